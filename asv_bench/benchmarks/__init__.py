@@ -1,0 +1,132 @@
+"""Each benchmark is one case run by NumPy and by xarraylite, in turn, on the same data.
+
+Times of a shared machine drift by tens of percent within a minute, so a time alone says
+little.  `Comparison.track_ratio` interleaves the two sides, takes the median of each and
+reports xarraylite's over NumPy's: 0.25 is four times as fast, and smaller is better, which is
+what asv expects of a tracked number.
+
+``XARRAYLITE_BENCH_SMALL=1`` shrinks every size and runs one round: the smoke test of CI.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+SMALL = os.environ.get("XARRAYLITE_BENCH_SMALL", "") not in ("", "0")
+ROUNDS = 1 if SMALL else 21
+# A round repeats its case until it takes this long, so that the clock's grain does not show.
+MIN_ROUND_SECONDS = 0.0 if SMALL else 2e-3
+
+
+def size(full: int, small: int) -> int:
+    """The extent to use: full, or small in the smoke test."""
+    return small if SMALL else full
+
+
+def values(*shape: int, seed: int = 0) -> np.ndarray:
+    """Reproducible float64 values in [0.5, 1.5): no zeros, no subnormals, no overflow."""
+    return np.random.default_rng(seed).random(shape) + 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Median seconds of one call on each side."""
+
+    xarraylite: float
+    numpy: float
+
+    @property
+    def ratio(self) -> float:
+        """xarraylite's time over NumPy's."""
+        return self.xarraylite / self.numpy
+
+
+class Comparison(ABC):
+    """One case, written twice."""
+
+    unit = "of NumPy's time"
+    timeout = 300
+    rounds = ROUNDS
+    title = ""
+    # How many times as fast as NumPy the case has to be; None where it is only tracked.
+    wanted: float | None = None
+
+    @abstractmethod
+    def setup(self) -> None:
+        """Make the operands, and compile what is to be compiled."""
+
+    @abstractmethod
+    def xarraylite(self) -> object:
+        """Run the case once here."""
+
+    @abstractmethod
+    def numpy(self) -> object:
+        """Run the case once in NumPy."""
+
+    def results(self) -> tuple[object, object]:
+        """What each side computed from the same input, to be compared."""
+        return self.xarraylite(), self.numpy()
+
+    def agree(self) -> bool:
+        """Whether both sides computed the same up to rounding."""
+        ours, theirs = (np.asarray(result) for result in self.results())
+        if ours.dtype != theirs.dtype:
+            return False
+        # Sums of some thousand terms in another order: far below a thousand roundings.
+        tolerance = 1000 * np.finfo(np.result_type(theirs, np.float16)).eps
+        return np.allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+    def compare(self) -> Times:
+        """Run both sides in turn and return the median time of each."""
+        numbers = [_repeats(side) for side in (self.xarraylite, self.numpy)]
+        taken: tuple[list[float], list[float]] = ([], [])
+        for _ in range(self.rounds):
+            for times, number, side in zip(
+                taken, numbers, (self.xarraylite, self.numpy), strict=True
+            ):
+                times.append(_seconds(side, number))
+        return Times(median(taken[0]), median(taken[1]))
+
+    def track_ratio(self) -> float:
+        """What asv records."""
+        return self.compare().ratio
+
+
+def _seconds(side: Callable[[], object], number: int) -> float:
+    start = perf_counter()
+    for _ in range(number):
+        side()
+    return (perf_counter() - start) / number
+
+
+def _repeats(side: Callable[[], object]) -> int:
+    """How many calls fill a round; the calls made to find out also warm the side up."""
+    number = 1
+    while (once := _seconds(side, number)) * number < MIN_ROUND_SECONDS:
+        number = max(2 * number, math.ceil(MIN_ROUND_SECONDS / max(once, 1e-9)))
+    return number
+
+
+def run_python(code: str, **environ: str) -> str:
+    """Run code in a fresh process and return what it printed; its errors are ours."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, **environ},
+    )
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return done.stdout.strip()

@@ -1,0 +1,122 @@
+"""Write the reference pages: every public name once, grouped by the module that defines it.
+
+The facade binds its names lazily, so there is no module to point autodoc at; the list is
+``xarraylite.__all__`` and each object says itself where it comes from.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections import defaultdict
+from pathlib import Path
+
+import xarraylite as xl
+
+# Title and order of the pages, by the folder (or folder.module) that defines a name.
+PAGES: tuple[tuple[str, str], ...] = (
+    ("containers", "Containers, evaluation and assignment"),
+    ("functions.creation", "Creation"),
+    ("functions.elementwise", "Elementwise functions"),
+    ("functions.math", "Elementwise functions"),
+    ("functions.logic", "Logic and tests"),
+    ("functions.reducers", "Reducers"),
+    ("functions.manipulation", "Manipulation"),
+    ("functions", "More functions"),
+    ("views", "Views"),
+    ("dtypes", "Data types"),
+    ("layout", "Layouts"),
+    ("shape", "Shapes"),
+    ("engine", "Plans and engines"),
+    ("io", "Files"),
+    ("_config", "Settings"),
+    ("_errors", "Errors and warnings"),
+)
+OTHER = "Other names"
+
+
+def title_of(value: object) -> str:
+    """Title of the page that documents an object."""
+    if not (inspect.isclass(value) or callable(value)):
+        return OTHER
+    home = getattr(value, "__module__", "") or ""
+    inner = home.removeprefix("xarraylite.")
+    for prefix, title in PAGES:
+        if f"{inner}.".startswith(f"{prefix}."):
+            return title
+    return OTHER
+
+
+def write_reference(folder: Path) -> None:
+    """Write one page per category into the folder, leaving unchanged pages untouched."""
+    pages: defaultdict[str, list[str]] = defaultdict(list)
+    modules: list[str] = []
+    documented: set[int] = set()  # objects, so that a name in two places is described in one
+    for name in sorted(xl.__all__, key=str.lower):
+        value = getattr(xl, name)
+        if isinstance(value, types.ModuleType):
+            modules.append(name)
+        else:
+            pages[title_of(value)].append(name)
+            documented.add(id(value))
+    order = list(dict.fromkeys([title for _, title in PAGES] + [OTHER]))
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {
+        _write(folder, number, title, _page(title, "xarraylite", pages[title]))
+        for number, title in enumerate(order)
+        if pages[title]
+    }
+    for number, name in enumerate(modules, start=len(order)):
+        written.add(_write(folder, number, name, _module_page(name, documented)))
+    for stale in set(folder.glob("*.rst")) - written:
+        stale.unlink()
+
+
+def _write(folder: Path, number: int, title: str, text: str) -> Path:
+    stem = "_".join(title.lower().replace(",", "").split())
+    path = folder / f"{number:02}_{stem}.rst"
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _page(title: str, module: str, names: list[str]) -> str:
+    head = [title, "=" * len(title), "", f".. currentmodule:: {module}", ""]
+    namespace = getattr(xl, module.removeprefix("xarraylite."), xl)
+    documented = [n for n in names if callable(getattr(namespace, n))]
+    constants = [n for n in names if n not in documented]
+    lines = list(head)
+    if documented:
+        lines += [".. autosummary::", ""] + [f"   {name}" for name in documented] + [""]
+    for name in documented:
+        lines += _entry(name, getattr(namespace, name))
+    if constants:
+        lines += [".. list-table::", "   :header-rows: 1", "", "   * - Name", "     - Value"]
+        for name in constants:
+            lines += [f"   * - ``{name}``", f"     - ``{getattr(namespace, name)!r}``"]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _entry(name: str, value: object) -> list[str]:
+    if not inspect.isclass(value):
+        return [f".. autofunction:: {name}", ""]
+    directive = "autoexception" if issubclass(value, BaseException) else "autoclass"
+    lines = [f".. {directive}:: {name}", "   :show-inheritance:"]
+    if directive == "autoclass":
+        lines += ["   :members:", "   :inherited-members:"]
+    return [*lines, ""]
+
+
+def _module_page(name: str, documented: set[int]) -> str:
+    module = getattr(xl, name)
+    names = getattr(module, "__all__", None)
+    if names is None:
+        names = [n for n in vars(module) if not n.startswith("_")]
+    own = [
+        n
+        for n in sorted(names)
+        if id(value := getattr(module, n)) not in documented
+        and not isinstance(value, types.ModuleType)
+    ]
+    return _page(f"xarraylite.{name}", f"xarraylite.{name}", own)

@@ -1,0 +1,78 @@
+"""Session-wide settings: which engine runs, where kernels are cached, how hard hypothesis tries.
+
+``--engine`` sets the engine for the whole run, subprocesses and doctests included, so the
+suite as a whole is the test that both engines agree with NumPy.  Kernels go to a private
+directory shared by all xdist workers: each is compiled once per run, and no run sees an
+older one's.  Set ``XARRAYLITE_CACHE_DIR`` to keep kernels between runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+from xarraylite._config import config as configure
+from xarraylite._config import settings
+
+# Deadlines would time the compiler: one example in many has to build a kernel.
+_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+hypothesis_settings.register_profile(
+    "ci", max_examples=40, derandomize=True, database=None, print_blob=True, **_COMMON
+)
+hypothesis_settings.register_profile("explore", max_examples=100, **_COMMON)
+hypothesis_settings.register_profile("deep", max_examples=3000, **_COMMON)
+hypothesis_settings.load_profile(os.environ.get("XARRAYLITE_HYPOTHESIS_PROFILE", "ci"))
+
+_SCRATCH = pytest.StashKey[str]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--engine",
+        choices=("compiled", "reference"),
+        default="compiled",
+        help="engine that evaluates expressions in this run (default: compiled)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # xdist's workers inherit the environment of the controller, which comes here first.
+    if "XARRAYLITE_CACHE_DIR" not in os.environ:
+        scratch = tempfile.mkdtemp(prefix="xarraylite-tests-")  # mode 0700
+        config.stash[_SCRATCH] = scratch
+        os.environ["XARRAYLITE_CACHE_DIR"] = scratch
+    engine = config.getoption("--engine")
+    os.environ["XARRAYLITE_ENGINE"] = engine
+    configure(engine=engine, cache_dir=os.environ["XARRAYLITE_CACHE_DIR"])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    scratch = config.stash.get(_SCRATCH, None)
+    if scratch is not None:
+        shutil.rmtree(scratch, ignore_errors=True)
+        os.environ.pop("XARRAYLITE_CACHE_DIR", None)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"xarraylite: engine={settings.engine}, threads={settings.threads}"
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> str:
+    """Name of the engine this run tests."""
+    return str(request.config.getoption("--engine"))
+
+
+@pytest.fixture(autouse=True)
+def _settings_are_restored() -> Iterator[None]:
+    """Undo what a test does to the settings, so that no test depends on another."""
+    before = {name: getattr(settings, name) for name in type(settings).__slots__}
+    yield
+    for name, value in before.items():
+        setattr(settings, name, value)

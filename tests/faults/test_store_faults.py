@@ -1,0 +1,482 @@
+"""The disk cache under damage, hostile directories, failing systems and racing processes.
+
+In every case: no exception, no wrong bytes, at most one warning, nothing left behind.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xarraylite._config import settings
+from xarraylite._errors import CacheWarning
+from xarraylite.engine import store
+from xarraylite.engine.store import cache_info, cache_key, clear, load, save
+
+KEY, OTHER = cache_key(["one"]), cache_key(["another"])
+PAYLOAD = bytes(range(256)) * 2
+POSIX = pytest.mark.skipif(os.name != "posix", reason="owners, modes and links")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An own, not yet existing cache directory, and counts that start at zero."""
+    monkeypatch.setattr(store, "_state", store._State())
+    settings.cache, settings.cache_dir = True, str(tmp_path / "kernels")
+    return tmp_path / "kernels"
+
+
+def entry(place: Path, key: str = KEY) -> Path:
+    return place / f"{key}.xlk"
+
+
+def leftovers(place: Path) -> list[str]:
+    return [path.name for path in place.iterdir() if path.suffix != ".xlk"]
+
+
+def test_round_trip(place: Path) -> None:
+    assert load(KEY) is None
+    assert not place.exists()
+    for payload in (PAYLOAD, b"", bytes(300_000), PAYLOAD):
+        save(KEY, payload)
+        assert load(KEY) == payload
+    assert load(OTHER) is None
+    assert leftovers(place) == []
+    info = cache_info()
+    assert (info.directory, info.problem, info.entries) == (str(place), "", 1)
+    assert info.nbytes == entry(place).stat().st_size > len(PAYLOAD)
+    assert (info.hits, info.misses, info.saves, info.damaged, info.errors) == (4, 2, 4, 0, 0)
+
+
+@POSIX
+def test_what_is_created_is_private(place: Path) -> None:
+    before = os.umask(0)
+    try:
+        save(KEY, PAYLOAD)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert stat.S_IMODE(entry(place).stat().st_mode) == 0o600
+
+
+def test_every_truncation_is_a_miss(place: Path) -> None:
+    save(KEY, b"small payload")
+    whole = entry(place).read_bytes()
+    for length in range(len(whole)):
+        entry(place).write_bytes(whole[:length])
+        entry(place).chmod(0o600)
+        assert load(KEY) is None, length
+        assert not entry(place).exists(), length
+    entry(place).write_bytes(whole + b"\0")
+    assert load(KEY) is None
+    assert cache_info().damaged == len(whole) + 1
+    save(KEY, b"small payload")
+    assert load(KEY) == b"small payload"
+
+
+def test_every_flipped_bit_is_a_miss(place: Path) -> None:
+    save(KEY, PAYLOAD)
+    whole = entry(place).read_bytes()
+    header = len(whole) - len(PAYLOAD)
+    rng = random.Random(3)
+    flips = [(at, bit) for at in range(header) for bit in range(8)]
+    flips += [(rng.randrange(header, len(whole)), rng.randrange(8)) for _ in range(200)]
+    for at, bit in flips:
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << bit
+        entry(place).write_bytes(damaged)
+        entry(place).chmod(0o600)
+        assert load(KEY) is None, (at, bit)
+    assert cache_info().damaged == len(flips)
+
+
+def test_the_content_of_another_key_is_a_miss(place: Path) -> None:
+    save(KEY, PAYLOAD)
+    save(OTHER, b"other")
+    entry(place, OTHER).replace(entry(place))
+    assert load(KEY) is None
+    assert load(OTHER) is None
+    assert cache_info().damaged == 1
+
+
+def test_half_written_files_are_never_read_and_removed_when_old(place: Path) -> None:
+    save(KEY, PAYLOAD)
+    whole = entry(place).read_bytes()
+    young, old = (place / f".{OTHER[:16]}-{mark * 16}.tmp" for mark in "ab")
+    for path in (young, old):
+        path.write_bytes(whole[: len(whole) // 2])
+    os.utime(old, (0, time.time() - 7200))
+    assert load(OTHER) is None
+    store._state.until_scan = 0
+    save(OTHER, b"other")
+    assert load(OTHER) == b"other"
+    assert young.exists()  # its writer may be alive
+    assert not old.exists()
+
+
+def refused(place: Path, reason: str) -> None:
+    """One warning that gives the reason; neither a result nor an exception, again and again."""
+    before = cache_info()
+    with pytest.warns(CacheWarning, match=reason) as caught:
+        save(KEY, PAYLOAD)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert load(KEY) is None  # a second warning would be an error
+    save(KEY, PAYLOAD)
+    assert clear() == 0
+    info = cache_info()
+    assert re.search(reason, info.problem)
+    assert (info.hits, info.saves, info.errors) == (before.hits, before.saves, 4)
+
+
+@POSIX
+@pytest.mark.parametrize("suffix", ["", "/", "/."])
+def test_a_linked_directory_is_refused(place: Path, suffix: str) -> None:
+    real = place.with_name("real")
+    real.mkdir(mode=0o700)
+    place.symlink_to(real)
+    settings.cache_dir = str(place) + suffix
+    refused(place, "is a symbolic link")
+    assert list(real.iterdir()) == []
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702, 0o1777])
+def test_a_directory_that_others_can_write_is_refused(place: Path, mode: int) -> None:
+    save(KEY, PAYLOAD)
+    place.chmod(mode)
+    refused(place, rf"is writable by others \(mode {mode:04o}\)")
+    place.chmod(0o755)
+    assert load(KEY) == PAYLOAD
+
+
+@POSIX
+def test_a_directory_of_another_user_is_refused(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(KEY, PAYLOAD)
+    monkeypatch.setattr(store, "_state", store._State())
+    monkeypatch.setattr(os, "geteuid", lambda: 4242)
+    refused(place, "belongs to user .*, not to user 4242")
+
+
+def test_a_file_in_place_of_the_directory(place: Path) -> None:
+    place.write_text("mine")
+    refused(place, "is not a directory")
+    assert place.read_text() == "mine"
+
+
+def test_no_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    platformdirs = pytest.importorskip("platformdirs")
+    monkeypatch.setattr(store, "_state", store._State())
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: Path("~/.cache/xarraylite"))
+    settings.cache, settings.cache_dir = True, ""
+    refused(Path(), "no home directory")
+    assert cache_info().directory == ""
+
+
+def test_the_default_is_the_users_cache_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    platformdirs = pytest.importorskip("platformdirs")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / "deep" / name)
+    settings.cache, settings.cache_dir = True, ""
+    save(KEY, PAYLOAD)
+    assert load(KEY) == PAYLOAD
+    assert entry(tmp_path / "deep" / "xarraylite" / "kernels").exists()
+
+
+def link_to_elsewhere(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path, 0o600)
+
+
+def huge(path: Path) -> None:
+    os.truncate(path, store.LIMIT + 1)  # sparse: nothing may read it
+
+
+@POSIX
+@pytest.mark.parametrize(
+    "spoil", [link_to_elsewhere, pipe, huge, lambda path: path.chmod(0o666)], ids=str
+)
+def test_an_entry_that_is_not_a_private_file_is_a_miss(
+    place: Path, spoil: Callable[[Path], None]
+) -> None:
+    save(KEY, PAYLOAD)
+    spoil(entry(place))
+    assert load(KEY) is None
+    assert cache_info().damaged == 1
+    save(KEY, PAYLOAD)
+    assert load(KEY) == PAYLOAD
+
+
+def fail(error: BaseException, when: Callable[..., bool] = lambda *_: True) -> Any:
+    """A patch maker: raise ``error`` from a function of `os` for arguments that ``when`` picks."""
+
+    def patch(real: Callable[..., Any]) -> Callable[..., Any]:
+        def failing(*args: Any, **options: Any) -> Any:
+            if when(*args):
+                raise error
+            return real(*args, **options)
+
+        return failing
+
+    return patch
+
+
+def for_writing(_: Any, flags: int, *rest: Any) -> bool:
+    return bool(flags & os.O_CREAT)
+
+
+FAULTS = {
+    "no permission": ("open", fail(PermissionError(errno.EACCES, "denied"), for_writing)),
+    "read-only file system": ("open", fail(OSError(errno.EROFS, "read-only"), for_writing)),
+    "full disk at flush": ("fsync", fail(OSError(errno.ENOSPC, "no space"))),
+    "quota at rename": ("replace", fail(OSError(errno.EDQUOT, "quota"))),
+    "broken disk at rename": ("replace", fail(OSError(errno.EIO, "input/output"))),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_failing_writes(place: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    save(OTHER, PAYLOAD)
+    name, patch = FAULTS[fault]
+    monkeypatch.setattr(os, name, patch(getattr(os, name)))
+    with pytest.warns(CacheWarning, match="kernel cache cannot be written"):
+        save(KEY, PAYLOAD)
+    save(KEY, PAYLOAD)  # a second warning would be an error
+    assert leftovers(place) == []
+    assert load(KEY) is None
+    assert load(OTHER) == PAYLOAD  # what is there is still served
+    assert cache_info().errors == 2
+
+
+def test_a_directory_that_cannot_be_made(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "mkdir", fail(OSError(errno.EROFS, "read-only"))(os.mkdir))
+    with pytest.warns(CacheWarning, match="read-only"):
+        save(KEY, PAYLOAD)
+    assert load(KEY) is None
+
+
+def test_failing_reads(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(KEY, PAYLOAD)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", fail(OSError(errno.EIO, "input/output"))(os.open))
+        with pytest.warns(CacheWarning, match="cannot be read"):
+            assert load(KEY) is None
+    assert load(KEY) == PAYLOAD  # the entry was not removed for it
+
+
+def test_a_rename_not_yet_visible_is_a_plain_miss(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Network file systems may report a file missing right after its rename."""
+    save(KEY, PAYLOAD)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", fail(FileNotFoundError(errno.ENOENT, "gone"))(os.open))
+        assert load(KEY) is None
+    assert load(KEY) == PAYLOAD
+    assert (cache_info().errors, cache_info().damaged) == (0, 0)
+
+
+@pytest.mark.parametrize("where", ["fsync", "replace", "open"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
+def test_an_interrupted_write_leaves_nothing(
+    place: Path, monkeypatch: pytest.MonkeyPatch, where: str, error: type[BaseException]
+) -> None:
+    save(OTHER, PAYLOAD)
+    real = getattr(os, where)
+
+    def interrupted(*args: Any) -> Any:
+        if where == "open":  # the file exists, its descriptor is not yet known to anybody
+            os.close(real(*args))
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, where, interrupted)
+        with pytest.raises(error):
+            save(KEY, PAYLOAD)
+    assert sorted(path.name for path in place.iterdir()) == [entry(place, OTHER).name]
+
+
+def test_warnings_as_errors_leave_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(OTHER, PAYLOAD)
+    monkeypatch.setattr(os, "replace", fail(OSError(errno.EIO, "broken"))(os.replace))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(CacheWarning):
+            save(KEY, PAYLOAD)
+        save(KEY, PAYLOAD)  # once per process
+    assert leftovers(place) == []
+
+
+def test_directory_removed_while_running(place: Path) -> None:
+    save(KEY, PAYLOAD)
+    entry(place).unlink()
+    place.rmdir()
+    assert load(KEY) is None
+    assert clear() == 0
+    save(KEY, PAYLOAD)
+    assert load(KEY) == PAYLOAD
+
+
+def test_switched_off(place: Path) -> None:
+    save(KEY, PAYLOAD)
+    settings.cache = False
+    assert load(KEY) is None
+    save(OTHER, PAYLOAD)
+    assert "switched off" in cache_info().problem
+    settings.cache = True
+    assert load(OTHER) is None
+    assert load(KEY) == PAYLOAD
+
+
+def test_clear_removes_only_what_is_ours(place: Path) -> None:
+    save(KEY, PAYLOAD)
+    save(OTHER, PAYLOAD)
+    theirs = place / "notes.txt"
+    theirs.write_text("keep")
+    assert clear() == 2
+    assert [path.name for path in place.iterdir()] == ["notes.txt"]
+    assert load(KEY) is None
+
+
+def test_the_size_is_bounded_and_the_longest_unused_go_first(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "LIMIT", 20_000)
+    keys = [cache_key([str(k)]) for k in range(40)]
+    start = time.time() - 90_000
+    for k, key in enumerate(keys):
+        save(key, bytes(1000))
+        if entry(place, key).exists():
+            os.utime(entry(place, key), (start + k, start + k))
+        assert cache_info().nbytes <= 20_000
+        assert load(keys[0]) is not None  # used all the time: it is never the oldest
+    assert all(load(key) is not None for key in keys[-10:])
+    assert load(keys[1]) is None
+    save(OTHER, bytes(20_000))  # would be the whole cache
+    assert load(OTHER) is None
+    assert load(keys[0]) is not None
+
+
+def test_entries_of_other_processes_are_counted_in(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "LIMIT", 20_000)
+    save(KEY, bytes(1000))
+    for k in range(30):  # behind our back
+        entry(place, cache_key([str(k)])).write_bytes(bytes(1000))
+    for _ in range(store._RESCAN):
+        save(KEY, bytes(10))
+    assert cache_info().nbytes <= 20_000
+
+
+@pytest.mark.parametrize(
+    "key", ["", "../" + "a" * 61, "A" * 64, "a" * 63, "a" * 65, "a" * 64 + "\n", "/etc/passwd"]
+)
+def test_only_keys_of_ours_become_file_names(place: Path, key: str) -> None:
+    for call in (lambda: load(key), lambda: save(key, b"")):
+        with pytest.raises(ValueError, match="is not a key made by cache_key"):
+            call()
+
+
+def test_keys_tell_sequences_apart() -> None:
+    sequences: list[list[bytes | str]] = [
+        [],
+        [""],
+        ["", ""],
+        [b""],
+        ["ab"],
+        [b"ab"],
+        ["a", "b"],
+        ["b", "a"],
+        ["a", b"b"],
+        ["s\x01\0\0\0\0\0\0\0"],
+    ]
+    assert len({cache_key(parts) for parts in sequences}) == len(sequences)
+    assert cache_key(iter(["ä", b"\xff"])) == cache_key(["ä", b"\xff"])
+
+
+WRITER = """
+import sys
+from xarraylite._config import settings
+from xarraylite.engine.store import cache_key, load, save
+settings.cache, settings.cache_dir = True, sys.argv[1]
+mark, rounds = int(sys.argv[2]), int(sys.argv[3])
+key = cache_key(["shared"])
+print("ready", flush=True)
+for k in range(rounds):
+    save(key, bytes([mark]) * (1 + 977 * ((k * 7 + mark) % 40)))
+    found = load(key)
+    assert found is None or len(set(found)) == 1, "mixed content"
+    assert found is not None, "an entry was lost"
+"""
+
+
+def writer(place: Path, mark: int, rounds: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", WRITER, str(place), str(mark), str(rounds)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+
+
+def test_processes_writing_one_key_never_mix(place: Path) -> None:
+    writers = [writer(place, mark, 60) for mark in range(1, 6)]
+    key = cache_key(["shared"])
+    seen: set[int] = set()
+    while any(process.poll() is None for process in writers):
+        found = load(key)
+        if found is not None:
+            assert len(set(found)) == 1
+            seen.add(found[0])
+    for process in writers:
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (0, "ready\n", "")
+    assert seen <= {1, 2, 3, 4, 5}
+    assert seen
+    assert leftovers(place) == []
+    assert (cache_info().damaged, cache_info().entries) == (0, 1)
+
+
+@POSIX
+def test_killed_writers_leave_no_wrong_entry(place: Path) -> None:
+    rng = random.Random(5)
+    key = cache_key(["shared"])
+    save(key, b"\x09")
+    for mark in range(1, 9):
+        process = writer(place, mark, 100_000)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(rng.uniform(0, 0.05))
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        found = load(key)
+        assert found is not None
+        assert len(set(found)) == 1
+    assert cache_info().damaged == 0
+    for name in leftovers(place):  # what a killed writer leaves is known as ours
+        os.utime(place / name, (0, 0))
+    store._state.until_scan = 0
+    save(key, b"\x09")
+    assert leftovers(place) == []

@@ -1,0 +1,121 @@
+"""Elementwise functions: one per row, named and documented from it, equal to NumPy."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xarraylite._errors import DTypeError
+from xarraylite.containers.expression import XExpression
+from xarraylite.functions import elementwise
+from xarraylite.functions.pages import page
+from xarraylite.ops.op import Op
+from xarraylite.ops.table import ALIASES, OPS
+
+PUBLIC = [pytest.param(op, id=op.name) for op in OPS.values() if op.name != "cast"]
+STANDARD = """
+abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_invert
+bitwise_or bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1
+floor floor_divide greater greater_equal hypot imag isfinite isinf isnan less less_equal log log1p
+log2 log10 logaddexp logical_and logical_not logical_or logical_xor maximum minimum multiply
+negative nextafter not_equal positive pow real reciprocal remainder round sign signbit sin sinh
+square sqrt subtract tan tanh trunc where
+"""
+
+
+def test_the_standard_is_covered() -> None:
+    assert set(STANDARD.split()) <= set(elementwise.__all__)
+
+
+def test_all_names_rows_and_aliases() -> None:
+    assert set(elementwise.__all__) == {*OPS, *ALIASES} - {"cast"}
+    for alias, name in ALIASES.items():
+        assert getattr(elementwise, alias) is getattr(elementwise, name)
+        example = [np.asarray(values) for values in OPS[name].example]
+        with np.errstate(all="ignore"):
+            same = getattr(np, alias)(*example), getattr(np, name)(*example)
+        np.testing.assert_array_equal(*same)
+
+
+@pytest.mark.parametrize("op", PUBLIC)
+def test_function(op: Op) -> None:
+    function = getattr(elementwise, op.name)
+    assert (function.__name__, function.__qualname__) == (op.name, op.name)
+    assert function.__module__ == "xarraylite.functions.elementwise"
+    assert len(inspect.signature(function).parameters) == op.arity
+    arguments = [np.asarray(values) for values in op.example]
+    result = function(*arguments)
+    assert isinstance(result, XExpression)
+    with np.errstate(all="ignore"):
+        expected = np.asarray(getattr(np, op.name, op.numpy)(*arguments))
+        computed = np.asarray(result)
+    assert computed.dtype == expected.dtype == result.dtype
+    np.testing.assert_allclose(computed, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("op", PUBLIC)
+def test_page(op: Op) -> None:
+    """Every page has the sections, no line is long, and says something of its own."""
+    text = getattr(elementwise, op.name).__doc__
+    for title in ("Parameters", "Returns", "Raises", "Examples"):
+        assert re.search(rf"^ *{title}\n *-{{{len(title)}}}\n", text, re.MULTILINE), title
+    assert f"xl.{op.name}(" in text
+    assert text.splitlines()[0].endswith(".")
+    assert max(map(len, text.splitlines())) <= 100
+    assert "{" not in text
+
+
+def test_page_follows_the_rule() -> None:
+    text = page(OPS["bitwise_and"], ("x1", "x2"))
+    assert "bool, signed integers or unsigned integers." in text
+    assert "[1, 0]" in text
+    assert "complex numbers they are NumPy's own" in page(OPS["exp"], ("x",))
+    assert "bit for bit" in page(OPS["floor_divide"], ("x1", "x2"))
+
+
+def test_errors_name_the_function() -> None:
+    with pytest.raises(DTypeError, match=r"subtract\(bool, bool\)"):
+        elementwise.subtract(np.array([True]), np.array([False]))
+    with pytest.raises(DTypeError, match="sin: got str"):
+        elementwise.sin("text")
+
+
+CLIPS: list[tuple[str, Any, Any]] = [
+    ("i4", 2, 6),
+    ("i4", None, 6),
+    ("i4", 2, None),
+    ("i4", None, None),
+    ("u1", -1, 300),
+    ("u1", 0, 255),
+    ("i1", -1000, 3),
+    ("f4", 1.5, 3),
+    ("f8", np.nan, 3.0),
+    ("i4", 6, 2),
+    ("i4", 2.5, 6),
+    ("u1", np.arange(9, dtype="u1"), None),
+]
+
+
+@pytest.mark.parametrize(("code", "low", "high"), CLIPS)
+def test_clip(code: str, low: Any, high: Any) -> None:
+    x = np.arange(9).astype(code)
+    ours, theirs = np.asarray(elementwise.clip(x, low, high)), np.clip(x, low, high)
+    assert ours.dtype == theirs.dtype
+    np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(np.asarray(elementwise.clip(x, max=high, min=low)), theirs)
+
+
+def test_clip_refuses_bounds_on_the_wrong_side() -> None:
+    with pytest.raises(OverflowError, match="300 out of bounds for uint8"):
+        elementwise.clip(np.arange(3, dtype="u1"), 300, None)
+
+
+def test_functions_fuse_with_operators() -> None:
+    x = np.linspace(0.0, 1.0, 7)
+    e = elementwise.sqrt(elementwise.sin(x) ** 2 + elementwise.cos(x) ** 2) * 2.0
+    assert (e.shape, e.dtype) == ((7,), np.dtype("f8"))
+    np.testing.assert_allclose(np.asarray(e), 2.0)

@@ -1,0 +1,245 @@
+"""What the source tree must look like, as a checker over syntax trees that imports nothing.
+
+Folders are ranks.  A module imports lower ranks or its own folder, so that shapes and layouts
+can be read, tested and changed without knowing about engines, and the package has no import
+cycle.  `check_module` lists what a module does wrong; `find_cycles` does the same for a set.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+PACKAGE = "xarraylite"
+FACADE = f"{PACKAGE}.__init__"
+
+RANKS: dict[str, int] = {
+    "_config": 0,
+    "_errors": 0,
+    "_typing": 0,
+    "dtypes": 0,
+    "shape": 1,
+    "layout": 2,
+    "storage": 3,
+    "ops": 4,
+    "expr": 5,
+    "engine": 6,
+    "containers": 7,
+    "views": 8,
+    "functions": 8,
+    "io": 9,
+    "hlo": 9,
+    "interop": 9,
+    "display": 9,
+    "demo": 10,  # a user of all of the above
+    "__main__": 11,
+    "__init__": 11,
+    "testing": 11,  # may import everything; nothing imports it
+}
+
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 80
+
+# Who may import a compiler, by module; everybody else sees kernels as callables.
+RESTRICTED: dict[str, tuple[str, ...]] = {
+    "numba": ("xarraylite.engine.kernel", "xarraylite.engine.intrinsics"),
+    "llvmlite": ("xarraylite.engine.",),
+}
+
+# Imported inside functions: not everybody has them, or they are slow and rarely needed.
+LATE_IMPORTS = frozenset(
+    {
+        "dask",
+        "distributed",
+        "lark",
+        "matplotlib",
+        "platformdirs",
+        "rich",
+        "scipy",
+        "threadpoolctl",
+        "zarr",
+    }
+)
+
+# Rooms that reason about arrays without touching one, and the NumPy names that would.
+# (`asarray` is not among them: it is how one Python number becomes a constant of a dtype.)
+WITHOUT_MEMORY = (
+    "xarraylite.shape.",
+    "xarraylite.layout.",
+    "xarraylite.expr.",
+    "xarraylite.engine.plan",
+    "xarraylite.engine.loops",
+    "xarraylite.engine.key",
+    "xarraylite.engine.emit.",
+)
+MEMORY_NAMES = frozenset(
+    {
+        "arange",
+        "array",
+        "asanyarray",
+        "ascontiguousarray",
+        "copyto",
+        "empty",
+        "empty_like",
+        "frombuffer",
+        "fromiter",
+        "full",
+        "full_like",
+        "lib",
+        "linspace",
+        "memmap",
+        "nditer",
+        "ones",
+        "ones_like",
+        "put",
+        "take",
+        "where",
+        "zeros",
+        "zeros_like",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import: the dotted module it reaches, where, and whether inside a function."""
+
+    module: str
+    line: int
+    late: bool
+
+
+def module_name(path: Path, root: Path) -> str:
+    """Dotted name of a file below the folder that holds the package; `FACADE` for its face."""
+    parts = path.relative_to(root).with_suffix("").parts
+    if parts == (PACKAGE, "__init__"):
+        return FACADE
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room(module: str) -> str:
+    """The folder or top-level file of a module: ``xarraylite.engine.emit.x`` -> ``engine``."""
+    return module.split(".")[1]
+
+
+def imports(tree: ast.Module, module: str, known: frozenset[str]) -> Iterator[Import]:
+    """Every import of a module, relative ones resolved, functions' bodies included."""
+    late_lines = {
+        inner.lineno
+        for outer in ast.walk(tree)
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for inner in ast.walk(outer)
+        if isinstance(inner, (ast.Import, ast.ImportFrom))
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, node.lineno, node.lineno in late_lines)
+        elif isinstance(node, ast.ImportFrom):
+            base = _base(node, module, known)
+            for alias in node.names:
+                # `from package import name` reaches a module if there is one of that name.
+                inner = f"{base}.{alias.name}"
+                target = inner if inner in known else base
+                yield Import(target, node.lineno, node.lineno in late_lines)
+
+
+def _base(node: ast.ImportFrom, module: str, known: frozenset[str]) -> str:
+    if node.level == 0:
+        return node.module or ""
+    is_package = any(name.startswith(module + ".") for name in known)
+    parts = module.removesuffix(".__init__").split(".")
+    kept = len(parts) - node.level + (1 if is_package or module == FACADE else 0)
+    return ".".join(parts[:kept] + ([node.module] if node.module else []))
+
+
+def check_module(module: str, source: str, known: frozenset[str]) -> list[str]:
+    """Every rule a module breaks, one line each."""
+    tree = ast.parse(source)
+    found = list(imports(tree, module, known))
+    return [
+        *_check_ranks(module, found),
+        *_check_restricted(module, found),
+        *_check_late(module, found),
+        *_check_memory(module, tree),
+        *_check_sizes(module, source, tree),
+    ]
+
+
+def _check_ranks(module: str, found: list[Import]) -> Iterator[str]:
+    own = room(module)
+    if own not in RANKS:
+        yield f"{module}: folder {own!r} has no rank"
+        return
+    for item in found:
+        if item.module == PACKAGE:
+            yield f"{module}:{item.line}: imports the facade; import the leaf module"
+        elif item.module.startswith(PACKAGE + "."):
+            other = room(item.module)
+            if other not in RANKS:
+                yield f"{module}:{item.line}: imports {item.module}, which has no rank"
+            elif other == "testing" and own != "testing":
+                yield f"{module}:{item.line}: imports testing, which only tests may"
+            elif other != own and RANKS[other] >= RANKS[own] and RANKS[other] != 0:
+                yield (
+                    f"{module}:{item.line}: rank {RANKS[own]} imports {item.module} "
+                    f"of rank {RANKS[other]}"
+                )
+
+
+def _check_restricted(module: str, found: list[Import]) -> Iterator[str]:
+    for item in found:
+        allowed = RESTRICTED.get(item.module.split(".")[0], (module,))
+        if not module.startswith(allowed):
+            yield f"{module}:{item.line}: imports {item.module}; only {', '.join(allowed)} may"
+
+
+def _check_late(module: str, found: list[Import]) -> Iterator[str]:
+    for item in found:
+        if item.late and item.module.split(".")[0] not in LATE_IMPORTS:
+            yield f"{module}:{item.line}: imports {item.module} inside a function"
+
+
+def _check_memory(module: str, tree: ast.Module) -> Iterator[str]:
+    if not f"{module}.".startswith(WITHOUT_MEMORY):
+        return
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("np", "numpy")
+            and node.attr in MEMORY_NAMES
+        ):
+            yield f"{module}:{node.lineno}: np.{node.attr} touches array memory here"
+
+
+def _check_sizes(module: str, source: str, tree: ast.Module) -> Iterator[str]:
+    lines = len(source.splitlines())
+    if lines > MAX_FILE_LINES:
+        yield f"{module}: {lines} lines; at most {MAX_FILE_LINES}"
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            size = (node.end_lineno or node.lineno) - node.lineno + 1
+            if size > MAX_FUNCTION_LINES:
+                yield f"{module}:{node.lineno}: {node.name} has {size} lines"
+
+
+def find_cycles(sources: Mapping[str, str]) -> list[str]:
+    """The first cycle of imports among the modules, if there is one."""
+    known = frozenset(sources)
+    graph = {
+        module: {
+            item.module
+            for item in imports(ast.parse(source), module, known)
+            if item.module in known and item.module != module
+        }
+        for module, source in sources.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []

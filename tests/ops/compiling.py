@@ -1,0 +1,118 @@
+"""Compiles scalar bodies for the tests of this folder, with the functions that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import ml_dtypes
+import numba
+import numpy as np
+
+from xarraylite.dtypes import bits, narrow
+from xarraylite.dtypes.names import is_narrow_float, is_narrow_int, kind
+from xarraylite.engine import intrinsics, scalars, vmath
+from xarraylite.ops.cast import register_type
+
+Array = np.ndarray[Any, np.dtype[Any]]
+DType = np.dtype[Any]
+
+REAL = [np.dtype(code) for code in "?bBhHiIlLefd"]
+COMPLEX = [np.dtype("c8"), np.dtype("c16")]
+BF16 = np.dtype(ml_dtypes.bfloat16)
+
+LIBRARY = {**narrow.library(), **scalars.library(), **vmath.library()}
+MACHINE = intrinsics.library()
+
+_REGISTERS = [d for d in [*REAL, *COMPLEX] if d != np.dtype("f2")]
+
+
+def register(dtype: DType) -> DType:
+    """What values of `dtype` are inside a kernel."""
+    if is_narrow_float(dtype):
+        return np.dtype("f4")
+    return np.dtype(f"{kind(dtype)}1") if is_narrow_int(dtype) else dtype
+
+
+CASTS: dict[str, Any] = {register_type(d): bool if d.kind == "b" else d.type for d in _REGISTERS}
+
+
+@cache
+def compiled(name: str) -> Any:
+    """A scalar function of the library, with what it calls."""
+    function = LIBRARY[name]
+    scope = dict(function.__globals__)
+    for used in function.__code__.co_names:
+        if used in MACHINE and scope.get(used) is getattr(bits, used, None):
+            scope[used] = MACHINE[used]
+        elif used in LIBRARY and scope.get(used) is LIBRARY[used]:
+            scope[used] = compiled(used)
+    copy = FunctionType(function.__code__, scope, name, function.__defaults__)
+    return numba.njit(error_model="numpy", forceinline=True)(copy)
+
+
+def kernel(bodies: Sequence[tuple[str, DType]]) -> Callable[..., None]:
+    """A loop over arrays x0, x1, x2 that writes one output per body, cast to its dtype."""
+    outputs = "".join(f", y{k}" for k in range(len(bodies)))
+    lines = [f"def loop(x0, x1, x2{outputs}):", "    for i in range(len(x0)):"]
+    lines.append("        a = x0[i]; b = x1[i]; c = x2[i]")
+    for k, (text, result) in enumerate(bodies):
+        lines.append(f"        y{k}[i] = {register_type(result)}({text})")
+    code = compile("\n".join(lines), "<bodies>", "exec")
+    names = {name for part in code.co_consts if hasattr(part, "co_names") for name in part.co_names}
+    scope: dict[str, Any] = {**CASTS, **{n: compiled(n) for n in names if n in LIBRARY}}
+    exec(code, scope)
+    loop: Callable[..., None] = numba.njit(error_model="numpy")(scope["loop"])
+    return loop
+
+
+def run(bodies: Sequence[tuple[str, DType]], inputs: Sequence[Array]) -> list[Array]:
+    """Evaluate bodies in ``a``, ``b``, ``c`` on three arrays of register dtypes."""
+    outputs = [np.empty(len(inputs[0]), register(result)) for _, result in bodies]
+    kernel(bodies)(*inputs, *outputs)
+    return outputs
+
+
+# --- values ----------------------------------------------------------------------------------
+
+INTEGERS = [0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 31, 32, 33, 63, 64, 65, 100]
+FLOATS = [
+    0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 7.0, 0.1, 1e-3, 1e10, 180.0, 8388609.0, 4503599627370497.5,
+    float("inf"), float("nan"),
+]  # fmt: skip
+PARTS = [0.0, -0.0, 1.0, -2.5, 0.1, 1e30, float("inf"), float("-inf"), float("nan")]
+
+
+@cache
+def edges(dtype: DType) -> Array:
+    """Values of `dtype` where things go wrong."""
+    if dtype.kind == "b":
+        return np.array([False, True])
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        wide = [*INTEGERS, *[-x for x in INTEGERS], *[info.max - x for x in range(3)]]
+        wide += [info.min + x for x in range(3)]
+        return np.array([x for x in dict.fromkeys(wide) if info.min <= x <= info.max], dtype)
+    if dtype.kind == "c":
+        return np.array([complex(a, b) for a in PARTS for b in PARTS], dtype)
+    if is_narrow_float(dtype):
+        limits: list[float] = []
+    else:
+        info32 = np.finfo(dtype)
+        limits = [float(info32.max), float(info32.tiny), float(info32.smallest_subnormal)]
+    values = np.array([*FLOATS, *limits])
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.concatenate([values, -values]).astype(dtype)
+
+
+def same_bits(ours: Array, theirs: Array, signed_zeros: bool = True) -> Array:
+    """Where both have the same bits, NaNs of any payload being equal."""
+    if ours.dtype.kind == "c":
+        parts = [(ours.real, theirs.real), (ours.imag, theirs.imag)]
+        return np.logical_and(*[same_bits(a, b, signed_zeros) for a, b in parts])
+    equal = ours == theirs
+    if signed_zeros and (ours.dtype.kind == "f" or is_narrow_float(ours.dtype)):
+        equal &= np.signbit(ours) == np.signbit(theirs)
+    return np.asarray(equal | ((ours != ours) & (theirs != theirs)))

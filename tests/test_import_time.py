@@ -1,0 +1,89 @@
+"""Importing the package, and writing expressions with it, must not load the compiler.
+
+Starting numba costs more than importing NumPy; a script that only shapes arrays, or whose
+kernels are all on disk, should not pay for it.  Every check runs in a fresh process.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "numba",
+    "llvmlite",
+    "matplotlib",
+    "platformdirs",
+    "threadpoolctl",
+    "scipy",
+    "dask",
+    "zarr",
+    "hypothesis",
+    "pytest",
+)
+
+
+def heavy_modules_after(code: str) -> list[str]:
+    """Which of `HEAVY` a fresh process has loaded after running the code."""
+    probe = (
+        f"{code}\n"
+        "import json, sys\n"
+        f"print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", probe],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import xarraylite",
+        "import xarraylite as xl; dir(xl); xl.__version__; xl.__all__",
+        "import xarraylite as xl; xl.zeros((3, 2)); xl.asarray([1.0, 2.0]); xl.XArray([1, 2])",
+        (
+            "import xarraylite as xl\n"
+            "a = xl.ones((3, 4), dtype='bfloat16')\n"
+            "e = xl.sum(xl.sin(a[1:, ::2]) * 2 + 1, axis=0)\n"
+            "assert e.shape == (2,) and str(e.dtype) == 'bfloat16'\n"
+            "repr(e)\n"
+        ),
+        "import xarraylite as xl\nwith xl.config(engine='reference'): xl.eval(xl.ones(3) + 1)",
+    ],
+    ids=["import", "names", "containers", "expressions", "reference engine"],
+)
+def test_nothing_heavy_is_loaded(code: str) -> None:
+    assert heavy_modules_after(code) == []
+
+
+def test_every_public_name_resolves() -> None:
+    code = "import xarraylite as xl\nfor name in xl.__all__: getattr(xl, name)"
+    assert "numba" not in heavy_modules_after(code)
+
+
+def test_the_probe_can_fail() -> None:
+    assert heavy_modules_after("import platformdirs, threadpoolctl") == [
+        "platformdirs",
+        "threadpoolctl",
+    ]
+
+
+def test_a_kernel_does_load_the_compiler(engine: str, tmp_path: object) -> None:
+    """The other meta-test: the same probe on a first compiled evaluation sees the compiler."""
+    if engine == "reference":
+        pytest.skip("no kernel is compiled by the reference engine")
+    code = (
+        "import xarraylite as xl\n"
+        f"with xl.config(engine='compiled', cache_dir={str(tmp_path)!r}):\n"
+        "    xl.eval(xl.ones(3) + 1)\n"
+    )
+    assert "llvmlite" in heavy_modules_after(code)

@@ -1,0 +1,102 @@
+"""The source tree keeps its ranks, its one door to the compiler, and its file sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.layers import FACADE, MAX_FILE_LINES, check_module, find_cycles, module_name
+
+ROOT = Path(__file__).resolve().parents[1]
+FILES = sorted((ROOT / "xarraylite").rglob("*.py"))
+SOURCES = {module_name(path, ROOT): path.read_text(encoding="utf-8") for path in FILES}
+KNOWN = frozenset(SOURCES)
+
+
+@pytest.mark.parametrize("module", sorted(SOURCES))
+def test_module_keeps_the_rules(module: str) -> None:
+    assert check_module(module, SOURCES[module], KNOWN) == []
+
+
+def test_no_import_cycle() -> None:
+    assert find_cycles(SOURCES) == []
+
+
+@pytest.mark.parametrize("folder", ["tests", "asv_bench"])
+def test_files_outside_the_package_stay_short(folder: str) -> None:
+    too_long = {
+        str(path.relative_to(ROOT)): lines
+        for path in (ROOT / folder).rglob("*.py")
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_FILE_LINES
+    }
+    assert too_long == {}
+
+
+# The checker itself: each bad module breaks exactly the rule that is named.
+
+_KNOWN = frozenset(
+    {
+        FACADE,
+        "xarraylite._errors",
+        "xarraylite.shape",
+        "xarraylite.shape.shape",
+        "xarraylite.layout.strided",
+        "xarraylite.engine",
+        "xarraylite.engine.plan",
+        "xarraylite.testing.counters",
+        "xarraylite.views.index",
+        "xarraylite.functions.logic",
+    }
+)
+_LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 81
+
+BAD = [
+    ("xarraylite.shape.shape", "import xarraylite.layout.strided", "rank 1 imports"),
+    ("xarraylite.shape.shape", "from xarraylite.engine import plan", "rank 1 imports"),
+    ("xarraylite.shape.shape", "from ..engine.plan import Plan", "rank 1 imports"),
+    ("xarraylite.shape.shape", "from .. import engine", "rank 1 imports"),
+    ("xarraylite.views.index", "from xarraylite.functions.logic import f", "rank 8 imports"),
+    ("xarraylite._errors", "from xarraylite.shape.shape import Shape", "rank 0 imports"),
+    ("xarraylite.engine.plan", "import xarraylite as xl", "imports the facade"),
+    ("xarraylite.engine.plan", "from xarraylite import zeros", "imports the facade"),
+    ("xarraylite.engine.plan", "import xarraylite.testing.counters", "which only tests may"),
+    ("xarraylite.helpers.misc", "x = 1", "has no rank"),
+    ("xarraylite.engine.plan", "import numba", "imports numba; only"),
+    ("xarraylite.engine.plan", "from numba.core import types", "imports numba.core; only"),
+    ("xarraylite.shape.shape", "from llvmlite import ir", "imports llvmlite; only"),
+    ("xarraylite.engine.plan", "def f():\n    import json", "inside a function"),
+    ("xarraylite.engine.plan", "import numpy as np\nx = np.empty(3)", "touches array memory"),
+    ("xarraylite.engine.plan", "\n" * (MAX_FILE_LINES + 1), "at most 500"),
+    ("xarraylite.engine.plan", _LONG_FUNCTION, "f has 82 lines"),
+]
+
+
+@pytest.mark.parametrize(("module", "source", "message"), BAD)
+def test_the_checker_sees_a_bad_module(module: str, source: str, message: str) -> None:
+    (complaint,) = check_module(module, source, _KNOWN)
+    assert message in complaint
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("xarraylite.layout.strided", "from xarraylite.shape.shape import Shape"),
+        ("xarraylite.shape", "from .shape import Shape"),
+        ("xarraylite.shape.shape", "from .. import _errors\nfrom xarraylite import _errors"),
+        ("xarraylite.engine.kernel", "import numba\nfrom llvmlite import binding"),
+        ("xarraylite.io.npy", "import numpy as np\nx = np.empty(3)"),
+        ("xarraylite.demo", "def f():\n    import matplotlib.cbook"),
+    ],
+)
+def test_the_checker_passes_a_good_module(module: str, source: str) -> None:
+    assert check_module(module, source, _KNOWN) == []
+
+
+def test_the_checker_sees_a_cycle() -> None:
+    sources = {
+        "xarraylite.shape.a": "from xarraylite.shape.b import f",
+        "xarraylite.shape.b": "from .c import g",
+        "xarraylite.shape.c": "import xarraylite.shape.a",
+    }
+    assert set(find_cycles(sources)) == set(sources)

@@ -1,0 +1,106 @@
+"""N-dimensional containers, lazy expressions and fused kernels.
+
+Import it as ``import xarraylite as xl``.  It is an array API namespace; every name is imported
+from its module when it is first used, so importing the package costs little more than NumPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+__version__ = "0.1.0"
+
+#: Version of the array API standard that this namespace follows.
+__array_api_version__ = "2025.12"
+
+_ELEMENTWISE = """
+abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan
+atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
+bitwise_right_shift bitwise_xor cbrt ceil clip conj conjugate copysign cos cosh deg2rad degrees
+divide equal exp exp2 expm1 fabs fdim fix floor floor_divide fmax fmin fmod greater greater_equal
+heaviside hypot imag invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2
+logaddexp logical_and logical_not logical_or logical_xor maximum minimum mod multiply negative
+nextafter not_equal positive pow power rad2deg radians real reciprocal remainder right_shift rint
+round sign signbit sin sinh sqrt square subtract tan tanh true_divide trunc where
+"""
+
+_DTYPES = """
+bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128
+bfloat16 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2
+float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int2 int4 uint2 uint4
+"""
+
+_MODULES: dict[str, str] = {
+    "_config": "config",
+    "_errors": (
+        "AxisError BroadcastError CacheWarning CastError DTypeError FormatError IndexRangeError "
+        "LayoutError NoAliasError NotWritableError OverlapError ReadOnlyError ShapeError SizeError "
+        "StaleOperandError TracedValueError XarrayliteError"
+    ),
+    "containers.adapt": "adapt",
+    "containers.explain": "explain",
+    "containers.expression": "XExpression",
+    "containers.jit": "jit",
+    "containers.late": "late",
+    "containers.noalias": "noalias",
+    "containers.vectorize": "vectorize",
+    "containers.xarray": "XArray XView",
+    "containers.xtensor": "XTensor XTensorFixed",
+    "dtypes.info": "finfo iinfo isdtype",
+    "dtypes.names": _DTYPES,
+    "functions.comparison": "allclose array_equal",
+    "functions.constants": "e inf nan newaxis pi",
+    "functions.creation": (
+        "arange asarray empty empty_like eye fromfunction full full_like linspace ones ones_like "
+        "zeros zeros_like"
+    ),
+    "functions.data_types": "astype can_cast result_type",
+    "functions.elementwise": _ELEMENTWISE,
+    "functions.inspection": "__array_namespace_info__",
+    "functions.manipulation": (
+        "broadcast_arrays broadcast_to concat expand_dims flip matrix_transpose moveaxis "
+        "permute_dims reshape squeeze stack transpose"
+    ),
+    "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
+    "io.npy": "load save",
+    "layout.strided": "Order",
+    "shape.broadcast": "broadcast_shapes",
+    "engine.cache": "cache_clear cache_info",
+}
+
+#: Where a public name comes from: module, and the name there.
+_SOURCES: dict[str, tuple[str, str]] = {
+    name: (module, name) for module, names in _MODULES.items() for name in names.split()
+}
+_SOURCES |= {
+    "bool": ("dtypes.names", "bool_"),
+    "column_major": ("layout.strided", "COLUMN_MAJOR"),
+    "concatenate": ("functions.manipulation", "concat"),
+    "dynamic": ("layout.strided", "DYNAMIC"),
+    "eval": ("containers.xarray", "eval_"),
+    "row_major": ("layout.strided", "ROW_MAJOR"),
+}
+del _SOURCES["bool_"]
+
+_SUBMODULES = ("testing",)
+
+__all__ = sorted([*_SOURCES, *_SUBMODULES, "__array_api_version__", "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    source = _SOURCES.get(name)
+    if source is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    namespace = importlib.import_module(f"{__name__}.containers.namespace")
+    namespace.register(sys.modules[__name__])
+    value = getattr(importlib.import_module(f"{__name__}.{source[0]}"), source[1])
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

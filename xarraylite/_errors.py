@@ -1,0 +1,76 @@
+"""Every error this package raises on purpose.
+
+Each class also inherits the builtin that NumPy users would catch, so ``except ValueError``
+keeps working.  A message names the operation, what it received (shapes, dtypes, layouts) and
+the rule that was broken, in that order.
+"""
+
+from __future__ import annotations
+
+
+class XarrayliteError(Exception):
+    """Base class of all errors raised on purpose by this package."""
+
+
+class ShapeError(XarrayliteError, ValueError):
+    """A shape, rank or size does not fit the operation."""
+
+
+class BroadcastError(ShapeError):
+    """Shapes cannot be broadcast together, or into the destination."""
+
+
+class AxisError(ShapeError, IndexError):
+    """An axis is out of range or named twice."""
+
+
+class SizeError(ShapeError, OverflowError):
+    """A size, stride or offset does not fit the address space or the configured limit."""
+
+
+class DTypeError(XarrayliteError, TypeError):
+    """A dtype is unsupported, or not allowed by the operation."""
+
+
+class CastError(DTypeError):
+    """A cast is not allowed by the casting rule of the operation."""
+
+
+class LayoutError(XarrayliteError, ValueError):
+    """Strides or a layout do not fit the container or the buffer."""
+
+
+class IndexRangeError(XarrayliteError, IndexError):
+    """An index is out of range, or of a kind that is not supported."""
+
+
+class ReadOnlyError(XarrayliteError, ValueError):
+    """The destination's memory is read-only."""
+
+
+class NotWritableError(XarrayliteError, TypeError):
+    """The destination is a lazy expression, which owns no memory to write to."""
+
+
+class OverlapError(XarrayliteError, ValueError):
+    """A destination addresses one element of memory more than once."""
+
+
+class NoAliasError(XarrayliteError, RuntimeError):
+    """``noalias`` was promised for operands that do alias the destination."""
+
+
+class StaleOperandError(XarrayliteError, RuntimeError):
+    """An operand was overwritten after the expression was written."""
+
+
+class TracedValueError(XarrayliteError, TypeError):
+    """A function traced by ``xl.jit`` asked one of its arguments for a value."""
+
+
+class FormatError(XarrayliteError, ValueError):
+    """A file is truncated, oversized, hostile or of an unsupported kind."""
+
+
+class CacheWarning(UserWarning):
+    """The on-disk kernel cache cannot be used; kernels stay in memory."""

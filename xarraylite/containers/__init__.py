@@ -1,0 +1,1 @@
+"""What users hold: lazy expressions, the arrays that own memory, views, and assignment."""

@@ -1,0 +1,149 @@
+"""`adapt`: give a foreign buffer the container interface, without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .._errors import LayoutError, OverlapError
+from ..dtypes.names import as_dtype, dtype_name
+from ..layout.strided import DYNAMIC, Strided
+from ..shape.broadcast import as_shape
+from ..storage.buffer import Buffer, byte_reach
+from ..storage.overlap import Span, self_overlaps
+from .convert import LayoutLike, layout_of
+from .operands import borrow_array
+from .xarray import XArray
+
+
+def adapt(
+    buffer: Any,
+    shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    *,
+    dtype: object = None,
+    strides: Sequence[int] | None = None,
+    offset: int = 0,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Use foreign memory as a container; nothing is copied.
+
+    Every position the layout reaches is proven to lie inside the buffer before any pointer
+    exists.  Memory that is read-only stays read-only.  What others write to the memory is seen
+    by expressions when they are evaluated.
+
+    Parameters
+    ----------
+    buffer : ndarray or buffer-protocol object
+        For example bytes, bytearray, memoryview, mmap, array.array.
+    shape : int or sequence of int, optional
+        By default that of an array, or as many elements as fit the rest of a flat buffer.
+    dtype : dtype, optional
+        By default that of an array; required for raw bytes.
+    strides : sequence of int, optional
+        Element strides.
+    offset : int, optional
+        Place of element ``(0, …, 0)`` in the buffer, in elements.
+    layout : optional
+        Order of the dimensions where no strides are given.
+
+    Returns
+    -------
+    XArray
+        A container that cannot change its size.
+
+    Raises
+    ------
+    LayoutError
+        If the layout reaches outside the buffer.
+    OverlapError
+        If writable elements share memory with each other.
+    DTypeError
+        If the buffer holds no numbers, or its dtype is not known.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> memory = bytearray(16)
+    >>> a = xl.adapt(memory, (2, 2), dtype="int32")
+    >>> a[0] = 7
+    >>> memory[0], memory[4], memory[8]
+    (7, 7, 0)
+    """
+    if isinstance(buffer, np.ndarray) and shape is None and strides is None and dtype is None:
+        leaf = borrow_array(buffer, "adapt")
+        made = XArray._own(leaf.reading.buffer, leaf.map, leaf.dtype, DYNAMIC)
+        _refuse_overlap(made.buffer, made.map, made.dtype)
+        return made
+    memory = Buffer.borrow(_flat(buffer))
+    kind = _dtype_of(buffer, dtype)
+    if memory.address % kind.alignment and kind.alignment > 1:
+        raise LayoutError(
+            f"adapt: the buffer's address is no multiple of {kind.alignment} bytes, the alignment "
+            f"of {dtype_name(kind)}"
+        )
+    extents = (
+        (max(0, memory.nbytes // kind.itemsize - offset),)
+        if shape is None
+        else as_shape(shape, "adapt")
+    )
+    place, order = layout_of(extents, layout, None, "adapt")
+    if strides is not None:
+        place, order = _strided(extents, strides, layout), DYNAMIC
+    place = Strided(place.shape, place.strides, offset)
+    _check_reach(memory, place, kind)
+    _refuse_overlap(memory, place, kind)
+    return XArray._own(memory, place, kind, order)
+
+
+def _strided(extents: tuple[int, ...], strides: Sequence[int], layout: LayoutLike) -> Strided:
+    given = tuple(map(int, strides))
+    layout_of(extents, layout, given, "adapt")
+    return Strided(extents, given)
+
+
+def _flat(buffer: Any) -> Any:
+    """Return an array's elements as flat memory; they must be contiguous."""
+    if isinstance(buffer, np.ndarray):
+        if not (buffer.flags.c_contiguous or buffer.flags.f_contiguous):
+            raise LayoutError(
+                f"adapt: an array of shape {buffer.shape} and byte strides {buffer.strides} is "
+                "not contiguous, so it cannot be given another shape; adapt it as it is"
+            )
+        return buffer.reshape(-1, order="A").view(np.uint8) if buffer.size else buffer
+    return buffer
+
+
+def _dtype_of(buffer: Any, dtype: object) -> np.dtype[Any]:
+    if dtype is not None:
+        return as_dtype(dtype)
+    if isinstance(buffer, np.ndarray):
+        return as_dtype(buffer.dtype)
+    view = memoryview(buffer)
+    if view.format in ("B", "c", "b") and not hasattr(buffer, "typecode"):
+        raise LayoutError(
+            f"adapt: {type(buffer).__name__} holds raw bytes; say what they are with dtype="
+        )
+    return as_dtype(np.dtype(view.format))
+
+
+def _check_reach(memory: Buffer, place: Strided, dtype: np.dtype[Any]) -> None:
+    size = dtype.itemsize
+    strides = [s * size for s in place.strides]
+    low, high = byte_reach(place.shape, strides, place.offset * size, size)
+    if low < 0 or high > memory.nbytes:
+        raise LayoutError(
+            f"adapt: shape {place.shape}, strides {place.strides} and offset {place.offset} of "
+            f"{dtype_name(dtype)} reach bytes {low} to {high} of a buffer of {memory.nbytes} bytes"
+        )
+
+
+def _refuse_overlap(memory: Buffer, place: Strided, dtype: np.dtype[Any]) -> None:
+    size = dtype.itemsize
+    span = Span(memory.address, place.shape, tuple([s * size for s in place.strides]), size)
+    if not memory.readonly and self_overlaps(span):
+        raise OverlapError(
+            f"adapt: shape {place.shape} with strides {place.strides} addresses some element "
+            "more than once; only read-only memory can be adapted so"
+        )

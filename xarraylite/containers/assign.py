@@ -1,0 +1,167 @@
+"""What assignment means: shapes, casts, read-only memory, pending readers; then the engine.
+
+Three forms, with the rules of design and documentation:
+
+``c.assign(e)``
+    The container rule: the container takes the shape of ``e``.
+``c[...] = e``
+    The view rule: ``e`` is broadcast into the view, which never changes shape.
+``c += e``
+    NumPy's rule: like the view rule, and the dtype must allow it (``same_kind``).
+
+Everything is checked before the first byte is written, so a failed assignment changes nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError
+from ..dtypes.names import dtype_name, kind
+from ..dtypes.promotion import can_cast
+from ..engine import evaluate as engine
+from ..engine.target import Target
+from ..expr import build
+from ..expr.build import describe
+from ..expr.node import Leaf, Node, Scalar
+from ..ops.op import Op
+from ..shape import transform as steps
+from ..storage.overlap import Span, self_overlaps
+from .operands import as_node, as_operand
+from .readers import Operand, consume, protect
+
+if TYPE_CHECKING:
+    from .container import XContainer
+
+
+def write(destination: XContainer, node: Node, operand: Operand | None, noalias: bool) -> None:
+    """Write ``node`` into a container's memory by the view rule.
+
+    Raises
+    ------
+    ReadOnlyError, OverlapError, BroadcastError
+        Before anything is written.
+    """
+    check_writable(destination, "assignment")
+    fitted = fit(node, destination)
+    if isinstance(fitted, Leaf) and _is_itself(destination, fitted):
+        return
+    buffer = destination.buffer
+    protect(buffer, fitted, operand)
+    target = Target(buffer, destination.map, destination.dtype)
+    try:
+        engine.assign(target, fitted, noalias)
+    finally:
+        consume(buffer)
+
+
+def _is_itself(destination: XContainer, leaf: Leaf) -> bool:
+    """Tell whether an assignment would copy memory onto itself (as ``c[1:] += e`` ends)."""
+    return (
+        leaf.reading.buffer is destination.buffer
+        and leaf.map == destination.map
+        and leaf.dtype == destination.dtype
+    )
+
+
+def check_writable(destination: XContainer, operation: str) -> None:
+    """Refuse read-only memory and destinations that address an element twice.
+
+    Raises
+    ------
+    ReadOnlyError
+        If the buffer is read-only.
+    OverlapError
+        If two elements of the destination are the same memory.
+    """
+    if destination.buffer.readonly:
+        raise ReadOnlyError(f"{operation}: {destination.summary()} is read-only")
+    layout = destination.map
+    if layout.is_row_major():
+        return
+    size = destination.dtype.itemsize
+    span = Span(0, layout.shape, tuple([s * size for s in layout.strides]), size)
+    if self_overlaps(span):
+        raise OverlapError(
+            f"{operation}: {destination.summary()} with strides {layout.strides} addresses some "
+            "element more than once, so what it would hold is undefined"
+        )
+
+
+def fit(node: Node, destination: XContainer) -> Node:
+    """Return ``node`` with the destination's shape and dtype.
+
+    Raises
+    ------
+    BroadcastError
+        If the shapes do not allow it.
+    """
+    shape = destination.shape
+    if isinstance(node, Scalar):
+        value = node.weak(node.value) if node.weak is not None else node.value
+        _warn_complex(node.dtype, destination.dtype)
+        if node.weak is complex and kind(destination.dtype) != "c":
+            value = node.value.real  # type: ignore[attr-defined]
+        node = build.scalar(value, destination.dtype, node.parameter)
+    else:
+        _warn_complex(node.dtype, destination.dtype)
+        node = build.cast(node, destination.dtype)
+    extra = len(node.shape) - len(shape)
+    if extra > 0 and node.shape[:extra] == (1,) * extra:
+        node = build.view(node, steps.squeeze(node.shape, range(extra)))
+    if node.shape == shape:
+        return node
+    try:
+        return build.broadcast_to(node, shape)
+    except ValueError:
+        raise BroadcastError(
+            f"assignment: {describe(node)} cannot be broadcast into {destination.summary()}"
+        ) from None
+
+
+def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) -> None:
+    if source.kind == "c" and result.kind != "c":
+        warnings.warn(
+            f"assignment: casting {dtype_name(source)} to {dtype_name(result)} discards the "
+            "imaginary part",
+            np.exceptions.ComplexWarning,
+            stacklevel=5,
+        )
+
+
+def update(
+    destination: XContainer, op: Op, value: object, held: bool, noalias: bool
+) -> None:
+    """Perform ``destination op= value`` by NumPy's rule.
+
+    Raises
+    ------
+    CastError
+        If the result's dtype does not cast back under ``same_kind``.
+    BroadcastError
+        If the result would be larger than the destination.
+    """
+    operand = as_operand(value, op.name)
+    result = build.elementwise(op, destination.node, operand)
+    if not can_cast(result.dtype, destination.dtype, "same_kind"):
+        raise CastError(
+            f"in-place {op.name}: the result {describe(result)} does not cast to the "
+            f"destination's dtype {dtype_name(destination.dtype)} (rule: same_kind)"
+        )
+    if result.shape != destination.shape:
+        raise BroadcastError(
+            f"in-place {op.name}: the result has shape {result.shape}, but "
+            f"{destination.summary()} never changes shape; use assign to let it grow"
+        )
+    handle = Operand(operand, held) if isinstance(operand, Node) else None
+    write(destination, result, handle, noalias)
+
+
+def node_of(value: object, destination: XContainer) -> Node:
+    """Return what is assigned as a node; nested lists are taken as arrays."""
+    if isinstance(value, list | tuple):
+        value = np.asarray(value)
+    return as_node(value, f"assignment to {destination.summary()}")

@@ -1,0 +1,245 @@
+"""What all containers share: memory they address, and being written to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._errors import BroadcastError
+from ..dtypes.names import dtype_name
+from ..expr import build
+from ..expr.build import describe
+from ..expr.node import Leaf, Node
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..ops.op import Op
+from ..ops.table import OPS
+from ..shape import transform as steps
+from ..shape.index import Selection, parse_index
+from ..storage.buffer import Buffer
+from .assign import check_writable, node_of, update, write
+from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_array
+from .readers import HELD_CALL, HELD_SETITEM, Operand, consume, protect
+from .representation import container_repr
+
+DType = np.dtype[Any]
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    op = OPS[name]
+
+    def method(self: XContainer, other: object) -> XContainer:
+        update(self, op, other, sys.getrefcount(other) > HELD_CALL, False)
+        return self
+
+    method.__doc__ = f"Apply ``{name}`` in place, by NumPy's rule."
+    return method
+
+
+class XContainer(XExpression):
+    """An array in memory: a buffer, and a map from indices to places in it.
+
+    Attributes
+    ----------
+    buffer : Buffer
+        The flat bytes.
+    map : Strided
+        Where each element lies.
+    """
+
+    __slots__ = ("_buffer", "_dtype", "_map")
+
+    _kind: ClassVar[str] = "XContainer"
+    _view_class: ClassVar[type[XContainer]]
+    _buffer: Buffer
+    _map: Strided
+    _dtype: DType
+
+    @classmethod
+    def _wrap(cls, buffer: Buffer, layout: Strided, dtype: DType) -> XContainer:
+        """Return a container over existing memory, unchecked."""
+        self = cls.__new__(cls)
+        self._buffer, self._map, self._dtype = buffer, layout, dtype
+        return self
+
+    @property
+    def node(self) -> Leaf:
+        """A leaf over the memory as it is now."""
+        layout = self._map
+        return Leaf(layout.shape, self._dtype, self._buffer.reading(), layout)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the dimensions."""
+        return self._map.shape
+
+    @property
+    def dtype(self) -> DType:
+        """Dtype of the elements."""
+        return self._dtype
+
+    @property
+    def buffer(self) -> Buffer:
+        """The flat buffer that holds the elements."""
+        return self._buffer
+
+    @property
+    def map(self) -> Strided:
+        """Where each element lies in the buffer."""
+        return self._map
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Distance between neighbours along each dimension, in elements (not bytes)."""
+        return self._map.strides
+
+    @property
+    def backstrides(self) -> tuple[int, ...]:
+        """Distance from the first to the last element along each dimension, in elements."""
+        return self._map.backstrides
+
+    @property
+    def offset(self) -> int:
+        """Place of the first element in the buffer, in elements."""
+        return self._map.offset
+
+    @property
+    def layout(self) -> Order:
+        """How the elements lie now: row-major, column-major, or neither (dynamic)."""
+        if self._map.is_row_major():
+            return ROW_MAJOR
+        return COLUMN_MAJOR if self._map.is_column_major() else DYNAMIC
+
+    @property
+    def readonly(self) -> bool:
+        """Whether assignments are refused."""
+        return self._buffer.readonly
+
+    def is_contiguous(self) -> bool:
+        """Tell whether the elements fill one run of the buffer."""
+        return self._map.is_contiguous()
+
+    def numpy(self) -> NumpyArray:
+        """Return a NumPy view of the memory; no copy.
+
+        What NumPy writes through it is not seen by the rule that pending expressions keep old
+        values.
+        """
+        return self._buffer.view(self._dtype, self._map)
+
+    def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> NumpyArray:
+        """Return the memory as a NumPy array, copied only if the dtype or ``copy`` demands."""
+        view = self.numpy()
+        if dtype is not None and np.dtype(dtype) != self._dtype:
+            if copy is False:
+                raise ValueError(f"{self.summary()}: conversion to {dtype} needs a copy")
+            return view.astype(dtype)
+        return view.copy() if copy else view
+
+    def summary(self) -> str:
+        """Return kind, dtype and shape, as error messages show them."""
+        return f"{self._kind} {dtype_name(self._dtype)}{list(self.shape)}"
+
+    def __repr__(self) -> str:
+        """Show the values, summarised if there are many."""
+        return container_repr(self._kind, self.numpy())
+
+    # --- views --------------------------------------------------------------------------------
+
+    def _over(self, layout: Strided) -> XExpression:
+        """Return a writable view of this memory."""
+        return self._view_class._wrap(self._buffer, layout, self._dtype)
+
+    def _view(self, step: steps.Transform) -> XExpression:
+        return self._over(self._map.apply(step))
+
+    def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
+        node = build.reshape(self.node, shape)
+        if isinstance(node, Leaf):
+            return self._over(node.map)
+        return XExpression(node)
+
+    # --- assignment ---------------------------------------------------------------------------
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Assign to the selected elements by the view rule: broadcast, never resize.
+
+        Raises
+        ------
+        BroadcastError
+            If ``value`` does not broadcast to the selection.
+        ReadOnlyError, OverlapError
+            If the memory cannot be written.
+        """
+        self._store(key, value, sys.getrefcount(value) > HELD_SETITEM, False)
+
+    def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
+        selection = parse_index(key, self.shape, is_index_array)
+        if selection.take is not None:
+            self._scatter(selection, value)
+            return
+        view = self._view_class._wrap(self._buffer, self._map.apply(selection.transform), self._dtype)
+        node = node_of(value, view)
+        write(view, node, Operand(node, held) if isinstance(value, XExpression) else None, noalias)
+
+    def _scatter(self, selection: Selection, value: object) -> None:
+        """Assign through an integer array, one element after another as NumPy does."""
+        view = self._view_class._wrap(self._buffer, self._map.apply(selection.transform), self._dtype)
+        check_writable(view, "assignment")
+        axis = selection.take_axis
+        index = index_leaf(selection.take, view.shape[axis])
+        node = node_of(value, view)
+        values = np.asarray(XExpression(build.convert(node, self._dtype)).numpy())
+        positions = index.reading.buffer.view(index.dtype, index.map)
+        target = gather(view.node, selection).shape
+        try:
+            values = np.broadcast_to(values, target)
+        except ValueError:
+            raise BroadcastError(
+                f"assignment: {describe(node)} cannot be broadcast to the selection's shape "
+                f"{target} in {self.summary()}"
+            ) from None
+        if selection.take_front:
+            values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
+        protect(self._buffer, node, None)
+        view.numpy()[(slice(None),) * axis + (positions,)] = values
+        consume(self._buffer)
+
+    def _update(self, op: Op, value: object, held: bool, noalias: bool) -> None:
+        update(self, op, value, held, noalias)
+
+    def fill(self, value: object) -> None:
+        """Write one value to every element."""
+        self[...] = value
+
+    def assign(self, value: object) -> XContainer:
+        """Assign by the container's rule; see the subclasses.
+
+        Returns
+        -------
+        XContainer
+            The container itself.
+        """
+        self._assign(value, sys.getrefcount(value) > HELD_CALL, False)
+        return self
+
+    def _assign(self, value: object, held: bool, noalias: bool) -> None:
+        node = node_of(value, self)
+        operand = Operand(node, held) if isinstance(value, XExpression) else None
+        write(self, node, operand, noalias)
+
+    __iadd__ = _in_place("add")
+    __isub__ = _in_place("subtract")
+    __imul__ = _in_place("multiply")
+    __itruediv__ = _in_place("divide")
+    __ifloordiv__ = _in_place("floor_divide")
+    __imod__ = _in_place("remainder")
+    __ipow__ = _in_place("pow")
+    __iand__ = _in_place("bitwise_and")
+    __ior__ = _in_place("bitwise_or")
+    __ixor__ = _in_place("bitwise_xor")
+    __ilshift__ = _in_place("bitwise_left_shift")
+    __irshift__ = _in_place("bitwise_right_shift")
+

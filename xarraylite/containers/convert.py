@@ -1,0 +1,151 @@
+"""Memory from whatever values a user gives: nested lists, scalars, arrays, expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import DTypeError, LayoutError, ShapeError
+from ..dtypes.names import as_dtype, dtype_name
+from ..engine import evaluate as engine
+from ..expr import build
+from ..expr.node import Node
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, check_strides
+from ..storage.buffer import Buffer
+from .operands import HasNode, borrow_array
+
+DType = np.dtype[Any]
+LayoutLike = Order | str | None
+
+
+def as_order(layout: LayoutLike) -> Order:
+    """Return a layout given by constant or by name; None is row-major.
+
+    Raises
+    ------
+    LayoutError
+        For any other name.
+    """
+    if layout is None:
+        return ROW_MAJOR
+    if isinstance(layout, Order):
+        return layout
+    try:
+        return Order(layout)
+    except ValueError:
+        names = ", ".join(repr(order.value) for order in Order)
+        raise LayoutError(f"layout {layout!r} is unknown; it must be one of {names}") from None
+
+
+def layout_of(
+    shape: tuple[int, ...],
+    layout: LayoutLike,
+    strides: Sequence[int] | None,
+    operation: str,
+) -> tuple[Strided, Order]:
+    """Return where the elements of a new container lie, and its static layout.
+
+    Explicit strides make the layout dynamic.
+
+    Raises
+    ------
+    LayoutError
+        If strides are given together with a static layout.
+    """
+    order = as_order(layout)
+    if strides is not None:
+        if layout is not None and order is not DYNAMIC:
+            raise LayoutError(
+                f"{operation}: strides {tuple(strides)} cannot be given with the static layout "
+                f"{order.value}; use layout='dynamic'"
+            )
+        return check_strides(shape, tuple(map(int, strides)), operation), DYNAMIC
+    if order is COLUMN_MAJOR:
+        return Strided.column_major(shape), order
+    return Strided.row_major(shape), order
+
+
+def values_node(values: object, dtype: DType | None, operation: str) -> Node:
+    """Return ``values`` as a node of ``dtype`` (their own where None).
+
+    Raises
+    ------
+    DTypeError
+        If they are no numbers.
+    ShapeError
+        If nested lists are ragged.
+    """
+    if isinstance(values, HasNode):
+        node = values.node
+    elif isinstance(values, np.ndarray) and _is_native(values):
+        node = borrow_array(values, operation)
+    else:
+        node = borrow_array(_plain_array(values, dtype, operation), operation)
+    return node if dtype is None else build.cast(node, dtype)
+
+
+def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:
+    size = values.itemsize or 1
+    return values.dtype.isnative and not any(s % size for s in values.strides)
+
+
+def _plain_array(
+    values: object, dtype: DType | None, operation: str
+) -> np.ndarray[tuple[int, ...], DType]:
+    """Return lists and scalars as a NumPy array of a supported dtype."""
+    if isinstance(values, list | tuple):
+        values = _unwrap(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
+    if array.dtype.hasobject and dtype is not None and _is_integers(array):
+        raise OverflowError(f"{operation}: some integers do not fit {dtype_name(dtype)}")
+    if array.dtype.hasobject or array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1:
+        raise DTypeError(
+            f"{operation}: got {type(values).__name__} of {array.dtype}; elements must be numbers"
+        )
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    return np.ascontiguousarray(native).reshape(array.shape)
+
+
+def _is_integers(array: np.ndarray[tuple[int, ...], DType]) -> bool:
+    return all(isinstance(item, int) for item in array.ravel().tolist())
+
+
+def _unwrap(values: Any) -> Any:
+    """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
+    if isinstance(values, list | tuple):
+        return [_unwrap(item) for item in values]
+    return np.asarray(values) if isinstance(values, HasNode) else values
+
+
+def store(node: Node, layout: Strided) -> Buffer:
+    """Return new memory that holds ``node`` under ``layout``; gaps between strides are zero."""
+    if layout.is_contiguous():
+        return engine.evaluate(node, layout)[0]
+    buffer = zeroed(layout, node.dtype)
+    engine.assign(engine.Target(buffer, layout, node.dtype), node, True)
+    return buffer
+
+
+def raw(layout: Strided, dtype: DType) -> Buffer:
+    """Return new memory for a layout, not initialised."""
+    _, high = layout.bounds()
+    return Buffer.allocate((high + 1) * dtype.itemsize)
+
+
+def zeroed(layout: Strided, dtype: DType) -> Buffer:
+    """Return new memory for a layout, all bytes zero."""
+    buffer = raw(layout, dtype)
+    buffer.data[:] = 0
+    return buffer
+
+
+def pinned_dtype(dtype: object) -> DType | None:
+    """Return a ``dtype=`` argument as a dtype."""
+    return None if dtype is None else as_dtype(dtype)
+
+

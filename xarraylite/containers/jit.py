@@ -1,0 +1,202 @@
+"""`jit`: trace a function of arrays once, run its kernels from then on.
+
+The function is called once per signature with handles that have shapes and dtypes but no values;
+what it returns is planned, and the plan is kept with a note of which argument each operand came
+from.  Later calls with the same signature look the plan up and run it: no expression is built.
+
+A signature is dtype, shape and strides of every array and the Python type of every scalar.
+Shapes are part of it because a traced ``u[1:-1]`` depends on them; kernels are still shared
+between signatures that differ in extents only.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import numpy as np
+
+from .._errors import DTypeError
+from ..engine import evaluate as engine
+from ..engine.graph import Graph, canonical
+from ..engine.target import Target
+from ..expr.build import WEAK_TYPES, scalar, weak_scalar
+from ..expr.node import Leaf, Node, Scalar
+from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
+from ..storage.buffer import Reading
+from .container import XContainer
+from .convert import values_node
+from .expression import XExpression
+from .late import read_late
+from .operands import as_node
+from .xarray import XArray
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: Signatures kept per function.
+CAPACITY = 256
+
+
+@dataclass(slots=True)
+class _Output:
+    """One traced result."""
+
+    node: Node
+    graph: Graph
+    layout: Strided
+    sources: list[tuple[int, int]]
+    """For each leaf the argument it reads (-1 for one the function closed over), and how far it
+    starts behind that argument's first element, in elements."""
+
+
+class Jitted(Generic[P, R]):
+    """A function that is traced once per signature; see `xl.jit`.
+
+    Attributes
+    ----------
+    traces : int
+        How often the function was called to trace it.
+    """
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._traced: OrderedDict[tuple[object, ...], tuple[list[_Output], Any]] = OrderedDict()
+        self.traces = 0
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the traced kernels on these arguments."""
+        if kwargs:
+            raise TypeError(f"{self.__name__}: pass arguments of a traced function by position")
+        arrays = [_argument(arg) for arg in args]
+        key = tuple([_signature(arg) for arg in arrays])
+        found = self._traced.get(key)
+        if found is None:
+            found = self._traced[key] = self._trace(arrays)
+            while len(self._traced) > CAPACITY:
+                self._traced.popitem(last=False)
+        outputs, pack = found
+        return pack([_run(output, arrays) for output in outputs])  # type: ignore[no-any-return]
+
+    def _trace(self, arrays: list[Any]) -> tuple[list[_Output], Any]:
+        self.traces += 1
+        readings: dict[int, int] = {}
+        handles = [_handle(k, arg, readings) for k, arg in enumerate(arrays)]
+        result = self._function(*handles)  # type: ignore[arg-type]
+        items = list(result) if isinstance(result, tuple | list) else [result]
+        outputs = [_output(item, arrays, readings) for item in items]
+        if isinstance(result, tuple | list):
+            return outputs, type(result)
+        return outputs, lambda values: values[0]
+
+
+def _argument(arg: object) -> Any:
+    """Return an argument as a container, a Python scalar or a NumPy scalar."""
+    if isinstance(arg, XContainer | np.generic) or type(arg) in WEAK_TYPES:
+        return arg
+    node = values_node(arg, None, "jit")
+    if isinstance(node, Leaf):
+        return XArray._own(node.reading.buffer, node.map, node.dtype, ROW_MAJOR)
+    buffer, layout = engine.evaluate(node)
+    return XArray._own(buffer, layout, node.dtype, ROW_MAJOR)
+
+
+def _signature(arg: Any) -> tuple[object, ...]:
+    if isinstance(arg, XContainer):
+        return (arg.dtype, arg.shape, arg.strides)
+    return (arg.dtype,) if isinstance(arg, np.generic) else (type(arg),)
+
+
+def _handle(number: int, arg: Any, readings: dict[int, int]) -> XExpression:
+    """Return what the traced function is given for one argument."""
+    if isinstance(arg, XContainer):
+        reading = Reading(arg.buffer, late=True)
+        reading.traced = True
+        readings[id(reading)] = number
+        return XExpression(Leaf(arg.shape, arg.dtype, reading, arg.map))
+    if isinstance(arg, np.generic):
+        return XExpression(scalar(arg, arg.dtype, number))
+    return XExpression(weak_scalar(arg, number))
+
+
+def _output(item: object, arrays: list[Any], readings: dict[int, int]) -> _Output:
+    """Plan one result of the traced function."""
+    node = as_node(item, "jit")
+    # Operands the function closed over are read late, as a plain call of it would read them.
+    graph = canonical(node, None, True, traced=True)
+    if any(id(leaf.reading) not in readings for leaf in graph.leaves):
+        node = read_late(node, frozenset(readings))
+        graph = canonical(node, None, True, traced=True)
+    layout = engine.result_layout(graph, node)
+    sources = []
+    for leaf in graph.leaves:
+        number = readings.get(id(leaf.reading), -1)
+        shift = leaf.map.offset - (arrays[number].offset if number >= 0 else 0)
+        sources.append((number, shift))
+    return _Output(node, graph, layout, sources)
+
+
+def _run(output: _Output, arrays: list[Any]) -> XArray:
+    """Run one planned result on new arguments."""
+    graph = output.graph
+    leaves = [
+        leaf
+        if number < 0
+        else Leaf(
+            leaf.shape,
+            leaf.dtype,
+            Reading(arrays[number].buffer, late=True),
+            Strided(leaf.map.shape, leaf.map.strides, arrays[number].offset + shift),
+        )
+        for leaf, (number, shift) in zip(graph.leaves, output.sources, strict=True)
+    ]
+    scalars = {
+        id(node): scalar(_value(arrays[node.parameter], node), node.dtype)
+        for node in graph.scalars
+        if node.parameter >= 0
+    }
+    bound = graph.bind(leaves, scalars)
+    buffer = engine.raw_target(output.node, output.layout)
+    target = Target(buffer, output.layout, output.node.dtype)
+    engine.execute(bound, target, True)
+    policy = ROW_MAJOR if output.layout.is_row_major() else COLUMN_MAJOR
+    return XArray._own(buffer, output.layout, output.node.dtype, policy)
+
+
+def _value(value: Any, node: Scalar) -> Any:
+    if isinstance(value, np.generic) or type(value) in WEAK_TYPES:
+        return value
+    raise DTypeError(f"jit: argument {node.parameter} must be a scalar, got {type(value).__name__}")
+
+
+def jit(function: Callable[P, R]) -> Jitted[P, R]:
+    """Trace a function of arrays once per signature and rerun its kernels after that.
+
+    Parameters
+    ----------
+    function : callable
+        Takes arrays and scalars by position; returns an expression, or a tuple or list of them.
+        It must not depend on values: asking a traced argument for one raises.
+
+    Returns
+    -------
+    Jitted
+        A callable that returns `XArray` results.
+
+    Raises
+    ------
+    TracedValueError
+        While tracing, if the function asks an argument for a value.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> step = xl.jit(lambda u, dt: u + dt * (1 - u))
+    >>> step(xl.zeros(3), 0.5)
+    XArray([0.5, 0.5, 0.5])
+    """
+    return Jitted(function)

@@ -1,0 +1,31 @@
+"""The way from an array back to the package's namespace, without importing it.
+
+The facade registers itself here when it is imported; arrays ask for it by version.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+#: Versions of the array API standard that the namespace follows.
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+_registered: list[ModuleType] = []
+
+
+def register(module: ModuleType) -> None:
+    """Make ``module`` the namespace of all arrays."""
+    _registered[:] = [module]
+
+
+def namespace(version: str | None) -> ModuleType:
+    """Return the namespace.
+
+    Raises
+    ------
+    ValueError
+        For an unknown version of the standard.
+    """
+    if version is not None and version not in VERSIONS:
+        raise ValueError(f"array API version {version!r} is unknown; known: {VERSIONS}")
+    return _registered[0]

@@ -1,0 +1,106 @@
+"""`noalias`: the caller's word that the destination is not read in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._errors import NotWritableError
+from ..ops.op import Op
+from ..ops.table import OPS
+from .container import XContainer
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    op: Op = OPS[name]
+
+    def method(self: NoAlias, other: object) -> NoAlias:
+        self.target._update(op, other, True, True)
+        return self
+
+    method.__doc__ = f"Apply ``{name}`` in place without alias analysis."
+    return method
+
+
+class NoAlias:
+    """A destination whose assignments make no alias analysis and no temporary for it.
+
+    Attributes
+    ----------
+    target : XContainer
+        The destination.
+    """
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: XContainer) -> None:
+        self.target = target
+
+    def assign(self, value: object) -> XContainer:
+        """Assign by the container's rule, without alias analysis."""
+        self.target._assign(value, True, True)
+        return self.target
+
+    def __getitem__(self, key: Any) -> NoAlias:
+        """Return a part of the destination under the same promise."""
+        return noalias(self.target[key])
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Assign by the view rule, without alias analysis."""
+        if not isinstance(value, NoAlias):  # the end of ``noalias(c)[key] += e``
+            self.target._store(key, value, True, True)
+
+    def __repr__(self) -> str:
+        return f"noalias({self.target.summary()})"
+
+    __iadd__ = _in_place("add")
+    __isub__ = _in_place("subtract")
+    __imul__ = _in_place("multiply")
+    __itruediv__ = _in_place("divide")
+    __ifloordiv__ = _in_place("floor_divide")
+    __imod__ = _in_place("remainder")
+    __ipow__ = _in_place("pow")
+    __iand__ = _in_place("bitwise_and")
+    __ior__ = _in_place("bitwise_or")
+    __ixor__ = _in_place("bitwise_xor")
+    __ilshift__ = _in_place("bitwise_left_shift")
+    __irshift__ = _in_place("bitwise_right_shift")
+
+
+def noalias(destination: object) -> NoAlias:
+    """Promise that what is assigned does not read the destination in another order.
+
+    Reading each element where it is written (``noalias(a)[...] = a + b``) keeps the promise.
+    If it is broken the values written are undefined, but no memory outside the destination is
+    touched; under the ``check_noalias`` setting an error is raised instead.
+
+    Parameters
+    ----------
+    destination : XContainer
+        The destination, or a view of it.
+
+    Returns
+    -------
+    NoAlias
+        Takes ``.assign(e)``, ``[key] = e`` and in-place operators.
+
+    Raises
+    ------
+    NotWritableError
+        If ``destination`` is no container.
+    NoAliasError
+        On assignment, under ``check_noalias``, if the promise is broken.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a, b = xl.ones(3), xl.asarray([1.0, 2.0, 3.0])
+    >>> xl.noalias(a)[...] = b * 2
+    >>> a
+    XArray([2., 4., 6.])
+    """
+    if not isinstance(destination, XContainer):
+        raise NotWritableError(
+            f"noalias: the destination must be a container, got {type(destination).__name__}"
+        )
+    return NoAlias(destination)

@@ -1,0 +1,90 @@
+"""From whatever stands in an expression to a node.
+
+Accepted are this package's expressions and containers, Python scalars (weakly typed), NumPy
+scalars and arrays.  NumPy arrays are borrowed, not copied: what NumPy writes to them later is
+seen, because no one can tell us about it.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from .._errors import DTypeError
+from ..dtypes.names import as_dtype
+from ..expr.build import WEAK_TYPES, Operand, scalar, weak_scalar
+from ..expr.node import Leaf, Node
+from ..layout.strided import Strided
+from ..storage.buffer import Buffer
+
+
+@runtime_checkable
+class HasNode(Protocol):
+    """What every expression and container offers."""
+
+    @property
+    def node(self) -> Node:
+        """The expression's node."""
+        ...
+
+
+def is_operand(value: object) -> bool:
+    """Tell whether ``value`` may stand in an expression."""
+    return type(value) in WEAK_TYPES or isinstance(
+        value, HasNode | np.ndarray | np.generic | bool | int | float | complex
+    )
+
+
+def as_operand(value: object, operation: str) -> Operand:
+    """Return ``value`` as a node or as a Python scalar.
+
+    Raises
+    ------
+    DTypeError
+        If it is neither an array nor a number.
+    """
+    if type(value) in WEAK_TYPES:
+        return value  # type: ignore[return-value]
+    if isinstance(value, HasNode):
+        return value.node
+    if isinstance(value, np.ndarray):
+        return borrow_array(value, operation)
+    if isinstance(value, np.generic):
+        return scalar(value, as_dtype(value.dtype))
+    for kind in (bool, int, float, complex):
+        if isinstance(value, kind):
+            return kind(value)
+    raise DTypeError(
+        f"{operation}: got {type(value).__name__}; operands are arrays, expressions and numbers "
+        "(make an array of other things with xl.asarray)"
+    )
+
+
+def as_node(value: object, operation: str) -> Node:
+    """Return ``value`` as a node; Python scalars get their default dtype but stay weak."""
+    operand = as_operand(value, operation)
+    return operand if isinstance(operand, Node) else weak_scalar(operand)
+
+
+def borrow_array(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], operation: str) -> Leaf:
+    """Return a leaf over a NumPy array's own memory.
+
+    Raises
+    ------
+    DTypeError
+        If the dtype is not supported, or the strides are no whole number of elements.
+    """
+    dtype = as_dtype(array.dtype)
+    size = dtype.itemsize
+    if any(s % size for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        raise DTypeError(
+            f"{operation}: array of shape {array.shape} and byte strides {array.strides} has "
+            f"strides that are no multiple of its {size}-byte elements; copy it with xl.asarray"
+        )
+    buffer = Buffer.borrow(array)
+    strides = tuple(
+        [s // size if n > 1 else 1 for s, n in zip(array.strides, array.shape, strict=True)]
+    )
+    low, _ = Strided(array.shape, strides).bounds()
+    return Leaf(array.shape, dtype, buffer.reading(), Strided(array.shape, strides, -low))

@@ -1,0 +1,172 @@
+"""Keeping the promise that an expression means what it meant when it was written.
+
+Before a buffer is written, `protect` asks whether expressions over its old values are still
+alive.  Three answers are possible.
+
+* None is (one look-up): nothing to do.
+* One is that the assignment itself does not consume: its operands get a copy of the buffer
+  first, and the write goes on.
+* Only the expression being assigned is, and nobody else holds it: it is evaluated over the old
+  values as part of the assignment, under alias analysis.  Afterwards it has no old values left,
+  so it is marked stale, and evaluating it again raises `StaleOperandError`.
+
+"Nobody else holds it" is read from CPython's reference counts, against a baseline measured once
+on a temporary expression.  If the count cannot tell (another interpreter, a tracer that holds
+frames), the safe side is an extra copy or an error, never another value.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from ..expr.node import Leaf, Node
+from ..expr.walk import postorder
+from ..storage.buffer import Buffer, Reading
+
+
+@dataclass(slots=True)
+class Operand:
+    """An expression handle that an assignment was given.
+
+    Attributes
+    ----------
+    node : Node
+        The handle's node.
+    held : bool
+        Whether anyone but the assignment holds the handle.
+    """
+
+    node: Node
+    held: bool
+
+
+def references(value: Any) -> int:
+    """Return how many references the caller's caller can account for, plus this call's own."""
+    return sys.getrefcount(value)
+
+
+def protect(buffer: Buffer, root: Node, operand: Operand | None) -> int:
+    """Keep the old bytes for pending expressions before ``root`` is written over them.
+
+    Parameters
+    ----------
+    buffer : Buffer
+        About to be written.
+    root : Node
+        What will be written.
+    operand : Operand or None
+        The handle that ``root`` was made from; None for a plain value.
+
+    Returns
+    -------
+    int
+        Bytes copied.
+    """
+    reading = buffer.pending()
+    if reading is None:
+        return 0
+    if _is_consumed(reading, buffer, root, operand):
+        return 0
+    return buffer.snapshot_readers()
+
+
+def consume(buffer: Buffer) -> None:
+    """Mark what still refers to the old bytes stale, after they were overwritten."""
+    if buffer.pending() is not None:
+        buffer.invalidate_readers("its own assignment has consumed it")
+
+
+def _is_consumed(
+    reading: Reading, buffer: Buffer, root: Node, operand: Operand | None
+) -> bool:
+    """Tell whether every reader of ``reading`` belongs to ``root`` and to nobody else."""
+    if reading.buffer is not buffer:
+        return False  # another borrower of the same bytes
+    order = postorder(root)
+    within = {id(n) for n in order if isinstance(n, Leaf) and n.reading is reading}
+    # Seen from here: one reference per leaf, the caller's, this function's and the call's own.
+    if sys.getrefcount(reading) > len(within) + _READING_BASE:
+        return False
+    if not within:
+        return False
+    if operand is not None and operand.held:
+        return False
+    return not _shared_below(order, within, operand)
+
+
+def _shared_below(order: list[Node], within: set[int], operand: Operand | None) -> bool:
+    """Tell whether a node above one of the leaves has users outside the graph."""
+    uses: dict[int, int] = {}
+    touched = set(within)
+    for node in order:
+        for arg in node.args:
+            uses[id(arg)] = uses.get(id(arg), 0) + 1
+            if id(arg) in touched:
+                touched.add(id(node))
+    top = None if operand is None else id(operand.node)
+    for k in range(len(order)):
+        key = id(order[k])
+        if key in touched and key != top and k != len(order) - 1:
+            # The list, the call's argument, and one per use inside the graph.
+            if sys.getrefcount(order[k]) > uses.get(key, 0) + _NODE_BASE:
+                return True
+    return False
+
+
+def _measure_reading() -> int:
+    """Count the references of a reading that one leaf holds, as `_is_consumed` sees them."""
+
+    class Probe:
+        __slots__ = ("held",)
+
+    def callee(value: object) -> int:
+        return sys.getrefcount(value)
+
+    def caller(value: object) -> int:
+        kept = value
+        return callee(kept)
+
+    probe = Probe()
+    probe.held = object()  # type: ignore[attr-defined]
+    return caller(probe.held) - 1  # type: ignore[attr-defined]
+
+
+def _measure_node() -> int:
+    """Count the references of an object that only a list holds, as `_shared_below` sees them."""
+    order = [object()]
+    return max(sys.getrefcount(order[k]) for k in range(1))
+
+
+_READING_BASE = _measure_reading()
+_NODE_BASE = _measure_node()
+
+
+class _Calibration:
+    """Receives a temporary the way containers receive expressions, and counts references."""
+
+    __slots__ = ("call", "item")
+
+    def __setitem__(self, key: object, value: object) -> None:
+        self.item = sys.getrefcount(value)
+
+    def method(self, value: object) -> None:
+        self.call = sys.getrefcount(value)
+
+    def __iadd__(self, value: object) -> _Calibration:
+        self.call = max(self.call, sys.getrefcount(value))
+        return self
+
+
+def _measure_handles() -> tuple[int, int]:
+    """Return the counts of a temporary in ``c[...] = temporary`` and in ``c.assign(temporary)``."""
+    probe = _Calibration()
+    probe[...] = object()
+    probe.method(object())
+    probe += object()
+    return probe.item, probe.call
+
+
+#: More references than these to an assigned expression mean that someone else holds it.
+HELD_SETITEM, HELD_CALL = _measure_handles()

@@ -1,0 +1,380 @@
+"""`XArray`: the container of dynamic rank, and `XView`, part of a container's memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, SupportsIndex
+
+import numpy as np
+
+from .._errors import LayoutError, ShapeError
+from ..engine import evaluate as engine
+from ..engine.target import Target
+from ..expr import build
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..shape import transform as steps
+from ..shape.broadcast import as_shape, check_axes, infer_extent
+from ..storage.buffer import Buffer
+from .assign import check_writable, node_of, write
+from .container import DType, XContainer
+from .convert import LayoutLike, layout_of, pinned_dtype, raw, store, values_node
+from .expression import XExpression
+from .readers import Operand, consume, protect
+
+
+class XView(XContainer):
+    """Part of another container's memory, under an index of its own; never resized.
+
+    Made by indexing and by the view functions; assignment writes through.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([1, 2, 3, 4])
+    >>> a[::2] += 10
+    >>> a
+    XArray([11,  2, 13,  4])
+    """
+
+    __slots__ = ()
+    _kind: ClassVar[str] = "XView"
+
+    def copy(self) -> XArray:
+        """Return the elements in a new `XArray`."""
+        return XArray(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as a copy of the elements, not of the whole buffer."""
+        return self.copy().__reduce__()
+
+
+XView._view_class = XView
+
+
+class XArray(XContainer):
+    """An array that owns its memory and may change its rank.
+
+    Parameters
+    ----------
+    values : array, expression, scalar or nested lists
+        The elements; always copied.
+    dtype : dtype, optional
+        By default that of the values.
+    layout : {"row_major", "column_major", "dynamic"}, optional
+        A static layout is kept for good; a dynamic one accepts strides later.
+    strides : sequence of int, optional
+        Element strides; the layout is then dynamic.
+
+    Raises
+    ------
+    DTypeError, ShapeError, LayoutError
+        If the values are no numbers, ragged, or do not fit the strides.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.XArray([[1, 2], [3, 4]], dtype="float32", layout="column_major")
+    >>> a.strides
+    (1, 2)
+    """
+
+    __slots__ = ("_policy",)
+    _kind: ClassVar[str] = "XArray"
+    _view_class: ClassVar[type[XContainer]] = XView
+    _policy: Order
+
+    def __init__(
+        self,
+        values: object,
+        dtype: object = None,
+        layout: LayoutLike = None,
+        strides: Sequence[int] | None = None,
+    ) -> None:
+        node = values_node(values, pinned_dtype(dtype), self._kind)
+        place, self._policy = layout_of(node.shape, layout, strides, self._kind)
+        self._check(node.shape, node.dtype, "construction")
+        self._refuse_overlap(place, node.dtype)
+        self._buffer, self._map, self._dtype = store(node, place), place, node.dtype
+
+    @classmethod
+    def _own(cls, buffer: Buffer, layout: Strided, dtype: DType, policy: Order) -> XArray:
+        """Return a container over memory that is given to it, unchecked."""
+        self = cls.__new__(cls)
+        self._buffer, self._map, self._dtype, self._policy = buffer, layout, dtype, policy
+        return self
+
+    def _refuse_overlap(self, place: Strided, dtype: DType) -> None:
+        probe = XView._wrap(Buffer.allocate(0), place, dtype)
+        check_writable(probe, f"{self._kind} with strides")
+
+    def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
+        """Refuse shapes and dtypes that this kind of container cannot have."""
+
+    @property
+    def static_layout(self) -> Order:
+        """The layout this container keeps; dynamic if it accepts any."""
+        return self._policy
+
+    def copy(self) -> XArray:
+        """Return a container of the same kind with memory of its own."""
+        place = self._compact()
+        return type(self)._own(store(self.node, place), place, self._dtype, self._policy)
+
+    def _compact(self) -> Strided:
+        """Return the contiguous layout nearest to the present one."""
+        column = self.layout is COLUMN_MAJOR or self._policy is COLUMN_MAJOR
+        return (Strided.column_major if column else Strided.row_major)(self.shape)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the elements, the order of dimensions and the static layout."""
+        place = self._compact()
+        values = store(self.node, place).data.tobytes()
+        column = place.is_column_major()
+        kept = (self._dtype, self.shape, column, self._policy.value)
+        return _restore, (type(self)._origin(), values, *kept)
+
+    @classmethod
+    def _origin(cls) -> tuple[type[XArray], object]:
+        """Return the class and its subscript, which pickle by name."""
+        return cls, None
+
+    # --- assignment that may change the shape --------------------------------------------------
+
+    def _assign(self, value: object, held: bool, noalias: bool) -> None:
+        """Take the shape of ``value`` and its elements, converted to this container's dtype."""
+        node = node_of(value, self)
+        operand = Operand(node, held) if isinstance(value, XExpression) else None
+        if node.shape == self.shape:
+            write(self, node, operand, noalias)
+            return
+        check_writable(self, "assign")
+        self._check(node.shape, self._dtype, "assign")
+        self._check_owner(node.shape, "assign")
+        place = self._policy_layout(node.shape)
+        node = build.convert(node, self._dtype)
+        if self._fits(place) and self._buffer.pending() is None:
+            protect(self._buffer, node, operand)
+            target = Target(self._buffer, place, self._dtype)
+            engine.assign(target, node, True)  # nothing reads these bytes: no reading is alive
+            self._map = place
+            consume(self._buffer)
+            return
+        self._move(store(node, place), place)
+
+    def _fits(self, place: Strided) -> bool:
+        low, high = place.bounds()
+        return low >= 0 and (high + 1) * self._dtype.itemsize == self._buffer.nbytes
+
+    def _move(self, buffer: Buffer, place: Strided) -> None:
+        """Give up the present memory for another."""
+        self._buffer.retired = True
+        self._buffer, self._map = buffer, place
+
+    def _policy_layout(self, shape: tuple[int, ...]) -> Strided:
+        column = self._policy is COLUMN_MAJOR
+        return (Strided.column_major if column else Strided.row_major)(shape)
+
+    def _check_owner(self, shape: tuple[int, ...], operation: str) -> None:
+        if self._buffer.owner is not None and math.prod(shape) != self.size:
+            raise ShapeError(
+                f"{operation}: {self.summary()} is an adaptor of foreign memory and cannot "
+                f"change its size (new shape {shape})"
+            )
+
+    # --- in place ------------------------------------------------------------------------------
+
+    def reshape_(
+        self,
+        shape: SupportsIndex | Iterable[SupportsIndex],
+        *,
+        layout: LayoutLike = None,
+        strides: Sequence[int] | None = None,
+    ) -> XArray:
+        """Change the shape in place; elements keep their place in memory, nothing is allocated.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+            New extents of the same size; one may be -1.
+        layout, strides : optional
+            Order of the new dimensions; only for containers of dynamic layout.
+
+        Returns
+        -------
+        XArray
+            The container itself.
+
+        Raises
+        ------
+        ShapeError
+            If the sizes differ.
+        LayoutError
+            If the elements are not contiguous, or the static layout forbids the new one.
+        """
+        target = infer_extent(shape, self.size)
+        self._check(target, self._dtype, "reshape_")
+        if not self._map.is_contiguous():
+            raise LayoutError(
+                f"reshape_: {self.summary()} with strides {self.strides} is not contiguous; "
+                "use xl.reshape for a view or a copy"
+            )
+        self._map = self._relayout(target, layout, strides, "reshape_", self._map.bounds()[0])
+        return self
+
+    def resize_(
+        self,
+        shape: SupportsIndex | Iterable[SupportsIndex],
+        *,
+        layout: LayoutLike = None,
+        strides: Sequence[int] | None = None,
+    ) -> XArray:
+        """Change the shape in place; the elements are undefined where the size changes.
+
+        Nothing is allocated while the number of bytes stays the same.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+            New extents.
+        layout, strides : optional
+            Order of the new dimensions; only for containers of dynamic layout.
+
+        Returns
+        -------
+        XArray
+            The container itself.
+
+        Raises
+        ------
+        ShapeError, LayoutError
+            If this kind of container cannot have that shape or layout.
+        """
+        target = as_shape(shape, "resize_")
+        self._check(target, self._dtype, "resize_")
+        self._check_owner(target, "resize_")
+        place = self._relayout(target, layout, strides, "resize_", 0)
+        if self._fits(place):
+            self._map = place
+        else:
+            self._move(raw(place, self._dtype), place)
+        return self
+
+    def _relayout(
+        self,
+        shape: tuple[int, ...],
+        layout: LayoutLike,
+        strides: Sequence[int] | None,
+        operation: str,
+        start: int,
+    ) -> Strided:
+        if layout is None and strides is None:
+            place = self._policy_layout(shape)
+        else:
+            if self._policy is not DYNAMIC:
+                raise LayoutError(
+                    f"{operation}: {self.summary()} has the static layout {self._policy.value}; "
+                    "only a container made with layout='dynamic' takes another layout or strides"
+                )
+            place, _ = layout_of(shape, layout or DYNAMIC, strides, operation)
+            self._refuse_overlap(place, self._dtype)
+            if operation == "reshape_" and place.bounds()[1] + 1 > max(self.size, 1):
+                raise LayoutError(
+                    f"reshape_: strides {strides} for shape {shape} reach beyond the "
+                    f"{self.size} elements of {self.summary()}"
+                )
+        return Strided(place.shape, place.strides, place.offset + start)
+
+    def transpose_(self, axes: Sequence[SupportsIndex] | None = None) -> XArray:
+        """Permute the dimensions in place; no element moves, nothing is allocated.
+
+        The container's layout is dynamic afterwards, unless it still has its static one.
+
+        Parameters
+        ----------
+        axes : sequence of int, optional
+            New order of the dimensions; by default reversed.
+
+        Returns
+        -------
+        XArray
+            The container itself.
+
+        Raises
+        ------
+        AxisError
+            If ``axes`` is no permutation.
+        """
+        order = tuple(range(self.ndim))[::-1]
+        if axes is not None:
+            if len(check_axes(axes, self.ndim, "transpose_")) != self.ndim:
+                raise ShapeError(f"transpose_: {axes} is no permutation of {self.ndim} axes")
+            order = tuple([int(axis) % self.ndim for axis in axes])
+        step = steps.permute(self.shape, order)
+        self._check(step.shape, self._dtype, "transpose_")
+        self._map = self._map.apply(step)
+        kept = {ROW_MAJOR: self._map.is_row_major, COLUMN_MAJOR: self._map.is_column_major}
+        if self._policy in kept and not kept[self._policy]():
+            self._policy = DYNAMIC
+        return self
+
+
+def _restore(
+    origin: tuple[Any, object],
+    values: bytes,
+    dtype: DType,
+    shape: tuple[int, ...],
+    column: bool,
+    policy: str,
+) -> XArray:
+    """Rebuild a pickled container, checking that the bytes are what the shape needs."""
+    cls, subscript = origin
+    kind = cls if subscript is None else cls[subscript]
+    checked = as_shape(shape, "unpickling")
+    place = (Strided.column_major if column else Strided.row_major)(checked)
+    if len(values) != place.size * dtype.itemsize:
+        raise ShapeError(f"unpickling: {len(values)} bytes do not fit {dtype}{list(checked)}")
+    buffer = raw(place, pinned_dtype(dtype) or dtype)
+    buffer.data[:] = np.frombuffer(values, np.uint8)
+    made: XArray = kind._own(buffer, place, dtype, Order(policy))
+    made._check(checked, dtype, "unpickling")
+    return made
+
+
+def eval_(value: object) -> XContainer:
+    """Evaluate an expression into a new `XArray`; return a container as it is.
+
+    Parameters
+    ----------
+    value : XExpression, array or scalar
+        What to evaluate.
+
+    Returns
+    -------
+    XContainer
+        ``value`` itself if it already is one.
+
+    Raises
+    ------
+    StaleOperandError
+        If an operand was overwritten and its old values could not be kept.
+    SizeError
+        If the result is larger than the ``max_result_bytes`` setting.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([1, 2])
+    >>> xl.eval(a) is a
+    True
+    >>> xl.eval(a + 1)
+    XArray([2, 3])
+    """
+    if isinstance(value, XContainer):
+        return value
+    node = values_node(value, None, "eval")
+    buffer, layout = engine.evaluate(node)
+    policy = ROW_MAJOR if layout.is_row_major() else COLUMN_MAJOR
+    return XArray._own(buffer, layout, node.dtype, policy)
+
+

@@ -1,0 +1,1 @@
+"""Element types: their names, promotion, narrow formats bit by bit, and their limits."""

@@ -1,0 +1,213 @@
+"""Kernels that fill a destination element by element.
+
+==========  ===================================================================================
+`DIRECT`    each element is stored as it is computed
+`STAGED`    a block is computed into stack scratch, then stored: operands that share memory with
+            the destination are read a whole block before that block is written
+`FALLING`   the same with the blocks of a row from the top down
+`STREAM`    staged, and stored past the caches: for large contiguous destinations, whose lines
+            would otherwise be read before they are overwritten
+`TILED`     direct, in square tiles over the two innermost dimensions: where operands disagree
+            which dimension is contiguous, both sides stay within the cache
+==========  ===================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from .body import Body, emit_body, instruction, invariant
+from .source import Source
+from .tokens import call, token
+from .walkers import (
+    RANGES,
+    Inner,
+    Odometer,
+    Operand,
+    Words,
+    add_values,
+    add_walkers,
+    constants,
+    load_words,
+    place,
+    readers,
+)
+
+#: Elements per block of the staged modes: with 8-byte elements 8 KiB, a quarter of an L1 cache.
+BLOCK = 1024
+
+#: Side of a tile: 64 lines of 64 bytes from each side fit an L1 cache together.
+TILE = 64
+
+
+class Mode(Enum):
+    """How a map kernel stores; see the module docstring."""
+
+    DIRECT = "direct"
+    STAGED = "staged"
+    FALLING = "falling"
+    STREAM = "stream"
+    TILED = "tiled"
+
+
+@dataclass(frozen=True, slots=True)
+class MapSpec:
+    """Everything the source of a map kernel depends on.
+
+    Attributes
+    ----------
+    mode : Mode
+        How elements are stored.
+    outer : int
+        Number of loops around the innermost one.
+    operands : tuple of Operand
+        Destination first, then the body's operands.
+    body : Body
+        What is computed.
+    gathers : int
+        Number of gather strides.
+    """
+
+    mode: Mode
+    outer: int
+    operands: tuple[Operand, ...]
+    body: Body
+    gathers: int
+
+    def words(self) -> Words:
+        """Return the layout of the argument block."""
+        words = Words()
+        words.add(*RANGES)
+        words.add(*[f"n_t{d}" for d in range(self.outer)])
+        if self.mode is Mode.TILED:
+            words.add("rows", *[f"h{w}" for w in range(len(self.operands))])
+        add_walkers(words, self.operands, {"t": self.outer})
+        add_values(words, self.body, self.gathers)
+        return words
+
+
+def emit_map(spec: MapSpec) -> str:
+    """Return the source of the kernel."""
+    source = Source()
+    loops = Odometer("t", spec.outer, "p", range(len(spec.operands)))
+    with source.block("def kernel(block):"):
+        load_words(source, spec.words(), constants(spec.body))
+        if spec.mode is not Mode.DIRECT and spec.mode is not Mode.TILED:
+            source.line(f"w0 = scratch({BLOCK * token(spec.operands[0].dtype).itemsize})")
+        loops.start(source, "t0")
+        with source.block("for t in range(t0, t1):"):
+            _ROWS[spec.mode](source, spec)
+            loops.step(source)
+        if spec.mode is Mode.STREAM:
+            source.line("fence()")
+    return source.text()
+
+
+def _still(source: Source, spec: MapSpec, pointer: str) -> set[int]:
+    """Append what does not change along the inner loop; return those instructions."""
+    still = [operand.inner is Inner.STILL for operand in spec.operands[1:]]
+    fixed = invariant(spec.body, still)
+    addresses = readers(spec.operands, pointer, "0")
+    for number in sorted(fixed):
+        source.line(f"v{number} = {instruction(spec.body.instructions[number], addresses)}")
+    return fixed
+
+
+def _value(source: Source, spec: MapSpec, pointer: str, fixed: set[int]) -> str:
+    """Append the inner loop's body and return the stored value's source."""
+    emit_body(source, spec.body, readers(spec.operands, pointer, "j"), fixed)
+    names = token(spec.operands[0].dtype)
+    return call(names.encode, f"v{len(spec.body.instructions) - 1}")
+
+
+def _store(spec: MapSpec, pointer: str, index: str, value: str) -> str:
+    at, offset = place(spec.operands[0], 0, index)
+    return f"store_{token(spec.operands[0].dtype).memory}({pointer}0{at}, {offset}, {value})"
+
+
+def _direct(source: Source, spec: MapSpec) -> None:
+    fixed = _still(source, spec, "p")
+    with source.block("for j in range(j0, j1):"):
+        source.line(_store(spec, "p", "j", _value(source, spec, "p", fixed)))
+
+
+def _tiled(source: Source, spec: MapSpec) -> None:
+    last = spec.outer - 1
+    source.line(f"height = min(rows - i_t{last} * {TILE}, {TILE})")
+    with source.block(f"for left in range(j0, j1, {TILE}):"):
+        source.line(f"right = min(left + {TILE}, j1)")
+        with source.block("for y in range(height):"):
+            for w in range(len(spec.operands)):
+                source.line(f"q{w} = p{w} + y * h{w}")
+            fixed = _still(source, spec, "q")
+            with source.block("for j in range(left, right):"):
+                source.line(_store(spec, "q", "j", _value(source, spec, "q", fixed)))
+
+
+def _fill(source: Source, spec: MapSpec, fixed: set[int]) -> None:
+    """Append the loop that computes elements ``low`` to ``high`` into scratch."""
+    memory = token(spec.operands[0].dtype).memory
+    with source.block("for j in range(low, high):"):
+        source.line(f"push_{memory}(w0, j - low, {_value(source, spec, 'p', fixed)})")
+
+
+def _drain(source: Source, spec: MapSpec) -> None:
+    """Append the loop that stores scratch to elements ``low`` to ``high``."""
+    memory = token(spec.operands[0].dtype).memory
+    with source.block("for j in range(low, high):"):
+        source.line(_store(spec, "p", "j", f"pull_{memory}(w0, j - low)"))
+
+
+def _staged(source: Source, spec: MapSpec) -> None:
+    fixed = _still(source, spec, "p")
+    with source.block(f"for low in range(j0, j1, {BLOCK}):"):
+        source.line(f"high = min(low + {BLOCK}, j1)")
+        _fill(source, spec, fixed)
+        _drain(source, spec)
+
+
+def _falling(source: Source, spec: MapSpec) -> None:
+    fixed = _still(source, spec, "p")
+    source.line(f"blocks = (j1 - j0 + {BLOCK - 1}) // {BLOCK}")
+    with source.block("for k in range(blocks):"):
+        source.line(f"low = j0 + (blocks - 1 - k) * {BLOCK}")
+        source.line(f"high = min(low + {BLOCK}, j1)")
+        _fill(source, spec, fixed)
+        _drain(source, spec)
+
+
+def _stream(source: Source, spec: MapSpec) -> None:
+    """Store whole 64-byte lines past the caches, the ragged ends as usual."""
+    size = token(spec.operands[0].dtype).itemsize
+    fixed = _still(source, spec, "p")
+    source.line("low = j0")
+    source.line(f"head = ((64 - (p0 + j0 * {size}) % 64) % 64) // {size}")
+    source.line("high = min(j0 + head, j1)")
+    with source.block("if head == 0:"):
+        source.line(f"high = min(low + {BLOCK}, j1)")
+    with source.block("while low < j1:"):
+        _fill(source, spec, fixed)
+        source.line(f"to = p0 + low * {size}")
+        with source.block(f"if high - low == {BLOCK} and to % 64 == 0:"):
+            with source.block(f"for k in range({BLOCK * size // 64}):"):
+                source.line("stream_line(to + k * 64, w0 + k * 64)")
+        with source.block("else:"):
+            _drain(source, spec)
+        source.line("low = high")
+        source.line(f"high = min(low + {BLOCK}, j1)")
+
+
+_ROWS = {
+    Mode.DIRECT: _direct,
+    Mode.STAGED: _staged,
+    Mode.FALLING: _falling,
+    Mode.STREAM: _stream,
+    Mode.TILED: _tiled,
+}
+
+
+def inner_class(stride: int, unit: int) -> Inner:
+    """Classify an inner stride in bytes (or, for an iota, in value)."""
+    return Inner.STILL if stride == 0 else Inner.UNIT if stride == unit else Inner.ANY
+

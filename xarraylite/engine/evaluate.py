@@ -1,0 +1,142 @@
+"""The engine's two doors: evaluate into new memory, or into existing memory.
+
+Both take an expression whose shape and dtype are already those of the destination.  Programs are
+kept by signature, so evaluating the same kind of expression again plans nothing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import threading
+from collections import OrderedDict
+from functools import cache
+
+import numpy as np
+
+from .._config import settings
+from .._errors import SizeError
+from ..expr.build import describe
+from ..expr.node import Leaf, Node
+from ..layout.strided import Strided
+from ..storage.buffer import Buffer
+from . import reference
+from .graph import Graph, Key, canonical
+from .plan import plan
+from .program import Program
+from .run import run
+from .target import Target
+
+#: Programs kept; one is a few kilobytes.
+CAPACITY = 2048
+
+#: Longer expressions are planned anew each time: their signatures would fill memory.
+SIGNATURE_NODES = 2000
+
+_programs: OrderedDict[Key, Program] = OrderedDict()
+_lock = threading.Lock()
+
+
+@cache
+def numba_is_installed() -> bool:
+    """Tell whether kernels can be compiled here."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def uses_reference() -> bool:
+    """Tell whether the current settings choose the NumPy interpreter."""
+    engine = settings.engine
+    return engine == "reference" or (engine == "auto" and not numba_is_installed())
+
+
+def evaluate(node: Node, layout: Strided | None = None) -> tuple[Buffer, Strided]:
+    """Evaluate ``node`` into new memory.
+
+    Parameters
+    ----------
+    node : Node
+        What to evaluate.
+    layout : Strided, optional
+        Layout of the result; by default `result_layout` of the node's operands.
+
+    Raises
+    ------
+    SizeError
+        If the result exceeds the ``max_result_bytes`` setting.
+    """
+    graph = canonical(node, None, True)
+    chosen = layout or result_layout(graph, node)
+    target = Target(raw_target(node, chosen), chosen, node.dtype)
+    execute(graph, target, noalias=True)
+    return target.buffer, chosen
+
+
+def assign(target: Target, node: Node, noalias: bool) -> None:
+    """Evaluate ``node`` into existing memory of its shape and dtype."""
+    if math.prod(target.map.shape):
+        execute(canonical(node, target, noalias), target, noalias)
+
+
+def execute(graph: Graph, target: Target, noalias: bool) -> None:
+    """Run the program of a graph, planning it first where it is new."""
+    if uses_reference():
+        view = target.buffer.view(target.dtype, target.map)
+        np.copyto(view, reference.compute(graph))
+        return
+    if math.prod(target.map.shape):
+        run(program_of(graph, target, noalias), graph, target)
+
+
+def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
+    """Return the program of a graph, from memory if its kind was planned before."""
+    if len(graph.nodes) > SIGNATURE_NODES:
+        return plan(graph, target, noalias)
+    key = (graph.signature, target.dtype, target.map.shape, target.map.strides,
+           noalias and settings.check_noalias)
+    program = _programs.get(key)
+    if program is None:
+        program = plan(graph, target, noalias)
+        with _lock:
+            _programs[key] = program
+            while len(_programs) > CAPACITY:
+                _programs.popitem(last=False)
+    return program
+
+
+def clear_programs() -> None:
+    """Forget all plans."""
+    with _lock:
+        _programs.clear()
+
+
+def result_layout(graph: Graph, node: Node) -> Strided:
+    """Return the layout of a new result: column-major if all its operands are, else row-major.
+
+    Operands of lower rank and those whose layout is both do not count.
+    """
+    shape = node.shape
+    if len(shape) > 1:
+        votes = {_vote(leaf) for leaf in graph.leaves if len(leaf.shape) == len(shape)} - {None}
+        if votes == {"column"}:
+            return Strided.column_major(shape)
+    return Strided.row_major(shape)
+
+
+def _vote(leaf: Leaf) -> str | None:
+    row, column = leaf.map.is_row_major(), leaf.map.is_column_major()
+    if row and column:
+        return None
+    return "column" if column else "row"
+
+
+def raw_target(node: Node, layout: Strided) -> Buffer:
+    """Return new memory for the result of ``node``."""
+    nbytes = math.prod(node.shape) * node.dtype.itemsize
+    if nbytes > settings.max_result_bytes:
+        raise SizeError(
+            f"evaluating {describe(node)} needs {nbytes} bytes; the limit is "
+            f"{settings.max_result_bytes} (setting max_result_bytes)"
+        )
+    low, high = layout.bounds()
+    assert low == 0, "new layouts start at position 0"
+    return Buffer.allocate((high + 1) * node.dtype.itemsize)

@@ -1,0 +1,222 @@
+"""The canonical form of an expression: distinct nodes in order, and a signature.
+
+Two evaluations with equal signatures run the same program with other addresses and scalars.
+The signature therefore holds everything a plan may depend on — operations, dtypes, shapes,
+strides, which leaves are the same memory, how far leaves lie from the destination they overlap —
+and nothing else: no addresses, no values.  Structurally equal nodes become one on the way, so a
+shared or repeated sub-expression is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .._errors import StaleOperandError, TracedValueError
+from ..expr.build import describe
+from ..expr.node import (
+    Concat,
+    Elementwise,
+    Gather,
+    Iota,
+    Leaf,
+    Node,
+    Reduce,
+    Scalar,
+    View,
+)
+from ..expr.walk import postorder
+from ..layout.strided import Strided
+from ..storage.buffer import Buffer
+from .target import Target
+
+Key = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class Graph:
+    """One expression, ready to be planned or run.
+
+    Attributes
+    ----------
+    nodes : list of Node
+        Distinct nodes, arguments first; the last one is the result.
+    args : list of tuple of int
+        For each node the ordinals of its arguments.
+    leaves, scalars : list
+        Distinct operands in order of first appearance.
+    signature : tuple
+        Canonical key (see the module docstring).
+    """
+
+    nodes: list[Node]
+    args: list[tuple[int, ...]]
+    leaves: list[Leaf]
+    scalars: list[Scalar]
+    signature: Key
+
+    def bind(self, leaves: Sequence[Leaf], scalars: Mapping[int, Scalar]) -> Graph:
+        """Return the same graph over other operands.
+
+        Parameters
+        ----------
+        leaves : sequence of Leaf
+            Replacements, in the order of `leaves`.
+        scalars : mapping of int to Scalar
+            Replacements by the identity of the scalar they replace.
+        """
+        others: dict[int, Node] = {
+            id(old): new for old, new in zip(self.leaves, leaves, strict=True)
+        }
+        others.update(scalars)
+        nodes = [others.get(id(node), node) for node in self.nodes]
+        return Graph(nodes, self.args, list(leaves), self.scalars, self.signature)
+
+
+def canonical(
+    root: Node, target: Target | None, noalias: bool, *, traced: bool = False
+) -> Graph:
+    """Return the canonical form of ``root`` as evaluated into ``target``.
+
+    Raises
+    ------
+    StaleOperandError
+        If an operand was overwritten and its old values are gone.
+    TracedValueError
+        If an operand is an argument of a function being traced, unless ``traced``.
+    """
+    builder = _Builder(None if noalias else target, traced)
+    for node in postorder(root):
+        builder.add(node)
+    signature = (noalias, tuple(builder.ordinals))
+    return Graph(builder.nodes, builder.args, builder.leaves, builder.scalars, signature)
+
+
+class _Builder:
+    """Interns nodes by structural key while walking in order."""
+
+    __slots__ = (
+        "_target_span",
+        "args",
+        "leaves",
+        "memory",
+        "nodes",
+        "number",
+        "ordinals",
+        "scalars",
+        "traced",
+    )
+
+    def __init__(self, target: Target | None, traced: bool) -> None:
+        self.traced = traced
+        self._target_span = None if target is None else target.span()
+        self.nodes: list[Node] = []
+        self.args: list[tuple[int, ...]] = []
+        self.leaves: list[Leaf] = []
+        self.scalars: list[Scalar] = []
+        self.ordinals: dict[Key, int] = {}
+        self.number: dict[int, int] = {}
+        self.memory: dict[tuple[int, int], int] = {}
+
+    def add(self, node: Node) -> None:
+        key = _KEYS[type(node)](node, self)
+        ordinal = self.ordinals.get(key)
+        if ordinal is None:
+            ordinal = len(self.nodes)
+            self.ordinals[key] = ordinal
+            self.nodes.append(node)
+            self.args.append(tuple([self.number[id(arg)] for arg in node.args]))
+            if isinstance(node, Leaf):
+                self.leaves.append(node)
+            elif isinstance(node, Scalar):
+                self.scalars.append(node)
+        self.number[id(node)] = ordinal
+
+    def distance(self, leaf: Leaf) -> int | None:
+        """Bytes from the target to a leaf that may overlap it, else None."""
+        if self._target_span is None:
+            return None
+        low, high, start = self._target_span
+        first, last, begin = byte_span(leaf.reading.buffer, leaf.map, leaf.dtype.itemsize)
+        return begin - start if first <= high and low <= last else None
+
+
+def byte_span(buffer: Buffer, layout: Strided, itemsize: int) -> tuple[int, int, int]:
+    """Return the first and last byte that a layout reaches, and the address of element 0."""
+    low, high = layout.bounds()
+    base = buffer.address
+    return (
+        base + low * itemsize,
+        base + high * itemsize + itemsize - 1,
+        base + layout.offset * itemsize,
+    )
+
+
+_TRACED = (
+    "jit: the traced function asks its argument {} for a value; while it is traced only shapes and "
+    "dtypes are known (use xl.where instead of if)"
+)
+
+
+def _leaf_key(node: Leaf, builder: _Builder) -> Key:
+    reading = node.reading
+    if reading.traced and not builder.traced:
+        raise TracedValueError(_TRACED.format(describe(node)))
+    if reading.stale is not None:
+        raise StaleOperandError(
+            f"operand {describe(node)} was overwritten after the expression was written "
+            f"({reading.stale}); evaluate the expression before writing, or wrap it in xl.late "
+            "to read the new values"
+        )
+    if reading.late and reading.buffer.retired:
+        raise StaleOperandError(
+            f"late operand {describe(node)} belongs to memory that its container gave up when "
+            "it was resized; build the expression again"
+        )
+    place = (reading.buffer.address, node.map.offset * node.dtype.itemsize)
+    number = builder.memory.setdefault(place, len(builder.memory))
+    return ("leaf", node.dtype, node.shape, node.map.strides, number, builder.distance(node))
+
+
+def _scalar_key(node: Scalar, builder: _Builder) -> Key:
+    if node.parameter >= 0 and not builder.traced:
+        raise TracedValueError(_TRACED.format(describe(node)))
+    return ("scalar", node.dtype, builder.number.get(id(node), len(builder.scalars)))
+
+
+def _iota_key(node: Iota, builder: _Builder) -> Key:
+    return ("iota", node.dtype, node.map)
+
+
+def _elementwise_key(node: Elementwise, builder: _Builder) -> Key:
+    number = builder.number
+    operands = node.operands
+    return (node.op, node.dtype, *[number[id(arg)] for arg in operands], node.shape)
+
+
+def _view_key(node: View, builder: _Builder) -> Key:
+    return ("view", builder.number[id(node.arg)], node.step)
+
+
+def _gather_key(node: Gather, builder: _Builder) -> Key:
+    return ("gather", builder.number[id(node.arg)], node.axis, builder.number[id(node.index)])
+
+
+def _concat_key(node: Concat, builder: _Builder) -> Key:
+    return ("concat", node.axis, *[builder.number[id(part)] for part in node.parts])
+
+
+def _reduce_key(node: Reduce, builder: _Builder) -> Key:
+    return ("reduce", node.op, builder.number[id(node.arg)], node.axes, node.keepdims)
+
+
+_KEYS: dict[type[Node], Callable[..., Key]] = {
+    Leaf: _leaf_key,
+    Scalar: _scalar_key,
+    Iota: _iota_key,
+    Elementwise: _elementwise_key,
+    View: _view_key,
+    Gather: _gather_key,
+    Concat: _concat_key,
+    Reduce: _reduce_key,
+}

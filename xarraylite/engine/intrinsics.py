@@ -1,0 +1,211 @@
+"""Machine operations of kernels: raw loads and stores, bit casts, stack scratch.
+
+Addresses are plain int64 values.  Each access carries LLVM alias scopes, which replace the
+run-time overlap checks that the vectoriser would otherwise need:
+
+* ``load_*`` reads memory known not to overlap the destination (scope *src*);
+* ``peek_*`` reads memory that may overlap the destination, ``store_*`` writes the destination
+  (both scope *dst*);
+* ``pull_*`` and ``push_*`` read and write stack scratch (scope *tmp*).
+
+Accesses in different scopes never touch the same bytes; the planner is what makes that true.
+Alignment is declared as 1: NumPy allows unaligned arrays, and on x86 and ARM an unaligned vector
+access to aligned memory costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+_INT64 = ir.IntType(64)
+_SCOPES = ("src", "dst", "tmp")
+
+_REAL: dict[str, tuple[Any, Any]] = {
+    "f32": (types.float32, ir.FloatType()),
+    "f64": (types.float64, ir.DoubleType()),
+    **{f"i{bits}": (getattr(types, f"int{bits}"), ir.IntType(bits)) for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": (getattr(types, f"uint{bits}"), ir.IntType(bits)) for bits in (8, 16, 32, 64)},
+}
+_COMPLEX: dict[str, tuple[Any, Any]] = {
+    "c64": (types.complex64, ir.FloatType()),
+    "c128": (types.complex128, ir.DoubleType()),
+}
+
+
+def _tag(builder: Any, instruction: Any, scope: str) -> Any:
+    """Attach alias scopes; scopes named by strings stay equal across modules."""
+    module = builder.module
+    domain = module.add_metadata(["xarraylite"])
+    lists = {name: module.add_metadata([f"xarraylite.{name}", domain]) for name in _SCOPES}
+    instruction.set_metadata("alias.scope", module.add_metadata([lists[scope]]))
+    others = [lists[name] for name in _SCOPES if name != scope]
+    instruction.set_metadata("noalias", module.add_metadata(others))
+    return instruction
+
+
+def _pointer(builder: Any, llvm_type: Any, address: Any, index: Any) -> Any:
+    base = builder.inttoptr(address, llvm_type.as_pointer())
+    return builder.gep(base, [index])
+
+
+def _read(builder: Any, llvm_type: Any, address: Any, index: Any, scope: str) -> Any:
+    value = builder.load(_pointer(builder, llvm_type, address, index))
+    value.align = 1
+    return _tag(builder, value, scope)
+
+
+def _write(builder: Any, value: Any, address: Any, index: Any, scope: str) -> None:
+    done = builder.store(value, _pointer(builder, value.type, address, index))
+    done.align = 1
+    _tag(builder, done, scope)
+
+
+def _scalar_access(numba_type: Any, llvm_type: Any, scope: str) -> tuple[Any, Any]:
+    def load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _read(builder, llvm_type, args[0], args[1], scope)
+
+    def store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _write(builder, args[2], args[0], args[1], scope)
+        return context.get_dummy_value()
+
+    return _typed(numba_type, load), _typed_store(numba_type, store)
+
+
+def _bool_access(scope: str) -> tuple[Any, Any]:
+    byte = ir.IntType(8)
+
+    def load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = _read(builder, byte, args[0], args[1], scope)
+        return builder.icmp_unsigned("!=", value, ir.Constant(byte, 0))
+
+    def store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _write(builder, builder.zext(args[2], byte), args[0], args[1], scope)
+        return context.get_dummy_value()
+
+    return _typed(types.boolean, load), _typed_store(types.boolean, store)
+
+
+def _complex_access(numba_type: Any, part: Any, scope: str) -> tuple[Any, Any]:
+    one = ir.Constant(_INT64, 1)
+
+    def load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        twice = builder.shl(args[1], one)
+        value = context.make_complex(builder, numba_type)
+        value.real = _read(builder, part, args[0], twice, scope)
+        value.imag = _read(builder, part, args[0], builder.add(twice, one), scope)
+        return value._getvalue()
+
+    def store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        twice = builder.shl(args[1], one)
+        value = context.make_complex(builder, numba_type, value=args[2])
+        _write(builder, value.real, args[0], twice, scope)
+        _write(builder, value.imag, args[0], builder.add(twice, one), scope)
+        return context.get_dummy_value()
+
+    return _typed(numba_type, load), _typed_store(numba_type, store)
+
+
+def _typed(result: Any, codegen: Callable[..., Any]) -> Any:
+    @intrinsic  # type: ignore[untyped-decorator]
+    def access(typing_context: Any, address: Any, index: Any) -> Any:
+        return result(types.int64, types.int64), codegen
+
+    return access
+
+
+def _typed_store(value_type: Any, codegen: Callable[..., Any]) -> Any:
+    @intrinsic  # type: ignore[untyped-decorator]
+    def access(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+        return types.void(types.int64, types.int64, value_type), codegen
+
+    return access
+
+
+def _bit_cast(source: Any, result: Any, llvm_type: Any) -> Any:
+    @intrinsic  # type: ignore[untyped-decorator]
+    def bit_cast(typing_context: Any, value: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.bitcast(args[0], llvm_type)
+
+        return result(source), codegen
+
+    return bit_cast
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def scratch(typing_context: Any, size: Any) -> Any:
+    """Return the address of ``size`` (a literal) bytes of 64-byte aligned stack memory."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        count = signature.args[0].literal_value
+        with builder.goto_entry_block():
+            place = builder.alloca(ir.ArrayType(ir.IntType(8), count))
+            place.align = 64
+        return builder.ptrtoint(place, _INT64)
+
+    if not isinstance(size, types.IntegerLiteral):
+        return None
+    return types.int64(size), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def stream_line(typing_context: Any, destination: Any, source: Any) -> Any:
+    """Move 64 aligned bytes past the caches: a full line is written without being read first."""
+    vector = ir.VectorType(_INT64, 8)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = builder.load(builder.inttoptr(args[1], vector.as_pointer()))
+        value.align = 64
+        _tag(builder, value, "tmp")
+        done = builder.store(value, builder.inttoptr(args[0], vector.as_pointer()))
+        done.align = 64
+        _tag(builder, done, "dst")
+        one = builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
+        done.set_metadata("nontemporal", one)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fence(typing_context: Any) -> Any:
+    """Order all stores before whatever tells another thread about them."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+def library() -> dict[str, Any]:
+    """Return every intrinsic by the name kernels use."""
+    names: dict[str, Any] = {
+        "scratch": scratch,
+        "stream_line": stream_line,
+        "fence": fence,
+        "bits_f32": _bit_cast(types.float32, types.int32, ir.IntType(32)),
+        "float_f32": _bit_cast(types.int32, types.float32, ir.FloatType()),
+        "bits_f64": _bit_cast(types.float64, types.int64, ir.IntType(64)),
+        "float_f64": _bit_cast(types.int64, types.float64, ir.DoubleType()),
+    }
+    for scope, (load, store) in {
+        "src": ("load", None),
+        "dst": ("peek", "store"),
+        "tmp": ("pull", "push"),
+    }.items():
+        makers = {
+            **{t: _scalar_access(a, b, scope) for t, (a, b) in _REAL.items()},
+            **{t: _complex_access(a, b, scope) for t, (a, b) in _COMPLEX.items()},
+            "b1": _bool_access(scope),
+        }
+        for token, (reader, writer) in makers.items():
+            names[f"{load}_{token}"] = reader
+            if store is not None:
+                names[f"{store}_{token}"] = writer
+    return names

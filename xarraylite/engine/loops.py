@@ -1,0 +1,135 @@
+"""Loop nests: which dimensions to loop over, in which order, merged as far as they go.
+
+Everything a kernel walks along is a *walker*: a byte address (or, for an iota, a value) that
+changes by a fixed stride along each dimension.  A nest is made in four steps.  Dimensions of
+extent 1 are dropped.  Dimensions along which the destination runs backwards are reversed for all
+walkers, so destination addresses only grow.  Dimensions are sorted by destination stride, the
+smallest innermost.  Neighbours that step as one for every walker are merged.  Same layout
+everywhere thus becomes one flat loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..layout.strided import Strided
+
+
+@dataclass(frozen=True, slots=True)
+class Walker:
+    """One address or value that moves with the loops.
+
+    Attributes
+    ----------
+    start : int
+        Distance from the operand's base at index 0, in bytes (for an iota, the value).
+    strides : tuple of int
+        Change along each dimension.
+    """
+
+    start: int
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A loop nest, outermost dimension first.
+
+    Attributes
+    ----------
+    extents : tuple of int
+        Trip counts; at least one dimension.
+    walkers : tuple of Walker
+        The walkers in the order given, over these dimensions.
+    """
+
+    extents: tuple[int, ...]
+    walkers: tuple[Walker, ...]
+
+    @property
+    def outer(self) -> int:
+        """Iterations of all loops but the innermost."""
+        return math.prod(self.extents[:-1])
+
+
+def walker(layout: Strided, unit: int) -> Walker:
+    """Return how a layout is walked, with ``unit`` bytes per element (1 for an iota)."""
+    return Walker(layout.offset * unit, tuple([s * unit for s in layout.strides]))
+
+
+def normalise(shape: Sequence[int], walkers: Sequence[Walker], lead: int = 0) -> Nest:
+    """Return the nest that visits ``shape`` in address order of walker ``lead``."""
+    starts = [w.start for w in walkers]
+    dims: list[tuple[int, list[int]]] = []
+    for k, extent in enumerate(shape):
+        if extent == 1:
+            continue
+        strides = [w.strides[k] for w in walkers]
+        if strides[lead] < 0:
+            starts = [s + (extent - 1) * t for s, t in zip(starts, strides, strict=True)]
+            strides = [-t for t in strides]
+        dims.append((extent, strides))
+    # Where the lead does not move (a reduced dimension) the others decide, largest strides out.
+    dims.sort(key=lambda dim: (dim[1][lead], sum(map(abs, dim[1]))), reverse=True)
+    return _finish(starts, merge(dims))
+
+
+def _finish(starts: Sequence[int], dims: Sequence[tuple[int, list[int]]]) -> Nest:
+    filled = list(dims) or [(1, [0] * len(starts))]
+    return Nest(
+        tuple([extent for extent, _ in filled]),
+        tuple(
+            [
+                Walker(start, tuple([strides[w] for _, strides in filled]))
+                for w, start in enumerate(starts)
+            ]
+        ),
+    )
+
+
+def merge(dims: Sequence[tuple[int, list[int]]]) -> list[tuple[int, list[int]]]:
+    """Join neighbouring dimensions that every walker steps through as one."""
+    merged: list[tuple[int, list[int]]] = []
+    for extent, strides in dims:
+        if merged:
+            above, steps = merged[-1]
+            if all(s == t * extent for s, t in zip(steps, strides, strict=True)):
+                merged[-1] = (above * extent, strides)
+                continue
+        merged.append((extent, strides))
+    return merged
+
+
+def reverse(nest: Nest) -> Nest:
+    """Return the nest that visits the same points in the opposite order."""
+    walkers = tuple(
+        [
+            Walker(
+                w.start + sum((n - 1) * s for n, s in zip(nest.extents, w.strides, strict=True)),
+                tuple([-s for s in w.strides]),
+            )
+            for w in nest.walkers
+        ]
+    )
+    return Nest(nest.extents, walkers)
+
+
+def split(
+    shape: Sequence[int], walkers: Sequence[Walker], axes: Sequence[int], lead: int
+) -> tuple[Nest, Nest]:
+    """Return the nests of a reduction: over the kept dimensions and over the reduced ``axes``.
+
+    The starts are those of the kept nest; the reduced nest's walkers start at 0.
+    """
+    kept = [k for k in range(len(shape)) if k not in axes]
+
+    def part(dims: Sequence[int], first: bool) -> Nest:
+        return normalise(
+            [shape[k] for k in dims],
+            [Walker(w.start if first else 0, tuple([w.strides[k] for k in dims])) for w in walkers],
+            lead,
+        )
+
+    return part(kept, True), part(list(axes), False)

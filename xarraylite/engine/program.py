@@ -1,0 +1,153 @@
+"""What a plan produces: steps that can be run again and again on other addresses.
+
+Memory is named by *slots*: slot 0 is the target, then come the graph's leaves in order, then the
+temporaries.  A step holds a ready argument block in which only addresses and scalars are missing.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..layout.strided import Strided
+from ..ops.op import Op
+from .kernel import Kernel
+
+TARGET = 0
+DType = np.dtype[np.generic]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The iterations of a step and how they may be divided.
+
+    Attributes
+    ----------
+    outer, inner : int
+        Trip counts of the odometer and of the innermost loop.
+    cost : int
+        Relative cost of one step of the odometer.
+    rows : int
+        Reduced rows; 0 for a map.
+    ordered : bool
+        Whether iterations must run in order, so on one thread.
+    falling : bool
+        Whether that order runs down the innermost loop.
+    split_inner : bool
+        Whether the innermost loop may be divided.
+    chunks : tuple of (r0, r1, j0, j1, bytes)
+        Fixed parts of a reduction, each with the offset of its partial result; empty if the
+        result is not folded from parts.
+    """
+
+    outer: int
+    inner: int
+    cost: int
+    rows: int = 0
+    ordered: bool = False
+    falling: bool = False
+    split_inner: bool = True
+    chunks: tuple[tuple[int, int, int, int, int], ...] = ()
+
+
+@dataclass(slots=True)
+class KernelStep:
+    """Run one kernel.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The machine code.
+    block : array of int64
+        The argument block with strides and extents filled in.
+    addresses : tuple of (word, slot, delta)
+        Words to fill with the address of a slot plus ``delta`` bytes.
+    scalars : tuple of (word, ordinal)
+        Words to fill with a scalar's bits, by its place among the graph's scalars.
+    work : Work
+        Its iterations.
+    note : str
+        What it does, for `explain`.
+    traffic : int
+        Bytes it reads and writes.
+    """
+
+    kernel: Kernel
+    block: array[int]
+    addresses: tuple[tuple[int, int, int], ...]
+    scalars: tuple[tuple[int, int], ...]
+    work: Work
+    note: str
+    traffic: int
+
+
+@dataclass(slots=True)
+class Place:
+    """An array in a slot, as NumPy sees it."""
+
+    slot: int
+    layout: Strided
+    """Its offset counts from the slot's first element."""
+    dtype: DType
+
+
+@dataclass(slots=True)
+class HostStep:
+    """Let NumPy run one operation that has no scalar body for these dtypes.
+
+    Attributes
+    ----------
+    op : Op
+        The operation.
+    operands : list of Place or int
+        Arrays, or the place of a scalar among the graph's scalars.
+    result : Place
+        Where the result goes.
+    note : str
+        What it does, for `explain`.
+    """
+
+    op: Op
+    operands: list[Place | int]
+    result: Place
+    note: str
+
+
+Step = KernelStep | HostStep
+
+
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """Memory that lives during one evaluation.
+
+    Attributes
+    ----------
+    nbytes : int
+        Its size.
+    reason : str
+        Why it exists, for `explain`.
+    """
+
+    nbytes: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Program:
+    """All steps of one evaluation.
+
+    Attributes
+    ----------
+    steps : list
+        In order.
+    temporaries : list of Temporary
+        The slots after the leaves.
+    leaves : int
+        Number of leaf slots.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    temporaries: list[Temporary] = field(default_factory=list)
+    leaves: int = 0

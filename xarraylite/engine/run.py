@@ -1,0 +1,132 @@
+"""Running a program: temporaries, argument blocks, pieces of work, threads.
+
+A step's iterations are divided into pieces of about `GRAIN` units of cost, small enough that
+Python sees a Ctrl-C between two of them and that threads finish together.  Pieces are a function
+of the step alone; reductions that are folded from parts have parts fixed by the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .._config import settings
+from ..expr.node import Scalar
+from ..layout.strided import Strided
+from ..storage.buffer import Buffer
+from ..storage.pool import counters
+from .graph import Graph
+from .identities import scalar_words
+from .kernel import EXCEPTION_SLOT, RETURN_SLOT
+from .program import HostStep, KernelStep, Place, Program, Work
+from .target import Target
+from .threads import pool
+
+#: Cost of one piece: about a tenth of a millisecond of cheap arithmetic.
+GRAIN = 1 << 18
+
+#: Steps below this cost run on the calling thread: waking another takes about 90 us.
+PARALLEL_FROM = 1 << 19
+
+Piece = tuple[int, int, int, int, int, int, int]
+"""t0, t1, j0, j1, r0, r1 and the offset of the destination in bytes."""
+
+
+def run(program: Program, graph: Graph, target: Target) -> None:
+    """Evaluate ``graph`` into ``target`` by ``program``."""
+    buffers = [target.buffer, *[leaf.reading.buffer for leaf in graph.leaves]]
+    starts = [target.map.offset * target.dtype.itemsize]
+    starts += [leaf.map.offset * leaf.dtype.itemsize for leaf in graph.leaves]
+    for temporary in program.temporaries:
+        buffers.append(Buffer.allocate(temporary.nbytes))
+        starts.append(0)
+        counters.temporaries += 1
+    addresses = [b.address + s for b, s in zip(buffers, starts, strict=True)]
+    for step in program.steps:
+        if isinstance(step, KernelStep):
+            run_kernel(step, addresses, graph)
+        else:
+            run_host(step, buffers, starts, graph)
+
+
+def run_kernel(step: KernelStep, addresses: list[int], graph: Graph) -> None:
+    """Run one kernel over all its pieces."""
+    block = step.block[:]
+    for word, slot, delta in step.addresses:
+        block[word] = addresses[slot] + delta
+    for word, ordinal in step.scalars:
+        node = graph.nodes[ordinal]
+        assert isinstance(node, Scalar)
+        for k, value in enumerate(scalar_words(node.value, node.dtype)):
+            block[word + k] = value
+    work = step.work
+    kernel = step.kernel.run
+    slot = step.addresses[0][0]
+    base = block[slot]
+
+    def make() -> Callable[[Piece], None]:
+        own = block[:]
+        address = own.buffer_info()[0]
+
+        def one(piece: Piece) -> None:
+            own[0], own[1], own[2], own[3] = piece[:4]
+            if work.rows:
+                own[4], own[5] = piece[4:6]
+                own[slot] = base + piece[6]
+            kernel(RETURN_SLOT, EXCEPTION_SLOT, address)
+
+        return one
+
+    if not work.chunks and work.outer * work.cost < PARALLEL_FROM:
+        make()((0, work.outer, 0, work.inner, 0, work.rows, 0))
+        return
+    threads = 1 if work.ordered else settings.threads
+    pool.run(pieces(work), make, threads)
+
+
+def pieces(work: Work) -> Iterator[Piece]:
+    """Yield the pieces of a step, in an order that is right also where order matters."""
+    if work.chunks:
+        for r0, r1, j0, j1, offset in work.chunks:
+            yield 0, work.outer, j0, j1, r0, r1, offset
+        return
+    ranges = list(_inner_ranges(work))
+    step = max(1, GRAIN // max(1, work.cost)) if len(ranges) == 1 else 1
+    for t in range(0, work.outer, step):
+        for j0, j1 in ranges:
+            yield t, min(t + step, work.outer), j0, j1, 0, work.rows, 0
+
+
+def _inner_ranges(work: Work) -> Iterator[tuple[int, int]]:
+    """Divide the innermost loop where one pass of it is more than a piece."""
+    if not work.split_inner or work.cost <= 2 * GRAIN:
+        yield 0, work.inner
+        return
+    per = max(1024, GRAIN * work.inner // work.cost // 1024 * 1024)
+    starts = range(0, work.inner, per)
+    for j in reversed(starts) if work.falling else starts:
+        yield j, min(j + per, work.inner)
+
+
+def run_host(step: HostStep, buffers: list[Buffer], starts: list[int], graph: Graph) -> None:
+    """Let NumPy run one operation."""
+
+    def array(place: Place) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        size = place.dtype.itemsize
+        layout = place.layout
+        offset = starts[place.slot] // size + layout.offset
+        moved = Strided(layout.shape, layout.strides, offset)
+        return buffers[place.slot].view(place.dtype, moved)
+
+    args: list[object] = []
+    for operand in step.operands:
+        if isinstance(operand, Place):
+            args.append(array(operand))
+        else:
+            node = graph.nodes[operand]
+            assert isinstance(node, Scalar)
+            args.append(node.value)
+    with np.errstate(all="ignore"):
+        result = step.op.numpy(*args)
+    np.copyto(array(step.result), result, casting="unsafe")

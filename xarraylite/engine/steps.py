@@ -1,0 +1,389 @@
+"""Loop nests and argument blocks: from lowered code and a destination to a step that runs.
+
+Everything numeric about a kernel is decided here, in Python ints: which loop runs innermost, how
+elements are stored, how work may be divided, what stands in every word of the block.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ..layout.strided import Strided
+from ..ops.reductions import Reduction
+from ..ops.user import UserOp
+from .emit.body import Apply, Body, Const
+from .emit.mapping import TILE, MapSpec, Mode, emit_map
+from .emit.reduction import BLOCK, Form, ReduceSpec, emit_reduce
+from .emit.walkers import Access, Inner, Operand, Words
+from .identities import identity_words
+from .kernel import Kernel, kernels
+from .loops import Nest, Walker, normalise, split, walker
+from .lower import Lowered
+from .program import KernelStep, Work
+
+#: Destinations from this many bytes on are stored past the caches (`Mode.STREAM`).
+STREAM_BYTES = 16 << 20
+
+#: Elements of one fixed part of a reduction with few results.
+CHUNK = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a step writes: a slot, and a layout counted from the slot's first element."""
+
+    slot: int
+    layout: Strided
+    dtype: np.dtype[np.generic]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a step knows of one operand besides its use: its slot and how it may be accessed."""
+
+    slot: int
+    access: Access
+
+
+def map_step(
+    lowered: Lowered,
+    memory: Sequence[Memory],
+    to: Destination,
+    order: Mode | None,
+    note: str,
+) -> KernelStep:
+    """Return the step that fills ``to`` element by element.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        Code and operands.
+    memory : sequence of Memory
+        Slot and access of each operand.
+    to : Destination
+        Where results go.
+    order : Mode or None
+        `Mode.STAGED` or `Mode.FALLING` where aliasing demands that order, else None.
+    note : str
+        What the step does.
+    """
+    walkers = [walker(to.layout, to.dtype.itemsize), *_walkers(lowered)]
+    nest = normalise(lowered.shape, walkers)
+    mode = order or _pick_mode(nest, lowered, memory, to)
+    if mode is Mode.FALLING:
+        nest = _reverse_outer(nest)
+    tall = _tall_dimension(nest, lowered) if mode is Mode.TILED else -1
+    if tall >= 0:
+        nest = _move_to_last_outer(nest, tall)
+    operands = _operands(nest, lowered, memory, to, -1)
+    spec = MapSpec(mode, len(nest.extents) - 1, operands, lowered.body, len(lowered.gathers))
+    words = spec.words()
+    block = array("q", [0]) * len(words)
+    outer, extents = nest.outer, list(nest.extents[:-1])
+    strides = [list(w.strides) for w in nest.walkers]
+    if mode is Mode.TILED:
+        rows = extents[-1]
+        _put(block, words, "rows", rows)
+        for w, steps in enumerate(strides):
+            _put(block, words, f"h{w}", steps[-2])
+            steps[-2] *= TILE
+        extents[-1] = -(-rows // TILE)
+        outer = outer // rows * extents[-1]
+    _put_all(block, words, [(f"n_t{d}", extent) for d, extent in enumerate(extents)])
+    for w, steps in enumerate(strides):
+        _put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
+        _put(block, words, f"e{w}", steps[-1])
+    cost = _cost(lowered.body) * nest.extents[-1] * (TILE if mode is Mode.TILED else 1)
+    return KernelStep(
+        _map_kernel(spec),
+        block,
+        _finish(block, words, lowered, memory, to.slot, [w.start for w in nest.walkers]),
+        _scalar_words(words, lowered),
+        Work(
+            outer,
+            nest.extents[-1],
+            cost,
+            ordered=order is not None,
+            falling=order is Mode.FALLING,
+            split_inner=mode is not Mode.TILED,
+        ),
+        f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents))}]",
+        _traffic(lowered, to),
+    )
+
+
+def _walkers(lowered: Lowered) -> list[Walker]:
+    return [walker(use.layout, 1 if use.iota else use.dtype.itemsize) for use in lowered.uses]
+
+
+def _pick_mode(
+    nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination
+) -> Mode:
+    size = to.dtype.itemsize
+    unit = nest.walkers[0].strides[-1] == size
+    if unit and len(nest.extents) > 1 and _tall_dimension(nest, lowered) >= 0:
+        return Mode.TILED
+    plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
+    row, total = nest.extents[-1] * size, nest.outer * nest.extents[-1] * size
+    if unit and plain and row >= 16 * BLOCK and total >= STREAM_BYTES:
+        return Mode.STREAM
+    return Mode.DIRECT
+
+
+def _tall_dimension(nest: Nest, lowered: Lowered) -> int:
+    """Return the dimension along which an operand is contiguous that strides innermost, or -1."""
+    if nest.extents[-1] < TILE // 4:
+        return -1
+    for use, steps in zip(lowered.uses, nest.walkers[1:], strict=True):
+        size = use.dtype.itemsize
+        if use.iota or abs(steps.strides[-1]) < 64:
+            continue
+        for d, stride in enumerate(steps.strides[:-1]):
+            if abs(stride) == size and nest.extents[d] >= TILE // 4:
+                return d
+    return -1
+
+
+def _move_to_last_outer(nest: Nest, dim: int) -> Nest:
+    rank = len(nest.extents)
+    order = [d for d in range(rank - 1) if d != dim] + [dim, rank - 1]
+    return Nest(
+        tuple([nest.extents[d] for d in order]),
+        tuple([Walker(w.start, tuple([w.strides[d] for d in order])) for w in nest.walkers]),
+    )
+
+
+def _reverse_outer(nest: Nest) -> Nest:
+    """Return the nest with all loops but the innermost running backwards."""
+    counts = nest.extents[:-1]
+    walkers = []
+    for w in nest.walkers:
+        steps = w.strides[:-1]
+        end = sum((n - 1) * s for n, s in zip(counts, steps, strict=True))
+        walkers.append(Walker(w.start + end, (*[-s for s in steps], w.strides[-1])))
+    return Nest(nest.extents, tuple(walkers))
+
+
+def reduce_step(
+    lowered: Lowered,
+    memory: Sequence[Memory],
+    to: Destination,
+    op: Reduction,
+    axes: tuple[int, ...],
+    chunks: int,
+    note: str,
+) -> KernelStep:
+    """Return the step that folds ``lowered`` over ``axes`` into ``to``.
+
+    With ``chunks`` > 1, ``to`` has a leading dimension of that extent, and the parts that
+    `reduction_chunks` names are folded into its elements one by one.
+    """
+    layout = _spread(to.layout, lowered.shape, axes, chunks)
+    walkers = [walker(layout, to.dtype.itemsize), *_walkers(lowered)]
+    kept, reduced = split(lowered.shape, walkers, axes, 0)
+    form = _pick_form(kept, reduced, lowered)
+    starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
+    along = form is Form.ALONG
+    inner = reduced if along else kept
+    kept_loops = len(kept.extents) - (0 if along else 1)
+    reduced_loops = len(reduced.extents) - (1 if along else 0)
+    operands = _operands(inner, lowered, memory, to, 0 if along else -1)
+    spec = ReduceSpec(
+        form, kept_loops, reduced_loops, operands, lowered.body, op, len(lowered.gathers)
+    )
+    words = spec.words()
+    block = array("q", [0]) * len(words)
+    for letter, nest, count in (("k", kept, kept_loops), ("r", reduced, reduced_loops)):
+        _put_all(block, words, [(f"n_{letter}{d}", nest.extents[d]) for d in range(count)])
+        for w, steps in enumerate(nest.walkers):
+            pairs = [(f"s{w}_{letter}{d}", steps.strides[d]) for d in range(count)]
+            _put_all(block, words, pairs)
+    for w, steps in enumerate(inner.walkers):
+        _put(block, words, f"e{w}", steps.strides[-1])
+    for k, word in enumerate(identity_words(op, lowered.body.dtype)):
+        _put(block, words, ("z", "z+")[k], word)
+    outer = kept.outer * (kept.extents[-1] if along else 1)
+    rows = reduced.outer * (1 if along else reduced.extents[-1])
+    width = inner.extents[-1]
+    return KernelStep(
+        _reduce_kernel(spec),
+        block,
+        _finish(block, words, lowered, memory, to.slot, starts),
+        _scalar_words(words, lowered),
+        Work(
+            outer,
+            width,
+            _cost(lowered.body) * rows * width,
+            rows,
+            chunks=_chunk_ranges(rows, width, along, chunks, to) if chunks > 1 else (),
+            split_inner=not along,
+        ),
+        f"{note} [{form.value}, {outer if along else outer * width} results"
+        f" of {rows * width if along else rows}]",
+        _traffic(lowered, to),
+    )
+
+
+def _spread(
+    layout: Strided, shape: tuple[int, ...], axes: tuple[int, ...], chunks: int
+) -> Strided:
+    """Return the destination's layout over the space that is folded."""
+    strides = list(layout.strides[1:] if chunks > 1 else layout.strides)
+    if len(strides) == len(shape):  # keepdims
+        full = [0 if k in axes else s for k, s in enumerate(strides)]
+    else:
+        rest = iter(strides)
+        full = [0 if k in axes else next(rest) for k in range(len(shape))]
+    return Strided(shape, tuple(full), layout.offset)
+
+
+def _pick_form(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
+    """Run innermost along the side on which more operands are contiguous."""
+    if kept.extents[-1] == 1:
+        return Form.ALONG
+    count = reduced.outer * reduced.extents[-1]
+    if count < 16 and kept.extents[-1] >= 64:
+        return Form.ACROSS
+
+    def contiguous(nest: Nest) -> int:
+        return sum(
+            steps.strides[-1] == use.dtype.itemsize
+            for use, steps in zip(lowered.uses, nest.walkers[1:], strict=True)
+        )
+
+    return Form.ACROSS if contiguous(kept) > contiguous(reduced) else Form.ALONG
+
+
+def chunk_count(
+    lowered: Lowered, op: Reduction, axes: tuple[int, ...], to: Destination
+) -> int:
+    """Return into how many fixed parts a reduction is cut; a function of shapes alone."""
+    layout = _spread(to.layout, lowered.shape, axes, 1)
+    walkers = [walker(layout, to.dtype.itemsize), *_walkers(lowered)]
+    kept, reduced = split(lowered.shape, walkers, axes, 0)
+    along = _pick_form(kept, reduced, lowered) is Form.ALONG
+    results = kept.outer * kept.extents[-1]
+    units = results if along else kept.outer * -(-kept.extents[-1] // BLOCK)
+    total = results * reduced.outer * reduced.extents[-1]
+    if units >= 8 or total < 2 * CHUNK:
+        return 1
+    rows = reduced.outer * (1 if along else reduced.extents[-1])
+    width = (reduced if along else kept).extents[-1]
+    return len(_ranges(rows, width, along))
+
+
+def _ranges(rows: int, width: int, along: bool) -> list[tuple[int, int, int, int]]:
+    """Return the parts as (r0, r1, j0, j1)."""
+    if along and width > CHUNK:
+        pieces = [(j, min(j + CHUNK, width)) for j in range(0, width, CHUNK)]
+        return [(r, r + 1, j0, j1) for r in range(rows) for j0, j1 in pieces]
+    step = max(1, CHUNK // width)
+    return [(r, min(r + step, rows), 0, width) for r in range(0, rows, step)]
+
+
+def _chunk_ranges(
+    rows: int, width: int, along: bool, chunks: int, to: Destination
+) -> tuple[tuple[int, int, int, int, int], ...]:
+    ranges = _ranges(rows, width, along)
+    assert len(ranges) == chunks, "the parts were counted for another nest"
+    stride = to.layout.strides[0] * to.dtype.itemsize
+    return tuple([(*part, k * stride) for k, part in enumerate(ranges)])
+
+
+def _operands(
+    nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination, still: int
+) -> tuple[Operand, ...]:
+    """Classify every walker; ``still`` is a walker that does not move innermost, or -1."""
+    size = to.dtype.itemsize
+    first = Inner.STILL if still == 0 else _inner(nest.walkers[0].strides[-1], size)
+    found = [Operand(to.dtype, first, Access.SHARED)]
+    for use, known, steps in zip(lowered.uses, memory, nest.walkers[1:], strict=True):
+        unit = 0 if use.iota else use.dtype.itemsize
+        found.append(Operand(use.dtype, _inner(steps.strides[-1], unit), known.access))
+    return tuple(found)
+
+
+def _inner(stride: int, unit: int) -> Inner:
+    return Inner.STILL if stride == 0 else Inner.UNIT if stride == unit else Inner.ANY
+
+
+def _put(block: array[int], words: Words, name: str, value: int) -> None:
+    at = words.index.get(name)
+    if at is not None:
+        block[at] = value
+
+
+def _put_all(block: array[int], words: Words, pairs: Sequence[tuple[str, int]]) -> None:
+    for name, value in pairs:
+        _put(block, words, name, value)
+
+
+def _finish(
+    block: array[int],
+    words: Words,
+    lowered: Lowered,
+    memory: Sequence[Memory],
+    target: int,
+    starts: Sequence[int],
+) -> tuple[tuple[int, int, int], ...]:
+    """Fill gather strides and iota starts; return the address words still to fill."""
+    _put_all(block, words, [(f"g{k}", stride) for k, stride in enumerate(lowered.gathers)])
+    addresses = [(words.index["p0"], target, starts[0])]
+    for k, (use, known) in enumerate(zip(lowered.uses, memory, strict=True)):
+        word = words.index[f"p{k + 1}"]
+        if use.iota:
+            block[word] = starts[k + 1]
+        else:
+            addresses.append((word, known.slot, starts[k + 1]))
+    return tuple(addresses)
+
+
+def _scalar_words(words: Words, lowered: Lowered) -> tuple[tuple[int, int], ...]:
+    slots = [s.slot for s in lowered.body.instructions if isinstance(s, Const)]
+    return tuple([(words.index[f"c{slot}"], lowered.scalars[slot]) for slot in sorted(set(slots))])
+
+
+def _cost(body: Body) -> int:
+    return sum(s.op.cost if isinstance(s, Apply) else 1 for s in body.instructions)
+
+
+def _traffic(lowered: Lowered, to: Destination) -> int:
+    read = sum(
+        _distinct(use.layout) * use.dtype.itemsize for use in lowered.uses if not use.iota
+    )
+    return read + to.layout.size * to.dtype.itemsize
+
+
+def _distinct(layout: Strided) -> int:
+    count = 1
+    for extent, stride in zip(layout.shape, layout.strides, strict=True):
+        count *= extent if stride else 1
+    return count
+
+
+def _user_functions(body: Body) -> tuple[UserOp, ...]:
+    found = {s.op.name: s.op for s in body.instructions if isinstance(s, Apply)}
+    return tuple([op for op in found.values() if isinstance(op, UserOp)])
+
+
+@lru_cache(maxsize=8192)
+def _map_kernel(spec: MapSpec) -> Kernel:
+    return _compile(emit_map(spec), spec.body)
+
+
+@lru_cache(maxsize=8192)
+def _reduce_kernel(spec: ReduceSpec) -> Kernel:
+    return _compile(emit_reduce(spec), spec.body)
+
+
+def _compile(source: str, body: Body) -> Kernel:
+    users = _user_functions(body)
+    tag = "private" if any(op.private for op in users) else ""
+    return kernels.get(source, {op.symbol: op.function for op in users}, tag)
+
+

@@ -1,0 +1,39 @@
+"""Where a result goes: existing memory, described like a leaf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..layout.strided import Strided
+from ..storage.buffer import Buffer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """Memory that an evaluation writes.
+
+    Attributes
+    ----------
+    buffer : Buffer
+        The bytes.
+    map : Strided
+        Where each element of the result goes; no element may be addressed twice.
+    dtype : numpy.dtype
+        Dtype of the elements.
+    """
+
+    buffer: Buffer
+    map: Strided
+    dtype: np.dtype[np.generic]
+
+    def span(self) -> tuple[int, int, int]:
+        """Return the first and last byte reached, and the address of element 0."""
+        low, high = self.map.bounds()
+        base, itemsize = self.buffer.address, self.dtype.itemsize
+        return (
+            base + low * itemsize,
+            base + high * itemsize + itemsize - 1,
+            base + self.map.offset * itemsize,
+        )

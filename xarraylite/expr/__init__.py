@@ -1,0 +1,1 @@
+"""Lazy expressions: immutable nodes, and the checked constructors that build them."""

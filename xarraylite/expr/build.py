@@ -1,0 +1,300 @@
+"""Checked constructors of nodes: every shape, dtype and error is decided here.
+
+Whoever writes an expression meets its errors here, with the operation, the operands' shapes and
+dtypes and the rule.  What is built needs no further checking.  Views of leaves are folded into
+the leaf's layout at once, and neighbouring transforms are composed, so graphs stay small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._errors import AxisError, DTypeError, ShapeError
+from ..dtypes.names import dtype_name
+from ..dtypes.promotion import check_scalar, result_type
+from ..layout.strided import Strided
+from ..ops.op import Op
+from ..ops.reductions import Reduction
+from ..ops.table import OPS
+from ..shape import transform as steps
+from ..shape.broadcast import broadcast_shapes, infer_extent
+from ..shape.transform import Reshape, Transform
+from .node import (
+    Concat,
+    DType,
+    Elementwise,
+    Gather,
+    Iota,
+    Leaf,
+    Node,
+    Reduce,
+    Scalar,
+    Shape,
+    View,
+)
+
+#: The Python types whose dtype is left to the other operands.
+WEAK_TYPES = (bool, int, float, complex)
+
+PythonScalar = bool | int | float | complex
+Operand = Node | PythonScalar
+
+CAST = OPS["cast"]
+_DEFAULTS: dict[type, DType] = {
+    bool: np.dtype(np.bool_),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
+
+
+def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
+    """Return ``value`` as a 0-d constant of ``dtype``.
+
+    Raises
+    ------
+    OverflowError
+        If a Python int does not fit an integer dtype.
+    """
+    if type(value) in WEAK_TYPES:
+        check_scalar(value, dtype)
+    return Scalar((), dtype, np.asarray(value).astype(dtype)[()], None, parameter)
+
+
+def weak_scalar(value: PythonScalar, parameter: int = -1) -> Scalar:
+    """Return a Python scalar whose dtype follows the operands it meets."""
+    kind = type(value)
+    dtype = _DEFAULTS[kind]
+    return Scalar((), dtype, np.asarray(value).astype(dtype)[()], kind, parameter)
+
+
+def describe(operand: Operand) -> str:
+    """Return how an error message shows an operand."""
+    if not isinstance(operand, Node):
+        return f"Python {type(operand).__name__} {operand!r}"
+    return f"{dtype_name(operand.dtype)}{list(operand.shape)}"
+
+
+def elementwise(op: Op, *operands: Operand) -> Elementwise:
+    """Return ``op`` of the operands, broadcast, with its arguments cast to the loop dtypes.
+
+    Raises
+    ------
+    DTypeError
+        If the operation has no rule for these dtypes.
+    BroadcastError
+        If the shapes do not broadcast.
+    """
+    kinds = tuple([_kind(operand) for operand in operands])
+    loops, result = op.rule(op.name, kinds)
+    if op.scalars is not None:
+        loops, operands = _adapt_scalars(op, loops, operands)
+    args = tuple(
+        [
+            operand
+            if isinstance(operand, Node) and operand.dtype is loop
+            else convert(operand, loop)
+            for operand, loop in zip(operands, loops, strict=True)
+        ]
+    )
+    shape = args[0].shape
+    for arg in args:
+        if arg.shape != shape and arg.shape:
+            shape = _broadcast(op.name, operands)
+            break
+    return Elementwise(shape, result, op, args)
+
+
+def _adapt_scalars(
+    op: Op, loops: tuple[DType, ...], operands: tuple[Operand, ...]
+) -> tuple[tuple[DType, ...], tuple[Operand, ...]]:
+    """Let the operation look at the values of Python scalars (traced ones have none)."""
+    values: dict[int, object] = {}
+    for k, operand in enumerate(operands):
+        if not isinstance(operand, Node):
+            values[k] = operand
+        elif isinstance(operand, Scalar) and operand.weak is not None and operand.parameter < 0:
+            values[k] = operand.weak(operand.value)
+    if not values or op.scalars is None:
+        return loops, operands
+    loops, adapted = op.scalars(op.name, loops, values)
+    return loops, tuple([adapted.get(k, operand) for k, operand in enumerate(operands)])  # type: ignore[misc]
+
+
+def _kind(operand: Operand) -> DType | type:
+    if isinstance(operand, Node):
+        if isinstance(operand, Scalar) and operand.weak is not None:
+            return operand.weak
+        return operand.dtype
+    return type(operand)
+
+
+def _broadcast(name: str, operands: Sequence[Operand]) -> Shape:
+    shapes = [operand.shape for operand in operands if isinstance(operand, Node)]
+    try:
+        return broadcast_shapes(*shapes)
+    except ShapeError as error:
+        shown = ", ".join(describe(operand) for operand in operands)
+        raise type(error)(f"{name}({shown}): {error}") from None
+
+
+def convert(operand: Operand, dtype: DType) -> Node:
+    """Return ``operand`` as a node of exactly ``dtype``."""
+    if not isinstance(operand, Node):
+        return scalar(operand, dtype)
+    if isinstance(operand, Scalar):
+        if operand.dtype == dtype and operand.weak is None:
+            return operand
+        value = operand.value
+        if operand.weak is not None:
+            value = operand.weak(value)
+        return scalar(value, dtype, operand.parameter)
+    return cast(operand, dtype)
+
+
+def cast(node: Node, dtype: DType) -> Node:
+    """Return ``node`` converted to ``dtype``, element by element (NumPy's unsafe casting)."""
+    if node.dtype == dtype:
+        return node
+    return Elementwise(node.shape, dtype, CAST, (node,))
+
+
+def view(node: Node, step: Transform) -> Node:
+    """Return the elements of ``node`` under another index."""
+    if isinstance(node, Leaf):
+        return Leaf(step.shape, node.dtype, node.reading, node.map.apply(step))
+    if isinstance(node, Iota):
+        return Iota(step.shape, node.dtype, node.map.apply(step))
+    if isinstance(node, View) and isinstance(node.step, Transform):
+        return view(node.arg, step.after(node.step))
+    return View(step.shape, node.dtype, node, step)
+
+
+def reshape(node: Node, shape: Sequence[int]) -> Node:
+    """Return the elements of ``node`` in row-major order as ``shape`` (one -1 is inferred).
+
+    Raises
+    ------
+    ShapeError
+        If the sizes differ.
+    """
+    target = infer_extent(shape, math.prod(node.shape))
+    if target == node.shape:
+        return node
+    if isinstance(node, Leaf | Iota):
+        layout = node.map.reshape(target)
+        if layout is not None:
+            if isinstance(node, Leaf):
+                return Leaf(target, node.dtype, node.reading, layout)
+            return Iota(target, node.dtype, layout)
+    if math.prod(target) == 1:
+        one = steps.squeeze(node.shape, range(len(node.shape)))
+        return view(view(node, one), steps.expand((), range(len(target))))
+    return View(target, node.dtype, node, Reshape(node.shape, target))
+
+
+def broadcast_to(node: Node, shape: Shape) -> Node:
+    """Return ``node`` stretched to ``shape``, which must be compatible.
+
+    Raises
+    ------
+    BroadcastError
+        If ``node`` does not stretch to ``shape``.
+    """
+    if node.shape == shape:
+        return node
+    if broadcast_shapes(node.shape, shape) != shape:
+        from_, to = describe(node), list(shape)
+        raise ShapeError(f"broadcast_to: {from_} does not stretch to shape {to}")
+    return view(node, steps.broadcast(node.shape, shape))
+
+
+def gather(node: Node, axis: int, index: Leaf) -> Node:
+    """Return ``node`` with dimension ``axis`` read through ``index``, already checked int64."""
+    shape = node.shape[:axis] + index.shape + node.shape[axis + 1 :]
+    return Gather(shape, node.dtype, node, axis, index)
+
+
+def concat(parts: Sequence[Node], axis: int, operation: str = "concat") -> Node:
+    """Return ``parts`` joined along ``axis``, converted to their common dtype.
+
+    Raises
+    ------
+    ShapeError
+        If other extents than those along ``axis`` differ.
+    """
+    first = parts[0].shape
+    for part in parts[1:]:
+        if _without(part.shape, axis) != _without(first, axis) or len(part.shape) != len(first):
+            shown = ", ".join(describe(p) for p in parts)
+            raise ShapeError(
+                f"{operation}({shown}): shapes must agree except along axis {axis}"
+            )
+    dtype = result_type(*[part.dtype for part in parts])
+    total = sum(part.shape[axis] for part in parts)
+    shape = first[:axis] + (total,) + first[axis + 1 :]
+    cast_parts = tuple([cast(part, dtype) for part in parts])
+    return cast_parts[0] if len(parts) == 1 else Concat(shape, dtype, cast_parts, axis)
+
+
+def _without(shape: Shape, axis: int) -> Shape:
+    return shape[:axis] + shape[axis + 1 :]
+
+
+def reduce(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node:
+    """Return ``node`` folded over ``axes`` (sorted, in range) in its own dtype.
+
+    Raises
+    ------
+    ShapeError
+        If nothing is folded and the operation has no identity.
+    """
+    if op.identity is not None and any(node.shape[axis] == 0 for axis in axes):
+        empty = scalar(op.identity, node.dtype)
+        kept = [1 if k in axes else n for k, n in enumerate(node.shape)]
+        shape = tuple(kept if keepdims else [n for k, n in enumerate(kept) if k not in axes])
+        return broadcast_to(empty, shape)
+    if op.identity is None and any(node.shape[axis] == 0 for axis in axes):
+        raise ShapeError(
+            f"{op.name}({describe(node)}): axis {axes} has no elements and {op.name} has no "
+            "identity; give initial="
+        )
+    if keepdims:
+        shape = tuple([1 if k in axes else n for k, n in enumerate(node.shape)])
+    else:
+        shape = tuple([n for k, n in enumerate(node.shape) if k not in axes])
+    if not axes:
+        return node
+    return Reduce(shape, node.dtype, op, node, axes, keepdims)
+
+
+def iota(layout: Strided, dtype: DType) -> Node:
+    """Return the positions of ``layout`` as values of ``dtype``."""
+    return Iota(layout.shape, dtype, layout)
+
+
+def require_real(node: Node, operation: str) -> None:
+    """Refuse complex operands of an ordering operation.
+
+    Raises
+    ------
+    DTypeError
+        If the dtype is complex.
+    """
+    if node.dtype.kind == "c":
+        raise DTypeError(f"{operation}({describe(node)}): complex numbers have no order")
+
+
+def require_rank(node: Node, least: int, operation: str) -> None:
+    """Refuse operands of too low a rank.
+
+    Raises
+    ------
+    AxisError
+        If the rank is below ``least``.
+    """
+    if len(node.shape) < least:
+        raise AxisError(f"{operation}({describe(node)}): rank must be at least {least}")

@@ -1,0 +1,151 @@
+"""The vocabulary of lazy expressions: eight kinds of immutable node.
+
+A node knows its shape and dtype; children come before parents, so graphs have no cycles.  A
+`Leaf` holds a `Reading` of a buffer and a layout, never a container, which keeps containers and
+expressions apart.  Conversions are made when a node is built: the arguments of an `Elementwise`
+node already have its loop dtypes, so whoever runs it promotes nothing.
+
+====================  =========================================================================
+`Leaf`                elements in memory
+`Scalar`              one value, passed to kernels at run time
+`Iota`                each element is its own position under a strided map (arange, eye, …)
+`Elementwise`         an operation of the op table on broadcast arguments
+`View`                a `Transform` or a `Reshape` of one argument
+`Gather`              one dimension read through an integer array
+`Concat`              arguments joined along a dimension
+`Reduce`              a reduction over some dimensions
+====================  =========================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..layout.strided import Strided
+from ..ops.op import Op
+from ..ops.reductions import Reduction
+from ..shape.transform import Reshape, Transform
+from ..storage.buffer import Reading
+
+Shape = tuple[int, ...]
+DType = np.dtype[np.generic]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """What every node has.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the result.
+    dtype : numpy.dtype
+        Dtype of the result.
+    """
+
+    shape: Shape
+    dtype: DType
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf(Node):
+    """Elements in memory: ``map`` says where each lies in the reading's buffer."""
+
+    reading: Reading
+    map: Strided
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalar(Node):
+    """One value of ``dtype``, as the words a kernel is given (two for complex128).
+
+    ``weak`` is the Python type of a value whose dtype is still open (an argument of a traced
+    function), ``value`` the Python or NumPy scalar it was made from.
+    """
+
+    value: object
+    weak: type | None = None
+    parameter: int = -1
+    """Number of the traced function's argument it stands for, or -1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iota(Node):
+    """Element ``i`` is ``map.offset + i0*s0 + … + in*sn``, converted to ``dtype``."""
+
+    map: Strided
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Elementwise(Node):
+    """``op`` applied to arguments that broadcast to ``shape`` and have the loop dtypes."""
+
+    op: Op
+    operands: tuple[Node, ...]
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return self.operands
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View(Node):
+    """The elements of ``arg`` under another index."""
+
+    arg: Node
+    step: Transform | Reshape
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return (self.arg,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gather(Node):
+    """Dimension ``axis`` of ``arg`` replaced by the dimensions of ``index`` (checked int64)."""
+
+    arg: Node
+    axis: int
+    index: Leaf
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return (self.arg, self.index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Concat(Node):
+    """``parts`` (all of one dtype) joined along ``axis``."""
+
+    parts: tuple[Node, ...]
+    axis: int
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return self.parts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduce(Node):
+    """``arg`` folded by ``op`` over ``axes``, whose extents become 1 where ``keepdims``."""
+
+    op: Reduction
+    arg: Node
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return (self.arg,)

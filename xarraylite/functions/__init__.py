@@ -1,0 +1,1 @@
+"""The public functions, one module per category of the array API standard."""

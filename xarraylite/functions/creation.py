@@ -1,0 +1,498 @@
+"""Making containers: from values, filled, or from a rule for the elements.
+
+All of these return containers.  What has a rule (arange, eye, fromfunction) is written as a lazy
+expression over positions and evaluated by a kernel into the memory it will live in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .._errors import ShapeError, SizeError
+from ..containers.adapt import adapt
+from ..containers.container import XContainer
+from ..containers.convert import (
+    LayoutLike,
+    layout_of,
+    pinned_dtype,
+    raw,
+    store,
+    values_node,
+    zeroed,
+)
+from ..containers.expression import XExpression
+from ..containers.xarray import XArray
+from ..dtypes.names import as_dtype, float64, int64, kind
+from ..expr import build
+from ..expr.node import Iota, Node
+from ..layout.strided import COLUMN_MAJOR, Order, Strided
+from ..shape.broadcast import as_shape
+
+ShapeLike = SupportsIndex | Iterable[SupportsIndex]
+
+
+def _check_device(device: str | None, operation: str) -> None:
+    if device not in (None, "cpu"):
+        raise ValueError(f"{operation}: the only device is 'cpu', got {device!r}")
+
+
+def _wrap(node: Node, layout: LayoutLike, strides: Sequence[int] | None, name: str) -> XArray:
+    place, policy = layout_of(node.shape, layout, strides, name)
+    return XArray._own(store(node, place), place, node.dtype, policy)
+
+
+def asarray(
+    values: object,
+    /,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    copy: bool | None = None,
+    layout: LayoutLike = None,
+    strides: Sequence[int] | None = None,
+) -> XContainer:
+    """Return ``values`` as a container.
+
+    Parameters
+    ----------
+    values : array, expression, scalar, buffer or nested lists
+        A container of the wanted dtype and layout is returned as it is.
+    dtype : dtype, optional
+        By default that of the values.
+    device : {"cpu"}, optional
+        Where to put it.
+    copy : bool, optional
+        True: always copy.  False: never; refuse where that is impossible.  By default copy
+        everything but containers, so that what others write later is not seen.
+    layout, strides : optional
+        As for `XArray`.
+
+    Returns
+    -------
+    XContainer
+        An `XArray` unless ``values`` is a container already.
+
+    Raises
+    ------
+    ValueError
+        If ``copy=False`` and a copy is needed.
+    DTypeError, ShapeError
+        If the values are no numbers, or ragged.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.asarray([[1, 2], [3, 4]], dtype="bfloat16").dtype
+    dtype(bfloat16)
+    """
+    _check_device(device, "asarray")
+    wanted = pinned_dtype(dtype)
+    plain = layout is None and strides is None
+    if isinstance(values, XContainer) and plain and copy is not True:
+        if wanted is None or values.dtype == wanted:
+            return values
+    if copy is False:
+        if not plain or isinstance(values, list | tuple | XExpression):
+            raise ValueError(f"asarray: {type(values).__name__} cannot be used without a copy")
+        made = adapt(values)
+        if wanted is not None and made.dtype != wanted:
+            raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
+        return made
+    return XArray(values, dtype, layout, strides)
+
+
+def empty(
+    shape: ShapeLike,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    layout: LayoutLike = None,
+    strides: Sequence[int] | None = None,
+) -> XArray:
+    """Return a container whose elements are not initialised.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Extents.
+    dtype : dtype, default float64
+        Dtype of the elements.
+    device : {"cpu"}, optional
+        Where to put it.
+    layout, strides : optional
+        As for `XArray`.
+
+    Returns
+    -------
+    XArray
+        The container.
+
+    Raises
+    ------
+    ShapeError, SizeError, LayoutError
+        For a shape that is no shape, too large, or does not fit the strides.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.empty((2, 3), layout="column_major").strides
+    (1, 2)
+    """
+    _check_device(device, "empty")
+    place, policy, kind_ = _place(shape, dtype, layout, strides, "empty")
+    return XArray._own(raw(place, kind_), place, kind_, policy)
+
+
+def _place(
+    shape: ShapeLike,
+    dtype: object,
+    layout: LayoutLike,
+    strides: Sequence[int] | None,
+    name: str,
+) -> tuple[Strided, Order, np.dtype[Any]]:
+    extents = as_shape(shape, name)
+    kind_ = float64 if dtype is None else as_dtype(dtype)
+    if math.prod(extents) * kind_.itemsize > (1 << 63) - 1:
+        raise SizeError(f"{name}: {extents} elements of {kind_} exceed the address space")
+    place, policy = layout_of(extents, layout, strides, name)
+    probe = XArray._own(raw(Strided((0,), (1,)), kind_), place, kind_, policy)
+    probe._refuse_overlap(place, kind_)
+    return place, policy, kind_
+
+
+def zeros(
+    shape: ShapeLike,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    layout: LayoutLike = None,
+    strides: Sequence[int] | None = None,
+) -> XArray:
+    """Return a container of zeros; parameters as for `empty`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.zeros(3, dtype="int32")
+    XArray([0, 0, 0], dtype=int32)
+    """
+    _check_device(device, "zeros")
+    place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
+    return XArray._own(zeroed(place, kind_), place, kind_, policy)
+
+
+def ones(
+    shape: ShapeLike,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    layout: LayoutLike = None,
+    strides: Sequence[int] | None = None,
+) -> XArray:
+    """Return a container of ones; parameters as for `empty`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.ones(2)
+    XArray([1., 1.])
+    """
+    kind_ = float64 if dtype is None else dtype
+    return full(shape, 1, dtype=kind_, device=device, layout=layout, strides=strides)
+
+
+def full(
+    shape: ShapeLike,
+    fill_value: object,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    layout: LayoutLike = None,
+    strides: Sequence[int] | None = None,
+) -> XArray:
+    """Return a container of one value.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Extents.
+    fill_value : scalar
+        The value.
+    dtype : dtype, optional
+        By default that of the value.
+    device, layout, strides : optional
+        As for `empty`.
+
+    Returns
+    -------
+    XArray
+        The container.
+
+    Raises
+    ------
+    OverflowError
+        If an integer value does not fit the dtype.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.full((2,), 7)
+    XArray([7, 7])
+    """
+    _check_device(device, "full")
+    node = values_node(fill_value, None, "full") if not _is_python(fill_value) else None
+    natural = build.weak_scalar(fill_value) if node is None else node  # type: ignore[arg-type]
+    kind_ = natural.dtype if dtype is None else as_dtype(dtype)
+    if natural.shape:
+        raise ShapeError(f"full: the value must be a scalar, got shape {natural.shape}")
+    place, policy, _ = _place(shape, kind_, layout, strides, "full")
+    made = XArray._own(zeroed(place, kind_), place, kind_, policy)
+    made[...] = fill_value if node is None else XExpression(natural)
+    return made
+
+
+def _is_python(value: object) -> bool:
+    return type(value) in build.WEAK_TYPES
+
+
+def _like(values: XExpression, dtype: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
+    """Return dtype and layout of an array like ``values``."""
+    if layout is None and isinstance(values, XContainer) and values.layout is COLUMN_MAJOR:
+        layout = COLUMN_MAJOR
+    return (values.dtype if dtype is None else dtype), layout
+
+
+def empty_like(
+    x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
+) -> XArray:
+    """Return an uninitialised container of the shape, dtype and layout of ``x``."""
+    kind_, order = _like(x, dtype, layout)
+    return empty(x.shape, dtype=kind_, device=device, layout=order)
+
+
+def zeros_like(
+    x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
+) -> XArray:
+    """Return a container of zeros of the shape, dtype and layout of ``x``."""
+    kind_, order = _like(x, dtype, layout)
+    return zeros(x.shape, dtype=kind_, device=device, layout=order)
+
+
+def ones_like(
+    x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
+) -> XArray:
+    """Return a container of ones of the shape, dtype and layout of ``x``."""
+    kind_, order = _like(x, dtype, layout)
+    return ones(x.shape, dtype=kind_, device=device, layout=order)
+
+
+def full_like(
+    x: XExpression,
+    /,
+    fill_value: object,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return a container of one value of the shape, dtype and layout of ``x``."""
+    kind_, order = _like(x, dtype, layout)
+    return full(x.shape, fill_value, dtype=kind_, device=device, layout=order)
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return evenly spaced values in the half-open interval from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    start, stop, step : int or float
+        With one argument, ``stop``; element ``i`` is ``start + i * step``.
+    dtype : dtype, optional
+        By default int64 if all are ints, else float64.
+    device, layout : optional
+        As for `empty`.
+
+    Returns
+    -------
+    XArray
+        A container of ``ceil((stop - start) / step)`` elements.
+
+    Raises
+    ------
+    ValueError
+        If ``step`` is 0.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.arange(1, 7, 2)
+    XArray([1, 3, 5])
+    """
+    _check_device(device, "arange")
+    if stop is None:
+        start, stop = 0, start
+    if step == 0:
+        raise ValueError("arange: step must not be 0")
+    whole = all(isinstance(v, int) for v in (start, stop, step))
+    kind_ = (int64 if whole else float64) if dtype is None else as_dtype(dtype)
+    if whole:
+        count = max(0, -(-(int(stop) - int(start)) // int(step)))
+        as_shape(count, "arange")
+        layout_ = Strided((count,), (int(step),), int(start))
+        last = int(start) + int(step) * max(count - 1, 0)
+        if max(abs(last), abs(int(start))) < 1 << 62:
+            return _wrap(Iota((count,), kind_, layout_), layout, None, "arange")
+    values = np.arange(start, stop, step, dtype=float64 if not whole else kind_)
+    return _wrap(values_node(values, kind_, "arange"), layout, None, "arange")
+
+
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: object = None,
+    device: str | None = None,
+    endpoint: bool = True,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return ``num`` evenly spaced values from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    start, stop : float or complex
+        The ends.
+    num : int
+        Number of values.
+    dtype : dtype, optional
+        By default float64, or complex128 if an end is complex.
+    endpoint : bool, default True
+        Whether ``stop`` is the last value.
+    device, layout : optional
+        As for `empty`.
+
+    Returns
+    -------
+    XArray
+        The values.
+
+    Raises
+    ------
+    ShapeError
+        If ``num`` is negative.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.linspace(0, 1, 5)
+    XArray([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+    _check_device(device, "linspace")
+    as_shape(num, "linspace")
+    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    kind_ = as_dtype(complex if is_complex else float) if dtype is None else as_dtype(dtype)
+    wide = as_dtype(complex) if kind(kind_) == "c" else float64
+    values = np.linspace(start, stop, num, endpoint=endpoint, dtype=wide)
+    return _wrap(values_node(values, kind_, "linspace"), layout, None, "linspace")
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: object = None,
+    device: str | None = None,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows, n_cols : int
+        Extents; square by default.
+    k : int, default 0
+        Which diagonal: positive above the main one.
+    dtype : dtype, default float64
+        Dtype of the elements.
+    device, layout : optional
+        As for `empty`.
+
+    Returns
+    -------
+    XArray
+        The matrix.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eye(2, 3, k=1, dtype=int)
+    XArray([[0, 1, 0],
+            [0, 0, 1]])
+    """
+    _check_device(device, "eye")
+    shape = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
+    kind_ = float64 if dtype is None else as_dtype(dtype)
+    distance = XExpression(Iota(shape, int64, Strided(shape, (-1, 1), -k)))
+    return _wrap(build.cast((distance == 0).node, kind_), layout, None, "eye")
+
+
+def fromfunction(
+    function: Callable[..., object],
+    shape: ShapeLike,
+    *,
+    dtype: object = None,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return the container whose element ``i, j, …`` is ``function(i, j, …)``.
+
+    The function is called once, with lazy arrays of positions, so it must be made of array
+    operations; the result is computed by one kernel without storing the positions.
+
+    Parameters
+    ----------
+    function : callable
+        Takes one array of positions per dimension.
+    shape : int or sequence of int
+        Extents.
+    dtype : dtype, default int64
+        Dtype of the positions.
+    layout : optional
+        As for `empty`.
+
+    Returns
+    -------
+    XArray
+        The values.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.fromfunction(lambda i, j: 10 * i + j, (2, 3))
+    XArray([[ 0,  1,  2],
+            [10, 11, 12]])
+    """
+    extents = as_shape(shape, "fromfunction")
+    kind_ = int64 if dtype is None else as_dtype(dtype)
+    positions = []
+    for axis in range(len(extents)):
+        strides = tuple([1 if k == axis else 0 for k in range(len(extents))])
+        positions.append(XExpression(Iota(extents, kind_, Strided(extents, strides))))
+    node = values_node(function(*positions), None, "fromfunction")
+    return _wrap(build.broadcast_to(node, extents), layout, None, "fromfunction")
+

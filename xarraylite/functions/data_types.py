@@ -1,0 +1,110 @@
+"""Dtypes: conversion, promotion and what they can hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..containers.container import XContainer
+from ..containers.expression import XExpression
+from ..containers.operands import HasNode, as_node
+from ..containers.xarray import XArray
+from ..dtypes import promotion
+from ..dtypes.names import as_dtype
+from ..expr import build
+from ..expr.build import WEAK_TYPES
+
+
+def astype(
+    x: object, dtype: object, /, *, copy: bool = True, device: str | None = None
+) -> XExpression:
+    """Return the elements converted to ``dtype``, lazily; a container for ``copy`` alone.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to convert.
+    dtype : dtype
+        The new dtype; any conversion is allowed, as with NumPy's default casting.
+    copy : bool, default True
+        Where nothing is to convert: copy a container, or return it as it is.
+    device : {"cpu"}, optional
+        Where to put it.
+
+    Returns
+    -------
+    XExpression
+        The lazy conversion.
+
+    Raises
+    ------
+    DTypeError
+        If the dtype is not supported.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.astype(xl.asarray([1.7, -1.7]), xl.int8))
+    XArray([ 1, -1], dtype=int8)
+    """
+    if device not in (None, "cpu"):
+        raise ValueError(f"astype: the only device is 'cpu', got {device!r}")
+    wanted = as_dtype(dtype)
+    if isinstance(x, XContainer) and x.dtype == wanted:
+        return XArray(x) if copy else x
+    return XExpression(build.cast(as_node(x, "astype"), wanted))
+
+
+def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
+    """Return the dtype that an operation on all arguments has.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : arrays, dtypes or Python scalars
+        Python scalars take part by kind only (NEP 50).
+
+    Returns
+    -------
+    numpy.dtype
+        The common dtype; the rules are on the page about dtypes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.result_type(xl.bfloat16, xl.float32), xl.result_type(xl.int8, 1)
+    (dtype('float32'), dtype('int8'))
+    """
+    kinds: list[Any] = []
+    for item in arrays_and_dtypes:
+        if isinstance(item, HasNode):
+            kinds.append(item.node.dtype)
+        elif isinstance(item, np.ndarray | np.generic):
+            kinds.append(as_dtype(item.dtype))
+        elif type(item) in WEAK_TYPES:
+            kinds.append(type(item))
+        else:
+            kinds.append(as_dtype(item))
+    return promotion.result_type(*kinds)
+
+
+def can_cast(from_: object, to: object, /, casting: str = "safe") -> bool:
+    """Return whether one dtype converts to another under a casting rule.
+
+    Parameters
+    ----------
+    from_ : dtype or array
+        The source.
+    to : dtype
+        The result.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}, default "safe"
+        NumPy's rules.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.can_cast(xl.bfloat16, xl.float32), xl.can_cast(xl.float32, xl.bfloat16)
+    (True, False)
+    """
+    source = from_.node.dtype if isinstance(from_, HasNode) else as_dtype(from_)
+    return promotion.can_cast(source, as_dtype(to), casting)

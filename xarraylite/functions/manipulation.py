@@ -1,0 +1,328 @@
+"""Other shapes of the same elements: views where the operand is memory, lazy joins elsewhere.
+
+A view of a container is a container: it shares the memory and can be assigned to.  A view of a
+lazy expression is lazy and moves down to the operands when it is evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
+
+from .._errors import AxisError, ShapeError
+from ..containers.expression import XExpression
+from ..containers.operands import as_node
+from ..containers.xarray import XArray
+from ..expr import build
+from ..expr.build import describe
+from ..shape import transform as steps
+from ..shape.broadcast import as_shape, broadcast_shapes, check_axes, check_axis, infer_extent
+
+Axes = SupportsIndex | Iterable[SupportsIndex]
+
+
+def _array(x: object, operation: str) -> XExpression:
+    return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
+
+
+def broadcast_to(x: object, /, shape: Axes) -> XExpression:
+    """Return a view of ``x`` stretched to ``shape``; stretched dimensions have stride 0.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to stretch.
+    shape : sequence of int
+        A shape that ``x`` broadcasts to.
+
+    Returns
+    -------
+    XExpression
+        A view where ``x`` is a container (writing to it is refused where it repeats elements).
+
+    Raises
+    ------
+    BroadcastError
+        If ``x`` does not stretch to ``shape``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.broadcast_to(xl.asarray([1, 2]), (2, 2))
+    XView([[1, 2],
+           [1, 2]])
+    """
+    array = _array(x, "broadcast_to")
+    target = as_shape(shape, "broadcast_to")
+    build.broadcast_to(array.node, target)
+    return array if array.shape == target else array._view(steps.broadcast(array.shape, target))
+
+
+def broadcast_arrays(*arrays: object) -> list[XExpression]:
+    """Return views of all arrays stretched to their common shape.
+
+    Raises
+    ------
+    BroadcastError
+        If the shapes do not broadcast.
+    """
+    known = [_array(x, "broadcast_arrays") for x in arrays]
+    shape = broadcast_shapes(*[x.shape for x in known])
+    return [broadcast_to(x, shape) for x in known]
+
+
+def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
+    """Return ``x`` with its dimensions in another order.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to permute.
+    axes : sequence of int
+        Dimension ``j`` of the result is dimension ``axes[j]`` of ``x``.
+
+    Returns
+    -------
+    XExpression
+        A view where ``x`` is a container.
+
+    Raises
+    ------
+    AxisError
+        If ``axes`` is no permutation of the dimensions.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.permute_dims(xl.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    array = _array(x, "permute_dims")
+    order = tuple(axes)
+    if len(check_axes(order, array.ndim, "permute_dims")) != array.ndim:
+        raise AxisError(f"permute_dims: {order} is no permutation of {array.ndim} dimensions")
+    return array._view(steps.permute(array.shape, [int(a) % array.ndim for a in order]))
+
+
+def matrix_transpose(x: object, /) -> XExpression:
+    """Return ``x`` with its last two dimensions exchanged.
+
+    Raises
+    ------
+    AxisError
+        If the rank is below 2.
+    """
+    return _array(x, "matrix_transpose").mT
+
+
+def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
+    """Return ``x`` with its dimensions reversed, or in the order ``axes``."""
+    array = _array(x, "transpose")
+    return array.T if axes is None else permute_dims(array, axes)
+
+
+def reshape(x: object, /, shape: Axes, *, copy: bool | None = None) -> XExpression:
+    """Return the elements of ``x`` in row-major order under another shape.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to reshape.
+    shape : int or sequence of int
+        New extents of the same size; one may be -1.
+    copy : bool, optional
+        True: return a copy.  False: refuse where a view is impossible.
+
+    Returns
+    -------
+    XExpression
+        A view where ``x`` is a container whose strides allow it.
+
+    Raises
+    ------
+    ShapeError
+        If the sizes differ.
+    ValueError
+        If ``copy=False`` and a copy is needed.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.reshape(xl.arange(6), (2, -1)).shape
+    (2, 3)
+    """
+    array = _array(x, "reshape")
+    target = infer_extent(shape, array.size)
+    if copy is True:
+        return XArray(array._reshaped(target))
+    if array.shape == target:
+        return array
+    view = array._reshaped(target)
+    if copy is False and type(view) is XExpression:
+        raise ValueError(f"reshape: {describe(array.node)} cannot become {target} without a copy")
+    return view
+
+
+def flip(x: object, /, *, axis: Axes | None = None) -> XExpression:
+    """Return ``x`` with the order of elements reversed along ``axis`` (all by default).
+
+    Raises
+    ------
+    AxisError
+        For an axis out of range or named twice.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.flip(xl.arange(3))
+    XView([2, 1, 0])
+    """
+    array = _array(x, "flip")
+    return array._view(steps.flip(array.shape, check_axes(axis, array.ndim, "flip")))
+
+
+def squeeze(x: object, /, axis: Axes) -> XExpression:
+    """Return ``x`` without the dimensions ``axis``, whose extents must be 1.
+
+    Raises
+    ------
+    ShapeError
+        If an extent is not 1.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.squeeze(xl.zeros((1, 3)), 0).shape
+    (3,)
+    """
+    array = _array(x, "squeeze")
+    axes = check_axes(axis, array.ndim, "squeeze")
+    for k in axes:
+        if array.shape[k] != 1:
+            raise ShapeError(
+                f"squeeze({describe(array.node)}): axis {k} has extent {array.shape[k]}, not 1"
+            )
+    return array._view(steps.squeeze(array.shape, axes))
+
+
+def expand_dims(x: object, /, *, axis: Axes = 0) -> XExpression:
+    """Return ``x`` with dimensions of extent 1 inserted at ``axis`` of the result.
+
+    Raises
+    ------
+    AxisError
+        For an axis out of range or named twice.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.expand_dims(xl.zeros(3), axis=1).shape
+    (3, 1)
+    """
+    array = _array(x, "expand_dims")
+    given = tuple(axis) if isinstance(axis, Iterable) else (axis,)
+    axes = check_axes(given, array.ndim + len(given), "expand_dims")
+    return array._view(steps.expand(array.shape, axes))
+
+
+def moveaxis(x: object, source: Axes, destination: Axes, /) -> XExpression:
+    """Return ``x`` with the dimensions ``source`` moved to ``destination``, the rest in order.
+
+    Raises
+    ------
+    AxisError
+        For an axis out of range or named twice, or lists of different lengths.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.moveaxis(xl.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    array = _array(x, "moveaxis")
+    rank = array.ndim
+    sources = tuple(source) if isinstance(source, Iterable) else (source,)
+    targets = tuple(destination) if isinstance(destination, Iterable) else (destination,)
+    if len(sources) != len(targets):
+        raise AxisError(f"moveaxis: {sources} and {targets} differ in length")
+    check_axes(sources, rank, "moveaxis")
+    check_axes(targets, rank, "moveaxis")
+    where = {int(t) % rank: int(s) % rank for s, t in zip(sources, targets, strict=True)}
+    rest = iter([k for k in range(rank) if k not in where.values()])
+    order = [where[j] if j in where else next(rest) for j in range(rank)]
+    return array._view(steps.permute(array.shape, order))
+
+
+def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> XExpression:
+    """Return the arrays joined along an existing dimension, lazily.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays or expressions
+        Shapes must agree except along ``axis``.
+    axis : int or None, default 0
+        Where to join; None joins the flattened arrays.
+
+    Returns
+    -------
+    XExpression
+        The join, in the common dtype.
+
+    Raises
+    ------
+    ShapeError
+        If there is no array, or the shapes do not agree.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.concat([xl.arange(2), xl.arange(3)]))
+    XArray([0, 1, 0, 1, 2])
+    """
+    nodes = [as_node(x, "concat") for x in arrays]
+    if not nodes:
+        raise ShapeError("concat: at least one array is needed")
+    if axis is None:
+        return XExpression(build.concat([build.reshape(node, (-1,)) for node in nodes], 0))
+    if not nodes[0].shape:
+        raise ShapeError("concat: arrays of rank 0 cannot be joined")
+    return XExpression(build.concat(nodes, check_axis(axis, len(nodes[0].shape), "concat")))
+
+
+def stack(arrays: Sequence[object], /, *, axis: int = 0) -> XExpression:
+    """Return the arrays joined along a new dimension, lazily.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays or expressions
+        All of one shape.
+    axis : int, default 0
+        Place of the new dimension in the result.
+
+    Returns
+    -------
+    XExpression
+        The stack, in the common dtype.
+
+    Raises
+    ------
+    ShapeError
+        If there is no array, or the shapes differ.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.stack([xl.arange(2), xl.arange(2)], axis=1))
+    XArray([[0, 0],
+            [1, 1]])
+    """
+    nodes = [as_node(x, "stack") for x in arrays]
+    if not nodes:
+        raise ShapeError("stack: at least one array is needed")
+    shape = nodes[0].shape
+    if any(node.shape != shape for node in nodes):
+        shown = ", ".join(describe(node) for node in nodes)
+        raise ShapeError(f"stack({shown}): all shapes must be the same")
+    place = check_axis(axis, len(shape) + 1, "stack")
+    step = steps.expand(shape, (place,))
+    return XExpression(build.concat([build.view(n, step) for n in nodes], place, "stack"))

@@ -1,0 +1,427 @@
+"""Reductions: lazy, fused with what they read, evaluated once per evaluation.
+
+Each function takes ``axis`` (an int, a tuple, or None for all), ``keepdims`` and, where it makes
+sense, ``dtype``, ``correction`` and ``initial``.  Sums of floats of 16 bits or fewer accumulate
+in float32; sums of integers in at least 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .._errors import ShapeError
+from ..containers.expression import XExpression
+from ..containers.operands import as_node, as_operand
+from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float
+from ..dtypes.names import kind, uint64
+from ..expr import build
+from ..expr.build import describe
+from ..expr.node import Iota, Node
+from ..layout.strided import Strided, row_major_strides
+from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
+from ..ops.table import OPS
+from ..shape.broadcast import check_axes, check_axis
+
+Axis = SupportsIndex | Iterable[SupportsIndex] | None
+DType = np.dtype[Any]
+
+
+def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
+    """Return the dtypes a sum accumulates in and ends in."""
+    if dtype is not None:
+        end = as_dtype(dtype)
+    elif kind(node.dtype) in "bi":
+        end = int64
+    elif kind(node.dtype) == "u":
+        end = uint64
+    else:
+        end = node.dtype
+    return (float32 if is_narrow_float(end) else end), end
+
+
+def _fold(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool, initial: object) -> Node:
+    """Fold, then take ``initial`` in."""
+    if op.identity is None and initial is not None and any(node.shape[k] == 0 for k in axes):
+        shape = [1 if k in axes else n for k, n in enumerate(node.shape)]
+        kept = tuple(shape if keepdims else [n for k, n in enumerate(shape) if k not in axes])
+        first = as_operand(initial, op.name)
+        return build.broadcast_to(build.convert(first, node.dtype), kept)
+    result = build.reduce(op, node, axes, keepdims)
+    if initial is None:
+        return result
+    value = build.convert(as_operand(initial, op.name), node.dtype)
+    return build.elementwise(op.combine, result, value)
+
+
+def _total(
+    op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
+) -> XExpression:
+    node = as_node(x, op.name)
+    axes = check_axes(axis, len(node.shape), op.name)
+    inner, end = _total_dtype(node, dtype)
+    folded = _fold(op, build.cast(node, inner), axes, keepdims, initial)
+    return XExpression(build.cast(folded, end))
+
+
+def sum(
+    x: object,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+) -> XExpression:
+    """Return the sum of elements, pairwise in fixed blocks.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to add up.
+    axis : int, tuple of int or None
+        Dimensions to add over; all by default.
+    dtype : dtype, optional
+        Dtype of the result; by default int64 or uint64 for integers and bool, else that of ``x``.
+    keepdims : bool, default False
+        Keep reduced dimensions with extent 1.
+    initial : scalar, optional
+        Added to every result.
+
+    Returns
+    -------
+    XExpression
+        The lazy sums; the same bits for any number of threads.
+
+    Raises
+    ------
+    AxisError
+        For an axis out of range or named twice.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.sum(xl.asarray([1.0, 2.0, 3.0]) ** 2))
+    14.0
+    """
+    return _total(SUM, x, axis, dtype, keepdims, initial)
+
+
+def prod(
+    x: object,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+) -> XExpression:
+    """Return the product of elements; parameters as for `sum`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.prod(xl.asarray([2, 3, 4])))
+    24
+    """
+    return _total(PROD, x, axis, dtype, keepdims, initial)
+
+
+def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> XExpression:
+    node = as_node(x, op.name)
+    build.require_real(node, op.name)
+    axes = check_axes(axis, len(node.shape), op.name)
+    return XExpression(_fold(op, node, axes, keepdims, initial))
+
+
+def min(
+    x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: object = None
+) -> XExpression:
+    """Return the least element; NaN if there is one.
+
+    Parameters
+    ----------
+    x : array or expression
+        Real.
+    axis, keepdims, initial : optional
+        As for `sum`.
+
+    Returns
+    -------
+    XExpression
+        The lazy minima, in the dtype of ``x``.
+
+    Raises
+    ------
+    DTypeError
+        If ``x`` is complex.
+    ShapeError
+        If there is nothing to compare and no ``initial``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.min(xl.asarray([3, 1, 2])))
+    1
+    """
+    return _extreme(MIN, x, axis, keepdims, initial)
+
+
+def max(
+    x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: object = None
+) -> XExpression:
+    """Return the greatest element; NaN if there is one.  Parameters as for `min`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.max(xl.asarray([3, 1, 2])))
+    3
+    """
+    return _extreme(MAX, x, axis, keepdims, initial)
+
+
+def _truth(x: object, name: str) -> Node:
+    node = as_node(x, name)
+    return node if node.dtype == bool_ else build.cast(node, bool_)
+
+
+def any(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpression:
+    """Return whether any element is true (non-zero; NaN counts as true).
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> bool(xl.any(xl.asarray([0, 2])))
+    True
+    """
+    node = _truth(x, "any")
+    axes = check_axes(axis, len(node.shape), "any")
+    return XExpression(build.reduce(ANY, node, axes, keepdims))
+
+
+def all(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpression:
+    """Return whether all elements are true (non-zero; NaN counts as true).
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> bool(xl.all(xl.asarray([0, 2])))
+    False
+    """
+    node = _truth(x, "all")
+    axes = check_axes(axis, len(node.shape), "all")
+    return XExpression(build.reduce(ALL, node, axes, keepdims))
+
+
+def count_nonzero(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpression:
+    """Return the number of elements that are not zero, as int64.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.count_nonzero(xl.asarray([0, 2, 3])))
+    2
+    """
+    return _total(
+        SUM, XExpression(_truth(x, "count_nonzero")), axis, int64, keepdims, None
+    )
+
+
+def _float_node(x: object, name: str) -> tuple[Node, DType]:
+    """Return an operand in the dtype that means are computed in, and their dtype."""
+    node = as_node(x, name)
+    if kind(node.dtype) in "biu":
+        return build.cast(node, float64), float64
+    if is_narrow_float(node.dtype):
+        return build.cast(node, float32), node.dtype
+    return node, node.dtype
+
+
+def _count(node: Node, axes: tuple[int, ...]) -> int:
+    count = 1
+    for axis in axes:
+        count *= node.shape[axis]
+    return count
+
+
+def _mean(node: Node, axes: tuple[int, ...], keepdims: bool) -> Node:
+    total = build.reduce(SUM, node, axes, keepdims)
+    return build.elementwise(OPS["divide"], total, float(_count(node, axes)))
+
+
+def mean(
+    x: object, /, *, axis: Axis = None, dtype: object = None, keepdims: bool = False
+) -> XExpression:
+    """Return the arithmetic mean.
+
+    Parameters
+    ----------
+    x : array or expression
+        Integers and bool are averaged in float64, floats of 16 bits or fewer in float32.
+    axis, keepdims : optional
+        As for `sum`.
+    dtype : dtype, optional
+        Dtype to compute in and to return.
+
+    Returns
+    -------
+    XExpression
+        The lazy means; NaN where there is nothing to average.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.mean(xl.asarray([1, 2, 6])))
+    3.0
+    """
+    if dtype is not None:
+        x = XExpression(build.cast(as_node(x, "mean"), as_dtype(dtype)))
+    node, end = _float_node(x, "mean")
+    end = end if dtype is None else as_dtype(dtype)
+    axes = check_axes(axis, len(node.shape), "mean")
+    return XExpression(build.cast(_mean(node, axes, keepdims), end))
+
+
+def _variance(node: Node, axes: tuple[int, ...], correction: float, keepdims: bool) -> Node:
+    """Return the mean square distance from the mean, in two passes."""
+    distance = build.elementwise(OPS["subtract"], node, _mean(node, axes, True))
+    if kind(node.dtype) == "c":
+        real = build.elementwise(OPS["square"], build.elementwise(OPS["real"], distance))
+        imag = build.elementwise(OPS["square"], build.elementwise(OPS["imag"], distance))
+        square = build.elementwise(OPS["add"], real, imag)
+    else:
+        square = build.elementwise(OPS["square"], distance)
+    total = build.reduce(SUM, square, axes, keepdims)
+    freedom = _count(node, axes) - correction
+    return build.elementwise(OPS["divide"], total, float(freedom if freedom > 0 else 0))
+
+
+def _real_dtype(dtype: DType) -> DType:
+    return np.dtype(f"f{dtype.itemsize // 2}") if kind(dtype) == "c" else dtype
+
+
+def var(
+    x: object,
+    /,
+    *,
+    axis: Axis = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+) -> XExpression:
+    """Return the variance: the mean square distance from the mean.
+
+    Parameters
+    ----------
+    x : array or expression
+        Integers and bool are computed in float64, floats of 16 bits or fewer in float32.
+    axis, keepdims : optional
+        As for `sum`.
+    correction : float, default 0
+        Subtracted from the number of elements before dividing.
+
+    Returns
+    -------
+    XExpression
+        The lazy variances.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.var(xl.asarray([1.0, 3.0]), correction=1))
+    2.0
+    """
+    node, end = _float_node(x, "var")
+    axes = check_axes(axis, len(node.shape), "var")
+    return XExpression(build.cast(_variance(node, axes, correction, keepdims), _real_dtype(end)))
+
+
+def std(
+    x: object,
+    /,
+    *,
+    axis: Axis = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+) -> XExpression:
+    """Return the standard deviation, the square root of `var`; parameters as there.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.std(xl.asarray([1.0, 3.0])))
+    1.0
+    """
+    node, end = _float_node(x, "std")
+    axes = check_axes(axis, len(node.shape), "std")
+    root = build.elementwise(OPS["sqrt"], _variance(node, axes, correction, keepdims))
+    return XExpression(build.cast(root, _real_dtype(end)))
+
+
+def _position(op: Reduction, x: object, axis: int | None, keepdims: bool, name: str) -> XExpression:
+    """Return the first position of the extreme: the least position of elements equal to it."""
+    node = as_node(x, name)
+    build.require_real(node, name)
+    rank = len(node.shape)
+    axes = tuple(range(rank)) if axis is None else (check_axis(axis, rank, name),)
+    if _count(node, axes) == 0:
+        raise ShapeError(f"{name}({describe(node)}): there is no element along axis {axis}")
+    count = _count(node, axes)
+    strides = row_major_strides([node.shape[k] for k in axes])
+    full = [0] * rank
+    for k, stride in zip(axes, strides, strict=True):
+        full[k] = stride
+    place = Iota(node.shape, int64, Strided(node.shape, tuple(full)))
+    extreme = build.reduce(op, node, axes, True)
+    hit: Node = build.elementwise(OPS["equal"], node, extreme)
+    if kind(node.dtype) == "f":
+        hit = build.elementwise(OPS["logical_or"], hit, build.elementwise(OPS["isnan"], node))
+    found = build.elementwise(OPS["where"], hit, place, count)
+    return XExpression(build.reduce(MIN, found, axes, keepdims))
+
+
+def argmin(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> XExpression:
+    """Return the position of the first least element (of the first NaN if there is one).
+
+    Parameters
+    ----------
+    x : array or expression
+        Real.
+    axis : int or None
+        Dimension to search; None counts positions in row-major order.
+    keepdims : bool, default False
+        Keep the searched dimensions with extent 1.
+
+    Returns
+    -------
+    XExpression
+        Lazy int64 positions.
+
+    Raises
+    ------
+    ShapeError
+        If there is nothing to search.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.argmin(xl.asarray([3, 1, 1])))
+    1
+    """
+    return _position(MIN, x, axis, keepdims, "argmin")
+
+
+def argmax(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> XExpression:
+    """Return the position of the first greatest element; parameters as for `argmin`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.argmax(xl.asarray([3, 1, 3])))
+    0
+    """
+    return _position(MAX, x, axis, keepdims, "argmax")
+
+

@@ -1,0 +1,1 @@
+"""Where elements lie: maps from an index box into a flat buffer."""

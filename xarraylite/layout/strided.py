@@ -1,0 +1,196 @@
+"""Strided layouts: element ``(i0, …, in)`` of a box lies at ``offset + i0*s0 + … + in*sn``.
+
+Strides and offset count elements, not bytes.  Row-major strides grow from right to left,
+column-major ones from left to right; a stride of 0 repeats elements (a broadcast), a negative
+one reverses them.  `Strided` is the description that leaves of expressions, containers, the
+overlap test and the loop planner all read.
+
+Not to be confused with *internal* strides of xtensor, which are 0 for extents of 1; here every
+dimension keeps its real stride and code that merges loops drops extents of 1 first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from .._errors import LayoutError
+from ..shape.transform import FIXED, Transform
+
+
+class Order(Enum):
+    """The layouts a strided container may be asked for by name."""
+
+    ROW_MAJOR = "row_major"
+    """C order: the last dimension is contiguous."""
+    COLUMN_MAJOR = "column_major"
+    """Fortran order: the first dimension is contiguous."""
+    DYNAMIC = "dynamic"
+    """Row-major to begin with; explicit strides and re-layout are accepted later."""
+
+    def __repr__(self) -> str:
+        return f"xl.{self.value}"
+
+
+ROW_MAJOR = Order.ROW_MAJOR
+COLUMN_MAJOR = Order.COLUMN_MAJOR
+DYNAMIC = Order.DYNAMIC
+
+
+def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a contiguous row-major box."""
+    strides = [1] * len(shape)
+    for k in range(len(shape) - 1, 0, -1):
+        strides[k - 1] = strides[k] * (shape[k] or 1)
+    return tuple(strides)
+
+
+def column_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a contiguous column-major box."""
+    return row_major_strides(shape[::-1])[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Strided:
+    """Where each element of an index box lies in a flat buffer.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Extents of the box.
+    strides : tuple of int
+        Distance between neighbours along each dimension, in elements.
+    offset : int
+        Position of element ``(0, …, 0)``, in elements.
+    """
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
+
+    @staticmethod
+    def row_major(shape: tuple[int, ...]) -> Strided:
+        """Return the contiguous row-major layout of ``shape``."""
+        return Strided(shape, row_major_strides(shape))
+
+    @staticmethod
+    def column_major(shape: tuple[int, ...]) -> Strided:
+        """Return the contiguous column-major layout of ``shape``."""
+        return Strided(shape, column_major_strides(shape))
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the box."""
+        return math.prod(self.shape)
+
+    @property
+    def backstrides(self) -> tuple[int, ...]:
+        """Distance from the first to the last element along each dimension, in elements."""
+        return tuple([s * max(n - 1, 0) for n, s in zip(self.shape, self.strides, strict=True)])
+
+    def bounds(self) -> tuple[int, int]:
+        """Return the lowest and highest position reached; ``(offset, offset - 1)`` if empty."""
+        low = high = self.offset
+        for extent, stride in zip(self.shape, self.strides, strict=True):
+            if extent == 0:
+                return self.offset, self.offset - 1
+            if stride < 0:
+                low += stride * (extent - 1)
+            else:
+                high += stride * (extent - 1)
+        return low, high
+
+    def is_row_major(self) -> bool:
+        """Tell whether the elements are contiguous in row-major order."""
+        return _is_dense(self.shape, self.strides, range(self.ndim - 1, -1, -1))
+
+    def is_column_major(self) -> bool:
+        """Tell whether the elements are contiguous in column-major order."""
+        return _is_dense(self.shape, self.strides, range(self.ndim))
+
+    def is_contiguous(self) -> bool:
+        """Tell whether the elements fill one run of the buffer, in whatever order of dimensions."""
+        order = sorted(range(self.ndim), key=lambda k: (self.strides[k], self.shape[k]))
+        return _is_dense(self.shape, self.strides, order)
+
+    def apply(self, step: Transform) -> Strided:
+        """Return the layout of the view that ``step`` makes of this box."""
+        strides = [0] * len(step.shape)
+        offset = self.offset
+        for stride, (start, pace, axis) in zip(self.strides, step.maps, strict=True):
+            offset += stride * start
+            if axis != FIXED:
+                strides[axis] += stride * pace
+        return Strided(step.shape, tuple(strides), offset)
+
+    def reshape(self, shape: tuple[int, ...]) -> Strided | None:
+        """Return the same elements, row by row, as ``shape``; None if that needs a copy."""
+        if self.size == 0 or math.prod(shape) != self.size:
+            return Strided(shape, row_major_strides(shape), self.offset) if self.size == 0 else None
+        runs = _runs(self.shape, self.strides)
+        strides = [0] * len(shape)
+        k = len(shape)
+        for extent, stride in reversed(runs):
+            filled, inner = 1, stride
+            while filled < extent:
+                k -= 1
+                while shape[k] == 1:
+                    strides[k] = inner
+                    k -= 1
+                filled *= shape[k]
+                if extent % filled:
+                    return None
+                strides[k] = inner
+                inner *= shape[k]
+        for j in range(k):
+            strides[j] = strides[k] * shape[k] if k < len(shape) else 1
+        return Strided(shape, tuple(strides), self.offset)
+
+
+def _is_dense(shape: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> bool:
+    expected = 1
+    for k in order:
+        if shape[k] == 0:
+            return True
+        if shape[k] != 1:
+            if strides[k] != expected:
+                return 0 in shape
+            expected *= shape[k]
+    return True
+
+
+def _runs(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
+    """Merge neighbouring dimensions that step as one; extents of 1 are dropped."""
+    runs: list[tuple[int, int]] = []
+    for extent, stride in zip(shape, strides, strict=True):
+        if extent == 1:
+            continue
+        if runs and runs[-1][1] == stride * extent:
+            runs[-1] = (runs[-1][0] * extent, stride)
+        else:
+            runs.append((extent, stride))
+    return runs
+
+
+def check_strides(shape: tuple[int, ...], strides: tuple[int, ...], operation: str) -> Strided:
+    """Return the layout of ``shape`` with ``strides``, moved so that it begins at position 0.
+
+    Raises
+    ------
+    LayoutError
+        If the ranks differ.
+    """
+    if len(shape) != len(strides):
+        raise LayoutError(
+            f"{operation}: strides {strides} have {len(strides)} entries, shape {shape} has "
+            f"{len(shape)}; they must have one per dimension"
+        )
+    low, _ = Strided(shape, strides).bounds()
+    return Strided(shape, strides, -low)

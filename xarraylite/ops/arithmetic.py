@@ -1,0 +1,244 @@
+"""Rows of the op table: arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import rules
+from .op import Op
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_X = [-2.5, 0.0, 1.5]
+_Y = [2.0, 4.0, -0.5]
+
+
+def power_reference(base: Array, exponent: Array) -> Array:
+    """``np.power`` that also answers for negative integer exponents, where NumPy raises.
+
+    ``a**-n`` is ``1/a**n`` rounded toward zero: 0 but for a of 1 and -1, and 0 for a of 0.
+    """
+    if base.dtype.kind != "i":
+        return np.asarray(np.power(base, exponent))
+    negative = exponent < 0
+    magnitude = np.where(negative, exponent & 1, exponent).astype(exponent.dtype)
+    unit = negative & (np.abs(base) != 1)
+    powers = np.asarray(np.power(base, magnitude))
+    return np.where(unit, np.zeros_like(powers), powers)
+
+
+ROWS: tuple[Op, ...] = (
+    Op(
+        "add",
+        2,
+        rules.ANY,
+        np.add,
+        {"b": "{0} | {1}", **dict.fromkeys("iufc", "{0} + {1}")},
+        "Sum of two arrays.",
+        hlo="add",
+        example=(_X, _Y),
+        notes="Integers wrap around; the sum of two bools is their logical or.",
+    ),
+    Op(
+        "subtract",
+        2,
+        rules.NUMBERS,
+        np.subtract,
+        dict.fromkeys("iufc", "{0} - {1}"),
+        "Difference of two arrays.",
+        hlo="subtract",
+        example=(_X, _Y),
+        notes="Integers wrap around; bools are refused.",
+    ),
+    Op(
+        "multiply",
+        2,
+        rules.ANY,
+        np.multiply,
+        {"b": "{0} & {1}", **dict.fromkeys("iuf", "{0} * {1}"), "c": "multiply_c({0}, {1})"},
+        "Product of two arrays.",
+        hlo="multiply",
+        exact="biuf",
+        example=(_X, _Y),
+        notes="Integers wrap around; the product of two bools is their logical and.  Complex "
+        "products round every real product and sum, where NumPy fuses some on CPUs that can.",
+    ),
+    Op(
+        "divide",
+        2,
+        rules.QUOTIENT,
+        np.true_divide,
+        {"f": "{0} / {1}", "c": "divide_c({0}, {1})"},
+        "Quotient of two arrays.",
+        hlo="divide",
+        cost=4,
+        aliases=("true_divide",),
+        example=(_X, _Y),
+        notes="Integers are divided as float64.  A zero divisor gives an infinity or NaN.",
+    ),
+    Op(
+        "floor_divide",
+        2,
+        rules.REAL_NUMBER,
+        np.floor_divide,
+        {
+            "i": "floor_divide_i({0}, {1})",
+            "u": "floor_divide_u({0}, {1})",
+            "f": "floor_divide_f({0}, {1})",
+        },
+        "Quotient of two arrays, rounded down.",
+        cost=20,
+        example=([7, -7, 5], [2, 2, 0]),
+        notes="An integer divided by 0 gives 0, and the least integer divided by -1 itself.",
+    ),
+    Op(
+        "remainder",
+        2,
+        rules.REAL_NUMBER,
+        np.remainder,
+        {
+            "i": "remainder_i({0}, {1})",
+            "u": "remainder_u({0}, {1})",
+            "f": "remainder_f({0}, {1})",
+        },
+        "Remainder of floor division; it has the divisor's sign.",
+        cost=20,
+        aliases=("mod",),
+        example=([7, -7, 5], [3, 3, 0]),
+        notes="An integer modulo 0 gives 0, a float NaN.",
+    ),
+    Op(
+        "fmod",
+        2,
+        rules.REAL_NUMBER,
+        np.fmod,
+        {"i": "fmod_i({0}, {1})", "u": "remainder_u({0}, {1})", "f": "fmod_f({0}, {1})"},
+        "Remainder of division rounded toward zero; it has the dividend's sign.",
+        hlo="remainder",
+        cost=20,
+        example=([7, -7, 5], [3, 3, 2]),
+        notes="An integer modulo 0 gives 0, a float NaN.",
+    ),
+    Op(
+        "pow",
+        2,
+        rules.COMMON_NUMBER,
+        power_reference,
+        {"i": "power_i({0}, {1})", "u": "power_u({0}, {1})", "f": "pow_{t}({0}, {1})"},
+        "First array to the power of the second.",
+        hlo="power",
+        cost=40,
+        exact="biu",
+        aliases=("power",),
+        example=([2.0, 3.0], [3.0, 0.5]),
+        scalars=rules.refuse_negative_powers,
+        notes="Integers wrap around.  An integer to a negative Python int is refused; negative "
+        "exponents in an integer array give the power rounded toward zero (NumPy raises).",
+    ),
+    Op(
+        "negative",
+        1,
+        rules.NUMBERS,
+        np.negative,
+        {**dict.fromkeys("iuf", "-{0}"), "c": "negative_c({0})"},
+        "Numerical negative.",
+        hlo="negate",
+        example=(_X,),
+        notes="Unsigned integers wrap around; bools are refused.",
+    ),
+    Op(
+        "positive",
+        1,
+        rules.NUMBERS,
+        np.positive,
+        dict.fromkeys("iufc", "{0}"),
+        "The values themselves.",
+        example=(_X,),
+        notes="Bools are refused.",
+    ),
+    Op(
+        "abs",
+        1,
+        rules.MAGNITUDE,
+        np.absolute,
+        {
+            **dict.fromkeys("bu", "{0}"),
+            **dict.fromkeys("if", "abs({0})"),
+            "c": "absolute_{t}({0})",
+        },
+        "Absolute value, or modulus of a complex number.",
+        hlo="abs",
+        exact="biuf",
+        aliases=("absolute",),
+        example=(_X,),
+        notes="The least signed integer is its own absolute value.  A modulus is within 4 units "
+        "in the last place.",
+    ),
+    Op(
+        "fabs",
+        1,
+        rules.REAL_FLOATS,
+        np.fabs,
+        {"f": "abs({0})"},
+        "Absolute value as a float.",
+        example=([-3, 2],),
+    ),
+    Op(
+        "sign",
+        1,
+        rules.NUMBERS,
+        np.sign,
+        {
+            "i": "({0} > 0) - ({0} < 0)",
+            "u": "{0} != 0",
+            "f": "sign_f({0})",
+            "c": "sign_c({0}, absolute_{t}({0}))",
+        },
+        "-1, 0 or 1 by sign; for complex numbers the direction x/|x|.",
+        exact="iuf",
+        hlo="sign",
+        example=(_X,),
+        notes="NaN stays NaN; both zeros give 0.  Bools are refused.",
+    ),
+    Op(
+        "square",
+        1,
+        rules.COMMON_NUMBER,
+        np.square,
+        {**dict.fromkeys("iuf", "{0} * {0}"), "c": "multiply_c({0}, {0})"},
+        "Square.",
+        exact="iuf",
+        example=(_X,),
+        notes="Integers wrap around.",
+    ),
+    Op(
+        "reciprocal",
+        1,
+        rules.COMMON_NUMBER,
+        np.reciprocal,
+        {
+            "u": "{0} == 1",
+            "f": "reciprocal_f({0})",
+            "c": "reciprocal_c({0})",
+        },
+        "1/x.",
+        cost=4,
+        example=([2.0, -0.5],),
+        notes="Of an integer it is rounded toward zero; use ``1 / x`` for a float.",
+    ),
+    Op(
+        "sqrt",
+        1,
+        rules.FLOATS,
+        np.sqrt,
+        {"f": "sqrt_f({0})"},
+        "Square root, correctly rounded.",
+        hlo="sqrt",
+        cost=4,
+        exact="f",
+        example=([4.0, 2.25],),
+        notes="Negative numbers give NaN.",
+    ),
+)

@@ -1,0 +1,47 @@
+"""The table of reductions: which elementwise operation folds, and what an empty fold gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .op import Op
+from .table import OPS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduction:
+    """One way to fold many elements into one.
+
+    Attributes
+    ----------
+    name : str
+        Array API name.
+    combine : Op
+        Associative operation that joins two partial results.
+    identity : object
+        Value of an empty fold, or None where an empty fold is an error.
+    numpy : callable
+        NumPy's reduction, the reference.
+    hlo : str
+        Opcode of the HLO computation that it reduces with.
+    """
+
+    name: str
+    combine: Op
+    identity: object
+    numpy: Callable[..., Any]
+    hlo: str
+
+
+SUM = Reduction("sum", OPS["add"], 0, np.add.reduce, "add")
+PROD = Reduction("prod", OPS["multiply"], 1, np.multiply.reduce, "multiply")
+MIN = Reduction("min", OPS["minimum"], None, np.minimum.reduce, "minimum")
+MAX = Reduction("max", OPS["maximum"], None, np.maximum.reduce, "maximum")
+ANY = Reduction("any", OPS["logical_or"], False, np.logical_or.reduce, "or")
+ALL = Reduction("all", OPS["logical_and"], True, np.logical_and.reduce, "and")
+
+REDUCTIONS: dict[str, Reduction] = {op.name: op for op in (SUM, PROD, MIN, MAX, ANY, ALL)}

@@ -1,0 +1,278 @@
+"""Rows of the op table: rounding, order, choice, conversion and parts of complex numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import rules
+from .op import HOST, Op
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_X = [-2.5, 0.0, 1.5]
+_Y = [2.0, 4.0, -0.5]
+_Z = [3 + 4j, 1 - 1j]
+
+
+def round_reference(x: Array) -> Array:
+    """``np.round`` of every kind: integers are integers already."""
+    return x.copy() if x.dtype.kind in "iu" else np.asarray(np.rint(x))
+
+
+def clip_reference(x: Array, low: Array, high: Array) -> Array:
+    """``np.clip`` with both bounds given as arrays."""
+    return np.asarray(np.clip(x, low, high))
+
+
+def imag_reference(x: Array) -> Array:
+    """The imaginary part, zeros for real numbers."""
+    return np.imag(x).copy()
+
+
+def real_reference(x: Array) -> Array:
+    """The real part, a copy for real numbers."""
+    return np.real(x).copy()
+
+
+def conj_reference(x: Array) -> Array:
+    """The conjugate, a copy for real numbers."""
+    return np.asarray(np.conjugate(x))
+
+
+def where_reference(condition: Array, x: Array, y: Array) -> Array:
+    """``np.where`` with both values."""
+    return np.where(condition, x, y)
+
+
+def cast_reference(x: Array) -> Array:
+    """The array itself: the dtype of a cast is the node's, so whoever runs it converts."""
+    return x
+
+
+def fdim_reference(a: Array, b: Array) -> Array:
+    """The positive difference, NaN if either is NaN."""
+    zero = np.zeros((), a.dtype)
+    return np.where((a > b) | (a != a) | (b != b), a - b, zero)
+
+
+ROWS: tuple[Op, ...] = (
+    Op(
+        "maximum",
+        2,
+        rules.ANY,
+        np.maximum,
+        {
+            "b": "{0} | {1}",
+            **dict.fromkeys("iu", "{0} if {0} > {1} else {1}"),
+            "h": "first_maximum_f({0}, {1})",
+            "f": "maximum_f({0}, {1})",
+            "c": "maximum_c({0}, {1})",
+        },
+        "The greater of two values; NaN if either is NaN.",
+        hlo="maximum",
+        example=(_X, _Y),
+    ),
+    Op(
+        "minimum",
+        2,
+        rules.ANY,
+        np.minimum,
+        {
+            "b": "{0} & {1}",
+            **dict.fromkeys("iu", "{0} if {0} < {1} else {1}"),
+            "h": "first_minimum_f({0}, {1})",
+            "f": "minimum_f({0}, {1})",
+            "c": "minimum_c({0}, {1})",
+        },
+        "The smaller of two values; NaN if either is NaN.",
+        hlo="minimum",
+        example=(_X, _Y),
+    ),
+    Op(
+        "fmax",
+        2,
+        rules.ANY,
+        np.fmax,
+        {
+            "b": "{0} | {1}",
+            **dict.fromkeys("iu", "{0} if {0} > {1} else {1}"),
+            "f": "fmax_f({0}, {1})",
+            "c": "fmax_c({0}, {1})",
+        },
+        "The greater of two values; the other one if one is NaN.",
+        example=(_X, _Y),
+    ),
+    Op(
+        "fmin",
+        2,
+        rules.ANY,
+        np.fmin,
+        {
+            "b": "{0} & {1}",
+            **dict.fromkeys("iu", "{0} if {0} < {1} else {1}"),
+            "f": "fmin_f({0}, {1})",
+            "c": "fmin_c({0}, {1})",
+        },
+        "The smaller of two values; the other one if one is NaN.",
+        example=(_X, _Y),
+    ),
+    Op(
+        "fdim",
+        2,
+        rules.REAL_NUMBER,
+        fdim_reference,
+        {
+            **dict.fromkeys("iu", "fdim_i({0}, {1})"),
+            "f": "fdim_f({0}, {1})",
+        },
+        "x1 - x2 where that is positive, else 0.",
+        example=(_X, _Y),
+    ),
+    Op(
+        "clip",
+        3,
+        rules.ANY,
+        clip_reference,
+        {
+            "b": "({0} | {1}) & {2}",
+            **dict.fromkeys("iu", "clip_i({0}, {1}, {2})"),
+            "f": "clip_f({0}, {1}, {2})",
+            "c": "clip_c({0}, {1}, {2})",
+        },
+        "Values moved into an interval.",
+        cost=2,
+        example=(_X, [-1.0] * 3, [1.0] * 3),
+        notes="A real NaN, as a value or a bound, gives NaN; where the bounds are crossed, the "
+        "upper one wins.",
+    ),
+    Op(
+        "floor",
+        1,
+        rules.REAL,
+        np.floor,
+        {**dict.fromkeys("biu", "{0}"), "f": "floor_f({0})"},
+        "Largest integer not above x, as a float for floats.",
+        hlo="floor",
+        example=(_X,),
+    ),
+    Op(
+        "ceil",
+        1,
+        rules.REAL,
+        np.ceil,
+        {**dict.fromkeys("biu", "{0}"), "f": "ceil_f({0})"},
+        "Smallest integer not below x, as a float for floats.",
+        hlo="ceil",
+        example=(_X,),
+    ),
+    Op(
+        "trunc",
+        1,
+        rules.REAL,
+        np.trunc,
+        {**dict.fromkeys("biu", "{0}"), "f": "trunc_f({0})"},
+        "x rounded toward zero, as a float for floats.",
+        aliases=("fix",),
+        example=(_X,),
+    ),
+    Op(
+        "round",
+        1,
+        rules.ROUNDED,
+        round_reference,
+        {**dict.fromkeys("iu", "{0}"), "f": "rint_f({0})", "c": "rint_c({0})"},
+        "x rounded to the nearest integer, halves to the even one.",
+        hlo="round-nearest-even",
+        example=(_X,),
+        notes="Both parts of complex numbers are rounded.",
+    ),
+    Op(
+        "rint",
+        1,
+        rules.FLOATS,
+        np.rint,
+        {"f": "rint_f({0})", "c": "rint_c({0})"},
+        "x rounded to the nearest integer as a float, halves to the even one.",
+        hlo="round-nearest-even",
+        example=(_X,),
+    ),
+    Op(
+        "copysign",
+        2,
+        rules.REAL_FLOATS,
+        np.copysign,
+        {"f": "copysign_f({0}, {1})"},
+        "Magnitude of the first array with the sign of the second.",
+        example=(_X, _Y),
+    ),
+    Op(
+        "nextafter",
+        2,
+        rules.REAL_FLOATS,
+        np.nextafter,
+        {"n": HOST, "f": "nextafter_{t}({0}, {1})"},
+        "The next representable float from x1 toward x2.",
+        cost=2,
+        example=([1.0], [2.0]),
+    ),
+    Op(
+        "heaviside",
+        2,
+        rules.REAL_FLOATS,
+        np.heaviside,
+        {"f": "heaviside_f({0}, {1})"},
+        "0 below zero, 1 above, and the second argument at zero.",
+        example=(_X, [0.5] * 3),
+    ),
+    Op(
+        "real",
+        1,
+        rules.MAGNITUDE,
+        real_reference,
+        {**dict.fromkeys("biuf", "{0}"), "c": "{0}.real"},
+        "Real part.",
+        hlo="real",
+        example=(_Z,),
+    ),
+    Op(
+        "imag",
+        1,
+        rules.MAGNITUDE,
+        imag_reference,
+        {**dict.fromkeys("biuf", "0"), "c": "{0}.imag"},
+        "Imaginary part, 0 for real numbers.",
+        hlo="imag",
+        example=(_Z,),
+    ),
+    Op(
+        "conj",
+        1,
+        rules.COMMON_NUMBER,
+        conj_reference,
+        {**dict.fromkeys("iuf", "{0}"), "c": "conj_c({0})"},
+        "Complex conjugate.",
+        aliases=("conjugate",),
+        example=(_Z,),
+    ),
+    Op(
+        "where",
+        3,
+        rules.SELECTION,
+        where_reference,
+        {"b": "{1} if {0} else {2}"},
+        "Elements of the second array where the first is true, else of the third.",
+        hlo="select",
+        example=([True, False], [1, 2], [3, 4]),
+    ),
+    Op(
+        "cast",
+        1,
+        rules.CAST,
+        cast_reference,
+        dict.fromkeys("biufc", "{0}"),  # to its own dtype; `cast_body` has the others
+        "The values converted to another dtype.",
+        hlo="convert",
+    ),
+)

@@ -1,0 +1,55 @@
+"""A user's scalar function as an operation.
+
+The function becomes part of kernels like any scalar body; NumPy's reference calls it element by
+element.  Its name never reaches generated source: kernels call it by a number.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from types import CodeType, FunctionType, ModuleType
+
+from .op import Op
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UserOp(Op):
+    """An operation made of a Python function of scalars.
+
+    Attributes
+    ----------
+    function : function
+        The scalar function.
+    symbol : str
+        What kernels call it.
+    private : bool
+        Whether its meaning depends on objects that a cache key cannot hold, so that kernels
+        with it stay in memory.
+    """
+
+    function: FunctionType = lambda: None  # type: ignore[assignment]
+    symbol: str = ""
+    private: bool = True
+
+
+def fresh_symbol() -> str:
+    """Return a name that no other function of this process has."""
+    return f"user_{next(_numbers)}"
+
+
+def is_closed(function: FunctionType) -> bool:
+    """Tell whether a function's code, defaults and plain constants say all it depends on."""
+    if function.__closure__:
+        return False
+    names: list[str] = []
+    stack = [function.__code__]
+    while stack:
+        code = stack.pop()
+        names.extend(code.co_names)
+        stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
+    known = function.__globals__
+    plain = (bool, int, float, complex, ModuleType)
+    return all(isinstance(known[name], plain) for name in names if name in known)

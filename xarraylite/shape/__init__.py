@@ -1,0 +1,1 @@
+"""What is indexed: shapes, broadcasting and index maps, as pure integers."""

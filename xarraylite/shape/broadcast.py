@@ -1,0 +1,143 @@
+"""Shapes as tuples of Python ints: checking, sizes, broadcasting and axes.
+
+All arithmetic on sizes is done here, in Python ints, so nothing overflows silently.  The rules
+are the array API standard's: shapes are aligned at their last dimension, and an extent of 1
+stretches to any other.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
+
+from .._errors import AxisError, BroadcastError, ShapeError, SizeError
+
+Shape = tuple[int, ...]
+
+#: Largest number of elements or bytes that an address can reach.
+MAX_SIZE = (1 << 63) - 1
+
+#: Largest rank, as in NumPy 2.
+MAX_RANK = 64
+
+
+def as_shape(value: SupportsIndex | Iterable[SupportsIndex], operation: str = "shape") -> Shape:
+    """Return ``value`` (an int or a sequence of ints) as a checked shape.
+
+    Raises
+    ------
+    ShapeError
+        For a negative, bool or non-integer extent, or a rank above `MAX_RANK`.
+    SizeError
+        If the number of elements exceeds 2**63 - 1.
+    """
+    extents = value if isinstance(value, Iterable) else (value,)
+    shape = tuple(_extent(extent, operation) for extent in extents)
+    if len(shape) > MAX_RANK:
+        raise ShapeError(f"{operation}: rank {len(shape)} is above the maximum of {MAX_RANK}")
+    if math.prod(extent for extent in shape if extent) > MAX_SIZE:
+        raise SizeError(f"{operation}: shape {shape} has more than 2**63 - 1 elements")
+    return shape
+
+
+def _extent(value: SupportsIndex, operation: str) -> int:
+    if isinstance(value, bool):
+        raise ShapeError(f"{operation}: an extent must be an integer, got {value!r}")
+    try:
+        extent = operator.index(value)
+    except TypeError:
+        raise ShapeError(f"{operation}: an extent must be an integer, got {value!r}") from None
+    if extent < 0:
+        raise ShapeError(f"{operation}: extents must not be negative, got {extent}")
+    return extent
+
+
+def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex, size: int) -> Shape:
+    """Return ``shape`` with one ``-1`` replaced so that it holds ``size`` elements.
+
+    Raises
+    ------
+    ShapeError
+        If more than one extent is -1, or the sizes do not agree.
+    """
+    raw = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    unknown = [i for i, extent in enumerate(raw) if not isinstance(extent, bool) and extent == -1]
+    if len(unknown) > 1:
+        raise ShapeError(f"reshape: only one extent may be -1, got {raw}")
+    known = as_shape([1 if i in unknown else e for i, e in enumerate(raw)], "reshape")
+    count = math.prod(known)
+    if unknown:
+        if count == 0 or size % count:
+            raise ShapeError(f"reshape: {size} elements do not fit the shape {raw}")
+        return tuple(size // count if i in unknown else e for i, e in enumerate(known))
+    if count != size:
+        raise ShapeError(f"reshape: {size} elements do not fit the shape {raw}")
+    return known
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
+    """Return the shape that all ``shapes`` broadcast to.
+
+    Raises
+    ------
+    BroadcastError
+        If two extents differ and neither is 1; the message shows all shapes.
+
+    Examples
+    --------
+    >>> broadcast_shapes((3, 1), (4,), ())
+    (3, 4)
+    """
+    rank = max(map(len, shapes), default=0)
+    result = [1] * rank
+    for shape in shapes:
+        skip = rank - len(shape)
+        for i, extent in enumerate(shape):
+            if extent != 1 and extent != result[skip + i]:
+                if result[skip + i] != 1:
+                    shown = ", ".join(str(tuple(s)) for s in shapes)
+                    raise BroadcastError(
+                        f"shapes {shown} cannot be broadcast together: extents "
+                        f"{result[skip + i]} and {extent} at axis {skip + i} differ "
+                        "and neither is 1"
+                    )
+                result[skip + i] = extent
+    return tuple(result)
+
+
+def check_axis(axis: SupportsIndex, rank: int, operation: str) -> int:
+    """Return ``axis`` counted from the front.
+
+    Raises
+    ------
+    AxisError
+        If it is not an integer in ``[-rank, rank)``.
+    """
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        raise AxisError(f"{operation}: axis must be an integer, got {axis!r}") from None
+    if not -rank <= number < rank:
+        raise AxisError(f"{operation}: axis {number} is out of range for rank {rank}")
+    return number % rank
+
+
+def check_axes(
+    axis: SupportsIndex | Iterable[SupportsIndex] | None, rank: int, operation: str
+) -> tuple[int, ...]:
+    """Return the axes named by ``axis``, sorted; None means all of them.
+
+    Raises
+    ------
+    AxisError
+        For an axis out of range or named twice.
+    """
+    if axis is None:
+        return tuple(range(rank))
+    given = tuple(axis) if isinstance(axis, Iterable) else (axis,)
+    axes = tuple(check_axis(item, rank, operation) for item in given)
+    if len(set(axes)) != len(axes):
+        raise AxisError(f"{operation}: axis {given} names an axis twice (rank {rank})")
+    return tuple(sorted(axes))

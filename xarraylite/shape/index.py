@@ -1,0 +1,137 @@
+"""The user's index dialect, translated once into transforms.
+
+``a[key]`` takes what NumPy's basic indexing takes: integers, slices with any step, ``...`` and
+``newaxis``, plus at most one integer array, which is a gather along its dimension.  Everything
+behind this module has literal, non-negative starts and lengths and no special cases.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .._errors import IndexRangeError
+from .transform import FIXED, Map, Transform
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What ``a[key]`` means for one shape.
+
+    Attributes
+    ----------
+    transform : Transform
+        The basic part; a gathered dimension is passed through whole.
+    take_axis : int
+        Dimension of the transform's output that is read through the integer array, or -1.
+    take : object
+        The integer array as the user gave it, or None.
+    take_front : bool
+        Whether the array's dimensions come first in the result: NumPy's rule where an integer
+        and the array are separated by a slice.
+    """
+
+    transform: Transform
+    take_axis: int = FIXED
+    take: object = None
+    take_front: bool = False
+
+
+def parse_index(
+    key: object, shape: tuple[int, ...], is_array: Callable[[object], bool]
+) -> Selection:
+    """Translate ``key`` for an operand of ``shape``.
+
+    Parameters
+    ----------
+    key : object
+        What stands between the brackets.
+    shape : tuple of int
+        Shape of the operand.
+    is_array : callable
+        Tells which objects are integer arrays (this module knows no arrays).
+
+    Raises
+    ------
+    IndexRangeError
+        For an index out of range, too many indices, a second ``...``, or an unsupported kind.
+    """
+    items = key if isinstance(key, tuple) else (key,)
+    items = _fill_ellipsis(items, shape, is_array)
+    out: list[int] = []
+    maps: list[Map] = []
+    take_axis, take = FIXED, None
+    for item in items:
+        if item is None:
+            out.append(1)
+            continue
+        k = len(maps)
+        if isinstance(item, slice):
+            start, length, step = _resolve(item, shape[k])
+            maps.append(Map(start, step, len(out)))
+            out.append(length)
+        elif is_array(item):
+            if take is not None:
+                raise IndexRangeError(
+                    f"index {key!r}: only one integer array is supported; shape {shape}"
+                )
+            take_axis, take = len(out), item
+            maps.append(Map(0, 1, len(out)))
+            out.append(shape[k])
+        else:
+            maps.append(Map(_position(item, shape, k), 0, FIXED))
+    front = take is not None and _separated(items, is_array)
+    return Selection(Transform(tuple(out), tuple(maps)), take_axis, take, front)
+
+
+def _separated(items: tuple[object, ...], is_array: Callable[[object], bool]) -> bool:
+    """Tell whether integers and the integer array do not stand side by side."""
+    picks = [
+        i
+        for i, item in enumerate(items)
+        if is_array(item) or not (item is None or isinstance(item, slice))
+    ]
+    return picks != list(range(picks[0], picks[0] + len(picks)))
+
+
+def _fill_ellipsis(
+    items: tuple[object, ...], shape: tuple[int, ...], is_array: Callable[[object], bool]
+) -> tuple[object, ...]:
+    ellipses = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexRangeError("an index may hold only one ellipsis ('...')")
+    used = sum(item is not None and item is not Ellipsis for item in items)
+    if used > len(shape):
+        raise IndexRangeError(
+            f"too many indices: {used} given for shape {shape} of rank {len(shape)}"
+        )
+    rest = (slice(None),) * (len(shape) - used)
+    at = ellipses[0] if ellipses else len(items)
+    return items[:at] + rest + items[at + 1 :]
+
+
+def _resolve(item: slice, extent: int) -> tuple[int, int, int]:
+    try:
+        start, stop, step = item.indices(extent)
+    except TypeError:
+        raise IndexRangeError(f"slice {item!r}: bounds and step must be integers or None") from None
+    except ValueError:
+        raise IndexRangeError(f"slice {item!r}: the step must not be zero") from None
+    length = len(range(start, stop, step))
+    return (start, length, step) if length else (0, 0, 1)
+
+
+def _position(item: object, shape: tuple[int, ...], axis: int) -> int:
+    if isinstance(item, bool) or not hasattr(item, "__index__"):
+        raise IndexRangeError(
+            f"index {item!r} of type {type(item).__name__} is not supported: use integers, slices, "
+            "'...', newaxis or one integer array"
+        )
+    position = operator.index(item)
+    extent = shape[axis]
+    if not -extent <= position < extent:
+        raise IndexRangeError(
+            f"index {position} is out of range for axis {axis} of extent {extent} (shape {shape})"
+        )
+    return position + extent if position < 0 else position

@@ -1,0 +1,140 @@
+"""Index transforms: which element of an operand each element of a view is.
+
+Every view that only renames, fixes, strides, reverses, repeats or permutes dimensions is one
+`Transform`: input dimension ``k`` is read at ``start_k + step_k * out[axis_k]``, or at the fixed
+position ``start_k`` where it depends on no output dimension.  An output dimension that no input
+dimension uses is a broadcast (or ``newaxis``).  Transforms compose in closed form, so a view of
+a view of a view costs as much as one view, and a slice of a lazy expression moves down to its
+operands by composition.
+
+Two steps are not of that form: `Reshape`, which renumbers elements in row-major order, and
+`Take`, which reads one dimension through an integer array.  A path from an expression to an
+operand is a tuple of such steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+#: Stands for "this input dimension depends on no output dimension".
+FIXED = -1
+
+
+class Map(NamedTuple):
+    """How one input dimension is read: at ``start + step * out[axis]``."""
+
+    start: int
+    """Position at output index 0."""
+    step: int
+    """Change per output index; 0 where ``axis`` is `FIXED`."""
+    axis: int
+    """Output dimension it follows, or `FIXED`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A view's map from output indices to input indices.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the output.
+    maps : tuple of Map
+        One map per input dimension.
+    """
+
+    shape: tuple[int, ...]
+    maps: tuple[Map, ...]
+
+    def after(self, inner: Transform) -> Transform:
+        """Return the transform that reads ``inner``'s input through ``inner``, then this one."""
+        maps = self.maps
+        return Transform(self.shape, tuple([_compose(m, maps) for m in inner.maps]))
+
+
+def _compose(inner: Map, outer: Sequence[Map]) -> Map:
+    if inner.axis == FIXED:
+        return inner
+    start, step, axis = outer[inner.axis]
+    return Map(inner.start + inner.step * start, inner.step * step, axis)
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """The same elements in row-major order under another shape."""
+
+    source: tuple[int, ...]
+    """Shape of the input."""
+    shape: tuple[int, ...]
+    """Shape of the output, of the same size."""
+
+
+def identity(shape: tuple[int, ...]) -> Transform:
+    """Return the transform that changes nothing."""
+    return Transform(shape, tuple([Map(0, 1, k) for k in range(len(shape))]))
+
+
+def broadcast(source: tuple[int, ...], shape: tuple[int, ...]) -> Transform:
+    """Return the view of ``source`` stretched to ``shape`` (known to be compatible)."""
+    skip = len(shape) - len(source)
+    return Transform(
+        shape,
+        tuple(
+            [
+                Map(0, 0, FIXED) if extent == 1 and shape[skip + k] != 1 else Map(0, 1, skip + k)
+                for k, extent in enumerate(source)
+            ]
+        ),
+    )
+
+
+def permute(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
+    """Return the view whose dimension ``j`` is dimension ``axes[j]`` of ``source``."""
+    where = {axis: j for j, axis in enumerate(axes)}
+    return Transform(
+        tuple([source[axis] for axis in axes]),
+        tuple([Map(0, 1, where[k]) for k in range(len(source))]),
+    )
+
+
+def flip(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
+    """Return the view with the order along ``axes`` reversed."""
+    return Transform(
+        source,
+        tuple(
+            [
+                Map(extent - 1, -1, k) if k in axes else Map(0, 1, k)
+                for k, extent in enumerate(source)
+            ]
+        ),
+    )
+
+
+def squeeze(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
+    """Return the view without the dimensions ``axes``, whose extents are 1."""
+    kept = [k for k in range(len(source)) if k not in axes]
+    where = {k: j for j, k in enumerate(kept)}
+    return Transform(
+        tuple([source[k] for k in kept]),
+        tuple([Map(0, 1, where[k]) if k in where else Map(0, 0, FIXED) for k in range(len(source))]),
+    )
+
+
+def expand(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
+    """Return the view with extents of 1 inserted so that they stand at ``axes``."""
+    rank = len(source) + len(axes)
+    kept = [j for j in range(rank) if j not in axes]
+    shape = [1] * rank
+    for k, j in enumerate(kept):
+        shape[j] = source[k]
+    return Transform(tuple(shape), tuple([Map(0, 1, j) for j in kept]))
+
+
+def window(source: tuple[int, ...], axis: int, start: int, length: int) -> Transform:
+    """Return the view of ``length`` positions of ``axis`` from ``start`` on."""
+    shape = source[:axis] + (length,) + source[axis + 1 :]
+    return Transform(
+        shape, tuple([Map(start if k == axis else 0, 1, k) for k in range(len(source))])
+    )
