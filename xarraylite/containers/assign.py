@@ -15,7 +15,7 @@ Everything is checked before the first byte is written, so a failed assignment c
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,17 +27,37 @@ from ..engine.target import Target
 from ..expr import build
 from ..expr.build import describe
 from ..expr.node import Leaf, Node, Scalar
+from ..layout.strided import Strided
 from ..ops.op import Op
 from ..shape import transform as steps
+from ..storage.buffer import Buffer
 from ..storage.overlap import Span, self_overlaps
-from .operands import as_node, as_operand
+from .operands import HasNode, as_node, as_operand
 from .readers import Operand, consume, protect
 
-if TYPE_CHECKING:
-    from .container import XContainer
+
+class Writable(Protocol):
+    """What an assignment needs of its destination; every container has it."""
+
+    @property
+    def buffer(self) -> Buffer: ...
+
+    @property
+    def map(self) -> Strided: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def node(self) -> Leaf: ...
+
+    def summary(self) -> str: ...
 
 
-def write(destination: XContainer, node: Node, operand: Operand | None, noalias: bool) -> None:
+def write(destination: Writable, node: Node, operand: Operand | None, noalias: bool) -> None:
     """Write ``node`` into a container's memory by the view rule.
 
     Raises
@@ -58,7 +78,7 @@ def write(destination: XContainer, node: Node, operand: Operand | None, noalias:
         consume(buffer)
 
 
-def _is_itself(destination: XContainer, leaf: Leaf) -> bool:
+def _is_itself(destination: Writable, leaf: Leaf) -> bool:
     """Tell whether an assignment would copy memory onto itself (as ``c[1:] += e`` ends)."""
     return (
         leaf.reading.buffer is destination.buffer
@@ -67,7 +87,7 @@ def _is_itself(destination: XContainer, leaf: Leaf) -> bool:
     )
 
 
-def check_writable(destination: XContainer, operation: str) -> None:
+def check_writable(destination: Writable, operation: str) -> None:
     """Refuse read-only memory and destinations that address an element twice.
 
     Raises
@@ -91,7 +111,7 @@ def check_writable(destination: XContainer, operation: str) -> None:
         )
 
 
-def fit(node: Node, destination: XContainer) -> Node:
+def fit(node: Node, destination: Writable) -> Node:
     """Return ``node`` with the destination's shape and dtype.
 
     Raises
@@ -133,7 +153,7 @@ def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) ->
 
 
 def update(
-    destination: XContainer, op: Op, value: object, held: bool, noalias: bool
+    destination: Writable, op: Op, value: object, held: bool, noalias: bool
 ) -> None:
     """Perform ``destination op= value`` by NumPy's rule.
 
@@ -156,11 +176,18 @@ def update(
             f"in-place {op.name}: the result has shape {result.shape}, but "
             f"{destination.summary()} never changes shape; use assign to let it grow"
         )
-    handle = Operand(operand, held) if isinstance(operand, Node) else None
+    handle = handle_of(value, operand, held) if isinstance(operand, Node) else None
     write(destination, result, handle, noalias)
 
 
-def node_of(value: object, destination: XContainer) -> Node:
+def handle_of(value: object, node: Node, held: bool) -> Operand | None:
+    """Return the handle of a lazy expression; containers make a new leaf whenever asked."""
+    if isinstance(value, HasNode) and value.node is node:
+        return Operand(node, held)
+    return None
+
+
+def node_of(value: object, destination: Writable) -> Node:
     """Return what is assigned as a node; nested lists are taken as arrays."""
     if isinstance(value, list | tuple):
         value = np.asarray(value)

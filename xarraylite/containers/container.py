@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._errors import BroadcastError
-from ..dtypes.names import dtype_name
+from ..dtypes.names import as_dtype, dtype_name
 from ..expr import build
 from ..expr.build import describe
 from ..expr.node import Leaf, Node
@@ -19,9 +19,9 @@ from ..ops.table import OPS
 from ..shape import transform as steps
 from ..shape.index import Selection, parse_index
 from ..storage.buffer import Buffer
-from .assign import check_writable, node_of, update, write
+from .assign import check_writable, handle_of, node_of, update, write
 from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_array
-from .readers import HELD_CALL, HELD_SETITEM, Operand, consume, protect
+from .readers import HELD_ASSIGN, HELD_SETITEM, HELD_UPDATE, consume, protect
 from .representation import container_repr
 
 DType = np.dtype[Any]
@@ -31,7 +31,8 @@ def _in_place(name: str) -> Callable[..., Any]:
     op = OPS[name]
 
     def method(self: XContainer, other: object) -> XContainer:
-        update(self, op, other, sys.getrefcount(other) > HELD_CALL, False)
+        held = sys.getrefcount(other) > HELD_UPDATE
+        update(self, op, other, held, False)
         return self
 
     method.__doc__ = f"Apply ``{name}`` in place, by NumPy's rule."
@@ -146,6 +147,20 @@ class XContainer(XExpression):
         """Show the values, summarised if there are many."""
         return container_repr(self._kind, self.numpy())
 
+    def copy(self) -> XContainer:
+        """Return the elements in new memory, in the same order of dimensions."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
+        """Return the elements converted to ``dtype``, lazily; where nothing is to convert, a copy.
+
+        With ``copy=False`` the container itself is returned in that case.
+        """
+        wanted = as_dtype(dtype)
+        if wanted != self._dtype:
+            return XExpression(build.cast(self.node, wanted))
+        return self.copy() if copy else self
+
     # --- views --------------------------------------------------------------------------------
 
     def _over(self, layout: Strided) -> XExpression:
@@ -173,7 +188,8 @@ class XContainer(XExpression):
         ReadOnlyError, OverlapError
             If the memory cannot be written.
         """
-        self._store(key, value, sys.getrefcount(value) > HELD_SETITEM, False)
+        held = sys.getrefcount(value) > HELD_SETITEM
+        self._store(key, value, held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         selection = parse_index(key, self.shape, is_index_array)
@@ -182,7 +198,7 @@ class XContainer(XExpression):
             return
         view = self._view_class._wrap(self._buffer, self._map.apply(selection.transform), self._dtype)
         node = node_of(value, view)
-        write(view, node, Operand(node, held) if isinstance(value, XExpression) else None, noalias)
+        write(view, node, handle_of(value, node, held), noalias)
 
     def _scatter(self, selection: Selection, value: object) -> None:
         """Assign through an integer array, one element after another as NumPy does."""
@@ -222,13 +238,13 @@ class XContainer(XExpression):
         XContainer
             The container itself.
         """
-        self._assign(value, sys.getrefcount(value) > HELD_CALL, False)
+        held = sys.getrefcount(value) > HELD_ASSIGN
+        self._assign(value, held, False)
         return self
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         node = node_of(value, self)
-        operand = Operand(node, held) if isinstance(value, XExpression) else None
-        write(self, node, operand, noalias)
+        write(self, node, handle_of(value, node, held), noalias)
 
     __iadd__ = _in_place("add")
     __isub__ = _in_place("subtract")

@@ -10,8 +10,10 @@ import numpy as np
 from .._errors import DTypeError, LayoutError, ShapeError
 from ..dtypes.names import as_dtype, dtype_name
 from ..engine import evaluate as engine
+from ..engine.reference import convert
+from ..engine.target import Target
 from ..expr import build
-from ..expr.node import Node
+from ..expr.node import Elementwise, Leaf, Node
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, check_strides
 from ..storage.buffer import Buffer
 from .operands import HasNode, borrow_array
@@ -123,12 +125,29 @@ def _unwrap(values: Any) -> Any:
 
 
 def store(node: Node, layout: Strided) -> Buffer:
-    """Return new memory that holds ``node`` under ``layout``; gaps between strides are zero."""
-    if layout.is_contiguous():
-        return engine.evaluate(node, layout)[0]
-    buffer = zeroed(layout, node.dtype)
-    engine.assign(engine.Target(buffer, layout, node.dtype), node, True)
+    """Return new memory that holds ``node`` under ``layout``; gaps between strides are zero.
+
+    Memory that is only copied or converted needs no kernel: NumPy does it, with the same bits,
+    so that making containers never waits for a compiler.
+    """
+    buffer = raw(layout, node.dtype) if layout.is_contiguous() else zeroed(layout, node.dtype)
+    source = _plain_source(node)
+    if source is None:
+        engine.assign(Target(buffer, layout, node.dtype), node, True)
+    else:
+        values = source.reading.buffer.view(source.dtype, source.map)
+        with np.errstate(all="ignore"):
+            np.copyto(buffer.view(node.dtype, layout), convert(values, node.dtype))
     return buffer
+
+
+def _plain_source(node: Node) -> Leaf | None:
+    """Return the memory that a node copies or converts, or None if it computes."""
+    if isinstance(node, Elementwise) and node.op is build.CAST:
+        node = node.operands[0]
+    if isinstance(node, Leaf) and node.reading.stale is None and not node.reading.traced:
+        return None if node.reading.late and node.reading.buffer.retired else node
+    return None
 
 
 def raw(layout: Strided, dtype: DType) -> Buffer:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import IndexRangeError, NotWritableError
-from ..dtypes.names import dtype_name, kind
+from ..dtypes.names import as_dtype, dtype_name, kind
 from ..engine import evaluate as engine
 from ..expr import build
 from ..expr.build import describe
@@ -26,7 +26,7 @@ from ..shape import transform as steps
 from ..shape.index import Selection, parse_index
 from ..storage.buffer import Buffer
 from .namespace import namespace
-from .operands import as_operand, is_operand
+from .operands import HasNode, as_operand, is_operand
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -65,7 +65,7 @@ def _unary(name: str) -> Callable[..., Any]:
     return method
 
 
-class XExpression:
+class XExpression(HasNode):
     """A lazy array: a shape, a dtype, and how to compute the elements.
 
     Parameters
@@ -84,7 +84,7 @@ class XExpression:
     XArray([3., 5., 7.])
     """
 
-    __slots__ = ("__weakref__", "_node")
+    __slots__ = ("_node",)
 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
@@ -311,7 +311,15 @@ class XExpression:
 
     def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
         """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""
-        return namespace(None).astype(self, dtype, copy=copy)  # type: ignore[no-any-return]
+        return XExpression(build.cast(self.node, as_dtype(dtype)))
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Export the values (a container's own memory, uncopied) for DLPack consumers."""
+        return np.asarray(self).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return DLPack's name of the CPU."""
+        return (1, 0)
 
 
 _NAMES: dict[type[Node], Callable[[Any], str]] = {

@@ -15,7 +15,7 @@ def _in_place(name: str) -> Callable[..., Any]:
     op: Op = OPS[name]
 
     def method(self: NoAlias, other: object) -> NoAlias:
-        self.target._update(op, other, True, True)
+        self.target._update(op, other, False, True)
         return self
 
     method.__doc__ = f"Apply ``{name}`` in place without alias analysis."
@@ -38,7 +38,7 @@ class NoAlias:
 
     def assign(self, value: object) -> XContainer:
         """Assign by the container's rule, without alias analysis."""
-        self.target._assign(value, True, True)
+        self.target._assign(value, False, True)
         return self.target
 
     def __getitem__(self, key: Any) -> NoAlias:
@@ -48,7 +48,7 @@ class NoAlias:
     def __setitem__(self, key: Any, value: object) -> None:
         """Assign by the view rule, without alias analysis."""
         if not isinstance(value, NoAlias):  # the end of ``noalias(c)[key] += e``
-            self.target._store(key, value, True, True)
+            self.target._store(key, value, False, True)
 
     def __repr__(self) -> str:
         return f"noalias({self.target.summary()})"
@@ -71,7 +71,8 @@ def noalias(destination: object) -> NoAlias:
     """Promise that what is assigned does not read the destination in another order.
 
     Reading each element where it is written (``noalias(a)[...] = a + b``) keeps the promise.
-    If it is broken the values written are undefined, but no memory outside the destination is
+    The assigned expression counts as used up: if it reads the destination it cannot be evaluated
+    again.  If the promise is broken the values written are undefined, but no memory outside the destination is
     touched; under the ``check_noalias`` setting an error is raised instead.
 
     Parameters

@@ -7,8 +7,6 @@ seen, because no one can tell us about it.
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
-
 import numpy as np
 
 from .._errors import DTypeError
@@ -19,21 +17,23 @@ from ..layout.strided import Strided
 from ..storage.buffer import Buffer
 
 
-@runtime_checkable
-class HasNode(Protocol):
-    """What every expression and container offers."""
+class HasNode:
+    """Base of every expression and container: it has a node."""
+
+    __slots__ = ("__weakref__",)
 
     @property
     def node(self) -> Node:
         """The expression's node."""
-        ...
+        raise NotImplementedError
+
+
+_OPERANDS = (HasNode, bool, int, float, complex, np.ndarray, np.generic)
 
 
 def is_operand(value: object) -> bool:
     """Tell whether ``value`` may stand in an expression."""
-    return type(value) in WEAK_TYPES or isinstance(
-        value, HasNode | np.ndarray | np.generic | bool | int | float | complex
-    )
+    return isinstance(value, _OPERANDS)
 
 
 def as_operand(value: object, operation: str) -> Operand:
@@ -44,10 +44,10 @@ def as_operand(value: object, operation: str) -> Operand:
     DTypeError
         If it is neither an array nor a number.
     """
-    if type(value) in WEAK_TYPES:
-        return value  # type: ignore[return-value]
     if isinstance(value, HasNode):
         return value.node
+    if type(value) in WEAK_TYPES:
+        return value  # type: ignore[return-value]
     if isinstance(value, np.ndarray):
         return borrow_array(value, operation)
     if isinstance(value, np.generic):

@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
-
 from ..expr.node import Leaf, Node
 from ..expr.walk import postorder
 from ..storage.buffer import Buffer, Reading
@@ -40,11 +38,6 @@ class Operand:
 
     node: Node
     held: bool
-
-
-def references(value: Any) -> int:
-    """Return how many references the caller's caller can account for, plus this call's own."""
-    return sys.getrefcount(value)
 
 
 def protect(buffer: Buffer, root: Node, operand: Operand | None) -> int:
@@ -144,29 +137,38 @@ _NODE_BASE = _measure_node()
 
 
 class _Calibration:
-    """Receives a temporary the way containers receive expressions, and counts references."""
+    """Receives a temporary the way containers receive expressions, and counts references.
 
-    __slots__ = ("call", "item")
+    The count is taken in a statement of its own, as containers do: inside a call's argument list
+    the value would already stand on the evaluation stack once more.
+    """
+
+    __slots__ = ("count",)
 
     def __setitem__(self, key: object, value: object) -> None:
-        self.item = sys.getrefcount(value)
+        count = sys.getrefcount(value)
+        self.count = count
 
     def method(self, value: object) -> None:
-        self.call = sys.getrefcount(value)
+        count = sys.getrefcount(value)
+        self.count = count
 
     def __iadd__(self, value: object) -> _Calibration:
-        self.call = max(self.call, sys.getrefcount(value))
+        count = sys.getrefcount(value)
+        self.count = count
         return self
 
 
-def _measure_handles() -> tuple[int, int]:
-    """Return the counts of a temporary in ``c[...] = temporary`` and in ``c.assign(temporary)``."""
+def _measure_handles() -> tuple[int, int, int]:
+    """Return the counts of a temporary in ``c[...] = t``, ``c.assign(t)`` and ``c += t``."""
     probe = _Calibration()
     probe[...] = object()
+    item = probe.count
     probe.method(object())
+    call = probe.count
     probe += object()
-    return probe.item, probe.call
+    return item, call, probe.count
 
 
 #: More references than these to an assigned expression mean that someone else holds it.
-HELD_SETITEM, HELD_CALL = _measure_handles()
+HELD_SETITEM, HELD_ASSIGN, HELD_UPDATE = _measure_handles()

@@ -16,11 +16,11 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..shape import transform as steps
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
-from .assign import check_writable, node_of, write
+from .assign import check_writable, handle_of, node_of, write
 from .container import DType, XContainer
 from .convert import LayoutLike, layout_of, pinned_dtype, raw, store, values_node
 from .expression import XExpression
-from .readers import Operand, consume, protect
+from .readers import consume, protect
 
 
 class XView(XContainer):
@@ -144,7 +144,7 @@ class XArray(XContainer):
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         """Take the shape of ``value`` and its elements, converted to this container's dtype."""
         node = node_of(value, self)
-        operand = Operand(node, held) if isinstance(value, XExpression) else None
+        operand = handle_of(value, node, held)
         if node.shape == self.shape:
             write(self, node, operand, noalias)
             return

@@ -14,6 +14,7 @@ the compiler; every one of them is loaded the same way.
 from __future__ import annotations
 
 import ctypes
+import importlib
 import importlib.metadata
 import threading
 import types
@@ -23,7 +24,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from ..dtypes import bits, narrow
@@ -122,7 +122,14 @@ def _describe(code: types.CodeType) -> tuple[object, ...]:
 
 
 @cache
+def _llvm() -> Any:
+    """Import LLVM, which takes as long as NumPy, when the first kernel is asked for."""
+    return importlib.import_module("llvmlite.binding")
+
+
+@cache
 def _machine() -> str:
+    llvm = _llvm()
     features = llvm.get_host_cpu_features().flatten()
     return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
 
@@ -224,6 +231,7 @@ kernels = Kernels()
 @cache
 def _session() -> Any:
     """Return LLVM's just-in-time linker for this CPU."""
+    llvm = _llvm()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(
@@ -245,7 +253,7 @@ def _load(key: str, payload: bytes) -> Callable[[int, int, int], int]:
     length = int.from_bytes(payload[:4], "little")
     name = payload[4 : 4 + length].decode()
     with _load_lock:
-        builder = llvm.JITLibraryBuilder()
+        builder = _llvm().JITLibraryBuilder()
         builder.add_object_img(payload[4 + length :]).add_current_process().export_symbol(name)
         library = builder.link(_session(), f"{key}.{len(_libraries)}")
         _libraries.append(library)

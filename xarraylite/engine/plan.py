@@ -158,14 +158,14 @@ class _Planner:
 
     def map_one(self, start: int, own: int, to: Destination, note: str) -> Step:
         lowered = self.lowered(start, own)
-        memory = [self.memory(use, Access.APART) for use in lowered.uses]
+        memory = [self.memory(use, Access.APART, own) for use in lowered.uses]
         return map_step(lowered, memory, to, None, note)
 
     def reduce_steps(
         self, ordinal: int, node: Reduce, to: Destination, note: str
     ) -> list[Step]:
         lowered = self.lowered(self.graph.args[ordinal][0], ordinal)
-        memory = [self.memory(use, Access.APART) for use in lowered.uses]
+        memory = [self.memory(use, Access.APART, ordinal) for use in lowered.uses]
         note = f"{note}; {node.op.name} over axes {node.axes}"
         chunks = chunk_count(lowered, node.op, node.axes, to)
         if chunks == 1:
@@ -211,12 +211,12 @@ class _Planner:
                 assert cut.ordinal not in self.cuts, "a cut node was asked for again"
                 self.cuts[cut.ordinal] = cut.reason
 
-    def memory(self, use: Use, access: Access) -> Memory:
-        """Return where an operand is, planning its temporary on first use."""
+    def memory(self, use: Use, access: Access, own: int) -> Memory:
+        """Return where an operand of node ``own``'s kernel is, planning its temporary."""
         node = self.graph.nodes[use.ordinal]
         if use.iota:
             return Memory(-1, Access.POSITION)
-        if isinstance(node, Leaf) and use.ordinal not in self.cuts:
+        if isinstance(node, Leaf) and (use.ordinal not in self.cuts or use.ordinal == own):
             return Memory(self.leaf_slot[id(node)], access)
         return Memory(self.slot(use.ordinal), Access.APART)
 
@@ -258,7 +258,7 @@ class _Planner:
             verdicts = [self.verdict(use) for use in lowered.uses]
         order = next((_ORDERS[v] for v in verdicts if v in _ORDERS), None)
         memory = [
-            self.memory(use, _ACCESS.get(verdict, Access.SHARED))
+            self.memory(use, _ACCESS.get(verdict, Access.SHARED), root)
             for use, verdict in zip(lowered.uses, verdicts, strict=True)
         ]
         return [map_step(lowered, memory, to, order, "result")]

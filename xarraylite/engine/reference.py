@@ -105,17 +105,26 @@ def _(node: Concat, args: list[Array]) -> Array:
 
 @value.register
 def _(node: Reduce, args: list[Array]) -> Array:
-    source = from_narrow(args[0]) if _is_narrow(node.dtype) else args[0]
+    source = from_narrow(args[0]) if _widens(node.dtype) else args[0]
     result = node.op.numpy(source, axis=node.axes, keepdims=node.keepdims)
     return convert(np.asarray(result), node.dtype)
 
 
 def apply(op: Op, args: list[Array], dtype: np.dtype[Any]) -> Array:
     """Run one operation; narrow dtypes are computed in their register type and rounded once."""
-    plain = [from_narrow(arg) if _is_narrow(arg.dtype) else arg for arg in args]
     if op.name == "cast":
-        return convert(plain[0], dtype)
-    return convert(np.asarray(op.numpy(*plain)), dtype)
+        return convert(args[0], dtype)
+    if op.body(tuple([arg.dtype for arg in args])) is not None:
+        args = [from_narrow(arg) if _widens(arg.dtype) else arg for arg in args]
+    return convert(np.asarray(op.numpy(*args)), dtype)
+
+
+def _widens(dtype: np.dtype[Any]) -> bool:
+    """Tell whether NumPy must be given another type to compute as promised.
+
+    Not float16: NumPy itself computes it in float32 and rounds once.
+    """
+    return _is_narrow(dtype) and dtype != np.float16
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:

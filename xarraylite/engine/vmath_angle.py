@@ -103,9 +103,11 @@ def quarter_turns_f64(a: Any) -> Any:
     """``(q, hi, lo)``: a finite ``a >= pi/4`` is ``q pi/2 + hi + lo``, q mod 4, hi below pi/4."""
     i = bits_f64(a)
     e = i >> 52
-    grown = 1023 if e < 1023 else e  # 0.5 <= a < 1 loses no bit: M has one to spare
-    m = np.uint64((((i & _FRACTION) | _HIDDEN) << 1) >> (grown - e))
-    w2, w1, w0 = two_over_pi_f64((grown - 1023) & 1023)
+    grown = 1024 if e < 1024 else e  # 1/2 <= a < 2 loses no bit: M has two to spare
+    m = np.uint64((((i & _FRACTION) | _HIDDEN) << 2) >> ((grown - e) & 63))
+    # No offset from `grown` here: one of -1 would make LLVM build its constant by an instruction
+    # that waits for the previous iteration, and the loop would run half as fast.
+    w2, w1, w0 = two_over_pi_f64(grown & 1023)
     m0 = m & _LOW
     m1 = m >> _N32
     # Partial products of weight 2**64 (p, q) and 2**96 (r, s); the lower ones give only carries.
@@ -134,9 +136,9 @@ def quarter_turns_f32(a: Any) -> Any:
     """``(q, r)`` of a float32 ``a >= pi/4`` held in float64: ``a = q pi/2 + r``, q mod 4."""
     i = bits_f64(a)
     e = i >> 52
-    grown = 1023 if e < 1023 else e
-    m = np.uint64(((((i & _FRACTION) | _HIDDEN) >> 29) << 1) >> (grown - e))
-    position = grown - 1023
+    grown = 1024 if e < 1024 else e
+    m = np.uint64(((((i & _FRACTION) | _HIDDEN) >> 29) << 2) >> ((grown - e) & 63))
+    position = grown & 127
     p = position & 64 != 0
     d0 = _V1 if p else _V0
     d1 = _V2 if p else _V1

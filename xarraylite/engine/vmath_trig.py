@@ -68,7 +68,7 @@ def sin_f64(x: Any) -> Any:
     """Sine of any angle in radians, however large."""
     q, s, c = sincos_f64(x)
     y = s if q & 1 == 0 else c
-    y = float_f64(bits_f64(y) ^ ((q & 2) << 62) ^ (bits_f64(x) & _SIGN))
+    y = float_f64(bits_f64(y) ^ (((q << 62) ^ bits_f64(x)) & _SIGN))
     return y if abs(x) < math.inf else math.nan
 
 
@@ -111,7 +111,7 @@ def sin_f32(x: Any) -> Any:
     a = np.float64(x)
     q, s, c = sincos_f32(a)
     y = s if q & 1 == 0 else c
-    y = float_f64(bits_f64(y) ^ ((q & 2) << 62) ^ (bits_f64(a) & _SIGN))
+    y = float_f64(bits_f64(y) ^ (((q << 62) ^ bits_f64(a)) & _SIGN))
     return np.float32(y if abs(a) < math.inf else math.nan)
 
 

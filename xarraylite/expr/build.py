@@ -35,6 +35,7 @@ from .node import (
     Shape,
     View,
 )
+from .simplify import simpler
 
 #: The Python types whose dtype is left to the other operands.
 WEAK_TYPES = (bool, int, float, complex)
@@ -92,6 +93,9 @@ def elementwise(op: Op, *operands: Operand) -> Elementwise:
     loops, result = op.rule(op.name, kinds)
     if op.scalars is not None:
         loops, operands = _adapt_scalars(op, loops, operands)
+        unary = simpler(op, operands)
+        if unary is not None and loops[0] == result:
+            return elementwise(unary, convert(operands[0], loops[0]))
     args = tuple(
         [
             operand

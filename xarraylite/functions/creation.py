@@ -1,7 +1,7 @@
 """Making containers: from values, filled, or from a rule for the elements.
 
-All of these return containers.  What has a rule (arange, eye, fromfunction) is written as a lazy
-expression over positions and evaluated by a kernel into the memory it will live in.
+All of these return containers.  `fromfunction` writes its rule as a lazy expression over positions
+and evaluates it by one kernel; the others need no compiler.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..containers.expression import XExpression
 from ..containers.xarray import XArray
 from ..dtypes.names import as_dtype, float64, int64, kind
 from ..expr import build
-from ..expr.node import Iota, Node
+from ..expr.node import Iota, Node, Scalar
 from ..layout.strided import COLUMN_MAJOR, Order, Strided
 from ..shape.broadcast import as_shape
 
@@ -251,7 +251,11 @@ def full(
         raise ShapeError(f"full: the value must be a scalar, got shape {natural.shape}")
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
     made = XArray._own(zeroed(place, kind_), place, kind_, policy)
-    made[...] = fill_value if node is None else XExpression(natural)
+    value = build.convert(natural, kind_)
+    if isinstance(value, Scalar):
+        made.numpy()[...] = value.value
+    else:
+        made[...] = XExpression(value)
     return made
 
 
@@ -351,11 +355,7 @@ def arange(
     if whole:
         count = max(0, -(-(int(stop) - int(start)) // int(step)))
         as_shape(count, "arange")
-        layout_ = Strided((count,), (int(step),), int(start))
-        last = int(start) + int(step) * max(count - 1, 0)
-        if max(abs(last), abs(int(start))) < 1 << 62:
-            return _wrap(Iota((count,), kind_, layout_), layout, None, "arange")
-    values = np.arange(start, stop, step, dtype=float64 if not whole else kind_)
+    values = np.arange(start, stop, step, dtype=int64 if whole else float64)
     return _wrap(values_node(values, kind_, "arange"), layout, None, "arange")
 
 
@@ -448,8 +448,8 @@ def eye(
     _check_device(device, "eye")
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
     kind_ = float64 if dtype is None else as_dtype(dtype)
-    distance = XExpression(Iota(shape, int64, Strided(shape, (-1, 1), -k)))
-    return _wrap(build.cast((distance == 0).node, kind_), layout, None, "eye")
+    values = np.eye(*shape, k=k, dtype=bool)
+    return _wrap(values_node(values, kind_, "eye"), layout, None, "eye")
 
 
 def fromfunction(

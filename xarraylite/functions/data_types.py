@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..containers.container import XContainer
 from ..containers.expression import XExpression
 from ..containers.operands import HasNode, as_node
-from ..containers.xarray import XArray
 from ..dtypes import promotion
 from ..dtypes.names import as_dtype
-from ..expr import build
 from ..expr.build import WEAK_TYPES
 
 
@@ -50,10 +47,8 @@ def astype(
     """
     if device not in (None, "cpu"):
         raise ValueError(f"astype: the only device is 'cpu', got {device!r}")
-    wanted = as_dtype(dtype)
-    if isinstance(x, XContainer) and x.dtype == wanted:
-        return XArray(x) if copy else x
-    return XExpression(build.cast(as_node(x, "astype"), wanted))
+    array = x if isinstance(x, XExpression) else XExpression(as_node(x, "astype"))
+    return array.astype(dtype, copy=copy)
 
 
 def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:

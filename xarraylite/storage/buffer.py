@@ -253,6 +253,13 @@ class Buffer:
                 f"view: shape {shape} and strides {strided.strides} of {dtype}: {error}"
             ) from None
 
+    def __array__(
+        self, dtype: np.dtype[Any] | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        """Return the bytes as a NumPy array, uncopied unless asked for."""
+        plain = self.data if dtype is None else self.data.astype(dtype)
+        return plain.copy() if copy else plain
+
     def reading(self) -> Reading:
         """Return the live `Reading` of this buffer, made if there is none."""
         known = self._reading

@@ -96,8 +96,11 @@ class ReduceSpec:
 
     def combine(self, left: str, right: str) -> str:
         """Return the source that folds two values."""
-        names = token(self.body.dtype)
-        text = self.op.combine.bodies[names.kind].format(left, right, t=names.value)
+        dtype = self.body.dtype
+        names = token(dtype)
+        template = self.op.combine.body((dtype, dtype))
+        assert template is not None, f"{self.op.name} has no body for {dtype}"
+        text = template.format(left, right, t=names.value)
         return call(names.settle, f"{names.value}({text})")
 
 
