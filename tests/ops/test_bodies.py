@@ -164,21 +164,12 @@ def test_every_operation_is_compiled_or_left_to_numpy_on_purpose() -> None:
 
 @pytest.mark.parametrize("dtype", COMPLEX, ids=str)
 def test_complex_products(dtype: DType) -> None:
-    """The naive formula to the bit, and within one rounding of a term of NumPy's."""
+    """NumPy's bits: fused on CPUs that can, as NumPy's loops are."""
     a, b, _ = triples((dtype,))
-    with np.errstate(all="ignore"):
-        terms = [a.real * b.real, -(a.imag * b.imag), a.real * b.imag, a.imag * b.real]
-        naive = np.empty_like(a)
-        naive.real, naive.imag = terms[0] + terms[1], terms[2] + terms[3]
-        size = np.maximum(np.abs(terms[0]), np.abs(terms[1]))
-        bound = np.finfo(dtype).eps * np.maximum(size, np.abs(terms[2]) + np.abs(terms[3]))
-        far = np.abs(a * b - naive) > 2 * bound
     ours = evaluated((dtype,))
-    assert same_bits(ours["multiply"], naive).all()
-    assert not far[np.isfinite(bound)].any()
     with np.errstate(all="ignore"):
-        naive.real, naive.imag = a.real * a.real - a.imag * a.imag, 2 * (a.real * a.imag)
-    assert same_bits(ours["square"], naive).all()
+        assert same_bits(ours["multiply"], a * b).all()
+        assert same_bits(ours["square"], np.square(a)).all()
 
 
 def test_random_integers() -> None:

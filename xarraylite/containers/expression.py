@@ -40,12 +40,12 @@ def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
     op = OPS[name]
 
-    def forward(self: XExpression, other: object) -> XExpression:
+    def forward(self: XExpression, other: object) -> Any:
         if not is_operand(other):
             return NotImplemented
         return XExpression(build.elementwise(op, self.node, as_operand(other, name)))
 
-    def reflected(self: XExpression, other: object) -> XExpression:
+    def reflected(self: XExpression, other: object) -> Any:
         if not is_operand(other):
             return NotImplemented
         return XExpression(build.elementwise(op, as_operand(other, name), self.node))

@@ -64,14 +64,15 @@ class Jitted(Generic[P, R]):
 
     def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
+        self._function: Callable[..., Any] = function
+        self._name = getattr(function, "__name__", "jit")
         self._traced: OrderedDict[tuple[object, ...], tuple[list[_Output], Any]] = OrderedDict()
         self.traces = 0
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the traced kernels on these arguments."""
         if kwargs:
-            raise TypeError(f"{self.__name__}: pass arguments of a traced function by position")
+            raise TypeError(f"{self._name}: pass arguments of a traced function by position")
         arrays = [_argument(arg) for arg in args]
         key = tuple([_signature(arg) for arg in arrays])
         found = self._traced.get(key)
@@ -86,7 +87,7 @@ class Jitted(Generic[P, R]):
         self.traces += 1
         readings: dict[int, int] = {}
         handles = [_handle(k, arg, readings) for k, arg in enumerate(arrays)]
-        result = self._function(*handles)  # type: ignore[arg-type]
+        result = self._function(*handles)
         items = list(result) if isinstance(result, tuple | list) else [result]
         outputs = [_output(item, arrays, readings) for item in items]
         if isinstance(result, tuple | list):

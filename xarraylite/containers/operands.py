@@ -7,6 +7,8 @@ seen, because no one can tell us about it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._errors import DTypeError
@@ -27,6 +29,9 @@ class HasNode:
         """The expression's node."""
         raise NotImplementedError
 
+
+#: Subclasses of these (an IntEnum, say) count as their base.
+_PYTHON: tuple[type[Any], ...] = (bool, int, float, complex)
 
 _OPERANDS = (HasNode, bool, int, float, complex, np.ndarray, np.generic)
 
@@ -52,9 +57,9 @@ def as_operand(value: object, operation: str) -> Operand:
         return borrow_array(value, operation)
     if isinstance(value, np.generic):
         return scalar(value, as_dtype(value.dtype))
-    for kind in (bool, int, float, complex):
+    for kind in _PYTHON:
         if isinstance(value, kind):
-            return kind(value)
+            return kind(value)  # type: ignore[no-any-return]
     raise DTypeError(
         f"{operation}: got {type(value).__name__}; operands are arrays, expressions and numbers "
         "(make an array of other things with xl.asarray)"

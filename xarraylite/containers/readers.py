@@ -101,7 +101,8 @@ def _shared_below(order: list[Node], within: set[int], operand: Operand | None) 
     top = None if operand is None else id(operand.node)
     for k in range(len(order)):
         key = id(order[k])
-        if key in touched and key != top and k != len(order) - 1:
+        # Leaves were counted through their reading: containers make a new one for each use.
+        if key in touched and key not in within and key != top and k != len(order) - 1:
             # The list, the call's argument, and one per use inside the graph.
             if sys.getrefcount(order[k]) > uses.get(key, 0) + _NODE_BASE:
                 return True

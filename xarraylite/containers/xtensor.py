@@ -68,7 +68,7 @@ class XTensor(XArray):
         self._rank = len(self._map.shape)
 
     @classmethod
-    def __class_getitem__(cls, item: tuple[object, int]) -> type[XTensor]:
+    def __class_getitem__(cls, item: Any) -> type[XTensor]:
         """Return the type of tensors of one dtype and rank.
 
         Raises
@@ -156,7 +156,7 @@ class XTensorFixed(XArray):
         )
 
     @classmethod
-    def __class_getitem__(cls, item: tuple[object, tuple[int, ...]]) -> type[XTensorFixed]:
+    def __class_getitem__(cls, item: Any) -> type[XTensorFixed]:
         """Return the type of tensors of one dtype and shape.
 
         Raises

@@ -8,6 +8,7 @@ instruction.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,3 +32,14 @@ def bits_f64(x: Any) -> Any:
 def float_f64(i: Any) -> Any:
     """Reinterpret an int64 as float64."""
     return np.int64(i).view(np.float64)
+
+
+def muladd(a: Any, b: Any, c: Any) -> Any:
+    """Return ``a * b + c`` rounded once, or twice on a CPU that cannot fuse.
+
+    NumPy's complex product is made of it, so ours is too.  Nothing else is ever contracted.
+    """
+    product = a * b
+    if not np.isfinite(product) or not np.isfinite(c):
+        return product + c
+    return type(a)(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)))

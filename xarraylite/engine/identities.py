@@ -44,13 +44,13 @@ def scalar_words(value: Any, dtype: DType) -> tuple[int, ...]:
 def _lowest(dtype: DType) -> Any:
     if dtype.kind == "f":
         return -np.inf
-    return False if dtype.kind == "b" else np.iinfo(dtype).min
+    return False if dtype.kind == "b" else int(np.iinfo(dtype.name).min)
 
 
 def _highest(dtype: DType) -> Any:
     if dtype.kind == "f":
         return np.inf
-    return True if dtype.kind == "b" else np.iinfo(dtype).max
+    return True if dtype.kind == "b" else int(np.iinfo(dtype.name).max)
 
 
 def _zero(dtype: DType) -> Any:

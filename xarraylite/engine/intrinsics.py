@@ -16,8 +16,10 @@ access to aligned memory costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
@@ -183,12 +185,32 @@ def fence(typing_context: Any) -> Any:
     return types.void(), codegen
 
 
+@cache
+def _can_fuse() -> bool:
+    """Tell whether the CPU has a fused multiply-add (all 64-bit ARM ones do)."""
+    features = llvm.get_host_cpu_features()
+    return bool(features.get("fma", "aarch64" in llvm.get_process_triple()))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def muladd(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    """Return ``a * b + c``, rounded once where the CPU can."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if _can_fuse():
+            return builder.fma(*args)
+        return builder.fadd(builder.fmul(args[0], args[1]), args[2])
+
+    return a(a, a, a), codegen
+
+
 def library() -> dict[str, Any]:
     """Return every intrinsic by the name kernels use."""
     names: dict[str, Any] = {
         "scratch": scratch,
         "stream_line": stream_line,
         "fence": fence,
+        "muladd": muladd,
         "bits_f32": _bit_cast(types.float32, types.int32, ir.IntType(32)),
         "float_f32": _bit_cast(types.int32, types.float32, ir.FloatType()),
         "bits_f64": _bit_cast(types.float64, types.int64, ir.IntType(64)),

@@ -317,6 +317,6 @@ def compile_object(source: str, extra: Mapping[str, types.FunctionType]) -> byte
             error_model="numpy",
         )(namespace["kernel"])
         result = function.overloads[(numba.int64,)]
-        symbol = result.fndesc.llvm_func_name.encode()
-        image: bytes = result.library._get_compiled_object()
+        symbol: bytes = result.fndesc.llvm_func_name.encode()
+        image = bytes(result.library._get_compiled_object())
     return len(symbol).to_bytes(4, "little") + symbol + image

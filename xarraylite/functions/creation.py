@@ -403,7 +403,7 @@ def linspace(
     """
     _check_device(device, "linspace")
     as_shape(num, "linspace")
-    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    is_complex = bool(np.iscomplexobj(start) or np.iscomplexobj(stop))
     kind_ = as_dtype(complex if is_complex else float) if dtype is None else as_dtype(dtype)
     wide = as_dtype(complex) if kind(kind_) == "c" else float64
     values = np.linspace(start, stop, num, endpoint=endpoint, dtype=wide)
@@ -448,7 +448,7 @@ def eye(
     _check_device(device, "eye")
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
     kind_ = float64 if dtype is None else as_dtype(dtype)
-    values = np.eye(*shape, k=k, dtype=bool)
+    values = np.eye(shape[0], shape[1], k=k, dtype=bool)
     return _wrap(values_node(values, kind_, "eye"), layout, None, "eye")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
 from .op import Op
 
@@ -30,7 +31,7 @@ class UserOp(Op):
         with it stay in memory.
     """
 
-    function: FunctionType = lambda: None  # type: ignore[assignment]
+    function: Any = None
     symbol: str = ""
     private: bool = True
 

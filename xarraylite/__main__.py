@@ -1,0 +1,68 @@
+"""The command line, ``python -m xarraylite``: every command is one row of `COMMANDS`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+from .demo import command as demo
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command.
+
+    Attributes
+    ----------
+    summary : str
+        What it does, in one line.
+    add_arguments : callable
+        Declares its arguments on a parser.
+    run : callable
+        Takes the package's face and the parsed arguments; returns the exit status.
+    """
+
+    summary: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[ModuleType, argparse.Namespace], int]
+
+
+COMMANDS = {
+    "demo": Command(
+        "shade and erode a real terrain, and compare with NumPy", demo.add_arguments, demo.run
+    ),
+}
+
+
+def parser(version: str) -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    top = argparse.ArgumentParser(prog="xarraylite", description="Lazy arrays, fused kernels.")
+    top.add_argument("--version", action="version", version=f"xarraylite {version}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="command")
+    for name, command in COMMANDS.items():
+        child = commands.add_parser(name, help=command.summary, description=command.summary)
+        command.add_arguments(child)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit status."""
+    # Commands use the package as its users do.  Only this module, above all others, may ask
+    # for its face, and Python has loaded it to get here.
+    face = importlib.import_module("xarraylite")
+    options = parser(face.__version__).parse_args(arguments)
+    try:
+        return COMMANDS[options.command].run(face, options)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

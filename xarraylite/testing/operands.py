@@ -1,0 +1,216 @@
+"""Operands for tests: values that break things, in every layout that memory can have.
+
+Arrays are filled from a seed, so an example is a handful of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..containers.adapt import adapt
+from ..containers.xarray import XArray
+from ..containers.xtensor import XTensor, XTensorFixed
+from ..dtypes.names import is_narrow_float, is_narrow_int, kind
+from ..functions import manipulation
+from . import oracle
+
+Array = npt.NDArray[Any]
+DType = np.dtype[Any]
+
+LAYOUTS = (
+    "row",
+    "column",
+    "permuted",
+    "gaps",
+    "reversed",
+    "broadcast",
+    "zero_stride",
+    "offset",
+    "read_only",
+    "numpy",
+)
+"""Ways an operand can lie in memory; ``"numpy"`` is a NumPy array used as it is."""
+
+WRITABLE = ("row", "column", "permuted", "gaps", "reversed", "offset")
+"""The layouts that can be assigned to."""
+
+
+def fill(dtype: DType, shape: tuple[int, ...], seed: int, *, plain: bool = False) -> Array:
+    """Return an array that looks random and holds what breaks things.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Any of the package's dtypes.
+    shape : tuple of int
+        Its shape.
+    seed : int
+        Same seed, same array.
+    plain : bool, default False
+        Only integers from 0 to 7, whose sums and products are exact in every dtype with 8
+        significant bits.
+    """
+    rng = np.random.default_rng(seed)
+    if plain:
+        whole = rng.integers(0, 2 if kind(dtype) == "b" else 8, shape)
+        return oracle.convert(whole.astype(np.float64), dtype)
+    return np.asarray(_FILLS[kind(dtype)](rng, dtype, shape)).reshape(shape)
+
+
+def _fill_bool(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:
+    return rng.random(shape) < 0.5
+
+
+def _fill_int(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:
+    if is_narrow_int(dtype):
+        return oracle.convert(rng.integers(0, 256, shape), dtype)
+    info = np.iinfo(dtype)
+    whole = rng.integers(info.min, info.max, shape, dtype, endpoint=True)
+    small = rng.integers(-9 if info.min else 0, 10, shape).astype(dtype)
+    edge = rng.choice(np.array([info.min, info.max, 0, 1], dtype), shape)
+    return _mix(rng, shape, small, whole, edge)
+
+
+def _fill_float(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:
+    scale = 10.0 ** rng.integers(-2, 3, shape)
+    usual = oracle.convert(rng.normal(size=shape) * scale, dtype)
+    if is_narrow_float(dtype):
+        codes = rng.integers(0, 1 << 8 * dtype.itemsize, shape).astype(f"u{dtype.itemsize}")
+        return _mix(rng, shape, usual, usual, np.asarray(codes).view(dtype))
+    info = np.finfo(dtype)
+    specials = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan]
+    specials += [info.max, info.tiny, info.smallest_subnormal]
+    edge = rng.choice(np.array(specials, dtype), shape)
+    return _mix(rng, shape, usual, rng.integers(-5, 6, shape).astype(dtype), edge)
+
+
+def _fill_complex(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:
+    # Small whole parts: products are exact, with or without fused multiply-add.
+    return (rng.integers(-6, 7, shape) + 1j * rng.integers(-6, 7, shape)).astype(dtype)
+
+
+_FILLS: dict[str, Callable[[np.random.Generator, DType, tuple[int, ...]], Array]] = {
+    "b": _fill_bool,
+    "i": _fill_int,
+    "u": _fill_int,
+    "f": _fill_float,
+    "c": _fill_complex,
+}
+
+
+def _mix(
+    rng: np.random.Generator, shape: tuple[int, ...], usual: Array, other: Array, edge: Array
+) -> Array:
+    """Choose elements: mostly usual ones, every seventh or so an edge case."""
+    share = rng.random(shape)
+    return np.where(share < 0.6, usual, np.where(share < 0.85, other, edge))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """An operand and what it holds.
+
+    Attributes
+    ----------
+    operand : XContainer or ndarray
+        The operand, in some layout.
+    array : ndarray
+        The same values in memory of their own, row-major.
+    layout : str
+        One of `LAYOUTS`.
+    """
+
+    operand: Any
+    array: Array
+    layout: str
+
+    def unchanged(self) -> bool:
+        """Tell whether the operand still holds the values it was made with."""
+        return np.asarray(self.operand).tobytes() == self.array.tobytes()
+
+
+def sample(layout: str, values: Array, seed: int = 0) -> Sample:
+    """Return an operand that holds ``values`` in the given layout.
+
+    ``"broadcast"`` and ``"zero_stride"`` repeat the first values along some or all dimensions.
+    """
+    operand, held = _PLACES[layout](values, np.random.default_rng(seed))
+    return Sample(operand, np.array(held, order="C"), layout)
+
+
+def _row(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    fixed = XTensorFixed.__class_getitem__((values.dtype, values.shape))
+    return (XArray, XTensor, fixed)[rng.integers(3)](values), values
+
+
+def _column(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    return XArray(values, layout="column_major"), values
+
+
+def _permuted(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    axes = rng.permutation(values.ndim)
+    moved = XArray(np.transpose(values, axes))
+    return manipulation.permute_dims(moved, [int(k) for k in np.argsort(axes)]), values
+
+
+def _gaps(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    steps = [int(step) for step in rng.integers(1, 4, values.ndim)]
+    ends = [1 + n * step for n, step in zip(values.shape, steps, strict=True)]
+    around = fill(values.dtype, tuple(ends), 1)
+    key = tuple([slice(1, end, step) for end, step in zip(ends, steps, strict=True)])
+    around[key] = values
+    return XArray(around)[key], values
+
+
+def _reversed(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    key = tuple([slice(None, None, -1 if rng.random() < 0.7 else 1) for _ in values.shape])
+    return XArray(values[key])[key], values
+
+
+def _broadcast(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    key = tuple([slice(0, 1) if rng.random() < 0.6 else slice(None) for _ in values.shape])
+    part = values[key]
+    view = manipulation.broadcast_to(XArray(part), values.shape)
+    return view, np.broadcast_to(part, values.shape)
+
+
+def _zero_stride(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    one = np.zeros(1, values.dtype) if values.size == 0 else values.reshape(-1)[:1].copy()
+    one.flags.writeable = False
+    place = adapt(one, values.shape, strides=(0,) * values.ndim)
+    return place, np.broadcast_to(one.reshape(()), values.shape)
+
+
+def _offset(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    ahead = int(rng.integers(1, 20))
+    flat = np.concatenate([fill(values.dtype, (ahead,), 2), values.reshape(-1)])
+    return manipulation.reshape(XArray(flat)[ahead:], values.shape), values
+
+
+def _read_only(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    memory = np.array(values)
+    memory.flags.writeable = False
+    return adapt(memory), values
+
+
+def _numpy(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+    return np.array(values, order="F" if rng.random() < 0.5 else "C"), values
+
+
+_PLACES: dict[str, Callable[[Array, np.random.Generator], tuple[Any, Array]]] = {
+    "row": _row,
+    "column": _column,
+    "permuted": _permuted,
+    "gaps": _gaps,
+    "reversed": _reversed,
+    "broadcast": _broadcast,
+    "zero_stride": _zero_stride,
+    "offset": _offset,
+    "read_only": _read_only,
+    "numpy": _numpy,
+}

@@ -1,0 +1,100 @@
+"""What NumPy says: operations of the op table on NumPy arrays, with NumPy's own dtype rules.
+
+Where NumPy has all the dtypes, its functions are called on the arrays as they are, so the result
+has the dtype and the bits that a NumPy user would see.  NumPy's rules do not reach the types of
+ml_dtypes: there the operands are converted by the documented table (``dtypes.promotion``), the
+operation runs in float32 (int8 for narrow integers), and the result is rounded once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..dtypes.names import as_dtype, is_narrow_float, is_narrow_int, kind
+from ..dtypes.narrow import from_narrow, to_narrow
+from ..ops.op import Op
+from ..ops.table import OPS
+
+Array = npt.NDArray[Any]
+DType = np.dtype[Any]
+
+
+def convert(array: Array, dtype: object) -> Array:
+    """Return the elements in another dtype, rounded once; of complex numbers the real part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> convert(np.array([1.7, -1.7]), "int8")
+    array([ 1, -1], dtype=int8)
+    """
+    end = as_dtype(dtype)
+    array = np.asarray(array)
+    if array.dtype == end:
+        return array.copy()
+    real = array.real if array.dtype.kind == "c" and kind(end) not in "cb" else array
+    with np.errstate(all="ignore"):
+        if _is_foreign(end) or is_narrow_float(end):
+            return to_narrow(real, end)
+        return from_narrow(real).astype(end) if _is_foreign(real.dtype) else real.astype(end)
+
+
+def call(name: str, *args: Any) -> Array:
+    """Return one operation of the op table on arrays and Python scalars.
+
+    Parameters
+    ----------
+    name : str
+        Name in the op table.
+    *args : ndarray or Python scalar
+        Operands; they broadcast.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> call("add", np.array([1, 2], np.int8), 1)
+    array([2, 3], dtype=int8)
+    """
+    op = OPS[name]
+    arrays = [arg for arg in args if isinstance(arg, np.ndarray)]
+    with np.errstate(all="ignore"):
+        if any(_is_foreign(array.dtype) for array in arrays):
+            return _by_table(op, args)
+        return np.asarray(getattr(np, name, op.numpy)(*args))
+
+
+def _by_table(op: Op, args: tuple[Any, ...]) -> Array:
+    kinds = tuple([arg.dtype if isinstance(arg, np.ndarray) else type(arg) for arg in args])
+    loops, result = op.rule(op.name, kinds)
+    plain = []
+    for arg, loop in zip(args, loops, strict=True):
+        converted = convert(np.asarray(arg), loop)
+        plain.append(from_narrow(converted) if _is_narrow(loop) else converted)
+    return convert(np.asarray(op.numpy(*plain)), result)
+
+
+def reduce(name: str, array: Array, axis: Any, keepdims: bool) -> Array:
+    """Return a reduction that has one right answer: max, min, any, all, argmax, argmin, sum, prod.
+
+    Sums and products are for integers and for floats whose partial results are all exact.
+    """
+    wide = from_narrow(array) if _is_narrow(array.dtype) else array
+    with np.errstate(all="ignore"):
+        result = np.asarray(getattr(np, name)(wide, axis=axis, keepdims=keepdims))
+    if name in ("max", "min", "sum", "prod") and is_narrow_float(array.dtype):
+        return convert(result, array.dtype)
+    if name in ("max", "min") and is_narrow_int(array.dtype):
+        return convert(result, array.dtype)
+    return result
+
+
+def _is_narrow(dtype: DType) -> bool:
+    return is_narrow_float(dtype) or is_narrow_int(dtype)
+
+
+def _is_foreign(dtype: DType) -> bool:
+    """Tell whether NumPy has no rules of its own for a dtype."""
+    return _is_narrow(dtype) and dtype != np.float16
