@@ -120,15 +120,10 @@ def fit(node: Node, destination: Writable) -> Node:
         If the shapes do not allow it.
     """
     shape = destination.shape
-    if isinstance(node, Scalar):
-        value = node.weak(node.value) if node.weak is not None else node.value
-        _warn_complex(node.dtype, destination.dtype)
-        if node.weak is complex and kind(destination.dtype) != "c":
-            value = node.value.real  # type: ignore[attr-defined]
-        node = build.scalar(value, destination.dtype, node.parameter)
-    else:
-        _warn_complex(node.dtype, destination.dtype)
-        node = build.cast(node, destination.dtype)
+    _warn_complex(node.dtype, destination.dtype)
+    if isinstance(node, Scalar) and node.weak is complex and kind(destination.dtype) != "c":
+        node = build.weak_scalar(node.value.real)  # type: ignore[attr-defined]
+    node = build.convert(node, destination.dtype)
     extra = len(node.shape) - len(shape)
     if extra > 0 and node.shape[:extra] == (1,) * extra:
         node = build.view(node, steps.squeeze(node.shape, range(extra)))

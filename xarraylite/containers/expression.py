@@ -41,6 +41,8 @@ def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     op = OPS[name]
 
     def forward(self: XExpression, other: object) -> Any:
+        if isinstance(other, HasNode):
+            return XExpression(build.elementwise(op, self.node, other.node))
         if not is_operand(other):
             return NotImplemented
         return XExpression(build.elementwise(op, self.node, as_operand(other, name)))

@@ -13,7 +13,7 @@ from .._errors import DTypeError
 from ..dtypes.names import as_dtype, is_narrow_float, is_narrow_int
 from ..dtypes.promotion import result_type
 from ..ops.op import Arg, DType, Resolved
-from ..ops.user import UserOp, fresh_symbol, is_closed
+from ..ops.user import UserOp, fresh_symbol
 from .expression import XExpression, apply
 
 
@@ -95,7 +95,6 @@ def _operation(function: FunctionType, dtype: DType | None) -> UserOp:
         exact="",
         function=function,
         symbol=symbol,
-        private=not is_closed(function),
     )
 
 

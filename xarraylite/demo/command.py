@@ -10,11 +10,14 @@ from types import ModuleType
 
 from .load import InputError, from_file, matplotlib_module, sample
 from .measure import Numbers, shade, slide
-from .report import difference_lines, heading, phase_lines, time_lines
+from .report import change_line, difference_lines, heading, phase_lines, time_lines
 from .terrain import Sun
 
 OUT_OF_BOUNDS = 1
 BAD_INPUT = 2
+
+#: Light that is shown black and white; little of a natural terrain lies outside.
+BLACK, WHITE = 0.35, 0.95
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,8 +72,9 @@ def _run(xl: ModuleType, options: argparse.Namespace) -> int:
     _show(heading(terrain))
     shading, light, differences = shade(xl, terrain, Sun())
     _show(phase_lines(shading))
-    erosion, _, more = slide(xl, terrain, options.steps)
+    erosion, eroded, more = slide(xl, terrain, options.steps)
     _show(phase_lines(erosion))
+    _show([change_line(terrain.heights.numpy(), eroded, terrain.unit)])
     differences += more
     _show(difference_lines(differences))
     _show(time_lines([("hillshade", shading), ("one step of erosion", erosion)]))
@@ -87,6 +91,6 @@ def _save(path: Path, light: Numbers) -> None:
     """Write the light as a grey picture."""
     image = matplotlib_module("image")
     try:
-        image.imsave(path, light, cmap="gray", vmin=0.0, vmax=1.0, format="png")
+        image.imsave(path, light, cmap="gray", vmin=BLACK, vmax=WHITE, format="png")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None

@@ -37,8 +37,8 @@ from .terrain import Sun, aspect, erode, gradient, hillshade, landslide, slope
 #: Times the shading is repeated.
 ROUNDS = 7
 
-#: Angle of repose of the eroded rock, in degrees: gravel and weathered rock.
-REPOSE = 12.0
+#: Angle of repose of the eroded rock in degrees; weathered rock under soil.
+REPOSE = 20.0
 
 EPS = 2.0**-52
 ULP_BOUND = 8.0
@@ -151,8 +151,8 @@ def shade(xl: ModuleType, terrain: Terrain, sun: Sun) -> tuple[Phase, Numbers, l
     with np.errstate(all="ignore"):
         rise = gradient(plain, grid)
         differences = [
-            _in_ulp("slope", XArray(slope(xl, east, north)), slope(np, *rise)),
-            _in_ulp("aspect", XArray(aspect(xl, east, north)), aspect(np, *rise)),
+            in_ulp("slope", XArray(slope(xl, east, north)), slope(np, *rise)),
+            in_ulp("aspect", XArray(aspect(xl, east, north)), aspect(np, *rise)),
             _absolute("hillshade", light, expected, LIGHT_BOUND),
         ]
     return phase, light.numpy(), differences
@@ -219,7 +219,7 @@ def _counted(memory: Memory) -> Iterator[None]:
     memory.temporaries += counters.temporaries + counters.snapshots - buffers
 
 
-def _in_ulp(what: str, ours: XArray, theirs: Numbers) -> Difference:
+def in_ulp(what: str, ours: XArray, theirs: Numbers) -> Difference:
     """Compare in units in the last place of the larger of the two numbers."""
     mine = ours.numpy()
     unit = np.spacing(np.maximum(np.abs(mine), np.abs(theirs)))

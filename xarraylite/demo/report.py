@@ -9,26 +9,15 @@ import numpy as np
 from .._config import settings
 from ..engine.evaluate import uses_reference
 from .load import Terrain
-from .measure import Difference, Phase
+from .measure import Difference, Numbers, Phase
 
 _SECONDS = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "us"))
-_BYTES = ((1e9, 1e-9, "GB"), (1e6, 1e-6, "MB"), (1e3, 1e-3, "kB"), (0.0, 1.0, "B"))
-
-
-def _scaled(value: float, units: tuple[tuple[float, float, str], ...]) -> str:
-    """Return a quantity with three digits in the unit that suits its size."""
-    factor, unit = next((f, unit) for least, f, unit in units if value >= least)
-    return f"{value * factor:.3g} {unit}"
 
 
 def duration(seconds: float) -> str:
-    """Return a time with its unit."""
-    return _scaled(seconds, _SECONDS)
-
-
-def size(nbytes: float) -> str:
-    """Return a number of bytes with its unit."""
-    return _scaled(nbytes, _BYTES)
+    """Return a time with three digits and the unit that suits it."""
+    factor, unit = next((f, unit) for least, f, unit in _SECONDS if seconds >= least)
+    return f"{seconds * factor:#.3g} {unit}".replace(". ", " ")
 
 
 def heading(terrain: Terrain) -> Iterator[str]:
@@ -49,16 +38,24 @@ def heading(terrain: Terrain) -> Iterator[str]:
 
 def phase_lines(phase: Phase) -> Iterator[str]:
     """Say what `explain` plans for one evaluation, and what was allocated."""
-    rounds = len(phase.ours)
     yield ""
     yield phase.title
     yield from (f"  | {line}" for line in str(phase.plan).splitlines())
-    if rounds:
-        memory = phase.memory
+    if rounds := len(phase.ours):
+        nbytes, buffers = phase.memory.bytes / rounds, phase.memory.temporaries / rounds
         yield (
-            f"  allocated per evaluation: {size(memory.bytes / rounds)} in "
-            f"{memory.temporaries / rounds:.3g} temporaries; NumPy held {size(phase.numpy_peak)}"
+            f"  allocated each time: {nbytes:,.0f} bytes in {buffers:.3g} temporaries; "
+            f"NumPy's temporaries: {phase.numpy_peak:,} bytes"
         )
+
+
+def change_line(before: Numbers, after: Numbers, unit: str) -> str:
+    """Say what erosion did to the heights."""
+    with np.errstate(all="ignore"):
+        change = (after - before)[np.isfinite(before) & np.isfinite(after)]
+    lowest, highest = (change.min(), change.max()) if change.size else (0.0, 0.0)
+    share = np.count_nonzero(change) / max(1, change.size)
+    return f"  {share:.1%} of the cells moved, by {lowest:+.3g} to {highest:+.3g} {unit}".rstrip()
 
 
 def difference_lines(differences: Sequence[Difference]) -> Iterator[str]:

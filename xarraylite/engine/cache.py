@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from . import store
 from .evaluate import clear_programs
 from .kernel import kernels
+from .steps import clear_kernels
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ def cache_clear(*, disk: bool = False) -> None:
         Also delete the files.
     """
     clear_programs()
+    clear_kernels()
     kernels.clear()
     if disk:
         store.clear()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import os
 import threading
 from collections import OrderedDict
 from functools import cache
@@ -39,8 +40,9 @@ _lock = threading.Lock()
 
 @cache
 def numba_is_installed() -> bool:
-    """Tell whether kernels can be compiled here."""
-    return importlib.util.find_spec("numba") is not None
+    """Tell whether kernels can be compiled here: not without Numba, nor if it is switched off."""
+    switched_off = os.environ.get("NUMBA_DISABLE_JIT", "").strip() not in ("", "0")
+    return not switched_off and importlib.util.find_spec("numba") is not None
 
 
 def uses_reference() -> bool:
@@ -89,10 +91,10 @@ def execute(graph: Graph, target: Target, noalias: bool) -> None:
 
 def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
     """Return the program of a graph, from memory if its kind was planned before."""
-    if len(graph.nodes) > SIGNATURE_NODES:
+    checked = noalias and settings.check_noalias  # the signature knows no distances then
+    if checked or len(graph.nodes) > SIGNATURE_NODES:
         return plan(graph, target, noalias)
-    key = (graph.signature, target.dtype, target.map.shape, target.map.strides,
-           noalias and settings.check_noalias)
+    key = (graph.signature, target.dtype, target.map.shape, target.map.strides)
     program = _programs.get(key)
     if program is None:
         program = plan(graph, target, noalias)

@@ -116,7 +116,7 @@ class _Builder:
         self.scalars: list[Scalar] = []
         self.ordinals: dict[Key, int] = {}
         self.number: dict[int, int] = {}
-        self.memory: dict[tuple[int, int], int] = {}
+        self.memory: dict[tuple[object, int], int] = {}
 
     def add(self, node: Node) -> None:
         key = _KEYS[type(node)](node, self)
@@ -173,7 +173,9 @@ def _leaf_key(node: Leaf, builder: _Builder) -> Key:
             f"late operand {describe(node)} belongs to memory that its container gave up when "
             "it was resized; build the expression again"
         )
-    place = (reading.buffer.address, node.map.offset * node.dtype.itemsize)
+    # An argument being traced may be other memory in the next call: only itself is the same.
+    base = ("traced", id(reading)) if reading.traced else reading.buffer.address
+    place = (base, node.map.offset * node.dtype.itemsize)
     number = builder.memory.setdefault(place, len(builder.memory))
     return ("leaf", node.dtype, node.shape, node.map.strides, number, builder.distance(node))
 

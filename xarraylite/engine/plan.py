@@ -34,7 +34,7 @@ from .emit.walkers import Access
 from .graph import Graph
 from .lower import Cut, Lowered, Use, lower
 from .program import TARGET, HostStep, Place, Program, Step, Temporary
-from .steps import Destination, Memory, chunk_count, map_step, reduce_step
+from .steps import Destination, Memory, chunk_ranges, map_step, reduce_step
 from .target import Target
 
 #: Nodes of one kernel; compile time grows faster than linearly beyond.
@@ -167,10 +167,10 @@ class _Planner:
         lowered = self.lowered(self.graph.args[ordinal][0], ordinal)
         memory = [self.memory(use, Access.APART, ordinal) for use in lowered.uses]
         note = f"{note}; {node.op.name} over axes {node.axes}"
-        chunks = chunk_count(lowered, node.op, node.axes, to)
-        if chunks == 1:
-            return [reduce_step(lowered, memory, to, node.op, node.axes, 1, note)]
-        shape = (chunks, *node.shape)
+        chunks = chunk_ranges(lowered, node.axes, to)
+        if len(chunks) == 1:
+            return [reduce_step(lowered, memory, to, node.op, node.axes, chunks, note)]
+        shape = (len(chunks), *node.shape)
         layout = Strided.row_major(shape)
         slot = self.temporary(
             layout.size * to.dtype.itemsize, f"partial results of {node.op.name}"
@@ -182,7 +182,7 @@ class _Planner:
         known = [Memory(slot, Access.APART)]
         return [
             reduce_step(lowered, memory, partial, node.op, node.axes, chunks, note),
-            reduce_step(joined, known, to, node.op, (0,), 1, "join partial results"),
+            reduce_step(joined, known, to, node.op, (0,), (), "join partial results"),
         ]
 
     def host_step(self, ordinal: int, to: Destination, note: str) -> HostStep:

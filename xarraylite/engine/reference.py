@@ -14,6 +14,7 @@ import numpy as np
 
 from ..dtypes.names import is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow, to_narrow
+from ..expr.build import CAST
 from ..expr.node import (
     Concat,
     Elementwise,
@@ -112,7 +113,7 @@ def _(node: Reduce, args: list[Array]) -> Array:
 
 def apply(op: Op, args: list[Array], dtype: np.dtype[Any]) -> Array:
     """Run one operation; narrow dtypes are computed in their register type and rounded once."""
-    if op.name == "cast":
+    if op is CAST:
         return convert(args[0], dtype)
     if op.body(tuple([arg.dtype for arg in args])) is not None:
         args = [from_narrow(arg) if _widens(arg.dtype) else arg for arg in args]

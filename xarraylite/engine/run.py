@@ -45,13 +45,18 @@ def run(program: Program, graph: Graph, target: Target) -> None:
     addresses = [b.address + s for b, s in zip(buffers, starts, strict=True)]
     for step in program.steps:
         if isinstance(step, KernelStep):
-            run_kernel(step, addresses, graph)
+            run_kernel(step, addresses, graph, buffers)
         else:
             run_host(step, buffers, starts, graph)
 
 
-def run_kernel(step: KernelStep, addresses: list[int], graph: Graph) -> None:
-    """Run one kernel over all its pieces."""
+def run_kernel(
+    step: KernelStep, addresses: list[int], graph: Graph, buffers: list[Buffer]
+) -> None:
+    """Run one kernel over all its pieces.
+
+    ``buffers`` are what the addresses point into: whoever works on a piece keeps them alive.
+    """
     block = step.block[:]
     for word, slot, delta in step.addresses:
         block[word] = addresses[slot] + delta
@@ -65,7 +70,7 @@ def run_kernel(step: KernelStep, addresses: list[int], graph: Graph) -> None:
     slot = step.addresses[0][0]
     base = block[slot]
 
-    def make() -> Callable[[Piece], None]:
+    def make(keep: list[Buffer] = buffers) -> Callable[[Piece], None]:
         own = block[:]
         address = own.buffer_info()[0]
 
@@ -89,7 +94,10 @@ def pieces(work: Work) -> Iterator[Piece]:
     """Yield the pieces of a step, in an order that is right also where order matters."""
     if work.chunks:
         for r0, r1, j0, j1, offset in work.chunks:
-            yield 0, work.outer, j0, j1, r0, r1, offset
+            part = work.cost * (r1 - r0) * (j1 - j0) // (work.rows * work.inner)
+            step = max(1, 4 * GRAIN // max(1, part))
+            for t in range(0, work.outer, step):
+                yield t, min(t + step, work.outer), j0, j1, r0, r1, offset
         return
     ranges = list(_inner_ranges(work))
     step = max(1, GRAIN // max(1, work.cost)) if len(ranges) == 1 else 1

@@ -7,7 +7,7 @@ elements are stored, how work may be divided, what stands in every word of the b
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,6 +31,9 @@ STREAM_BYTES = 16 << 20
 
 #: Elements of one fixed part of a reduction with few results.
 CHUNK = 1 << 17
+
+#: Elements that one result is folded from without a look at signals: about 10 ms.
+LONG_CHUNK = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,15 +178,16 @@ def reduce_step(
     to: Destination,
     op: Reduction,
     axes: tuple[int, ...],
-    chunks: int,
+    chunks: tuple[tuple[int, int, int, int], ...],
     note: str,
 ) -> KernelStep:
     """Return the step that folds ``lowered`` over ``axes`` into ``to``.
 
-    With ``chunks`` > 1, ``to`` has a leading dimension of that extent, and the parts that
-    `reduction_chunks` names are folded into its elements one by one.
+    With more than one of ``chunks`` (see `chunk_ranges`), ``to`` has a leading dimension, and each
+    part is folded into its own element of that.
     """
-    layout = _spread(to.layout, lowered.shape, axes, chunks)
+    parts = len(chunks) > 1
+    layout = _spread(to.layout, lowered.shape, axes, parts)
     walkers = [walker(layout, to.dtype.itemsize), *_walkers(lowered)]
     kept, reduced = split(lowered.shape, walkers, axes, 0)
     form = _pick_form(kept, reduced, lowered)
@@ -220,7 +224,7 @@ def reduce_step(
             width,
             _cost(lowered.body) * rows * width,
             rows,
-            chunks=_chunk_ranges(rows, width, along, chunks, to) if chunks > 1 else (),
+            chunks=_with_offsets(chunks, to) if parts else (),
             split_inner=not along,
         ),
         f"{note} [{form.value}, {outer if along else outer * width} results"
@@ -229,11 +233,19 @@ def reduce_step(
     )
 
 
+def _with_offsets(
+    chunks: Sequence[tuple[int, int, int, int]], to: Destination
+) -> tuple[tuple[int, int, int, int, int], ...]:
+    """Give every part the place of its result."""
+    stride = to.layout.strides[0] * to.dtype.itemsize
+    return tuple([(*part, k * stride) for k, part in enumerate(chunks)])
+
+
 def _spread(
-    layout: Strided, shape: tuple[int, ...], axes: tuple[int, ...], chunks: int
+    layout: Strided, shape: tuple[int, ...], axes: tuple[int, ...], parts: bool
 ) -> Strided:
     """Return the destination's layout over the space that is folded."""
-    strides = list(layout.strides[1:] if chunks > 1 else layout.strides)
+    strides = list(layout.strides[1:] if parts else layout.strides)
     if len(strides) == len(shape):  # keepdims
         full = [0 if k in axes else s for k, s in enumerate(strides)]
     else:
@@ -259,40 +271,42 @@ def _pick_form(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
     return Form.ACROSS if contiguous(kept) > contiguous(reduced) else Form.ALONG
 
 
-def chunk_count(
-    lowered: Lowered, op: Reduction, axes: tuple[int, ...], to: Destination
-) -> int:
-    """Return into how many fixed parts a reduction is cut; a function of shapes alone."""
-    layout = _spread(to.layout, lowered.shape, axes, 1)
+def chunk_ranges(
+    lowered: Lowered, axes: tuple[int, ...], to: Destination
+) -> tuple[tuple[int, int, int, int], ...]:
+    """Return the fixed parts of a reduction as (r0, r1, j0, j1); a function of shapes alone.
+
+    There is more than one part where too few results could be computed side by side, and where
+    one result takes so long that a Ctrl-C would have to wait for it.
+    """
+    layout = _spread(to.layout, lowered.shape, axes, False)
     walkers = [walker(layout, to.dtype.itemsize), *_walkers(lowered)]
     kept, reduced = split(lowered.shape, walkers, axes, 0)
     along = _pick_form(kept, reduced, lowered) is Form.ALONG
     results = kept.outer * kept.extents[-1]
     units = results if along else kept.outer * -(-kept.extents[-1] // BLOCK)
     total = results * reduced.outer * reduced.extents[-1]
-    if units >= 8 or total < 2 * CHUNK:
-        return 1
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = (reduced if along else kept).extents[-1]
-    return len(_ranges(rows, width, along))
+    few = units < 8 and total >= 2 * CHUNK
+    size = CHUNK if few else LONG_CHUNK
+    if not few and total <= units * LONG_CHUNK:
+        return ((0, rows, 0, width),)
+    return tuple(_ranges(rows, width, along, size if few or along else size // BLOCK * width))
 
 
-def _ranges(rows: int, width: int, along: bool) -> list[tuple[int, int, int, int]]:
-    """Return the parts as (r0, r1, j0, j1)."""
-    if along and width > CHUNK:
-        pieces = [(j, min(j + CHUNK, width)) for j in range(0, width, CHUNK)]
-        return [(r, r + 1, j0, j1) for r in range(rows) for j0, j1 in pieces]
-    step = max(1, CHUNK // width)
-    return [(r, min(r + step, rows), 0, width) for r in range(0, rows, step)]
-
-
-def _chunk_ranges(
-    rows: int, width: int, along: bool, chunks: int, to: Destination
-) -> tuple[tuple[int, int, int, int, int], ...]:
-    ranges = _ranges(rows, width, along)
-    assert len(ranges) == chunks, "the parts were counted for another nest"
-    stride = to.layout.strides[0] * to.dtype.itemsize
-    return tuple([(*part, k * stride) for k, part in enumerate(ranges)])
+def _ranges(
+    rows: int, width: int, along: bool, size: int
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield parts of about ``size`` elements."""
+    if along and width > size:
+        for r in range(rows):
+            for j in range(0, width, size):
+                yield r, r + 1, j, min(j + size, width)
+        return
+    step = max(1, size // width)
+    for r in range(0, rows, step):
+        yield r, min(r + step, rows), 0, width
 
 
 def _operands(
@@ -367,8 +381,8 @@ def _distinct(layout: Strided) -> int:
 
 
 def _user_functions(body: Body) -> tuple[UserOp, ...]:
-    found = {s.op.name: s.op for s in body.instructions if isinstance(s, Apply)}
-    return tuple([op for op in found.values() if isinstance(op, UserOp)])
+    found = dict.fromkeys(s.op for s in body.instructions if isinstance(s, Apply))
+    return tuple([op for op in found if isinstance(op, UserOp)])
 
 
 @lru_cache(maxsize=8192)
@@ -379,6 +393,12 @@ def _map_kernel(spec: MapSpec) -> Kernel:
 @lru_cache(maxsize=8192)
 def _reduce_kernel(spec: ReduceSpec) -> Kernel:
     return _compile(emit_reduce(spec), spec.body)
+
+
+def clear_kernels() -> None:
+    """Forget which kernel belongs to which specification."""
+    _map_kernel.cache_clear()
+    _reduce_kernel.cache_clear()
 
 
 def _compile(source: str, body: Body) -> Kernel:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._errors import AxisError, DTypeError, ShapeError
-from ..dtypes.names import dtype_name
+from ..dtypes.names import dtype_name, is_narrow_float, is_narrow_int
+from ..dtypes.narrow import to_narrow
 from ..dtypes.promotion import check_scalar, result_type
 from ..layout.strided import Strided
 from ..ops.op import Op
@@ -40,6 +41,15 @@ from .simplify import simpler
 #: The Python types whose dtype is left to the other operands.
 WEAK_TYPES = (bool, int, float, complex)
 
+#: What the rules have said: operations and dtypes are few.
+_rules: dict[tuple[Op, tuple[DType | type, ...]], tuple[tuple[DType, ...], DType]] = {}
+
+#: Beyond this many (programs that make operations in a loop) they are looked up anew.
+_RULES_KEPT = 4096
+
+_UINT64 = np.dtype(np.uint64)
+_INT64_MAX = (1 << 63) - 1
+
 PythonScalar = bool | int | float | complex
 Operand = Node | PythonScalar
 
@@ -60,16 +70,24 @@ def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
     OverflowError
         If a Python int does not fit an integer dtype.
     """
-    if type(value) in WEAK_TYPES:
-        check_scalar(value, dtype)
-    return Scalar((), dtype, np.asarray(value).astype(dtype)[()], None, parameter)
+    if type(value) is not dtype.type:
+        if type(value) in WEAK_TYPES:
+            check_scalar(value, dtype)
+        if is_narrow_float(dtype) or is_narrow_int(dtype):
+            value = to_narrow(np.asarray(value), dtype)[()]
+        else:
+            value = dtype.type(value)
+    return Scalar((), dtype, value, None, parameter)
 
 
 def weak_scalar(value: PythonScalar, parameter: int = -1) -> Scalar:
     """Return a Python scalar whose dtype follows the operands it meets."""
     kind = type(value)
     dtype = _DEFAULTS[kind]
-    return Scalar((), dtype, np.asarray(value).astype(dtype)[()], kind, parameter)
+    if kind is int and value > _INT64_MAX:  # type: ignore[operator]
+        dtype = _UINT64
+    check_scalar(value, dtype)
+    return Scalar((), dtype, value, kind, parameter)
 
 
 def describe(operand: Operand) -> str:
@@ -90,7 +108,12 @@ def elementwise(op: Op, *operands: Operand) -> Elementwise:
         If the shapes do not broadcast.
     """
     kinds = tuple([_kind(operand) for operand in operands])
-    loops, result = op.rule(op.name, kinds)
+    resolved = _rules.get((op, kinds))
+    if resolved is None:
+        if len(_rules) >= _RULES_KEPT:
+            _rules.clear()
+        resolved = _rules[op, kinds] = op.rule(op.name, kinds)
+    loops, result = resolved
     if op.scalars is not None:
         loops, operands = _adapt_scalars(op, loops, operands)
         unary = simpler(op, operands)
@@ -121,7 +144,7 @@ def _adapt_scalars(
         if not isinstance(operand, Node):
             values[k] = operand
         elif isinstance(operand, Scalar) and operand.weak is not None and operand.parameter < 0:
-            values[k] = operand.weak(operand.value)
+            values[k] = operand.value
     if not values or op.scalars is None:
         return loops, operands
     loops, adapted = op.scalars(op.name, loops, values)
@@ -149,13 +172,8 @@ def convert(operand: Operand, dtype: DType) -> Node:
     """Return ``operand`` as a node of exactly ``dtype``."""
     if not isinstance(operand, Node):
         return scalar(operand, dtype)
-    if isinstance(operand, Scalar):
-        if operand.dtype == dtype and operand.weak is None:
-            return operand
-        value = operand.value
-        if operand.weak is not None:
-            value = operand.weak(value)
-        return scalar(value, dtype, operand.parameter)
+    if isinstance(operand, Scalar) and operand.weak is not None:
+        return scalar(operand.value, dtype, operand.parameter)
     return cast(operand, dtype)
 
 

@@ -12,6 +12,7 @@ other's, as writing into it would have.  Symbolic links are followed, and stay l
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-_NAME_LENGTH = 128  # of the old name in the temporary one: with 22 more it fits 255 bytes
+_KEPT = 48  # characters of the name, of at most 4 bytes: with 22 more they fit 255 bytes
 
 
 def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
@@ -39,12 +40,12 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]
     ValueError
         If there is something other than a file under that name.
     """
-    target = Path(path).resolve()
+    target = Path(os.path.realpath(path))
     mode = _mode_of(target)
     # The name is chosen before the file exists, so that no interrupt can fall in between.
-    beside = target.with_name(f".{_shortened(target.name)}.{secrets.token_hex(8)}.tmp")
+    beside = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(beside, "xb") as file:
+        with beside.open("xb") as file:
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), mode)
             write(file)
@@ -67,18 +68,13 @@ def _mode_of(target: Path) -> int | None:
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(21, "save: this is a directory", str(target))
+        raise IsADirectoryError(errno.EISDIR, "save: this is a directory", str(target))
     if not stat.S_ISREG(found.st_mode):  # renaming over /dev/null would be the end of it
         raise ValueError(
             f"save: {str(target)!r} is a device or a pipe, which cannot be replaced; pass the file "
             "opened in binary mode to write into it"
         )
     return stat.S_IMODE(found.st_mode) & 0o777
-
-
-def _shortened(name: str) -> str:
-    """Return the beginning of a file name, cut where it is still one."""
-    return os.fsdecode(os.fsencode(name)[:_NAME_LENGTH])
 
 
 def _flush_directory(directory: Path) -> None:

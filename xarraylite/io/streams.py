@@ -61,7 +61,7 @@ def shown(text: object) -> str:
     return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}…"
 
 
-def extent(file: BinaryReader, name: str) -> tuple[int, int]:
+def extent(file: Any, name: str) -> tuple[int, int]:
     """Return the current position of an open file and how many bytes follow it.
 
     Raises
@@ -141,9 +141,7 @@ class Source:
             If there are not so many.
         """
         if count > self.left:
-            raise self.refusal(
-                f"ends after {self.left} bytes of its {what}", f"{count} are needed"
-            )
+            raise self.refusal(f"ends after {self.left} bytes of its {what}", f"{count} are needed")
         memory = bytearray(count)
         self.fill(memoryview(memory), what)
         return bytes(memory)

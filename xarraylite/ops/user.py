@@ -26,14 +26,19 @@ class UserOp(Op):
         The scalar function.
     symbol : str
         What kernels call it.
-    private : bool
-        Whether its meaning depends on objects that a cache key cannot hold, so that kernels
-        with it stay in memory.
     """
 
     function: Any = None
     symbol: str = ""
-    private: bool = True
+
+    @property
+    def private(self) -> bool:
+        """Whether its meaning depends on objects that a cache key cannot hold.
+
+        Kernels with it stay in memory.  Asked when a kernel is compiled: by then every global
+        name that the function uses must exist.
+        """
+        return not is_closed(self.function)
 
 
 def fresh_symbol() -> str:
@@ -52,5 +57,14 @@ def is_closed(function: FunctionType) -> bool:
         names.extend(code.co_names)
         stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
     known = function.__globals__
-    plain = (bool, int, float, complex, ModuleType)
-    return all(isinstance(known[name], plain) for name in names if name in known)
+    return all(_is_plain(known[name]) for name in names if name in known)
+
+
+#: Modules whose attributes mean the same in every process; those of others may change.
+_FIXED_MODULES = frozenset({"cmath", "math", "numpy"})
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, ModuleType):
+        return value.__name__ in _FIXED_MODULES
+    return isinstance(value, bool | int | float | complex)

@@ -16,6 +16,7 @@ from ..containers.adapt import adapt
 from ..containers.xarray import XArray
 from ..containers.xtensor import XTensor, XTensorFixed
 from ..dtypes.names import is_narrow_float, is_narrow_int, kind
+from ..dtypes.narrow import from_narrow
 from ..functions import manipulation
 from . import oracle
 
@@ -81,7 +82,9 @@ def _fill_float(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) 
     usual = oracle.convert(rng.normal(size=shape) * scale, dtype)
     if is_narrow_float(dtype):
         codes = rng.integers(0, 1 << 8 * dtype.itemsize, shape).astype(f"u{dtype.itemsize}")
-        return _mix(rng, shape, usual, usual, np.asarray(codes).view(dtype))
+        # Types of 4 and 6 bits leave bits of their byte unused: only canonical encodings.
+        every = oracle.convert(from_narrow(np.asarray(codes).view(dtype)), dtype)
+        return _mix(rng, shape, usual, usual, every)
     info = np.finfo(dtype)
     specials = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan]
     specials += [info.max, info.tiny, info.smallest_subnormal]

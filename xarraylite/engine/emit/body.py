@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...expr.build import CAST
 from ...ops.op import Op
 from ...ops.table import cast_body
 from .source import Source
@@ -73,7 +74,7 @@ def expression(step: Apply) -> str:
     """Return the source of one application, settled to its dtype."""
     names = [f"v{arg}" for arg in step.args]
     result = token(step.dtype)
-    if step.op.name == "cast":
+    if step.op is CAST:
         return _cast(step.loops[0], step.dtype, names[0])
     template = step.op.body(step.loops)
     assert template is not None, f"{step.op.name}{step.loops} is a host operation"

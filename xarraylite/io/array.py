@@ -1,0 +1,119 @@
+"""One array as a header and its elements: what a ``.npy`` file is, and each member of a ``.npz``.
+
+Elements are written from the memory they are in where that is contiguous, in either order, and
+read into the memory they will stay in.  Bits that a dtype does not use (bytes of bool other than
+0 and 1, the high bits of int4 or float6) mean to a kernel what NumPy and ml_dtypes take them for:
+they are put right after reading.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..containers.container import XContainer
+from ..containers.convert import raw, store, values_node
+from ..containers.expression import XExpression
+from ..containers.xarray import XArray, eval_
+from ..dtypes.formats import FORMATS, INT_BITS
+from ..dtypes.names import bool_
+from ..expr.node import Leaf, Node
+from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
+from ..storage.buffer import Buffer
+from .header import DType, header_bytes, read_header
+from .streams import BinaryWriter, Source, put
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What is to be saved: checked, not yet evaluated.
+
+    Attributes
+    ----------
+    node : Node
+        The elements.
+    column_major : bool
+        Whether a container that keeps column-major order asks for it.
+    lazy : bool
+        Whether the elements are to be computed.
+    """
+
+    node: Node
+    column_major: bool
+    lazy: bool
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return Strided.row_major(self.node.shape).size * self.node.dtype.itemsize
+
+
+def contents_of(values: object, operation: str) -> Contents:
+    """Return any values as `Contents`.
+
+    Raises
+    ------
+    DTypeError, ShapeError
+        If they are no numbers, or ragged.
+    """
+    node = values_node(values, None, operation)
+    column = isinstance(values, XArray) and values.static_layout is COLUMN_MAJOR
+    lazy = isinstance(values, XExpression) and not isinstance(values, XContainer)
+    return Contents(node, column, lazy)
+
+
+def write_array(file: BinaryWriter, contents: Contents) -> None:
+    """Evaluate what needs it, and write header and elements."""
+    node, column = contents.node, contents.column_major
+    if contents.lazy:
+        made = eval_(XExpression(node))
+        buffer, place = made.buffer, made.map
+    elif isinstance(node, Leaf) and (node.map.is_row_major() or node.map.is_column_major()):
+        buffer, place = node.reading.buffer, node.map
+    else:
+        place = (Strided.column_major if column else Strided.row_major)(node.shape)
+        buffer = store(node, place)
+    # Both hold for arrays of rank 0 and 1 and for empty ones: there NumPy says row-major.
+    column = place.is_column_major() and (column or not place.is_row_major())
+    start = place.offset * node.dtype.itemsize
+    memory = buffer.data.data[start : start + contents.nbytes]
+    put(file, memoryview(header_bytes(node.dtype, node.shape, column)))
+    put(file, memory)
+
+
+def read_array(source: Source, wanted: DType | None) -> XArray:
+    """Read header and elements; allocate only once the header has been checked.
+
+    Raises
+    ------
+    FormatError
+        If anything is not as it should be.
+    """
+    header = read_header(source, wanted)
+    dtype = header.elements.dtype
+    policy = COLUMN_MAJOR if header.column_major else ROW_MAJOR
+    place = (Strided.column_major if header.column_major else Strided.row_major)(header.shape)
+    buffer = raw(place, dtype)
+    source.fill(buffer.data.data, "elements")
+    source.finish()
+    _put_right(buffer, dtype, header.elements.swapped)
+    return XArray._own(buffer, place, dtype, policy)
+
+
+def _put_right(buffer: Buffer, dtype: DType, swapped: bool) -> None:
+    """Turn elements as a file may have them into elements as they are in memory."""
+    flat: np.ndarray[Any, Any] = buffer.data
+    if swapped:
+        # Complex numbers are two floats; narrow types are swapped as their bits.
+        half = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+        flat.view(f"u{half}").byteswap(inplace=True)
+    bits = _BITS.get(dtype, 8)
+    if dtype == bool_:
+        np.not_equal(flat, 0, out=flat.view(bool_))
+    elif bits < 8:
+        np.bitwise_and(flat, np.uint8((1 << bits) - 1), out=flat)
+
+
+_BITS = {dt: form.bits for dt, form in FORMATS.items()} | INT_BITS

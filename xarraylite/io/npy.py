@@ -1,0 +1,238 @@
+"""`save` and `load`: arrays in ``.npy`` and ``.npz`` files, NumPy's own formats.
+
+What a file is, its first bytes say, not its name.  There is no pickle in either direction, so
+reading a file runs nothing; arrays of objects are refused.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeAlias
+
+from .._errors import FormatError
+from ..containers.xarray import XArray
+from ..dtypes.names import as_dtype
+from .array import contents_of, read_array, write_array
+from .atomic import replace_file
+from .header import MAGIC
+from .npz import MAGICS, MAX_MEMBERS, Wanted, name_problem, read_archive, write_archive
+from .streams import BinaryReader, BinaryWriter, FileSource, extent, refusal, shown
+
+FilePath: TypeAlias = "str | os.PathLike[str]"
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "<nothing>"
+
+
+_MISSING = _Missing()
+
+
+def save(
+    file: FilePath | BinaryWriter,
+    array: object = _MISSING,
+    /,
+    *,
+    compressed: bool = False,
+    **arrays: object,
+) -> None:
+    """Save one array as ``.npy``, or several as ``.npz``.
+
+    A file that is given by its path is replaced as a whole: whoever reads it, at any moment, sees
+    the old file or the new one, also if this process is killed.  NumPy reads what is written; for
+    the types it does not know, see Notes.
+
+    Parameters
+    ----------
+    file : path or file
+        Path, used exactly as it is, or a file opened in binary mode.
+    array : array, expression, scalar, nested lists, or mapping of str to any of them
+        One array, in column-major order if it has that; or several by name.  Expressions are
+        evaluated.
+    compressed : bool, default False
+        Compress the arrays of an ``.npz``.
+    **arrays
+        Several arrays, by keyword.
+
+    Raises
+    ------
+    DTypeError
+        For what is no array of numbers.
+    FormatError
+        For a name that cannot be a member's: a path that is absolute or has ``..`` in it.
+    ValueError
+        If the path ends in ``.npz`` and there is one array, or in ``.npy`` and there are several.
+    OSError
+        As when writing any file; the old file is still there then.
+
+    See Also
+    --------
+    load : Read it back.
+
+    Notes
+    -----
+    NumPy has no name for types like bfloat16.  Their elements are written as a structure with one
+    field, named like the type, of their bits; ``np.load(file)["bfloat16"]`` are the bits, and
+    ``.view(ml_dtypes.bfloat16)`` of them the numbers, without a copy.
+
+    A killed process can leave a hidden file ``.<name>.<16 digits>.tmp`` beside the old one; it
+    may be deleted.
+
+    Examples
+    --------
+    >>> import io
+    >>> import xarraylite as xl
+    >>> file = io.BytesIO()  # or a path
+    >>> a = xl.asarray([1.0, 2.0], dtype="bfloat16")
+    >>> xl.save(file, first=a, second=a * 2)
+    >>> file.seek(0)
+    0
+    >>> xl.load(file)
+    {'first': XArray([1, 2], dtype=bfloat16), 'second': XArray([2, 4], dtype=bfloat16)}
+    """
+    several = isinstance(array, Mapping) or array is _MISSING
+    if arrays and array is not _MISSING:
+        raise TypeError("save: give one array, a mapping, or keyword arrays; not two of them")
+    if array is _MISSING and not arrays:
+        raise TypeError("save: nothing to save; give an array, a mapping, or keyword arrays")
+    if compressed and not several:
+        raise ValueError(
+            "save: compressed=True is for several arrays; a .npy file has no such form"
+        )
+    write = (
+        _archive_writer(array if isinstance(array, Mapping) else arrays, compressed)
+        if several
+        else partial(write_array, contents=contents_of(array, "save"))
+    )
+    if isinstance(file, str | os.PathLike):
+        _check_suffix(os.fspath(file), several)
+        replace_file(file, write)
+    elif isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
+        kind = type(file).__name__
+        raise TypeError(f"save: got {kind}; a path or a file opened in binary mode is needed")
+    else:
+        write(file)
+
+
+def _archive_writer(
+    arrays: Mapping[Any, object], compressed: bool
+) -> Callable[[BinaryWriter], None]:
+    """Return what writes arrays as members, once their names and dtypes have been checked."""
+    if len(arrays) > MAX_MEMBERS:
+        raise FormatError(f"save: {len(arrays)} arrays; one file holds at most {MAX_MEMBERS}")
+    for key in arrays:
+        if not isinstance(key, str):
+            raise TypeError(f"save: the name {key!r} is {type(key).__name__}; names must be str")
+        problem = name_problem(key)
+        if problem:
+            raise FormatError(f"save: the name {shown(key)} is refused; {problem}")
+    contents = {key: contents_of(value, f"save {key!r}") for key, value in arrays.items()}
+    return partial(write_archive, arrays=contents, compressed=compressed)
+
+
+def _check_suffix(path: str, several: bool) -> None:
+    """Refuse a name that says the opposite of what would be in the file."""
+    wrong, right = (".npy", ".npz") if several else (".npz", ".npy")
+    if path.lower().endswith(wrong):
+        what = "several arrays by name are" if several else "one array is"
+        raise ValueError(f"save: {path!r} ends in {wrong}, but {what} written as {right}")
+
+
+def load(
+    file: FilePath | BinaryReader,
+    *,
+    dtype: object = None,
+    max_ratio: float = 200.0,
+) -> XArray | dict[str, XArray]:
+    """Load what `save`, ``np.save`` or ``np.savez`` has written.
+
+    Nothing in the file is trusted: shapes and sizes are compared with the size of the file before
+    memory is allocated, and nothing in it is executed or becomes a path.
+
+    Parameters
+    ----------
+    file : path or file
+        Path, or a file opened in binary mode that can seek, at whose position the array or the
+        archive begins; it must be the last thing in the file.
+    dtype : dtype or mapping of str to dtype, optional
+        What elements are that the file does not name, as ``np.save`` leaves bfloat16; by name if
+        the arrays of an archive differ.  Elements are never converted.
+    max_ratio : float, default 200
+        For an archive whose arrays have more than 1 GiB: how many bytes may become of one
+        compressed byte.
+
+    Returns
+    -------
+    XArray or dict of str to XArray
+        One array, column-major if it was saved so; or the arrays of an archive by name.
+
+    Raises
+    ------
+    FormatError
+        If the file is truncated, has bytes too many, is damaged or hostile, or holds something
+        else than numbers.
+    OSError
+        As when reading any file.
+
+    See Also
+    --------
+    save : Write such a file.
+
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np
+    >>> import xarraylite as xl
+    >>> file = io.BytesIO()  # or a path
+    >>> np.save(file, np.asarray([[1, 2], [3, 4]], order="F"))
+    >>> file.seek(0)
+    0
+    >>> xl.load(file).strides
+    (1, 2)
+    """
+    wanted = _wanted(dtype)
+    if isinstance(file, str | os.PathLike):
+        # A pipe without a writer must not block: it is refused, since it cannot seek.
+        with open(file, "rb", buffering=0, opener=_without_waiting) as opened:
+            return _load(opened, repr(os.fspath(file)), wanted, max_ratio)
+    return _load(file, _name_of(file), wanted, max_ratio)
+
+
+def _wanted(dtype: object) -> Wanted:
+    """Return a ``dtype=`` argument as dtypes."""
+    if isinstance(dtype, Mapping):
+        return {key: as_dtype(value) for key, value in dtype.items()}
+    return None if dtype is None else as_dtype(dtype)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _name_of(file: object) -> str:
+    name = getattr(file, "name", None)
+    return repr(name) if isinstance(name, str) else f"<{type(file).__name__}>"
+
+
+def _load(
+    file: BinaryReader, name: str, wanted: Wanted, max_ratio: float
+) -> XArray | dict[str, XArray]:
+    """Read an open file as what its first bytes say."""
+    place = start, nbytes = extent(file, name)
+    magic = file.read(min(len(MAGIC), nbytes))
+    file.seek(start)
+    if magic.startswith(MAGICS):
+        return read_archive(file, name, place, wanted, max_ratio)
+    if magic == MAGIC:
+        if isinstance(wanted, Mapping):
+            raise refusal(name, "is one array", "dtype= by name is for .npz files")
+        return read_array(FileSource(file, name, nbytes), wanted)
+    raise refusal(
+        name,
+        f"begins with {shown(magic)} and has {nbytes} bytes",
+        f".npy files begin with {MAGIC!r}, .npz files with {MAGICS[0]!r}; nothing else is read",
+    )
