@@ -53,8 +53,8 @@ _MODULES: dict[str, str] = {
     "functions.comparison": "allclose array_equal",
     "functions.constants": "e inf nan newaxis pi",
     "functions.creation": (
-        "arange asarray empty empty_like eye fromfunction full full_like linspace ones ones_like "
-        "zeros zeros_like"
+        "arange asarray empty empty_like eye from_dlpack fromfunction full full_like linspace ones "
+        "ones_like zeros zeros_like"
     ),
     "functions.data_types": "astype can_cast result_type",
     "functions.elementwise": _ELEMENTWISE,
@@ -86,7 +86,7 @@ del _SOURCES["bool_"]
 
 _SUBMODULES = ("testing",)
 
-__all__ = sorted([*_SOURCES, *_SUBMODULES, "__array_api_version__", "__version__"])
+__all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

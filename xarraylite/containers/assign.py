@@ -147,9 +147,7 @@ def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) ->
         )
 
 
-def update(
-    destination: Writable, op: Op, value: object, held: bool, noalias: bool
-) -> None:
+def update(destination: Writable, op: Op, value: object, held: bool, noalias: bool) -> None:
     """Perform ``destination op= value`` by NumPy's rule.
 
     Raises

@@ -12,7 +12,7 @@ from .._errors import BroadcastError
 from ..dtypes.names import as_dtype, dtype_name
 from ..expr import build
 from ..expr.build import describe
-from ..expr.node import Leaf, Node
+from ..expr.node import Leaf
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..ops.op import Op
 from ..ops.table import OPS
@@ -196,13 +196,18 @@ class XContainer(XExpression):
         if selection.take is not None:
             self._scatter(selection, value)
             return
-        view = self._view_class._wrap(self._buffer, self._map.apply(selection.transform), self._dtype)
+        view = self._part(selection)
         node = node_of(value, view)
         write(view, node, handle_of(value, node, held), noalias)
 
+    def _part(self, selection: Selection) -> XContainer:
+        """Return a view of what the basic part of an index selects."""
+        layout = self._map.apply(selection.transform)
+        return self._view_class._wrap(self._buffer, layout, self._dtype)
+
     def _scatter(self, selection: Selection, value: object) -> None:
         """Assign through an integer array, one element after another as NumPy does."""
-        view = self._view_class._wrap(self._buffer, self._map.apply(selection.transform), self._dtype)
+        view = self._part(selection)
         check_writable(view, "assignment")
         axis = selection.take_axis
         index = index_leaf(selection.take, view.shape[axis])
@@ -258,4 +263,3 @@ class XContainer(XExpression):
     __ixor__ = _in_place("bitwise_xor")
     __ilshift__ = _in_place("bitwise_left_shift")
     __irshift__ = _in_place("bitwise_right_shift")
-

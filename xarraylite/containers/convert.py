@@ -105,7 +105,7 @@ def _plain_array(
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
     if array.dtype.hasobject and dtype is not None and _is_integers(array):
         raise OverflowError(f"{operation}: some integers do not fit {dtype_name(dtype)}")
-    if array.dtype.hasobject or array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1:
+    if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):
         raise DTypeError(
             f"{operation}: got {type(values).__name__} of {array.dtype}; elements must be numbers"
         )
@@ -166,5 +166,3 @@ def zeroed(layout: Strided, dtype: DType) -> Buffer:
 def pinned_dtype(dtype: object) -> DType | None:
     """Return a ``dtype=`` argument as a dtype."""
     return None if dtype is None else as_dtype(dtype)
-
-

@@ -161,13 +161,13 @@ class XExpression(HasNode):
     # --- views --------------------------------------------------------------------------------
 
     @property
-    def T(self) -> XExpression:  # noqa: N802  (the array API's name)
+    def T(self) -> XExpression:
         """The expression with its dimensions reversed."""
         axes = tuple(range(self.ndim))[::-1]
         return self._view(steps.permute(self.shape, axes))
 
     @property
-    def mT(self) -> XExpression:  # noqa: N802  (the array API's name)
+    def mT(self) -> XExpression:
         """The expression with its last two dimensions exchanged."""
         build.require_rank(self.node, 2, "mT")
         axes = (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
@@ -217,23 +217,26 @@ class XExpression(HasNode):
         buffer, layout = engine.evaluate(self.node)
         return buffer.view(self.dtype, layout)
 
-    def __array__(
-        self, dtype: np.dtype[Any] | None = None, copy: bool | None = None
-    ) -> NumpyArray:
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> NumpyArray:
         """Return the values as a NumPy array; ``copy=False`` is refused for a lazy result."""
         if copy is False:
             raise ValueError(f"{describe(self.node)} is lazy: its values cannot be had uncopied")
         values = self.numpy()
         return values if dtype is None else values.astype(dtype, copy=False)
 
-    def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
-    ) -> Any:
-        """Let ``np.add(numpy_array, expression)`` mean the operation of the op table."""
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
+        """Let ``np.add(numpy_array, expression)`` mean the operation of the op table.
+
+        Where there is none, or another method or ``out=`` is asked for, NumPy computes on the
+        values, and the result is NumPy's.
+        """
         op = ufunc_table().get(ufunc)
-        if op is None or method != "__call__" or kwargs:
+        if op is not None and method == "__call__" and not kwargs:
+            return apply(op, *inputs)
+        if any(isinstance(out, XExpression) for out in kwargs.get("out", ())):
             return NotImplemented
-        return apply(op, *inputs)
+        values = [np.asarray(x) if isinstance(x, XExpression) else x for x in inputs]
+        return getattr(ufunc, method)(*values, **kwargs)
 
     def item(self) -> Any:
         """Return the only element as a Python scalar.
@@ -396,4 +399,3 @@ def index_leaf(index: object, extent: int) -> Leaf:
     wrapped = np.where(positions < 0, positions + extent, positions)
     np.copyto(buffer.view(positions.dtype, layout), wrapped)
     return Leaf(positions.shape, positions.dtype, buffer.reading(), layout)
-

@@ -72,8 +72,8 @@ def noalias(destination: object) -> NoAlias:
 
     Reading each element where it is written (``noalias(a)[...] = a + b``) keeps the promise.
     The assigned expression counts as used up: if it reads the destination it cannot be evaluated
-    again.  If the promise is broken the values written are undefined, but no memory outside the destination is
-    touched; under the ``check_noalias`` setting an error is raised instead.
+    again.  If the promise is broken the values written are undefined, but no memory outside the
+    destination is touched; under the ``check_noalias`` setting an error is raised instead.
 
     Parameters
     ----------

@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import Self
+
 from ..expr.node import Leaf, Node
 from ..expr.walk import postorder
 from ..storage.buffer import Buffer, Reading
@@ -71,9 +73,7 @@ def consume(buffer: Buffer) -> None:
         buffer.invalidate_readers("its own assignment has consumed it")
 
 
-def _is_consumed(
-    reading: Reading, buffer: Buffer, root: Node, operand: Operand | None
-) -> bool:
+def _is_consumed(reading: Reading, buffer: Buffer, root: Node, operand: Operand | None) -> bool:
     """Tell whether every reader of ``reading`` belongs to ``root`` and to nobody else."""
     if reading.buffer is not buffer:
         return False  # another borrower of the same bytes
@@ -102,10 +102,10 @@ def _shared_below(order: list[Node], within: set[int], operand: Operand | None) 
     for k in range(len(order)):
         key = id(order[k])
         # Leaves were counted through their reading: containers make a new one for each use.
-        if key in touched and key not in within and key != top and k != len(order) - 1:
-            # The list, the call's argument, and one per use inside the graph.
-            if sys.getrefcount(order[k]) > uses.get(key, 0) + _NODE_BASE:
-                return True
+        checked = key in touched and key not in within and key != top and k != len(order) - 1
+        # The list, the call's argument, and one per use inside the graph.
+        if checked and sys.getrefcount(order[k]) > uses.get(key, 0) + _NODE_BASE:
+            return True
     return False
 
 
@@ -154,7 +154,7 @@ class _Calibration:
         count = sys.getrefcount(value)
         self.count = count
 
-    def __iadd__(self, value: object) -> _Calibration:
+    def __iadd__(self, value: object) -> Self:
         count = sys.getrefcount(value)
         self.count = count
         return self

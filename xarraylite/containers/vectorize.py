@@ -17,9 +17,7 @@ from ..ops.user import UserOp, fresh_symbol
 from .expression import XExpression, apply
 
 
-def vectorize(
-    function: Callable[..., object] | None = None, /, *, dtype: object = None
-) -> Any:
+def vectorize(function: Callable[..., object] | None = None, /, *, dtype: object = None) -> Any:
     """Make a function of scalars one lazy operation on arrays.
 
     The function is compiled into the kernels of the expressions it is part of, so it must be in
@@ -109,5 +107,3 @@ def _reference(function: FunctionType, dtype: DType | None) -> Callable[..., Any
         return np.asarray(called(*args)).astype(end)
 
     return reference
-
-

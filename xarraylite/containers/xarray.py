@@ -19,7 +19,6 @@ from ..storage.buffer import Buffer
 from .assign import check_writable, handle_of, node_of, write
 from .container import DType, XContainer
 from .convert import LayoutLike, layout_of, pinned_dtype, raw, store, values_node
-from .expression import XExpression
 from .readers import consume, protect
 
 
@@ -376,5 +375,3 @@ def eval_(value: object) -> XContainer:
     buffer, layout = engine.evaluate(node)
     policy = ROW_MAJOR if layout.is_row_major() else COLUMN_MAJOR
     return XArray._own(buffer, layout, node.dtype, policy)
-
-

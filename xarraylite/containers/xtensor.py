@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-
 from .._errors import DTypeError, ShapeError
 from ..dtypes.names import as_dtype, dtype_name
 from ..layout.strided import Order, Strided
@@ -151,9 +150,7 @@ class XTensorFixed(XArray):
             raise TypeError(
                 "XTensorFixed needs its dtype and shape, as in XTensorFixed[xl.float64, (2, 3)]"
             )
-        super().__init__(
-            values, check_pinned(dtype, self._pin[0], self._kind), layout, strides
-        )
+        super().__init__(values, check_pinned(dtype, self._pin[0], self._kind), layout, strides)
 
     @classmethod
     def __class_getitem__(cls, item: Any) -> type[XTensorFixed]:
@@ -208,5 +205,3 @@ def subscripted(base: type[Any], dtype: DType, extent: object, name: str) -> typ
         body = {"__slots__": (), "_pin": (dtype, extent), "__module__": base.__module__}
         _types[key] = type(name, (base,), {**body, "__doc__": base.__doc__, "_kind": name})
     return _types[key]
-
-

@@ -16,13 +16,14 @@ from functools import cache
 import numpy as np
 
 from .._config import settings
-from .._errors import SizeError
+from .._errors import SizeError, XarrayliteError
 from ..expr.build import describe
 from ..expr.node import Leaf, Node
 from ..layout.strided import Strided
 from ..storage.buffer import Buffer
 from . import reference
 from .graph import Graph, Key, canonical
+from .kernel import KernelRaised
 from .plan import plan
 from .program import Program
 from .run import run
@@ -86,7 +87,13 @@ def execute(graph: Graph, target: Target, noalias: bool) -> None:
         np.copyto(view, reference.compute(graph))
         return
     if math.prod(target.map.shape):
-        run(program_of(graph, target, noalias), graph, target)
+        try:
+            run(program_of(graph, target, noalias), graph, target)
+        except KernelRaised:
+            reference.compute(graph)  # which raises what the user's function raises
+            raise XarrayliteError(
+                "vectorize: a function raised an exception that it does not raise in Python"
+            ) from None
 
 
 def program_of(graph: Graph, target: Target, noalias: bool) -> Program:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import importlib.metadata
+import importlib.util
 import threading
 import types
 from collections import OrderedDict
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import DTypeError, XarrayliteError
 from ..dtypes import bits, narrow
 from . import scalars, store, vmath
 
@@ -35,8 +37,8 @@ CAPACITY = 4096
 
 _FLAGS = "error_model=numpy fastmath=off forceinline 1"
 
-#: Kernels follow Numba's native convention: status(return slot, exception slot, argument).  None
-#: of ours raises, so all share one pair of slots.
+#: Kernels follow Numba's native convention: status(return slot, exception slot, argument).  Only a
+#: user's function can raise, and what is wrong is asked of NumPy then: all share one pair of slots.
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _SLOTS = (ctypes.c_int64 * 16)()
 RETURN_SLOT = ctypes.addressof(_SLOTS)
@@ -69,6 +71,10 @@ class Kernel:
     run: Callable[[int, int, int], int]
     source: str
     origin: str
+
+
+class KernelRaised(Exception):  # noqa: N818  (a signal between runner and engine, not an error)
+    """A user's function raised an exception, so a kernel ended with a status other than 0."""
 
 
 @cache
@@ -137,7 +143,15 @@ def _machine() -> str:
 @cache
 def _versions() -> str:
     names = ("numba", "llvmlite", "numpy", "xarraylite")
-    return " ".join(f"{name}={_version(name)}" for name in names)
+    return " ".join([f"{name}={_version(name)}" for name in names] + [_intrinsics_code()])
+
+
+def _intrinsics_code() -> str:
+    """Return the text of what kernels call besides scalar functions, without importing it."""
+    name = "xarraylite.engine.intrinsics"
+    spec = importlib.util.find_spec(name)
+    source = getattr(spec and spec.loader, "get_source", None)
+    return str(source(name)) if source else ""
 
 
 def _version(name: str) -> str:
@@ -303,6 +317,11 @@ def compile_object(source: str, extra: Mapping[str, types.FunctionType]) -> byte
     """Compile a kernel's source; return its symbol's name and object code as one string."""
     with _compile_lock:
         numba, intrinsics = _numba()
+        if numba.config.DISABLE_JIT:
+            raise XarrayliteError(
+                "engine 'compiled' needs Numba's compiler, which NUMBA_DISABLE_JIT switches off; "
+                "use engine 'auto' or 'reference'"
+            )
         code = compile(source, "<kernel>", "exec")
         namespace: dict[str, Any] = {"__name__": "xarraylite.kernel", **CASTS, **intrinsics}
         for name in _needed(code, extra):
@@ -319,4 +338,10 @@ def compile_object(source: str, extra: Mapping[str, types.FunctionType]) -> byte
         result = function.overloads[(numba.int64,)]
         symbol: bytes = result.fndesc.llvm_func_name.encode()
         image = bytes(result.library._get_compiled_object())
+    if b"NRT_" in image:
+        names = ", ".join(function.__name__ for function in extra.values())
+        raise DTypeError(
+            f"vectorize: {names}: a function of scalars that makes arrays, lists or strings cannot "
+            "be part of a kernel; it may use numbers, math and NumPy's scalars"
+        )
     return len(symbol).to_bytes(4, "little") + symbol + image

@@ -24,9 +24,9 @@ from collections.abc import Sequence
 from .._config import settings
 from .._errors import NoAliasError
 from ..expr.build import describe
-from ..expr.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, Scalar
+from ..expr.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, Scalar, View
 from ..layout.strided import Strided
-from ..shape.transform import window
+from ..shape.transform import Reshape, window
 from ..storage.overlap import Span, Verdict, classify, may_share
 from .emit.body import Body, Load
 from .emit.mapping import Mode
@@ -73,6 +73,7 @@ class _Planner:
         graph, root = self.graph, len(self.graph.nodes) - 1
         if math.prod(self.target.map.shape) == 0:
             return self.program
+        root = self.peel(root)
         self.find_cuts(root)
         if self.noalias and settings.check_noalias:
             self.check_promise(root)
@@ -89,6 +90,18 @@ class _Planner:
             self.program.steps.extend(group)
         self.program.steps.extend(last)
         return self.program
+
+    def peel(self, root: int) -> int:
+        """Return what is written where the target is reshaped instead of the result."""
+        node, target = self.graph.nodes[root], self.target
+        while isinstance(node, View) and isinstance(node.step, Reshape):
+            layout = target.map.reshape(node.step.source)
+            if layout is None:
+                break
+            self.target = target = Target(target.buffer, layout, target.dtype)
+            root = self.graph.args[root][0]
+            node = self.graph.nodes[root]
+        return root
 
     # --- cuts ----------------------------------------------------------------------------------
 
@@ -167,7 +180,7 @@ class _Planner:
         lowered = self.lowered(self.graph.args[ordinal][0], ordinal)
         memory = [self.memory(use, Access.APART, ordinal) for use in lowered.uses]
         note = f"{note}; {node.op.name} over axes {node.axes}"
-        chunks = chunk_ranges(lowered, node.axes, to)
+        chunks = chunk_ranges(lowered, node.axes, node.shape)
         if len(chunks) == 1:
             return [reduce_step(lowered, memory, to, node.op, node.axes, chunks, note)]
         shape = (len(chunks), *node.shape)
@@ -250,7 +263,7 @@ class _Planner:
         found = set(verdicts)
         if Verdict.COPY in found or len(found & _ORDERS.keys()) == 2:
             chosen = self.choose_copies(lowered, verdicts, node)
-            if chosen is None:
+            if chosen is None or any(use.ordinal == root for use in chosen):
                 return [self.by_way_of(root, "operands need the target's old values")]
             for use in chosen:
                 self.cuts[use.ordinal] = "the target is written before this operand is read"

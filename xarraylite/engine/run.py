@@ -18,7 +18,7 @@ from ..storage.buffer import Buffer
 from ..storage.pool import counters
 from .graph import Graph
 from .identities import scalar_words
-from .kernel import EXCEPTION_SLOT, RETURN_SLOT
+from .kernel import EXCEPTION_SLOT, RETURN_SLOT, KernelRaised
 from .program import HostStep, KernelStep, Place, Program, Work
 from .target import Target
 from .threads import pool
@@ -79,7 +79,8 @@ def run_kernel(
             if work.rows:
                 own[4], own[5] = piece[4:6]
                 own[slot] = base + piece[6]
-            kernel(RETURN_SLOT, EXCEPTION_SLOT, address)
+            if kernel(RETURN_SLOT, EXCEPTION_SLOT, address):
+                raise KernelRaised
 
         return one
 
@@ -92,26 +93,23 @@ def run_kernel(
 
 def pieces(work: Work) -> Iterator[Piece]:
     """Yield the pieces of a step, in an order that is right also where order matters."""
-    if work.chunks:
-        for r0, r1, j0, j1, offset in work.chunks:
-            part = work.cost * (r1 - r0) * (j1 - j0) // (work.rows * work.inner)
-            step = max(1, 4 * GRAIN // max(1, part))
-            for t in range(0, work.outer, step):
-                yield t, min(t + step, work.outer), j0, j1, r0, r1, offset
-        return
-    ranges = list(_inner_ranges(work))
-    step = max(1, GRAIN // max(1, work.cost)) if len(ranges) == 1 else 1
-    for t in range(0, work.outer, step):
-        for j0, j1 in ranges:
-            yield t, min(t + step, work.outer), j0, j1, 0, work.rows, 0
+    parts = work.chunks or ((0, work.rows, 0, work.inner, 0),)
+    cost = max(1, work.cost // len(parts))
+    ranges = list(_inner_ranges(work, cost))
+    step = max(1, GRAIN // cost) if len(ranges) == 1 else 1
+    for r0, r1, j0, j1, offset in parts:
+        for t in range(0, work.outer, step):
+            for low, high in ranges:
+                end = min(t + step, work.outer)
+                yield t, end, max(j0, low), min(j1, high), r0, r1, offset
 
 
-def _inner_ranges(work: Work) -> Iterator[tuple[int, int]]:
+def _inner_ranges(work: Work, cost: int) -> Iterator[tuple[int, int]]:
     """Divide the innermost loop where one pass of it is more than a piece."""
-    if not work.split_inner or work.cost <= 2 * GRAIN:
+    if not work.split_inner or cost <= 2 * GRAIN:
         yield 0, work.inner
         return
-    per = max(1024, GRAIN * work.inner // work.cost // 1024 * 1024)
+    per = max(1024, GRAIN * work.inner // cost // 1024 * 1024)
     starts = range(0, work.inner, per)
     for j in reversed(starts) if work.falling else starts:
         yield j, min(j + per, work.inner)

@@ -32,8 +32,11 @@ STREAM_BYTES = 16 << 20
 #: Elements of one fixed part of a reduction with few results.
 CHUNK = 1 << 17
 
-#: Elements that one result is folded from without a look at signals: about 10 ms.
+#: Cost of what one result is folded from without a look at signals: about 10 ms.
 LONG_CHUNK = 1 << 24
+
+#: (r0, r1, j0, j1): a range of reduced rows and one of the innermost loop.
+Part = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,6 @@ def map_step(
             cost,
             ordered=order is not None,
             falling=order is Mode.FALLING,
-            split_inner=mode is not Mode.TILED,
         ),
         f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents))}]",
         _traffic(lowered, to),
@@ -178,7 +180,7 @@ def reduce_step(
     to: Destination,
     op: Reduction,
     axes: tuple[int, ...],
-    chunks: tuple[tuple[int, int, int, int], ...],
+    chunks: tuple[Part, ...],
     note: str,
 ) -> KernelStep:
     """Return the step that folds ``lowered`` over ``axes`` into ``to``.
@@ -224,7 +226,7 @@ def reduce_step(
             width,
             _cost(lowered.body) * rows * width,
             rows,
-            chunks=_with_offsets(chunks, to) if parts else (),
+            chunks=_with_offsets(chunks, rows, width, to) if parts else (),
             split_inner=not along,
         ),
         f"{note} [{form.value}, {outer if along else outer * width} results"
@@ -234,9 +236,10 @@ def reduce_step(
 
 
 def _with_offsets(
-    chunks: Sequence[tuple[int, int, int, int]], to: Destination
+    chunks: Sequence[Part], rows: int, width: int, to: Destination
 ) -> tuple[tuple[int, int, int, int, int], ...]:
     """Give every part the place of its result."""
+    assert chunks[-1][1::2] == (rows, width), "the parts are those of another loop nest"
     stride = to.layout.strides[0] * to.dtype.itemsize
     return tuple([(*part, k * stride) for k, part in enumerate(chunks)])
 
@@ -272,15 +275,16 @@ def _pick_form(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
 
 
 def chunk_ranges(
-    lowered: Lowered, axes: tuple[int, ...], to: Destination
-) -> tuple[tuple[int, int, int, int], ...]:
-    """Return the fixed parts of a reduction as (r0, r1, j0, j1); a function of shapes alone.
+    lowered: Lowered, axes: tuple[int, ...], shape: tuple[int, ...]
+) -> tuple[Part, ...]:
+    """Return the fixed parts of a reduction to ``shape``; a function of the expression alone.
 
     There is more than one part where too few results could be computed side by side, and where
-    one result takes so long that a Ctrl-C would have to wait for it.
+    one result takes so long that a Ctrl-C would have to wait for it.  The destination does not
+    count: partial results are row-major, and it is their loop nest that is divided.
     """
-    layout = _spread(to.layout, lowered.shape, axes, False)
-    walkers = [walker(layout, to.dtype.itemsize), *_walkers(lowered)]
+    layout = _spread(Strided.row_major(shape), lowered.shape, axes, False)
+    walkers = [walker(layout, 1), *_walkers(lowered)]
     kept, reduced = split(lowered.shape, walkers, axes, 0)
     along = _pick_form(kept, reduced, lowered) is Form.ALONG
     results = kept.outer * kept.extents[-1]
@@ -289,15 +293,13 @@ def chunk_ranges(
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = (reduced if along else kept).extents[-1]
     few = units < 8 and total >= 2 * CHUNK
-    size = CHUNK if few else LONG_CHUNK
-    if not few and total <= units * LONG_CHUNK:
+    size = CHUNK if few else max(CHUNK, LONG_CHUNK // _cost(lowered.body))
+    if not few and total <= units * size:
         return ((0, rows, 0, width),)
     return tuple(_ranges(rows, width, along, size if few or along else size // BLOCK * width))
 
 
-def _ranges(
-    rows: int, width: int, along: bool, size: int
-) -> Iterator[tuple[int, int, int, int]]:
+def _ranges(rows: int, width: int, along: bool, size: int) -> Iterator[Part]:
     """Yield parts of about ``size`` elements."""
     if along and width > size:
         for r in range(rows):

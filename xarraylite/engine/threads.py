@@ -170,7 +170,7 @@ def _getcpu() -> Callable[[], int]:
     """Return the system's function that names the current core, or one that returns -1."""
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError, OSError):
-            return ctypes.CDLL(None).sched_getcpu  # type: ignore[no-any-return]
+            return ctypes.CDLL(None).sched_getcpu
     return lambda: -1
 
 

@@ -252,9 +252,7 @@ def concat(parts: Sequence[Node], axis: int, operation: str = "concat") -> Node:
     for part in parts[1:]:
         if _without(part.shape, axis) != _without(first, axis) or len(part.shape) != len(first):
             shown = ", ".join(describe(p) for p in parts)
-            raise ShapeError(
-                f"{operation}({shown}): shapes must agree except along axis {axis}"
-            )
+            raise ShapeError(f"{operation}({shown}): shapes must agree except along axis {axis}")
     dtype = result_type(*[part.dtype for part in parts])
     total = sum(part.shape[axis] for part in parts)
     shape = first[:axis] + (total,) + first[axis + 1 :]

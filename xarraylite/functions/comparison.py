@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..containers.expression import XExpression
 from ..containers.operands import as_node
-from ..ops.table import OPS
 from ..expr import build
+from ..ops.table import OPS
 from . import reducers
 
 

@@ -92,9 +92,9 @@ def asarray(
     _check_device(device, "asarray")
     wanted = pinned_dtype(dtype)
     plain = layout is None and strides is None
-    if isinstance(values, XContainer) and plain and copy is not True:
-        if wanted is None or values.dtype == wanted:
-            return values
+    as_is = plain and copy is not True
+    if as_is and isinstance(values, XContainer) and (wanted is None or values.dtype == wanted):
+        return values
     if copy is False:
         if not plain or isinstance(values, list | tuple | XExpression):
             raise ValueError(f"asarray: {type(values).__name__} cannot be used without a copy")
@@ -496,3 +496,31 @@ def fromfunction(
     node = values_node(function(*positions), None, "fromfunction")
     return _wrap(build.broadcast_to(node, extents), layout, None, "fromfunction")
 
+
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> XContainer:
+    """Return a container over the memory of any object that speaks DLPack.
+
+    Parameters
+    ----------
+    x : object
+        Has ``__dlpack__``; its memory must be on the CPU.
+    device : {"cpu"}, optional
+        Where to put it.
+    copy : bool, optional
+        True: copy.  By default and for False: share the memory.
+
+    Returns
+    -------
+    XContainer
+        An `XArray`; read-only if the memory is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xarraylite as xl
+    >>> xl.from_dlpack(np.arange(3))
+    XArray([0, 1, 2])
+    """
+    _check_device(device, "from_dlpack")
+    shared = adapt(np.from_dlpack(x))
+    return XArray(shared) if copy else shared

@@ -15,8 +15,7 @@ import numpy as np
 from .._errors import ShapeError
 from ..containers.expression import XExpression
 from ..containers.operands import as_node, as_operand
-from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float
-from ..dtypes.names import kind, uint64
+from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
 from ..expr import build
 from ..expr.build import describe
 from ..expr.node import Iota, Node
@@ -42,7 +41,9 @@ def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
     return (float32 if is_narrow_float(end) else end), end
 
 
-def _fold(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool, initial: object) -> Node:
+def _fold(
+    op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool, initial: object
+) -> Node:
     """Fold, then take ``initial`` in."""
     if op.identity is None and initial is not None and any(node.shape[k] == 0 for k in axes):
         shape = [1 if k in axes else n for k, n in enumerate(node.shape)]
@@ -225,9 +226,7 @@ def count_nonzero(x: object, /, *, axis: Axis = None, keepdims: bool = False) ->
     >>> int(xl.count_nonzero(xl.asarray([0, 2, 3])))
     2
     """
-    return _total(
-        SUM, XExpression(_truth(x, "count_nonzero")), axis, int64, keepdims, None
-    )
+    return _total(SUM, XExpression(_truth(x, "count_nonzero")), axis, int64, keepdims, None)
 
 
 def _float_node(x: object, name: str) -> tuple[Node, DType]:
@@ -423,5 +422,3 @@ def argmax(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> 
     0
     """
     return _position(MAX, x, axis, keepdims, "argmax")
-
-

@@ -1,9 +1,10 @@
 """One array as a header and its elements: what a ``.npy`` file is, and each member of a ``.npz``.
 
 Elements are written from the memory they are in where that is contiguous, in either order, and
-read into the memory they will stay in.  Bits that a dtype does not use (bytes of bool other than
-0 and 1, the high bits of int4 or float6) mean to a kernel what NumPy and ml_dtypes take them for:
-they are put right after reading.
+read into the memory they will stay in.  Kernels rely on the bits that a dtype does not use, so
+these are looked at after reading.  Bytes of bool other than 0 and 1, and high bits of int4 and its
+kind, are put right: what NumPy and ml_dtypes take them for is clear.  High bits of float4 and
+float6, which even ml_dtypes reads as now this and now that, are damage.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import DTypeError
 from ..containers.container import XContainer
 from ..containers.convert import raw, store, values_node
 from ..containers.expression import XExpression
 from ..containers.xarray import XArray, eval_
 from ..dtypes.formats import FORMATS, INT_BITS
-from ..dtypes.names import bool_
+from ..dtypes.names import bool_, dtype_name
 from ..expr.node import Leaf, Node
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
 from ..storage.buffer import Buffer
@@ -58,7 +60,11 @@ def contents_of(values: object, operation: str) -> Contents:
     DTypeError, ShapeError
         If they are no numbers, or ragged.
     """
-    node = values_node(values, None, operation)
+    try:
+        node = values_node(values, None, operation)
+    except DTypeError as error:
+        text = str(error)
+        raise DTypeError(text if text.startswith(operation) else f"{operation}: {text}") from None
     column = isinstance(values, XArray) and values.static_layout is COLUMN_MAJOR
     lazy = isinstance(values, XExpression) and not isinstance(values, XContainer)
     return Contents(node, column, lazy)
@@ -98,22 +104,24 @@ def read_array(source: Source, wanted: DType | None) -> XArray:
     buffer = raw(place, dtype)
     source.fill(buffer.data.data, "elements")
     source.finish()
-    _put_right(buffer, dtype, header.elements.swapped)
+    _put_right(source, buffer, dtype, header.elements.swapped)
     return XArray._own(buffer, place, dtype, policy)
 
 
-def _put_right(buffer: Buffer, dtype: DType, swapped: bool) -> None:
+def _put_right(source: Source, buffer: Buffer, dtype: DType, swapped: bool) -> None:
     """Turn elements as a file may have them into elements as they are in memory."""
     flat: np.ndarray[Any, Any] = buffer.data
     if swapped:
         # Complex numbers are two floats; narrow types are swapped as their bits.
         half = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
         flat.view(f"u{half}").byteswap(inplace=True)
-    bits = _BITS.get(dtype, 8)
     if dtype == bool_:
         np.not_equal(flat, 0, out=flat.view(bool_))
-    elif bits < 8:
-        np.bitwise_and(flat, np.uint8((1 << bits) - 1), out=flat)
-
-
-_BITS = {dt: form.bits for dt, form in FORMATS.items()} | INT_BITS
+    elif dtype in INT_BITS:
+        np.bitwise_and(flat, np.uint8((1 << INT_BITS[dtype]) - 1), out=flat)
+    elif dtype in FORMATS and FORMATS[dtype].bits < 8:
+        largest = int(flat.max(initial=0))
+        if largest >> FORMATS[dtype].bits:
+            raise source.refusal(
+                f"holds the byte {largest}", f"{dtype_name(dtype)} has {FORMATS[dtype].bits} bits"
+            )

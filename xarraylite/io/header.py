@@ -202,16 +202,17 @@ def _items(source: Source, text: str) -> dict[str, str]:
 
 
 def _shape(source: Source, written: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in written[1:-1].split(",")]
+    # Two more pieces than there can be: a trailing comma, and the rest of what is too long.
+    parts = [part.strip() for part in written[1:-1].split(",", MAX_RANK + 1)]
     is_tuple = written.startswith("(") and (len(parts) > 1 or parts == [""])
     if parts[-1] == "":
         parts.pop()
+    if is_tuple and len(parts) > MAX_RANK:
+        raise source.refusal(f"has more than {MAX_RANK} dimensions", "no array can")
     if not is_tuple or not all(_EXTENT.fullmatch(part) for part in parts):
         raise source.refusal(
             f"has the shape {shown(written)}", "it must be a tuple of integers from 0 to 2**63 - 1"
         )
-    if len(parts) > MAX_RANK:
-        raise source.refusal(f"has {len(parts)} dimensions", f"there can be {MAX_RANK}")
     return tuple([int(part.removesuffix("L")) for part in parts])
 
 

@@ -108,6 +108,11 @@ def save(
         if several
         else partial(write_array, contents=contents_of(array, "save"))
     )
+    _put(file, write, several)
+
+
+def _put(file: Any, write: Callable[[BinaryWriter], None], several: bool) -> None:
+    """Write to a path or an open file."""
     if isinstance(file, str | os.PathLike):
         _check_suffix(os.fspath(file), several)
         replace_file(file, write)

@@ -118,7 +118,9 @@ def squeeze(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
     where = {k: j for j, k in enumerate(kept)}
     return Transform(
         tuple([source[k] for k in kept]),
-        tuple([Map(0, 1, where[k]) if k in where else Map(0, 0, FIXED) for k in range(len(source))]),
+        tuple(
+            [Map(0, 1, where[k]) if k in where else Map(0, 0, FIXED) for k in range(len(source))]
+        ),
     )
 
 

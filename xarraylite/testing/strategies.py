@@ -5,6 +5,7 @@ Only this module of the folder needs hypothesis.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,24 +38,44 @@ DType = np.dtype[Any]
 
 
 def dtypes(kinds: str = "biufc", *, narrow: bool = True) -> st.SearchStrategy[DType]:
-    """Return the dtypes of the given kinds, those of ml_dtypes included if ``narrow``."""
+    """Return the dtypes of the given kinds, those of ml_dtypes included if ``narrow``.
+
+    NumPy's own are drawn as often as all of ml_dtypes' together.
+    """
     found = [dt for dt in SUPPORTED if kind(dt) in kinds]
-    return st.sampled_from([dt for dt in found if narrow or dt.isbuiltin == 1])
+    usual = st.sampled_from([dt for dt in found if dt.isbuiltin == 1])
+    others = [dt for dt in found if dt.isbuiltin != 1]
+    return st.one_of(usual, st.sampled_from(others)) if narrow and others else usual
 
 
-def shapes(*, max_dims: int = 4, max_side: int = 5) -> st.SearchStrategy[tuple[int, ...]]:
-    """Return shapes, rank 0 and extents of 0 included."""
-    return hnp.array_shapes(min_dims=0, max_dims=max_dims, min_side=0, max_side=max_side)
+SIDES = (2, 3, 1, 5, 0, 33, 70)
+"""Extents worth testing: the last two fill vector registers, with and without a rest."""
 
 
+@st.composite
+def shapes(draw: st.DrawFn, *, max_dims: int = 4, max_size: int = 20_000) -> tuple[int, ...]:
+    """Draw a shape, rank 0 and extents of 0 included, of at most ``max_size`` elements."""
+    sides = draw(st.lists(st.sampled_from(SIDES), max_size=max_dims))
+    while math.prod(sides) > max_size:
+        sides[sides.index(max(sides))] = 2
+    return tuple(sides)
+
+
+@st.composite
 def broadcastable_shapes(
-    count: int, *, max_dims: int = 3, max_side: int = 5
-) -> st.SearchStrategy[tuple[tuple[int, ...], ...]]:
-    """Return ``count`` shapes that broadcast together, rank 0 and extents of 0 included."""
-    found = hnp.mutually_broadcastable_shapes(
-        num_shapes=count, min_dims=0, max_dims=max_dims, min_side=0, max_side=max_side
-    )
-    return found.map(lambda drawn: drawn.input_shapes)
+    draw: st.DrawFn, count: int, *, max_dims: int = 3
+) -> list[tuple[int, ...]]:
+    """Draw ``count`` shapes that broadcast together, some stretched, some of lower rank."""
+    full = draw(shapes(max_dims=max_dims))
+    found = []
+    for _ in range(count):
+        shape = list(full)
+        for k in range(len(full)):
+            if draw(st.integers(0, 3)) == 3:
+                shape[k] = 1
+        skip = draw(st.integers(0, len(full))) if draw(st.integers(0, 2)) == 2 else 0
+        found.append(tuple(shape[skip:]))
+    return found
 
 
 @st.composite
@@ -85,12 +106,12 @@ def trees(
     operands : sequence of Sample
         What its leaves are.
     depth : int, default 3
-        Operations above one another.
+        Most operations above one another.
     inexact : bool, default False
         End in a function of `INEXACT` where the dtype allows one.  Everything below is exact, so
         the bound of that function is the bound of the tree.
     """
-    tree = _grow(draw, operands, depth)
+    tree = _grow(draw, operands, draw(st.integers(1, depth)))
     if inexact:
         name = draw(st.sampled_from(INEXACT))
         args = [tree] * OPS[name].arity
