@@ -52,9 +52,10 @@ _MODULES: dict[str, str] = {
     "dtypes.names": _DTYPES,
     "functions.comparison": "allclose array_equal",
     "functions.constants": "e inf nan newaxis pi",
+    "functions.conversion": "asarray from_dlpack",
     "functions.creation": (
-        "arange asarray empty empty_like eye from_dlpack fromfunction full full_like linspace ones "
-        "ones_like zeros zeros_like"
+        "arange empty empty_like eye fromfunction full full_like linspace ones ones_like zeros "
+        "zeros_like"
     ),
     "functions.data_types": "astype can_cast result_type",
     "functions.elementwise": _ELEMENTWISE,

@@ -214,7 +214,9 @@ def huge(path: Path) -> None:
 
 @POSIX
 @pytest.mark.parametrize(
-    "spoil", [link_to_elsewhere, pipe, huge, lambda path: path.chmod(0o666)], ids=str
+    "spoil",
+    [link_to_elsewhere, pipe, huge, lambda path: path.chmod(0o666)],
+    ids=["link", "pipe", "huge", "writable by others"],
 )
 def test_an_entry_that_is_not_a_private_file_is_a_miss(
     place: Path, spoil: Callable[[Path], None]

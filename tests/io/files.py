@@ -42,7 +42,7 @@ def described(descr: object, shape: object = (2,), data: bytes = bytes(16)) -> b
     return npy(f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape!r}, }}", data)
 
 
-def loaded(data: bytes, **options: Any) -> Any:
+def loaded(data: bytes | bytearray, **options: Any) -> Any:
     """Load a file from memory."""
     return xl.load(io.BytesIO(data), **options)
 
@@ -68,7 +68,7 @@ def numpy_savez(arrays: Mapping[str, object], compressed: bool = False) -> bytes
     return file.getvalue()
 
 
-def refuses(data: bytes, message: str, **options: Any) -> None:
+def refuses(data: bytes | bytearray, message: str, **options: Any) -> None:
     """Check that a file is refused for the named reason, before anything is allocated."""
     file = io.BytesIO(data)
     before = counters.allocations, counters.bytes

@@ -201,6 +201,16 @@ def test_expressions_are_evaluated() -> None:
     assert same(loaded(saved(xl.sum(f))), 6.0)
 
 
+def test_arguments_of_traced_functions_have_no_values() -> None:
+    @xl.jit
+    def step(a: Any) -> Any:
+        saved(a)
+        return a + 1
+
+    with pytest.raises(xl.TracedValueError):
+        step(xl.ones(3))
+
+
 def test_memory_is_written_from_where_it_is() -> None:
     a = xl.zeros((100, 100))
     before = counters.allocations, counters.snapshots

@@ -66,9 +66,11 @@ def views(draw: st.DrawFn, shape: tuple[int, ...]) -> Transform:
 
 
 @st.composite
-def chains(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Transform]]:
-    """Draw a shape and views of views of it."""
-    shape = start = draw(shapes)
+def chains(
+    draw: st.DrawFn, shape: tuple[int, ...] | None = None
+) -> tuple[tuple[int, ...], list[Transform]]:
+    """Draw a shape, unless it is given, and views of views of it."""
+    shape = start = draw(shapes) if shape is None else shape
     chain: list[Transform] = []
     for _ in range(draw(st.integers(1, 4))):
         if len(shape) > 5:

@@ -128,6 +128,7 @@ class XContainer(XExpression):
         What NumPy writes through it is not seen by the rule that pending expressions keep old
         values.
         """
+        self._buffer.share()
         return self._buffer.view(self._dtype, self._map)
 
     def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> NumpyArray:
@@ -145,7 +146,7 @@ class XContainer(XExpression):
 
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
-        return container_repr(self._kind, self.numpy())
+        return container_repr(self._kind, self._buffer.view(self._dtype, self._map))
 
     def copy(self) -> XContainer:
         """Return the elements in new memory, in the same order of dimensions."""

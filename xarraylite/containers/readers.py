@@ -62,7 +62,7 @@ def protect(buffer: Buffer, root: Node, operand: Operand | None) -> int:
     reading = buffer.pending()
     if reading is None:
         return 0
-    if _is_consumed(reading, buffer, root, operand):
+    if _is_consumed(reading, buffer, root, operand) and not buffer.is_read_elsewhere():
         return 0
     return buffer.snapshot_readers()
 
@@ -91,13 +91,7 @@ def _is_consumed(reading: Reading, buffer: Buffer, root: Node, operand: Operand 
 
 def _shared_below(order: list[Node], within: set[int], operand: Operand | None) -> bool:
     """Tell whether a node above one of the leaves has users outside the graph."""
-    uses: dict[int, int] = {}
-    touched = set(within)
-    for node in order:
-        for arg in node.args:
-            uses[id(arg)] = uses.get(id(arg), 0) + 1
-            if id(arg) in touched:
-                touched.add(id(node))
+    uses, touched = _uses(order, within)
     top = None if operand is None else id(operand.node)
     for k in range(len(order)):
         key = id(order[k])
@@ -109,6 +103,21 @@ def _shared_below(order: list[Node], within: set[int], operand: Operand | None) 
     return False
 
 
+def _uses(order: list[Node], within: set[int]) -> tuple[dict[int, int], set[int]]:
+    """Count each node's uses inside the graph, and find the nodes above the leaves ``within``.
+
+    A function of its own, whose loop variables are gone when references are counted.
+    """
+    uses: dict[int, int] = {}
+    touched = set(within)
+    for node in order:
+        for arg in node.args:
+            uses[id(arg)] = uses.get(id(arg), 0) + 1
+            if id(arg) in touched:
+                touched.add(id(node))
+    return uses, touched
+
+
 def _measure_reading() -> int:
     """Count the references of a reading that one leaf holds, as `_is_consumed` sees them."""
 
@@ -118,13 +127,13 @@ def _measure_reading() -> int:
     def callee(value: object) -> int:
         return sys.getrefcount(value)
 
-    def caller(value: object) -> int:
-        kept = value
+    def caller(leaf: Probe) -> int:
+        kept = leaf.held  # type: ignore[attr-defined]
         return callee(kept)
 
     probe = Probe()
     probe.held = object()  # type: ignore[attr-defined]
-    return caller(probe.held) - 1  # type: ignore[attr-defined]
+    return caller(probe) - 1
 
 
 def _measure_node() -> int:

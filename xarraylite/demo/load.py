@@ -75,12 +75,22 @@ def sample() -> Terrain:
 
     Its cells are measured in degrees; a degree of longitude is shorter than one of latitude by
     the cosine of the latitude.
+
+    Raises
+    ------
+    InputError
+        If matplotlib or its sample data are not installed.
     """
-    with matplotlib_module("cbook").get_sample_data(SAMPLE) as data:
-        elevation = data["elevation"]
-        latitude = math.radians(float(data["ymin"]))
-        dx = DEGREE * float(data["dx"]) * math.cos(latitude)
-        dy = DEGREE * float(data["dy"])
+    try:
+        with matplotlib_module("cbook").get_sample_data(SAMPLE) as data:
+            elevation = data["elevation"]
+            latitude = math.radians(float(data["ymin"]))
+            dx = DEGREE * float(data["dx"]) * math.cos(latitude)
+            dy = DEGREE * float(data["dy"])
+    except OSError:  # some distributions leave the sample data out
+        raise InputError(
+            f"matplotlib comes without its sample data {SAMPLE} here; use --array FILE.npy"
+        ) from None
     heights = XArray(elevation, dtype=float64)
     return Terrain(SAMPLE, dtype_name(elevation.dtype), heights, Grid(dx, dy), "m")
 

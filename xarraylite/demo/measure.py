@@ -168,7 +168,7 @@ def slide(xl: ModuleType, terrain: Terrain, steps: int) -> tuple[Phase, Numbers,
         return explain(here, here + landslide(xl, z, grid, REPOSE))
 
     phase = _phase(
-        f"Erosion: {steps} steps in place, u[1:-1, 1:-1] += ... of u and its four neighbours",
+        f"Erosion: {steps} steps in place, z[1:-1, 1:-1] += landslide(z)",
         lambda: erode(xl, z, grid, REPOSE),
         lambda: erode(np, plain, grid, REPOSE),
         plan,

@@ -44,8 +44,8 @@ def phase_lines(phase: Phase) -> Iterator[str]:
     if rounds := len(phase.ours):
         nbytes, buffers = phase.memory.bytes / rounds, phase.memory.temporaries / rounds
         yield (
-            f"  allocated each time: {nbytes:,.0f} bytes in {buffers:.3g} temporaries; "
-            f"NumPy's temporaries: {phase.numpy_peak:,} bytes"
+            f"  allocated each time: {nbytes:,.0f} bytes (temporaries: {buffers:.3g}); "
+            f"by NumPy: {phase.numpy_peak:,} bytes at once"
         )
 
 

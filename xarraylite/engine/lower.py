@@ -244,6 +244,9 @@ class _Lowering:
             if isinstance(step, Take):
                 if not memory:
                     raise Cut(ordinal, "is read through an index")
+                if any(at.strides[step.axis] for _, _, at in gathers):
+                    # The earlier index would itself have to be gathered.
+                    raise Cut(self.graph.args[maker][0], "is gathered, and gathered from")
                 index = self.graph.nodes[step.index]
                 gathers.append((step.index, layout.strides[step.axis], Strided((), ())))
                 layout, at = _take(layout, step.axis, index)

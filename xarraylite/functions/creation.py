@@ -13,12 +13,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .._errors import ShapeError, SizeError
-from ..containers.adapt import adapt
 from ..containers.container import XContainer
 from ..containers.convert import (
     LayoutLike,
     layout_of,
-    pinned_dtype,
     raw,
     store,
     values_node,
@@ -35,7 +33,14 @@ from ..shape.broadcast import as_shape
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
 
 
-def _check_device(device: str | None, operation: str) -> None:
+def check_device(device: str | None, operation: str) -> None:
+    """Refuse any device but the CPU.
+
+    Raises
+    ------
+    ValueError
+        If ``device`` is another one.
+    """
     if device not in (None, "cpu"):
         raise ValueError(f"{operation}: the only device is 'cpu', got {device!r}")
 
@@ -43,66 +48,6 @@ def _check_device(device: str | None, operation: str) -> None:
 def _wrap(node: Node, layout: LayoutLike, strides: Sequence[int] | None, name: str) -> XArray:
     place, policy = layout_of(node.shape, layout, strides, name)
     return XArray._own(store(node, place), place, node.dtype, policy)
-
-
-def asarray(
-    values: object,
-    /,
-    *,
-    dtype: object = None,
-    device: str | None = None,
-    copy: bool | None = None,
-    layout: LayoutLike = None,
-    strides: Sequence[int] | None = None,
-) -> XContainer:
-    """Return ``values`` as a container.
-
-    Parameters
-    ----------
-    values : array, expression, scalar, buffer or nested lists
-        A container of the wanted dtype and layout is returned as it is.
-    dtype : dtype, optional
-        By default that of the values.
-    device : {"cpu"}, optional
-        Where to put it.
-    copy : bool, optional
-        True: always copy.  False: never; refuse where that is impossible.  By default copy
-        everything but containers, so that what others write later is not seen.
-    layout, strides : optional
-        As for `XArray`.
-
-    Returns
-    -------
-    XContainer
-        An `XArray` unless ``values`` is a container already.
-
-    Raises
-    ------
-    ValueError
-        If ``copy=False`` and a copy is needed.
-    DTypeError, ShapeError
-        If the values are no numbers, or ragged.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.asarray([[1, 2], [3, 4]], dtype="bfloat16").dtype
-    dtype(bfloat16)
-    """
-    _check_device(device, "asarray")
-    wanted = pinned_dtype(dtype)
-    plain = layout is None and strides is None
-    as_is = plain and copy is not True
-    if as_is and isinstance(values, XContainer) and (wanted is None or values.dtype == wanted):
-        return values
-    if copy is False:
-        if not plain or isinstance(values, list | tuple | XExpression):
-            raise ValueError(f"asarray: {type(values).__name__} cannot be used without a copy")
-        made = adapt(values)
-        if wanted is not None and made.dtype != wanted:
-            raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
-        return made
-    return XArray(values, dtype, layout, strides)
 
 
 def empty(
@@ -142,7 +87,7 @@ def empty(
     >>> xl.empty((2, 3), layout="column_major").strides
     (1, 2)
     """
-    _check_device(device, "empty")
+    check_device(device, "empty")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "empty")
     return XArray._own(raw(place, kind_), place, kind_, policy)
 
@@ -180,7 +125,7 @@ def zeros(
     >>> xl.zeros(3, dtype="int32")
     XArray([0, 0, 0], dtype=int32)
     """
-    _check_device(device, "zeros")
+    check_device(device, "zeros")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
     return XArray._own(zeroed(place, kind_), place, kind_, policy)
 
@@ -243,7 +188,7 @@ def full(
     >>> xl.full((2,), 7)
     XArray([7, 7])
     """
-    _check_device(device, "full")
+    check_device(device, "full")
     node = values_node(fill_value, None, "full") if not _is_python(fill_value) else None
     natural = build.weak_scalar(fill_value) if node is None else node  # type: ignore[arg-type]
     kind_ = natural.dtype if dtype is None else as_dtype(dtype)
@@ -345,7 +290,7 @@ def arange(
     >>> xl.arange(1, 7, 2)
     XArray([1, 3, 5])
     """
-    _check_device(device, "arange")
+    check_device(device, "arange")
     if stop is None:
         start, stop = 0, start
     if step == 0:
@@ -401,7 +346,7 @@ def linspace(
     >>> xl.linspace(0, 1, 5)
     XArray([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
-    _check_device(device, "linspace")
+    check_device(device, "linspace")
     as_shape(num, "linspace")
     is_complex = bool(np.iscomplexobj(start) or np.iscomplexobj(stop))
     kind_ = as_dtype(complex if is_complex else float) if dtype is None else as_dtype(dtype)
@@ -445,7 +390,7 @@ def eye(
     XArray([[0, 1, 0],
             [0, 0, 1]])
     """
-    _check_device(device, "eye")
+    check_device(device, "eye")
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
     kind_ = float64 if dtype is None else as_dtype(dtype)
     values = np.eye(shape[0], shape[1], k=k, dtype=bool)
@@ -495,32 +440,3 @@ def fromfunction(
         positions.append(XExpression(Iota(extents, kind_, Strided(extents, strides))))
     node = values_node(function(*positions), None, "fromfunction")
     return _wrap(build.broadcast_to(node, extents), layout, None, "fromfunction")
-
-
-def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> XContainer:
-    """Return a container over the memory of any object that speaks DLPack.
-
-    Parameters
-    ----------
-    x : object
-        Has ``__dlpack__``; its memory must be on the CPU.
-    device : {"cpu"}, optional
-        Where to put it.
-    copy : bool, optional
-        True: copy.  By default and for False: share the memory.
-
-    Returns
-    -------
-    XContainer
-        An `XArray`; read-only if the memory is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import xarraylite as xl
-    >>> xl.from_dlpack(np.arange(3))
-    XArray([0, 1, 2])
-    """
-    _check_device(device, "from_dlpack")
-    shared = adapt(np.from_dlpack(x))
-    return XArray(shared) if copy else shared

@@ -45,7 +45,7 @@ def _fold(
     op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool, initial: object
 ) -> Node:
     """Fold, then take ``initial`` in."""
-    if op.identity is None and initial is not None and any(node.shape[k] == 0 for k in axes):
+    if op.identity is None and initial is not None and 0 in [node.shape[k] for k in axes]:
         shape = [1 if k in axes else n for k, n in enumerate(node.shape)]
         kept = tuple(shape if keepdims else [n for k, n in enumerate(shape) if k not in axes])
         first = as_operand(initial, op.name)

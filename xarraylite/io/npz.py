@@ -37,7 +37,8 @@ FREE_BYTES = 1 << 30
 """Arrays of an archive may have so many bytes, however well they were compressed."""
 
 _MAX_NAME = 255  # bytes in UTF-8, ".npy" included: what file systems accept
-# A directory of members with the longest names, and some extra fields, fits.
+# A directory of members with the longest names, and some extra fields, fits; a forged one of
+# this size has less than 90 000 entries.
 _MAX_DIRECTORY = MAX_MEMBERS * 400
 _DEFLATE_LIMIT = 1032  # bytes that deflate makes of one at most
 _ENCRYPTED = 0x1 | 0x20 | 0x40  # flags: encryption, patches, strong encryption
@@ -106,9 +107,9 @@ def _members(window: Window, name: str, nbytes: int, max_ratio: float) -> Iterat
     if len(infos) > MAX_MEMBERS:
         raise refusal(name, f"has {len(infos)} members", f"at most {MAX_MEMBERS} are read")
     by_place = sorted(infos, key=lambda info: info.header_offset)
-    limits = [info.header_offset for info in by_place[1:]] + [directory]
-    ends = {id(info): end for info, end in zip(by_place, limits, strict=True)}
-    if (by_place[0].header_offset if by_place else directory) != 0:
+    places = [info.header_offset for info in by_place] + [directory]
+    ends = {id(info): end for info, end in zip(by_place, places[1:], strict=True)}
+    if places[0] != 0:
         raise refusal(name, "has bytes before its first member", "an archive begins with one")
     keys = [_key(name, info) for info in infos]
     announced = sum(info.file_size for info in infos)

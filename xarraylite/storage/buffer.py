@@ -12,8 +12,9 @@ copy: exactly the byte range it can reach, read-only if it is.
 not the buffer; the buffer knows its live `Reading` by weak reference, so "does any expression
 still refer to these bytes?" is one look-up, and the cost of a later write falls on the writer
 only if one does: it moves the reading to a copy (`snapshot_readers`) or marks it stale
-(`invalidate_readers`).  Borrowed buffers can share memory, so for them the question covers the
-readings of every borrowed buffer whose bytes intersect.
+(`invalidate_readers`).  Borrowed buffers can share memory, with each other and with buffers whose
+memory was given to NumPy (`share`); for these the question covers the readings of every such
+buffer whose bytes intersect.
 
 **Threads.**  Cutting from a slab is one ``list.pop``, atomic also on free-threaded builds, and
 cannot deadlock when a finaliser allocates.  Making a reading takes a lock, because a reading
@@ -50,7 +51,7 @@ _SLAB = 16 << 10
 _UINT8 = np.dtype(np.uint8)
 
 _readings_lock = threading.RLock()
-_borrowed_readings: set[weakref.ref[Reading]] = set()
+_shared_readings: set[weakref.ref[Reading]] = set()
 
 
 class Reading:
@@ -100,6 +101,8 @@ class Buffer:
         The object the bytes were borrowed from; None if they were allocated here.
     retired : bool
         Set by a container that has moved to another buffer: nobody will write here again.
+    shared : bool
+        Whether other buffers may have the same bytes: this one was borrowed, or given out.
     """
 
     __slots__ = (
@@ -112,6 +115,7 @@ class Buffer:
         "owner",
         "readonly",
         "retired",
+        "shared",
     )
 
     def __init__(
@@ -130,6 +134,7 @@ class Buffer:
         self.readonly = readonly
         self.owner = owner
         self.retired = False
+        self.shared = owner is not None
         self._reading: weakref.ref[Reading] | None = None
 
     @staticmethod
@@ -267,17 +272,29 @@ class Buffer:
         if live is not None:
             return live
         fresh = Reading(self)
-        borrowed = self.owner is not None
-        mark = weakref.ref(fresh, _borrowed_readings.discard if borrowed else None)
+        shared = self.shared
+        mark = weakref.ref(fresh, _shared_readings.discard if shared else None)
         with _readings_lock:
             known = self._reading
             live = known() if known is not None else None
             if live is not None:
                 return live
             self._reading = mark
-            if borrowed:
-                _borrowed_readings.add(mark)
+            if shared:
+                _shared_readings.add(mark)
         return fresh
+
+    def share(self) -> None:
+        """Note that the memory is given to others, who may lend it back as another buffer."""
+        if self.shared:
+            return
+        self.shared = True
+        with _readings_lock:
+            known = self._reading
+            live = known() if known is not None else None
+            if live is not None:
+                self._reading = weakref.ref(live, _shared_readings.discard)
+                _shared_readings.add(self._reading)
 
     def pending(self) -> Reading | None:
         """Return a live `Reading` of these bytes, or None if no expression refers to them."""
@@ -286,9 +303,13 @@ class Buffer:
             live = known()
             if live is not None:
                 return live
-        if self.owner is not None and _borrowed_readings:
+        if self.shared and _shared_readings:
             return next(self._foreign_readings(), None)
         return None
+
+    def is_read_elsewhere(self) -> bool:
+        """Tell whether another buffer with some of these bytes has a live `Reading`."""
+        return self.shared and next(self._foreign_readings(), None) is not None
 
     def snapshot_readers(self) -> int:
         """Keep the current bytes for every pending expression, before they are overwritten.
@@ -327,21 +348,21 @@ class Buffer:
     def _detach(self) -> weakref.ref[Reading] | None:
         mark, self._reading = self._reading, None
         if mark is not None:
-            _borrowed_readings.discard(mark)
+            _shared_readings.discard(mark)
         return mark
 
     def _all_readings(self) -> list[Reading]:
         known = self._reading
         live = known() if known is not None else None
         own = [] if live is None else [live]
-        if self.owner is None:
+        if not self.shared:
             return own
         return own + list(self._foreign_readings())
 
     def _foreign_readings(self) -> Iterator[Reading]:
-        """Live readings of other borrowed buffers that share bytes with this one."""
+        """Live readings of other buffers that share bytes with this one."""
         end = self.address + self.nbytes
-        for mark in _borrowed_readings.copy():  # callbacks may shrink the set meanwhile
+        for mark in _shared_readings.copy():  # callbacks may shrink the set meanwhile
             reading = mark()
             if reading is None:
                 continue

@@ -96,7 +96,9 @@ def emit_map(spec: MapSpec) -> str:
         if spec.mode is not Mode.DIRECT and spec.mode is not Mode.TILED:
             source.line(f"w0 = scratch({BLOCK * token(spec.operands[0].dtype).itemsize})")
         loops.start(source, "t0")
-        with source.block("for t in range(t0, t1):"):
+        # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
+        # it varies.
+        with source.block("for t in range(t0, t1):" if spec.outer else "if t0 < t1:"):
             _ROWS[spec.mode](source, spec)
             loops.step(source)
         if spec.mode is Mode.STREAM:
@@ -210,4 +212,3 @@ _ROWS = {
 def inner_class(stride: int, unit: int) -> Inner:
     """Classify an inner stride in bytes (or, for an iota, in value)."""
     return Inner.STILL if stride == 0 else Inner.UNIT if stride == unit else Inner.ANY
-
