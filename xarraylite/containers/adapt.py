@@ -71,7 +71,8 @@ def adapt(
     >>> memory[0], memory[4], memory[8]
     (7, 7, 0)
     """
-    if isinstance(buffer, np.ndarray) and shape is None and strides is None and dtype is None:
+    plain = shape is None and strides is None and dtype is None and offset == 0
+    if plain and isinstance(buffer, np.ndarray):
         leaf = borrow_array(buffer, "adapt")
         made = XArray._own(leaf.reading.buffer, leaf.map, leaf.dtype, DYNAMIC)
         _refuse_overlap(made.buffer, made.map, made.dtype)

@@ -20,6 +20,17 @@ import numpy as np
 from ..dtypes.bits import bits_f32, bits_f64, float_f32, float_f64
 
 
+def sum_error(a: Any, b: Any, whole: Any) -> Any:
+    """Return exactly what ``whole = a + b`` has rounded off (Knuth, TAOCP 2, 4.2.2)."""
+    back = whole - a
+    return (a - (whole - back)) + (b - back)
+
+
+def compensate(total: Any, lost: Any) -> Any:
+    """Return ``total + lost``; what was lost is not a number where the total overflowed."""
+    return total + lost if lost != 0 and lost - lost == 0 else total
+
+
 def fmod_f(a: Any, b: Any) -> Any:
     """C's fmod: exact remainder with the dividend's sign."""
     return np.fmod(a, b)

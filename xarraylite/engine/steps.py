@@ -186,7 +186,7 @@ def reduce_step(
     """Return the step that folds ``lowered`` over ``axes`` into ``to``.
 
     With more than one of ``chunks`` (see `chunk_ranges`), ``to`` has a leading dimension, and each
-    part is folded into its own element of that.
+    part is folded into its own element of that.  Without any, partial results are joined.
     """
     parts = len(chunks) > 1
     layout = _spread(to.layout, lowered.shape, axes, parts)
@@ -199,8 +199,9 @@ def reduce_step(
     kept_loops = len(kept.extents) - (0 if along else 1)
     reduced_loops = len(reduced.extents) - (1 if along else 0)
     operands = _operands(inner, lowered, memory, to, 0 if along else -1)
+    gathers, joins = len(lowered.gathers), not chunks
     spec = ReduceSpec(
-        form, kept_loops, reduced_loops, operands, lowered.body, op, len(lowered.gathers)
+        form, kept_loops, reduced_loops, operands, lowered.body, op, gathers, joins
     )
     words = spec.words()
     block = array("q", [0]) * len(words)

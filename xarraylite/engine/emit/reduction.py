@@ -5,13 +5,16 @@ runs along a reduced dimension or a kept one:
 
 `ALONG`
     The inner loop is reduced.  Blocks of `BLOCK` values are computed into scratch and folded by
-    halving, which vectorises without reordering by the compiler; the blocks' results are folded
-    by a binary counter, so partial results of equal weight meet.
+    halving, which vectorises without reordering by the compiler.  The blocks' results are summed
+    with what each addition rounds off kept apart and added at the end (Knuth's TwoSum, as in
+    Neumaier's summation); other folds go through a binary counter, so that results of equal
+    weight meet.
 `ACROSS`
     The inner loop is kept.  A tile of up to `BLOCK` results is accumulated row by row; every
     `ROWS` rows the tile enters the same kind of binary counter, now of whole tiles.
 
-Both are the same sum whichever thread runs them; error grows with the logarithm of the count.
+Partial results of a reduction cut into parts are joined by one more kernel, compensated in either
+form.  Sums are the same whichever thread runs them, and at least as accurate as NumPy's.
 """
 
 from __future__ import annotations
@@ -73,6 +76,8 @@ class ReduceSpec:
         How it is folded.
     gathers : int
         Number of gather strides.
+    joins : bool
+        Whether the values are partial results: few, and each the sum of many.
     """
 
     form: Form
@@ -82,6 +87,12 @@ class ReduceSpec:
     body: Body
     op: Reduction
     gathers: int
+    joins: bool = False
+
+    @property
+    def compensated(self) -> bool:
+        """Whether roundings are kept track of: sums of floats."""
+        return self.op.name == "sum" and token(self.body.dtype).kind in "fc"
 
     def words(self) -> Words:
         """Return the layout of the argument block; ``z`` is the identity."""
@@ -151,77 +162,142 @@ def _along_scratch(source: Source, spec: ReduceSpec) -> None:
 
 def _fold_along(source: Source, spec: ReduceSpec) -> None:
     value = token(spec.body.dtype).value
+    block = 1 if spec.joins and spec.compensated else BLOCK
     rows = _rows(source, spec)
-    source.line("count = 0")
+    source.lines("total = z", f"lost = {value}(0)", "count = 0")
     with source.block("for r in range(r0, r1):"):
         fixed = _still(source, spec)
-        with source.block(f"for low in range(j0, j1, {BLOCK}):"):
-            source.line(f"width = min(j1 - low, {BLOCK})")
+        with source.block(f"for low in range(j0, j1, {block}):"):
+            source.line(f"width = min(j1 - low, {block})")
             with source.block("for j in range(low, low + width):"):
                 emit_body(source, spec.body, readers(spec.operands, "q", "j"), fixed)
                 source.line(f"push_{value}(w0, j - low, v{len(spec.body.instructions) - 1})")
-            with source.block("while width > 1:"):
-                source.line("half = (width + 1) // 2")
-                with source.block("for j in range(width - half):"):
-                    pair = spec.combine(f"pull_{value}(w0, j)", f"pull_{value}(w0, j + half)")
-                    source.line(f"push_{value}(w0, j, {pair})")
-                source.line("width = half")
-            source.lines(f"total = pull_{value}(w0, 0)", "carry = count", "level = 0")
-            with source.block("while carry & 1:"):
-                source.line(f"total = {spec.combine(f'pull_{value}(w1, level)', 'total')}")
-                source.lines("carry >>= 1", "level += 1")
-            source.lines(f"push_{value}(w1, level, total)", "count += 1")
+            _halve(source, spec)
+            source.line(f"part = pull_{value}(w0, 0)")
+            if spec.compensated:
+                _add_part(source, value)
+            else:
+                _count_part(source, spec)
         rows.step(source)
-    source.lines("total = z", "level = 0")
-    with source.block("while count > 0:"):
-        with source.block("if count & 1:"):
-            source.line(f"total = {spec.combine(f'pull_{value}(w1, level)', 'total')}")
-        source.lines("count >>= 1", "level += 1")
+    if spec.compensated:
+        source.line(f"total = {value}(compensate(total, lost))")
+    else:
+        _collect_parts(source, spec)
     names = token(spec.operands[0].dtype)
     source.line(f"store_{names.memory}(p0, 0, {call(names.encode, 'total')})")
 
 
+def _halve(source: Source, spec: ReduceSpec) -> None:
+    """Fold ``width`` values in scratch into the first one.
+
+    The first is folded with the last and so on inwards, so that neighbours of opposite sign
+    cancel at once instead of being summed apart.
+    """
+    value = token(spec.body.dtype).value
+    with source.block("while width > 1:"):
+        source.line("last = width - 1")
+        with source.block("for j in range(width // 2):"):
+            pair = spec.combine(f"pull_{value}(w0, j)", f"pull_{value}(w0, last - j)")
+            source.line(f"push_{value}(w0, j, {pair})")
+        source.line("width = (width + 1) // 2")
+
+
+def _add_part(source: Source, value: str) -> None:
+    """Add ``part`` to the total and what the addition rounds off to ``lost`` (Knuth's TwoSum)."""
+    source.line(f"whole = {value}(total + part)")
+    source.line(f"lost = {value}(lost + sum_error(total, part, whole))")
+    source.line("total = whole")
+
+
+def _count_part(source: Source, spec: ReduceSpec) -> None:
+    """Put ``part`` into the binary counter, folding it with results of the same weight."""
+    value = token(spec.body.dtype).value
+    source.lines("carry = count", "level = 0")
+    with source.block("while carry & 1:"):
+        source.line(f"part = {spec.combine(f'pull_{value}(w1, level)', 'part')}")
+        source.lines("carry >>= 1", "level += 1")
+    source.lines(f"push_{value}(w1, level, part)", "count += 1")
+
+
+def _collect_parts(source: Source, spec: ReduceSpec) -> None:
+    """Fold what is in the counter into the total."""
+    value = token(spec.body.dtype).value
+    source.line("level = 0")
+    with source.block("while count > 0:"):
+        with source.block("if count & 1:"):
+            source.line(f"total = {spec.combine(f'pull_{value}(w1, level)', 'total')}")
+        source.lines("count >>= 1", "level += 1")
+
+
 def _across_scratch(source: Source, spec: ReduceSpec) -> None:
+    levels = 1 if spec.joins else LEVELS
     source.line(f"w0 = scratch({BLOCK * _width(spec)})")
-    source.line(f"w1 = scratch({LEVELS * BLOCK * _width(spec)})")
+    source.line(f"w1 = scratch({levels * BLOCK * _width(spec)})")
 
 
 def _fold_across(source: Source, spec: ReduceSpec) -> None:
     value = token(spec.body.dtype).value
-    size = BLOCK * _width(spec)
     with source.block(f"for left in range(j0, j1, {BLOCK}):"):
         source.line(f"right = min(left + {BLOCK}, j1)")
         rows = _rows(source, spec)
-        source.lines("count = 0", "filled = 0")
         _tile(source, f"push_{value}(w0, j, z)")
-        with source.block("for r in range(r0, r1):"):
-            fixed = _still(source, spec)
-            with source.block("for j in range(left, right):"):
-                emit_body(source, spec.body, readers(spec.operands, "q", "j"), fixed)
-                last = f"v{len(spec.body.instructions) - 1}"
-                total = spec.combine(f"pull_{value}(w0, j - left)", last)
-                source.line(f"push_{value}(w0, j - left, {total})")
-            rows.step(source)
-            source.line("filled += 1")
-            with source.block(f"if filled == {ROWS}:"):
-                source.lines("carry = count", "level = w1")
-                pair = spec.combine(f"pull_{value}(level, j)", f"pull_{value}(w0, j)")
-                with source.block("while carry & 1:"):
-                    _tile(source, f"push_{value}(w0, j, {pair})")
-                    source.lines("carry >>= 1", f"level += {size}")
-                _tile(source, f"push_{value}(level, j, pull_{value}(w0, j))")
-                _tile(source, f"push_{value}(w0, j, z)")
-                source.lines("count += 1", "filled = 0")
-        source.line("level = w1")
-        with source.block("while count > 0:"):
-            with source.block("if count & 1:"):
-                _tile(source, f"push_{value}(w0, j, {pair})")
-            source.lines("count >>= 1", f"level += {size}")
+        done = f"pull_{value}(w0, j - left)"
+        if spec.joins and spec.compensated:
+            done = f"{value}(compensate({done}, pull_{value}(w1, j - left)))"
+            _sum_rows(source, spec, rows)
+        else:
+            _fold_rows(source, spec, rows)
         names = token(spec.operands[0].dtype)
         at, offset = place(spec.operands[0], 0, "j")
         with source.block("for j in range(left, right):"):
-            done = call(names.encode, f"pull_{value}(w0, j - left)")
-            source.line(f"store_{names.memory}(p0{at}, {offset}, {done})")
+            source.line(f"store_{names.memory}(p0{at}, {offset}, {call(names.encode, done)})")
+
+
+def _fold_rows(source: Source, spec: ReduceSpec, rows: Odometer) -> None:
+    """Fold all rows into the tile, by way of a binary counter of tiles."""
+    value = token(spec.body.dtype).value
+    size = BLOCK * _width(spec)
+    pair = spec.combine(f"pull_{value}(level, j)", f"pull_{value}(w0, j)")
+    source.lines("count = 0", "filled = 0")
+    with source.block("for r in range(r0, r1):"):
+        fixed = _still(source, spec)
+        with source.block("for j in range(left, right):"):
+            emit_body(source, spec.body, readers(spec.operands, "q", "j"), fixed)
+            last = f"v{len(spec.body.instructions) - 1}"
+            total = spec.combine(f"pull_{value}(w0, j - left)", last)
+            source.line(f"push_{value}(w0, j - left, {total})")
+        rows.step(source)
+        source.line("filled += 1")
+        with source.block(f"if filled == {ROWS}:"):
+            source.lines("carry = count", "level = w1")
+            with source.block("while carry & 1:"):
+                _tile(source, f"push_{value}(w0, j, {pair})")
+                source.lines("carry >>= 1", f"level += {size}")
+            _tile(source, f"push_{value}(level, j, pull_{value}(w0, j))")
+            _tile(source, f"push_{value}(w0, j, z)")
+            source.lines("count += 1", "filled = 0")
+    source.line("level = w1")
+    with source.block("while count > 0:"):
+        with source.block("if count & 1:"):
+            _tile(source, f"push_{value}(w0, j, {pair})")
+        source.lines("count >>= 1", f"level += {size}")
+
+
+def _sum_rows(source: Source, spec: ReduceSpec, rows: Odometer) -> None:
+    """Add all rows to the tile, keeping what the additions round off beside it."""
+    value = token(spec.body.dtype).value
+    _tile(source, f"push_{value}(w1, j, {value}(0))")
+    with source.block("for r in range(r0, r1):"):
+        fixed = _still(source, spec)
+        with source.block("for j in range(left, right):"):
+            emit_body(source, spec.body, readers(spec.operands, "q", "j"), fixed)
+            source.line(f"part = v{len(spec.body.instructions) - 1}")
+            source.line(f"total = pull_{value}(w0, j - left)")
+            source.line(f"lost = pull_{value}(w1, j - left)")
+            _add_part(source, value)
+            source.line(f"push_{value}(w0, j - left, total)")
+            source.line(f"push_{value}(w1, j - left, lost)")
+        rows.step(source)
 
 
 def _tile(source: Source, line: str) -> None:
