@@ -423,10 +423,7 @@ def test_kernels_need_nothing_at_run_time() -> None:
 
 # --- the published table ---------------------------------------------------------------------
 
-HEAD = """---
-orphan: true
----
-# Accuracy of the elementary functions
+HEAD = """# Accuracy of the elementary functions
 
 Largest errors found, in units in the last place (ULP) of the exact result, and speed relative to
 NumPy (above 1: faster) on arrays of 16 384 elements in cache, one thread, measured together on one

@@ -25,6 +25,7 @@ from ..engine.graph import Graph, canonical
 from ..engine.target import Target
 from ..expr.build import WEAK_TYPES, scalar, weak_scalar
 from ..expr.node import Leaf, Node, Scalar
+from ..expr.walk import postorder
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
 from ..storage.buffer import Reading
 from .container import XContainer
@@ -73,6 +74,8 @@ class Jitted(Generic[P, R]):
         """Run the traced kernels on these arguments."""
         if kwargs:
             raise TypeError(f"{self._name}: pass arguments of a traced function by position")
+        if any(type(arg) is XExpression and _is_traced(arg.node) for arg in args):
+            return self._function(*args)  # type: ignore[no-any-return]
         arrays = [_argument(arg) for arg in args]
         key = tuple([_signature(arg) for arg in arrays])
         found = self._traced.get(key)
@@ -93,6 +96,15 @@ class Jitted(Generic[P, R]):
         if isinstance(result, tuple | list):
             return outputs, type(result)
         return outputs, lambda values: values[0]
+
+
+def _is_traced(root: Node) -> bool:
+    """Tell whether an expression is of arguments of a function that is being traced."""
+    return any(
+        (isinstance(node, Leaf) and node.reading.traced)
+        or (isinstance(node, Scalar) and node.parameter >= 0)
+        for node in postorder(root)
+    )
 
 
 def _argument(arg: object) -> Any:

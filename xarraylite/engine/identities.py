@@ -1,7 +1,7 @@
 """Scalars as words of an argument block, and the identities that folds start from.
 
-A sum of floats starts from -0.0, which changes nothing that is added to it; a minimum from +inf
-or the largest integer.  A NaN anywhere wins over either.
+A sum starts from 0 (so a sum of negative zeros is 0.0, as NumPy's), a minimum from +inf or the
+largest integer.  A NaN anywhere wins over either.
 """
 
 from __future__ import annotations
@@ -53,12 +53,8 @@ def _highest(dtype: DType) -> Any:
     return True if dtype.kind == "b" else int(np.iinfo(dtype.name).max)
 
 
-def _zero(dtype: DType) -> Any:
-    return {"f": -0.0, "c": complex(-0.0, -0.0)}.get(dtype.kind, 0)
-
-
 _IDENTITIES: dict[str, Callable[[DType], Any]] = {
-    "sum": _zero,
+    "sum": lambda dtype: 0,
     "prod": lambda dtype: 1,
     "min": _highest,
     "max": _lowest,

@@ -35,6 +35,9 @@ CHUNK = 1 << 17
 #: Cost of what one result is folded from without a look at signals: about 10 ms.
 LONG_CHUNK = 1 << 24
 
+#: Parts of one result; a plan must stay small even if a generator is folded.
+MOST_PARTS = 1 << 16
+
 #: (r0, r1, j0, j1): a range of reduced rows and one of the innermost loop.
 Part = tuple[int, int, int, int]
 
@@ -297,6 +300,7 @@ def chunk_ranges(
     size = CHUNK if few else max(CHUNK, LONG_CHUNK // _cost(lowered.body))
     if not few and total <= units * size:
         return ((0, rows, 0, width),)
+    size = max(size, rows * width // MOST_PARTS)
     return tuple(_ranges(rows, width, along, size if few or along else size // BLOCK * width))
 
 

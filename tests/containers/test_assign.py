@@ -1,0 +1,267 @@
+"""The three forms of assignment, their shapes, casts, and what they leave alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import assert_same_bits, count_allocations
+
+
+def test_the_aliasing_example_of_xtensor() -> None:
+    """b grows from (2, 4) to (3, 2, 4) while it is read."""
+    first, second = np.arange(24.0).reshape(3, 2, 4), np.arange(8.0).reshape(2, 4) * 100
+    a, b = xl.asarray(first), xl.asarray(second)
+    b.assign(a + b)
+    assert b.shape == (3, 2, 4)
+    for i in range(3):
+        assert_same_bits(b[i], first[i] + second)
+
+
+def test_a_growing_vector() -> None:
+    a, b = xl.asarray([1, 2, 3, 4]), xl.asarray([[1, 2, 3, 4], [5, 6, 7, 8]])
+    a.assign(a + b)
+    assert a.tolist() == [[2, 4, 6, 8], [6, 8, 10, 12]]
+
+
+def test_a_container_appended_to() -> None:
+    a, b = xl.asarray([1, 2]), xl.asarray([3])
+    for _ in range(3):
+        a.assign(xl.concat([a, b]))
+    assert a.tolist() == [1, 2, 3, 3, 3]
+    a.assign(xl.concat([b, a[::-1]]))
+    assert a.tolist() == [3, 3, 3, 3, 2, 1]
+    m = xl.asarray([[1, 2], [3, 4]])
+    m[...] = xl.concat([m[1:], m[:1]])
+    assert m.tolist() == [[3, 4], [1, 2]]
+    m.assign(xl.stack([m, m.T]))
+    assert m.tolist() == [[[3, 4], [1, 2]], [[3, 1], [4, 2]]]
+
+
+def test_a_matrix_and_its_transpose() -> None:
+    m = xl.asarray(np.arange(9).reshape(3, 3))
+    m[...] = m + m.T
+    assert m.tolist() == [[0, 4, 8], [4, 8, 12], [8, 12, 16]]
+    n = xl.asarray(np.arange(6).reshape(2, 3))
+    n.assign(n.T)
+    assert n.tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+def test_shifts_and_reversals() -> None:
+    def fresh() -> Any:
+        return xl.asarray([1, 2, 3, 4, 5])
+
+    a = fresh()
+    a[1:] = a[:-1]
+    assert a.tolist() == [1, 1, 2, 3, 4]
+    a = fresh()
+    a[:-1] = a[1:]
+    assert a.tolist() == [2, 3, 4, 5, 5]
+    a = fresh()
+    a[::-1] += a
+    assert a.tolist() == [6, 6, 6, 6, 6]
+    a = fresh()
+    a[...] = a[::-1]
+    assert a.tolist() == [5, 4, 3, 2, 1]
+    a = xl.asarray([1, 2, 3, 4, 5, 6])
+    a[::2] = a[1::2]
+    assert a.tolist() == [2, 2, 4, 4, 6, 6]
+    a[1:] += a[:-1]
+    assert a.tolist() == [2, 4, 6, 8, 10, 12]
+
+
+def test_container_rule_takes_the_shape() -> None:
+    a = xl.zeros((2, 3))
+    assert a.assign([[1.0], [2.0]]) is a
+    assert a.tolist() == [[1], [2]]
+    a.assign(1.2)
+    assert (a.shape, a.tolist()) == ((), 1.2)
+    a.assign(xl.ones((0, 4)))
+    assert a.shape == (0, 4)
+    a.assign(np.arange(3))
+    assert (a.tolist(), str(a.dtype)) == ([0, 1, 2], "float64")
+
+
+def test_container_rule_keeps_dtype_and_static_layout() -> None:
+    a = xl.XArray([[1, 2]], dtype="int16", layout="column_major")
+    a.assign(xl.asarray([[1.9, -1.9], [3.0, 4.0], [5.0, 6.0]]))
+    assert (str(a.dtype), a.strides) == ("int16", (1, 3))
+    assert a.tolist() == [[1, -1], [3, 4], [5, 6]]
+
+
+def test_container_rule_keeps_strides_where_the_shape_stays() -> None:
+    a = xl.XArray(np.zeros((2, 3)), strides=(1, 2))
+    a.assign(np.arange(6.0).reshape(2, 3))
+    assert (a.strides, a.tolist()) == ((1, 2), [[0, 1, 2], [3, 4, 5]])
+
+
+def test_same_number_of_bytes_is_not_allocated_again() -> None:
+    a, b = xl.zeros((2, 3)), xl.ones((3, 2))
+    address = a.buffer.address
+    with count_allocations() as count:
+        a.assign(b)
+    assert (a.shape, a.buffer.address, count.allocations) == ((3, 2), address, 0)
+    a.assign(a.T)
+    assert a.tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_view_rule_broadcasts() -> None:
+    a = xl.zeros((2, 3))
+    a[...] = 1.2
+    assert a.tolist() == [[1.2] * 3] * 2
+    a[...] = [1, 2, 3]
+    assert a.tolist() == [[1, 2, 3]] * 2
+    a[...] = [[7], [8]]
+    assert a.tolist() == [[7] * 3, [8] * 3]
+    a[...] = xl.ones((1, 1, 2, 3))
+    assert a.tolist() == [[1] * 3] * 2
+    a[1] = xl.asarray([[4.0, 5, 6]])
+    a[:, 0] = np.float32(0.5)
+    assert a.tolist() == [[0.5, 1, 1], [0.5, 5, 6]]
+    a[0, 0] = xl.asarray(9)
+    a[()] = a
+    assert float(a[0, 0]) == 9
+
+
+def test_view_rule_never_resizes() -> None:
+    a = xl.zeros((4, 3, 2))
+    for wrong in (xl.ones((2, 3, 4)), xl.ones((2, 4, 3, 2)), xl.ones(3), xl.ones((4, 3, 0))):
+        for target in (a, xl.noalias(a)):
+            with pytest.raises(xl.BroadcastError, match=r"cannot be broadcast into X\w+ float64\[4, 3, 2\]"):
+                target[...] = wrong
+        view = a[:, :, :]
+        with pytest.raises(xl.BroadcastError, match="XView float64"):
+            view.assign(wrong)
+    assert not bool(xl.any(a))
+
+
+def test_in_place_operators_never_grow() -> None:
+    """NumPy's rule; xtensor's container would take the larger shape."""
+    b = xl.ones((2, 3))
+    for shape in ((1, 3), (3,)):
+        a = xl.zeros(shape)
+        for target in (a, xl.noalias(a)):
+            with pytest.raises(xl.BroadcastError, match=r"in-place add.*\(2, 3\).*use assign"):
+                target += b
+        assert a.tolist() == np.zeros(shape).tolist()
+
+
+def test_casts_follow_numpy() -> None:
+    for code in ("i1", "u1", "i4", "u8", "f4", "f2", "?", "c8"):
+        ours, theirs = xl.zeros(4, dtype=code), np.zeros(4, code)
+        values = np.array([0.0, 1.6, 100.4, 77.0])
+        ours[...] = values
+        theirs[...] = values
+        assert_same_bits(ours, theirs)
+        ours[...] = np.arange(4)
+        theirs[...] = np.arange(4)
+        assert_same_bits(ours, theirs)
+
+
+def test_python_integers_must_fit() -> None:
+    a = xl.zeros(2, dtype="uint8")
+    for value in (256, -1):
+        with pytest.raises(OverflowError, match="uint8"):
+            a[...] = value
+        with pytest.raises(OverflowError, match="uint8"):
+            a += value
+    a[...] = 255
+    a += 1
+    assert a.tolist() == [0, 0]
+
+
+def test_one_rounding_into_narrow_floats() -> None:
+    a = xl.zeros(1, dtype="bfloat16")
+    a[...] = xl.asarray([1.0]) + (2.0**-8 + 2.0**-40)
+    assert float(a[0]) == 1.0078125
+    a += 0.0078125 / 2
+    assert float(a[0]) == 1.015625
+
+
+def test_scalars_and_arrays_of_numpy() -> None:
+    a = xl.zeros((2, 2), dtype="float32")
+    a[0] = np.arange(2)
+    a[1] = np.float64(0.1)
+    assert a.tolist() == [[0, 1], [float(np.float32(0.1))] * 2]
+    a[...] = np.array(3)
+    assert a.tolist() == [[3, 3], [3, 3]]
+
+
+def test_empty_selections() -> None:
+    a = xl.asarray([1, 2, 3])
+    a[3:] = 9
+    a[3:] = a[:0]
+    a[[]] = 5
+    a[1:1] += xl.ones((4, 0), dtype="i8")[0]
+    assert a.tolist() == [1, 2, 3]
+    xl.zeros((0, 3))[...] = xl.ones(3)
+
+
+def test_chained_views() -> None:
+    a = xl.zeros((3, 4))
+    a[1:][0][::2] = 5
+    a.T[1] += 1
+    xl.flip(a)[0, 0] = 9
+    assert a.tolist() == [[0, 1, 0, 0], [5, 1, 5, 0], [0, 1, 0, 9]]
+
+
+def test_integer_array_on_the_left() -> None:
+    a, expected = xl.asarray(np.arange(12).reshape(3, 4)), np.arange(12).reshape(3, 4)
+    for key, value in (
+        (([2, 0],), -1),
+        ((slice(None), [1, 1, 3]), np.array([7, 8, 9])),
+        ((1, [0, -1]), [50, 60]),
+        (([[0, 2], [1, 1]], slice(0, 2)), np.arange(8).reshape(2, 2, 2)),
+        ((xl.asarray([0]), 3), xl.asarray([5]) * 2),
+    ):
+        a[key] = value
+        plain = tuple([np.asarray(k) if isinstance(k, xl.XArray) else k for k in key])
+        expected[plain] = np.asarray(value)
+        assert a.tolist() == expected.tolist()
+    a[[0, 1]] += 100
+    expected[[0, 1]] += 100
+    assert a.tolist() == expected.tolist()
+    with pytest.raises(xl.BroadcastError, match="cannot be broadcast to the selection's shape"):
+        a[[0, 1]] = np.zeros(3)
+    with pytest.raises(xl.IndexRangeError, match="out of range for an extent of 3"):
+        a[[0, 3]] = 0
+    assert a.tolist() == expected.tolist()
+
+
+def test_operands_are_never_changed() -> None:
+    """Every destination but the one written to, for operands that are permuted views of it."""
+    first, second = np.arange(20.0).reshape(4, 5), np.arange(20.0).reshape(5, 4) + 50
+    for change in CHANGES:
+        a, b, c = xl.asarray(first), xl.asarray(second), xl.zeros((4, 5))
+        change(a, b, c)
+        assert_same_bits(a, first)
+        assert_same_bits(b, second)
+
+
+CHANGES: tuple[Callable[[Any, Any, Any], Any], ...] = (
+    lambda a, b, c: c.assign(a.T + b),
+    lambda a, b, c: c.__setitem__(..., b.T * a),
+    lambda a, b, c: c.__iadd__(a[::-1, ::-1]),
+    lambda a, b, c: c.assign(xl.sum(a, axis=0)),
+    lambda a, b, c: c.assign(xl.concat([a.T, b])),
+    lambda a, b, c: c[1:].__setitem__(..., a[[3, 0, 1]]),
+    lambda a, b, c: xl.noalias(c).assign(xl.permute_dims(a, (1, 0)) - b),
+    lambda a, b, c: c.assign(xl.reshape(a.T, (4, 5))),
+    lambda a, b, c: xl.jit(lambda u, v: u.T * v)(a, b),
+    lambda a, b, c: c.assign(xl.where(a > 3, a, b.T)),
+)
+
+
+def test_large_results_of_small_operands_are_refused() -> None:
+    a = xl.zeros(3)
+    wide = xl.broadcast_to(xl.ones(1), (1 << 20,))
+    with xl.config(max_result_bytes=1 << 20):
+        with pytest.raises(xl.SizeError, match="max_result_bytes"):
+            a.assign(wide + 1)
+        with pytest.raises(xl.SizeError, match="max_result_bytes"):
+            xl.eval(wide + 1)
+    assert a.tolist() == [0, 0, 0]

@@ -1,0 +1,87 @@
+"""`late`: operands that are read anew at every evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import assert_same_bits, count_allocations
+
+
+def test_every_kind_of_node() -> None:
+    a = xl.asarray(np.arange(6.0).reshape(2, 3))
+    e = xl.late(
+        xl.concat([xl.reshape((a + 1).T, (2, 3)), a[[1, 0]], xl.sum(a, axis=0, keepdims=True)])
+    )
+    for factor in (1.0, 2.0, -1.0):
+        a[...] = np.arange(6.0).reshape(2, 3) * factor
+        v = np.asarray(a)
+        expected = np.concatenate(
+            [np.reshape((v + 1).T, (2, 3)), v[[1, 0]], v.sum(axis=0, keepdims=True)]
+        )
+        assert_same_bits(e, expected)
+
+
+def test_a_container_itself() -> None:
+    a = xl.asarray([1, 2])
+    view = xl.late(a)
+    assert type(view) is xl.XExpression
+    a[0] = 9
+    assert xl.eval(view).tolist() == [9, 2]
+    assert xl.eval(view + a).tolist() == [18, 4]
+
+
+def test_index_arrays_stay() -> None:
+    a, rows = xl.asarray([10, 20, 30]), xl.asarray([0, 2])
+    e = xl.late(a[rows])
+    rows[...] = 1
+    a[2] = 99
+    assert xl.eval(e).tolist() == [10, 99]
+
+
+def test_late_and_early_operands_together() -> None:
+    a, b = xl.asarray([1, 2]), xl.asarray([10, 20])
+    e = xl.late(a) + b
+    a += 1
+    b += 1
+    assert xl.eval(e).tolist() == [12, 23]
+
+
+def test_iterating_an_update() -> None:
+    """The closure rule of xtensor: built once, run many times, no snapshot."""
+    u = xl.asarray(np.linspace(0, 1, 9))
+    inner = u[1:-1]
+    step = xl.late(inner + 0.25 * (u[2:] - 2 * inner + u[:-2]))
+    expected = np.linspace(0, 1, 9)
+    with count_allocations() as count:
+        for _ in range(5):
+            u[1:-1] = step
+            expected[1:-1] = expected[1:-1] + 0.25 * (expected[2:] - 2 * expected[1:-1] + expected[:-2])
+    assert count.snapshots == 0
+    assert_same_bits(u, expected)
+
+
+def test_numpy_operands_are_late_anyway() -> None:
+    memory = np.zeros(2)
+    e = xl.late(xl.add(memory, 1))
+    memory += 5
+    assert xl.eval(e).tolist() == [6, 6]
+
+
+def test_memory_that_was_given_up() -> None:
+    a = xl.asarray([1, 2])
+    for move in (lambda: a.resize_(50), lambda: a.assign(xl.zeros(90))):
+        e = xl.late(a * 2)
+        xl.eval(e)
+        move()
+        with pytest.raises(xl.StaleOperandError, match="given|gave up"):
+            xl.eval(e)
+    fresh = xl.late(a * 2)
+    assert fresh.shape == (90,)
+
+
+def test_scalars_and_numbers() -> None:
+    assert float(xl.late(3.5)) == 3.5
+    with pytest.raises(xl.DTypeError, match="late: got str"):
+        xl.late("a")

@@ -1,0 +1,152 @@
+"""`vectorize`: a user's scalar function as one fusable operation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import assert_same_bits
+
+LIMIT = 3.0
+
+
+def clipped(x: float, limit: float) -> float:
+    """Cut off above."""
+    return limit if x > limit else x
+
+
+def count_steps(n: int) -> int:
+    steps = 0
+    while n > 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+def test_values() -> None:
+    f = xl.vectorize(clipped)
+    x = np.linspace(-5, 5, 50)
+    assert_same_bits(f(xl.asarray(x), 2.0), np.minimum(x, 2.0))
+    assert (f.__name__, f.__doc__) == ("clipped", "Cut off above.")
+
+
+def test_loops_and_branches() -> None:
+    f = xl.vectorize(count_steps)
+    values = np.arange(1, 200)
+    assert_same_bits(f(xl.asarray(values)), np.array([count_steps(int(n)) for n in values]))
+
+
+def test_it_fuses_and_broadcasts(engine: str) -> None:
+    f = xl.vectorize(clipped)
+    a, b = xl.asarray(np.arange(12.0).reshape(3, 4)), xl.asarray(np.arange(4.0) * 3)
+    e = xl.sum(f(a * 2, b) + 1, axis=0)
+    expected = (np.minimum(np.asarray(a) * 2, np.asarray(b)) + 1).sum(axis=0)
+    assert_same_bits(e, expected)
+    if engine == "compiled":
+        assert xl.explain(f(a * 2, b) + 1).kernels == 1
+    a[...] = f(a.T[:3, :1] * 0 + a, 5)
+    assert_same_bits(a, np.minimum(np.arange(12.0).reshape(3, 4), 5))
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "result"),
+    [
+        (("f8", "f8"), "float64"),
+        (("f4", "f4"), "float32"),
+        (("i2", "i4"), "int32"),
+        (("i8", "f4"), "float64"),
+        (("bfloat16", "bfloat16"), "bfloat16"),
+        (("f2", "i1"), "float16"),
+        (("u1", "u1"), "uint8"),
+    ],
+)
+def test_dtype_is_the_common_one(dtypes: tuple[str, str], result: str) -> None:
+    f = xl.vectorize(clipped)
+    x, y = xl.asarray([1, 2, 3], dtype=dtypes[0]), xl.asarray([2, 2, 2], dtype=dtypes[1])
+    e = f(x, y)
+    assert (str(e.dtype), xl.eval(e).tolist()) == (result, [1, 2, 2])
+
+
+def test_dtype_given() -> None:
+    @xl.vectorize(dtype="bool")
+    def is_big(x: float) -> bool:
+        return x > 2
+
+    e = is_big(xl.asarray([1.0, 2.5]))
+    assert (str(e.dtype), xl.eval(e).tolist()) == ("bool", [False, True])
+
+    half = xl.vectorize(lambda n: n / 2, dtype="f4")
+    assert_same_bits(half(xl.asarray([1, 3])), np.array([0.5, 1.5], "f4"))
+
+
+def test_integers_wrap_and_truncate_into_the_dtype() -> None:
+    f = xl.vectorize(lambda n: n + n)
+    assert xl.eval(f(xl.asarray([100, -100], dtype="int8"))).tolist() == [-56, 56]
+
+
+def test_constants_of_the_module() -> None:
+    def over(x: float) -> float:
+        return x - LIMIT
+
+    assert xl.eval(xl.vectorize(over)(xl.asarray([5.0]))).tolist() == [2.0]
+
+
+def test_a_changed_function_is_another_function() -> None:
+    results = []
+    for constant in (1.0, 2.0):
+        namespace: dict[str, Any] = {"C": constant}
+        exec("def shift(x):\n    return x + C", namespace)
+        results.append(float(xl.vectorize(namespace["shift"])(xl.asarray(0.0))))
+    assert results == [1.0, 2.0]
+
+    def make(amount: float) -> Any:
+        return xl.vectorize(lambda x: x + amount)
+
+    assert [float(make(k)(xl.asarray(0.0))) for k in (3.0, 4.0)] == [3.0, 4.0]
+
+
+def test_functions_that_call_functions() -> None:
+    e = xl.vectorize(lambda x: math.floor(x) + math.hypot(x, 1.0))(xl.asarray([0.5]))
+    assert float(e[0]) == math.hypot(0.5, 1.0)
+
+
+def test_two_functions_in_one_kernel() -> None:
+    f, g = xl.vectorize(lambda x: x * 2), xl.vectorize(lambda x: x * 3)
+    a = xl.asarray([1.0, 2.0])
+    assert xl.eval(f(a) + g(a)).tolist() == [5, 10]
+    assert xl.eval(f(g(f(a)))).tolist() == [12, 24]
+
+
+def test_names_never_reach_the_source(engine: str) -> None:
+    f = xl.vectorize(lambda x: x)
+    hostile = "__import__('os').abort()"
+    namespace: dict[str, Any] = {}
+    exec("def f(x):\n    return x + 1.0", namespace)
+    namespace["f"].__name__ = hostile
+    e = xl.vectorize(namespace["f"])(f(xl.asarray([1.0])))
+    assert xl.eval(e).tolist() == [2.0]
+    assert all(hostile not in source for source in xl.explain(e).sources)
+
+
+@pytest.mark.parametrize(
+    "function", [math.sin, np.sin, int, "text", lambda *args: 0, lambda: 0, lambda x, *, k=1: x], ids=repr
+)
+def test_what_is_no_scalar_function(function: Any) -> None:
+    with pytest.raises(xl.DTypeError, match="vectorize"):
+        xl.vectorize(function)
+
+
+def test_number_of_arguments() -> None:
+    with pytest.raises(TypeError, match="clipped takes 2 arguments, got 1"):
+        xl.vectorize(clipped)(xl.ones(2))
+
+
+def test_under_jit() -> None:
+    f = xl.vectorize(clipped)
+    step = xl.jit(lambda u, limit: f(u, limit) * 2)
+    assert step(xl.asarray([1.0, 5.0]), 2.0).tolist() == [2, 4]
+    assert step(xl.asarray([1.0, 5.0]), 4.0).tolist() == [2, 8]
