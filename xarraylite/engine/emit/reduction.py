@@ -190,16 +190,18 @@ def _fold_along(source: Source, spec: ReduceSpec) -> None:
 def _halve(source: Source, spec: ReduceSpec) -> None:
     """Fold ``width`` values in scratch into the first one.
 
-    The first is folded with the last and so on inwards, so that neighbours of opposite sign
-    cancel at once instead of being summed apart.
+    Values an odd distance apart meet, so that neighbours of opposite sign cancel at once instead
+    of being summed apart.
     """
     value = token(spec.body.dtype).value
     with source.block("while width > 1:"):
-        source.line("last = width - 1")
-        with source.block("for j in range(width // 2):"):
-            pair = spec.combine(f"pull_{value}(w0, j)", f"pull_{value}(w0, last - j)")
+        source.line("half = (width + 1) // 2")
+        with source.block("if width > 16:"):
+            source.line("half |= 1")
+        with source.block("for j in range(width - half):"):
+            pair = spec.combine(f"pull_{value}(w0, j)", f"pull_{value}(w0, j + half)")
             source.line(f"push_{value}(w0, j, {pair})")
-        source.line("width = (width + 1) // 2")
+        source.line("width = half")
 
 
 def _add_part(source: Source, value: str) -> None:
