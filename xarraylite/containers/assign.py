@@ -182,6 +182,8 @@ def handle_of(value: object, node: Node, held: bool) -> Operand | None:
 
 def node_of(value: object, destination: Writable) -> Node:
     """Return what is assigned as a node; nested lists are taken as arrays."""
+    if isinstance(value, HasNode):
+        return value.node
     if isinstance(value, list | tuple):
         value = np.asarray(value)
     return as_node(value, f"assignment to {destination.summary()}")

@@ -193,6 +193,10 @@ class XContainer(XExpression):
         self._store(key, value, held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
+        if key is Ellipsis:
+            node = node_of(value, self)
+            write(self, node, handle_of(value, node, held), noalias)
+            return
         selection = parse_index(key, self.shape, is_index_array)
         if selection.take is not None:
             self._scatter(selection, value)

@@ -342,8 +342,10 @@ def ufunc_table() -> dict[np.ufunc, Op]:
     """Return which operation stands for which NumPy ufunc: an explicit column of the op table."""
     if not _UFUNCS:
         for op in OPS.values():
-            if isinstance(op.numpy, np.ufunc):
-                _UFUNCS.setdefault(op.numpy, op)
+            named = getattr(np, op.name, None)  # np.pow, whose reference is no ufunc
+            for ufunc in (op.numpy, named):
+                if isinstance(ufunc, np.ufunc):
+                    _UFUNCS.setdefault(ufunc, op)
     return _UFUNCS
 
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
-from .._errors import LayoutError, ShapeError
+from .._errors import DTypeError, LayoutError, ShapeError
+from ..dtypes.names import dtype_name
 from ..engine import evaluate as engine
 from ..engine.target import Target
 from ..expr import build
@@ -129,7 +130,7 @@ class XArray(XContainer):
         """Pickle the elements, the order of dimensions and the static layout."""
         place = self._compact()
         values = store(self.node, place).data.tobytes()
-        column = place.is_column_major()
+        column = place != Strided.row_major(self.shape)
         kept = (self._dtype, self.shape, column, self._policy.value)
         return _restore, (type(self)._origin(), values, *kept)
 
@@ -337,6 +338,8 @@ def _restore(
     buffer.data[:] = np.frombuffer(values, np.uint8)
     made: XArray = kind._own(buffer, place, dtype, Order(policy))
     made._check(checked, dtype, "unpickling")
+    if subscript is not None and dtype != kind._pin[0]:
+        raise DTypeError(f"unpickling: {kind.__name__} cannot hold {dtype_name(dtype)}")
     return made
 
 

@@ -86,7 +86,7 @@ class XTensor(XArray):
     def _own(cls, buffer: Buffer, layout: Strided, dtype: DType, policy: Order) -> XTensor:
         self = super()._own(buffer, layout, dtype, policy)
         assert isinstance(self, XTensor)
-        self._rank = layout.ndim
+        self._rank = layout.ndim if cls._pin is None else cls._pin[1]
         return self
 
     @classmethod

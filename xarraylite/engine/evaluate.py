@@ -39,6 +39,16 @@ _programs: OrderedDict[Key, Program] = OrderedDict()
 _lock = threading.Lock()
 
 
+def _make_lock() -> None:
+    """Make a new lock in a forked child: another thread may have held the old one."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
+
 @cache
 def numba_is_installed() -> bool:
     """Tell whether kernels can be compiled here: not without Numba, nor if it is switched off."""

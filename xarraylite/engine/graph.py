@@ -119,18 +119,20 @@ class _Builder:
         self.memory: dict[tuple[object, int], int] = {}
 
     def add(self, node: Node) -> None:
-        key = _KEYS[type(node)](node, self)
+        number = self.number
+        args = tuple([number[id(arg)] for arg in node.args])
+        key = _KEYS[type(node)](node, args, self)
         ordinal = self.ordinals.get(key)
         if ordinal is None:
-            ordinal = len(self.nodes)
-            self.ordinals[key] = ordinal
+            ordinal = self.ordinals[key] = len(self.nodes)
             self.nodes.append(node)
-            self.args.append(tuple([self.number[id(arg)] for arg in node.args]))
-            if isinstance(node, Leaf):
-                self.leaves.append(node)
-            elif isinstance(node, Scalar):
-                self.scalars.append(node)
-        self.number[id(node)] = ordinal
+            self.args.append(args)
+            if not args:
+                if isinstance(node, Leaf):
+                    self.leaves.append(node)
+                elif isinstance(node, Scalar):
+                    self.scalars.append(node)
+        number[id(node)] = ordinal
 
     def distance(self, leaf: Leaf) -> int | None:
         """Bytes from the target to a leaf that may overlap it, else None."""
@@ -158,7 +160,7 @@ _TRACED = (
 )
 
 
-def _leaf_key(node: Leaf, builder: _Builder) -> Key:
+def _leaf_key(node: Leaf, args: tuple[int, ...], builder: _Builder) -> Key:
     reading = node.reading
     if reading.traced and not builder.traced:
         raise TracedValueError(_TRACED.format(describe(node)))
@@ -180,36 +182,34 @@ def _leaf_key(node: Leaf, builder: _Builder) -> Key:
     return ("leaf", node.dtype, node.shape, node.map.strides, number, builder.distance(node))
 
 
-def _scalar_key(node: Scalar, builder: _Builder) -> Key:
+def _scalar_key(node: Scalar, args: tuple[int, ...], builder: _Builder) -> Key:
     if node.parameter >= 0 and not builder.traced:
         raise TracedValueError(_TRACED.format(describe(node)))
     return ("scalar", node.dtype, builder.number.get(id(node), len(builder.scalars)))
 
 
-def _iota_key(node: Iota, builder: _Builder) -> Key:
+def _iota_key(node: Iota, args: tuple[int, ...], builder: _Builder) -> Key:
     return ("iota", node.dtype, node.map)
 
 
-def _elementwise_key(node: Elementwise, builder: _Builder) -> Key:
-    number = builder.number
-    operands = node.operands
-    return (node.op, node.dtype, *[number[id(arg)] for arg in operands], node.shape)
+def _elementwise_key(node: Elementwise, args: tuple[int, ...], builder: _Builder) -> Key:
+    return (node.op, node.dtype, node.shape, args)
 
 
-def _view_key(node: View, builder: _Builder) -> Key:
-    return ("view", builder.number[id(node.arg)], node.step)
+def _view_key(node: View, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("view", args, node.step)
 
 
-def _gather_key(node: Gather, builder: _Builder) -> Key:
-    return ("gather", builder.number[id(node.arg)], node.axis, builder.number[id(node.index)])
+def _gather_key(node: Gather, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("gather", args, node.axis)
 
 
-def _concat_key(node: Concat, builder: _Builder) -> Key:
-    return ("concat", node.axis, *[builder.number[id(part)] for part in node.parts])
+def _concat_key(node: Concat, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("concat", args, node.axis)
 
 
-def _reduce_key(node: Reduce, builder: _Builder) -> Key:
-    return ("reduce", node.op, builder.number[id(node.arg)], node.axes, node.keepdims)
+def _reduce_key(node: Reduce, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("reduce", args, node.op, node.axes, node.keepdims)
 
 
 _KEYS: dict[type[Node], Callable[..., Key]] = {

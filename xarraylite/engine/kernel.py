@@ -17,6 +17,7 @@ import ctypes
 import importlib
 import importlib.metadata
 import importlib.util
+import os
 import threading
 import types
 from collections import OrderedDict
@@ -177,10 +178,14 @@ class Kernels:
 
     def __init__(self) -> None:
         self._kernels: OrderedDict[str, Kernel] = OrderedDict()
-        self._locks: dict[str, threading.Lock] = {}
-        self._mutex = threading.Lock()
         self.compiled = 0
         self.loaded = 0
+        self.make_locks()
+
+    def make_locks(self) -> None:
+        """Make new locks; also in a forked child, where nobody would release the old ones."""
+        self._locks: dict[str, threading.Lock] = {}
+        self._mutex = threading.Lock()
 
     def get(
         self, source: str, extra: Mapping[str, types.FunctionType] | None = None, tag: str = ""
@@ -345,3 +350,14 @@ def compile_object(source: str, extra: Mapping[str, types.FunctionType]) -> byte
             "be part of a kernel; it may use numbers, math and NumPy's scalars"
         )
     return len(symbol).to_bytes(4, "little") + symbol + image
+
+
+def _after_fork() -> None:
+    """Make new locks: another thread may have held the old ones."""
+    global _load_lock, _compile_lock
+    _load_lock, _compile_lock = threading.Lock(), threading.RLock()
+    kernels.make_locks()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._errors import AxisError, DTypeError, ShapeError
+from .._errors import AxisError, BroadcastError, DTypeError, ShapeError
 from ..dtypes.names import dtype_name, is_narrow_float, is_narrow_int
 from ..dtypes.narrow import to_narrow
 from ..dtypes.promotion import check_scalar, result_type
@@ -228,9 +228,12 @@ def broadcast_to(node: Node, shape: Shape) -> Node:
     """
     if node.shape == shape:
         return node
-    if broadcast_shapes(node.shape, shape) != shape:
-        from_, to = describe(node), list(shape)
-        raise ShapeError(f"broadcast_to: {from_} does not stretch to shape {to}")
+    try:
+        fits = broadcast_shapes(node.shape, shape) == shape
+    except BroadcastError:
+        fits = False
+    if not fits:
+        raise BroadcastError(f"broadcast_to: {describe(node)} does not stretch to shape {shape}")
     return view(node, steps.broadcast(node.shape, shape))
 
 

@@ -10,19 +10,22 @@ from .node import Node
 def postorder(root: Node) -> list[Node]:
     """Return every node of the graph, arguments before the nodes that use them."""
     order: list[Node] = []
+    entered: set[int] = set()
     done: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(root, False)]
+    stack = [root]
     while stack:
-        node, ready = stack.pop()
+        node = stack[-1]
         key = id(node)
-        if ready:
-            order.append(node)
-        elif key not in done:
-            done.add(key)
-            stack.append((node, True))
-            for arg in reversed(node.args):
-                if id(arg) not in done:
-                    stack.append((arg, False))
+        if key in entered:  # its arguments are in order now, unless it was met twice
+            stack.pop()
+            if key not in done:
+                done.add(key)
+                order.append(node)
+            continue
+        entered.add(key)
+        for arg in reversed(node.args):
+            if id(arg) not in entered:
+                stack.append(arg)
     return order
 
 

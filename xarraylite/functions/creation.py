@@ -12,6 +12,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from .._config import settings
 from .._errors import ShapeError, SizeError
 from ..containers.container import XContainer
 from ..containers.convert import (
@@ -24,7 +25,7 @@ from ..containers.convert import (
 )
 from ..containers.expression import XExpression
 from ..containers.xarray import XArray
-from ..dtypes.names import as_dtype, float64, int64, kind
+from ..dtypes.names import as_dtype, dtype_name, float64, int64, kind
 from ..expr import build
 from ..expr.node import Iota, Node, Scalar
 from ..layout.strided import COLUMN_MAJOR, Order, Strided
@@ -101,12 +102,20 @@ def _place(
 ) -> tuple[Strided, Order, np.dtype[Any]]:
     extents = as_shape(shape, name)
     kind_ = float64 if dtype is None else as_dtype(dtype)
-    if math.prod(extents) * kind_.itemsize > (1 << 63) - 1:
-        raise SizeError(f"{name}: {extents} elements of {kind_} exceed the address space")
+    _check_size(extents, kind_, name)
     place, policy = layout_of(extents, layout, strides, name)
     probe = XArray._own(raw(Strided((0,), (1,)), kind_), place, kind_, policy)
     probe._refuse_overlap(place, kind_)
     return place, policy, kind_
+
+
+def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> None:
+    nbytes = math.prod(shape) * dtype.itemsize
+    if nbytes > settings.max_result_bytes:
+        raise SizeError(
+            f"{name}: shape {shape} of {dtype_name(dtype)} needs {nbytes} bytes; the limit is "
+            f"{settings.max_result_bytes} (setting max_result_bytes)"
+        )
 
 
 def zeros(
@@ -299,7 +308,9 @@ def arange(
     kind_ = (int64 if whole else float64) if dtype is None else as_dtype(dtype)
     if whole:
         count = max(0, -(-(int(stop) - int(start)) // int(step)))
-        as_shape(count, "arange")
+        _check_size(as_shape(count, "arange"), kind_, "arange")
+    elif math.isfinite(length := (stop - start) / step):
+        _check_size((max(0, math.ceil(length)),), kind_, "arange")
     values = np.arange(start, stop, step, dtype=int64 if whole else float64)
     return _wrap(values_node(values, kind_, "arange"), layout, None, "arange")
 
@@ -347,9 +358,10 @@ def linspace(
     XArray([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     check_device(device, "linspace")
-    as_shape(num, "linspace")
+    extents = as_shape(num, "linspace")
     is_complex = bool(np.iscomplexobj(start) or np.iscomplexobj(stop))
     kind_ = as_dtype(complex if is_complex else float) if dtype is None else as_dtype(dtype)
+    _check_size(extents, kind_, "linspace")
     wide = as_dtype(complex) if kind(kind_) == "c" else float64
     values = np.linspace(start, stop, num, endpoint=endpoint, dtype=wide)
     return _wrap(values_node(values, kind_, "linspace"), layout, None, "linspace")
@@ -393,6 +405,7 @@ def eye(
     check_device(device, "eye")
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
     kind_ = float64 if dtype is None else as_dtype(dtype)
+    _check_size(shape, kind_, "eye")
     values = np.eye(shape[0], shape[1], k=k, dtype=bool)
     return _wrap(values_node(values, kind_, "eye"), layout, None, "eye")
 

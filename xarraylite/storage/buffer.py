@@ -28,6 +28,7 @@ copy and its own list of free places, so both processes go on cutting without me
 from __future__ import annotations
 
 import operator
+import os
 import re
 import threading
 import weakref
@@ -51,6 +52,17 @@ _SLAB = 16 << 10
 _UINT8 = np.dtype(np.uint8)
 
 _readings_lock = threading.RLock()
+
+
+def _make_lock() -> None:
+    """Make a new lock in a forked child: another thread may have held the old one."""
+    global _readings_lock
+    _readings_lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
 _shared_readings: set[weakref.ref[Reading]] = set()
 
 

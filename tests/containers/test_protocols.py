@@ -1,0 +1,258 @@
+"""Lazy results wherever an array is expected: operators, NumPy, Python numbers, the array API."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import assert_same_bits, count_allocations
+
+V, W = np.array([1.5, -2.0, 3.25]), np.array([2.0, 4.0, -0.5])
+M, N = np.array([7, -3, 12]), np.array([2, 3, 5])
+
+FLOAT_OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow"]
+INT_OPERATORS = ["and_", "or_", "xor", "lshift", "rshift"]
+COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
+
+
+@pytest.mark.parametrize("name", [*FLOAT_OPERATORS, *COMPARISONS])
+def test_binary_operators(name: str) -> None:
+    function = getattr(operator, name)
+    expected = function(np.abs(V), W)
+    assert_same_bits_or_ulp(name, function(xl.asarray(np.abs(V)), xl.asarray(W)), expected)
+    assert_same_bits_or_ulp(name, function(xl.asarray(np.abs(V)), W), expected)
+    assert_same_bits_or_ulp(name, function(np.abs(V), xl.asarray(W)), expected)
+    assert_same_bits_or_ulp(name, function(np.abs(V), xl.asarray(W) + 0), expected)
+    assert_same_bits_or_ulp(name, function(xl.asarray(np.abs(V)), 2), function(np.abs(V), 2))
+    assert_same_bits_or_ulp(name, function(2.5, xl.asarray(W)), function(2.5, W))
+    assert_same_bits_or_ulp(name, function(np.float64(2.5), xl.asarray(W)), function(2.5, W))
+
+
+def assert_same_bits_or_ulp(name: str, actual: Any, expected: Any) -> None:
+    assert isinstance(actual, xl.XExpression)
+    if name == "pow":
+        xl.testing.assert_ulp(actual, expected, 4)
+    else:
+        assert_same_bits(actual, expected)
+
+
+@pytest.mark.parametrize("name", INT_OPERATORS)
+def test_integer_operators(name: str) -> None:
+    function = getattr(operator, name)
+    expected = function(M, N)
+    for left, right in ((xl.asarray(M), xl.asarray(N)), (M, xl.asarray(N)), (xl.asarray(M), N)):
+        assert_same_bits(function(left, right), expected)
+    assert_same_bits(function(9, xl.asarray(N)), function(9, N))
+    assert_same_bits(function(xl.asarray(M), 3), function(M, 3))
+
+
+def test_unary_operators() -> None:
+    for name in ("neg", "pos", "abs"):
+        assert_same_bits(getattr(operator, name)(xl.asarray(V)), getattr(operator, name)(V))
+    assert_same_bits(~xl.asarray(M), ~M)
+    assert_same_bits(~xl.asarray(V > 0), ~(V > 0))
+
+
+def test_operators_leave_strangers_alone() -> None:
+    class Stranger:
+        def __radd__(self, other: object) -> str:
+            return "mine"
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        __hash__ = None
+
+    a = xl.asarray(V)
+    assert a + Stranger() == "mine"
+    assert (a == Stranger()) is True
+    for function in (operator.add, operator.mul, operator.lt):
+        with pytest.raises(TypeError):
+            function(a, "text")
+        with pytest.raises(TypeError):
+            function([1, 2, 3], a)
+    assert (a == "text") is False
+    assert (a != None) is True  # noqa: E711
+
+
+def test_subclasses_of_python_numbers() -> None:
+    class Grade(int):
+        pass
+
+    assert str((xl.asarray([1.0], dtype="f4") * Grade(3)).dtype) == "float32"
+
+
+def test_numpy_takes_containers_without_a_copy() -> None:
+    a = xl.asarray(V)
+    view = np.asarray(a)
+    assert view.ctypes.data == a.buffer.address
+    view[0] = 9
+    assert float(a[0]) == 9
+    assert not np.shares_memory(np.array(a), view)
+    assert not np.shares_memory(np.array(a, copy=True), view)
+    assert np.shares_memory(np.array(a, copy=False), view)
+    assert np.asarray(a[::-2]).strides == (-16,)
+    assert np.asarray(a, dtype="f4").dtype == "f4"
+    with pytest.raises(ValueError, match="needs a copy|copy"):
+        np.array(a, dtype="f4", copy=False)
+
+
+def test_numpy_takes_expressions_by_evaluating() -> None:
+    e = xl.asarray(V) * 2
+    assert_same_bits(np.asarray(e), V * 2)
+    assert np.asarray(e, dtype="f4").dtype == "f4"
+    assert np.array(e, copy=True).flags.writeable
+    with pytest.raises(ValueError, match=r"float64\[3\] is lazy|copy"):
+        np.array(e, copy=False)
+    assert np.sort(e).tolist() == np.sort(V * 2).tolist()
+    assert np.concatenate([e, V]).shape == (6,)
+
+
+def test_ml_dtypes_come_through() -> None:
+    a = xl.asarray([1.5, 2.0], dtype="bfloat16")
+    assert np.asarray(a).dtype == ml_dtypes.bfloat16
+    assert np.asarray(a + a).tolist() == [3, 4]
+
+
+def test_ufuncs_give_lazy_results() -> None:
+    a = xl.asarray(V)
+    for result in (np.add(W, a), np.multiply(a, 2), np.sqrt(abs(a)), np.maximum(a, W)):
+        assert type(result) is xl.XExpression
+    assert_same_bits(np.add(W, a), W + V)
+    assert_same_bits(np.arctan2(a, W) * 0, np.arctan2(V, W) * 0)
+
+
+def test_other_ufuncs_and_methods_run_on_the_values() -> None:
+    a, out = xl.asarray(V), np.zeros(3)
+    assert np.add(W, a * 1, out=out) is out
+    assert_same_bits(out, W + V)
+    assert np.add.reduce(a) == V.sum()
+    assert_same_bits(np.multiply.outer(a, W), np.multiply.outer(V, W))
+    for ours, theirs in zip(np.frexp(a), np.frexp(V), strict=True):
+        assert_same_bits(ours, theirs)
+    with pytest.raises(TypeError):
+        np.add(W, V, out=a)
+
+
+def test_numpy_in_place_with_our_operand() -> None:
+    """NumPy's array must not be rebound to a lazy expression silently with other contents."""
+    memory = V.copy()
+    try:
+        memory += xl.asarray(W)
+    except TypeError:
+        assert_same_bits(memory, V)
+    else:
+        assert_same_bits(np.asarray(memory), V + W)
+
+
+def test_numpy_assignment_from_ours() -> None:
+    memory = np.zeros(3)
+    memory[:] = xl.asarray(V) * 2
+    assert_same_bits(memory, V * 2)
+    memory[1:] = xl.asarray(W)[1:]
+    assert_same_bits(memory[1:], W[1:])
+
+
+def test_python_numbers() -> None:
+    one = xl.asarray([[2.5]])
+    assert float(xl.sum(one)) == 2.5
+    assert int(one[0, 0]) == 2
+    assert complex(one[0, 0]) == 2.5
+    assert bool(one[0, 0])
+    assert not bool(xl.asarray(0.0))
+    assert [10, 20, 30][xl.asarray(1)] == 20
+    assert list(range(5))[xl.asarray(1) : xl.asarray(3)] == [1, 2]
+    assert one.item() == 2.5
+    assert (one + 1).item() == 3.5
+    assert (one * 2).tolist() == [[5.0]]
+    assert isinstance(xl.asarray([1], dtype="i1").item(), int)
+    for convert in (float, int, bool, complex):
+        with pytest.raises(TypeError, match="rank 0"):
+            convert(one)
+    with pytest.raises(TypeError, match="not an integer"):
+        operator.index(xl.asarray(1.0))
+    with pytest.raises(TypeError, match="one element"):
+        xl.ones(2).item()
+
+
+def test_python_numbers_of_narrow_types() -> None:
+    for dtype in ("bfloat16", "float16", "float8_e5m2", "int4", "uint8"):
+        one = xl.asarray(1, dtype=dtype)
+        assert float(one) == 1.0
+        assert int(one) == 1
+        assert bool(one)
+
+
+def test_iteration_and_membership() -> None:
+    m = xl.asarray(np.arange(6).reshape(3, 2))
+    assert [row.tolist() for row in m] == [[0, 1], [2, 3], [4, 5]]
+    assert [xl.eval(row).tolist() for row in m * 2] == [[0, 2], [4, 6], [8, 10]]
+    for row in m:
+        row[0] = 9
+    assert m.tolist() == [[9, 1], [9, 3], [9, 5]]
+    first, second, third = m
+    assert third.tolist() == [9, 5]
+    assert int(sum(m[:, 1])) == 9
+    with pytest.raises(TypeError, match="rank 0"):
+        iter(xl.asarray(1)).__next__()
+
+
+def test_array_namespace() -> None:
+    a = xl.asarray(V)
+    for thing in (a, a + 1, a[1:]):
+        assert thing.__array_namespace__() is xl
+        assert thing.__array_namespace__(api_version="2025.12") is xl
+    with pytest.raises(ValueError, match="1999"):
+        a.__array_namespace__(api_version="1999.01")
+    info = xl.__array_namespace_info__()
+    assert info.default_device() == "cpu"
+    assert info.default_dtypes()["real floating"] == xl.float64
+    assert info.dtypes(kind="bool") == {"bool": np.dtype("bool")}
+
+
+def test_generic_code() -> None:
+    """A function written against the array API."""
+
+    def standardise(x: Any) -> Any:
+        xp = x.__array_namespace__()
+        return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
+
+    values = np.random.default_rng(0).normal(size=(50, 3))
+    ours = standardise(xl.asarray(values))
+    assert ours.shape == (50, 3)
+    np.testing.assert_allclose(np.asarray(ours), standardise(values), rtol=1e-12)
+
+
+def test_every_public_name() -> None:
+    for name in xl.__all__:
+        assert getattr(xl, name) is getattr(xl, name)
+    assert set(dir(xl)) == set(xl.__all__)
+
+
+def test_attributes_of_expressions() -> None:
+    e = (xl.ones((2, 3), dtype="f4") + 1).T
+    assert (e.shape, e.ndim, e.size, e.itemsize, e.nbytes) == ((3, 2), 2, 6, 4, 24)
+    assert (e.device, len(e), e.T.shape, e.mT.shape) == ("cpu", 3, (2, 3), (2, 3))
+    assert e.to_device("cpu") is e
+    assert str(e.astype("i4").dtype) == "int32"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(e)
+
+
+def test_eval_returns_containers() -> None:
+    a = xl.asarray(V)
+    assert xl.eval(a) is a
+    assert xl.eval(a[1:]).tolist() == V[1:].tolist()
+    with count_allocations() as count:
+        xl.eval(a[1:])
+    assert count.allocations == 0
+    assert type(xl.eval(a + 1)) is xl.XArray
+    assert xl.eval(3.5).tolist() == 3.5
+    copy = xl.eval(V)
+    copy[0] = 99
+    assert V[0] == 1.5

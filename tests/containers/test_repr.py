@@ -1,0 +1,80 @@
+"""How containers and expressions print; a lazy expression is never computed for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import count_allocations
+
+SHOWN: list[tuple[Any, str]] = [
+    (xl.asarray([1, 2]), "XArray([1, 2])"),
+    (xl.asarray([1.0, 2.5]), "XArray([1. , 2.5])"),
+    (xl.asarray([True]), "XArray([ True])"),
+    (xl.asarray([1 + 1j]), "XArray([1.+1.j])"),
+    (xl.asarray([1], dtype="int8"), "XArray([1], dtype=int8)"),
+    (xl.asarray([1.5], dtype="bfloat16"), "XArray([1.5], dtype=bfloat16)"),
+    (xl.asarray([3], dtype="int4"), "XArray([3], dtype=int4)"),
+    (xl.asarray(2.0), "XArray(2.)"),
+    (xl.asarray(7), "XArray(7)"),
+    (xl.zeros(0), "XArray([], dtype=float64)"),
+    (xl.zeros((0, 3)), "XArray([], shape=(0, 3), dtype=float64)"),
+    (xl.asarray([[1, 2], [3, 4]])[:, 0], "XView([1, 3])"),
+    (xl.XTensor([1]), "XTensor([1])"),
+    (xl.XTensor[xl.float32, 1]([1]), "XTensor[float32, 1]([1.], dtype=float32)"),
+    (xl.XTensorFixed[xl.int64, (1,)]([1]), "XTensorFixed[int64, (1,)]([1])"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), SHOWN, ids=[text for _, text in SHOWN])
+def test_containers(value: Any, text: str) -> None:
+    assert repr(value) == text
+    assert str(value) == text
+
+
+def test_rows_are_aligned() -> None:
+    assert repr(xl.asarray([[1, 22], [333, 4]])) == "XArray([[  1,  22],\n        [333,   4]])"
+
+
+def test_many_elements_are_summarised() -> None:
+    text = repr(xl.zeros((1000, 1000)))
+    assert "..." in text
+    assert len(text) < 2000
+
+
+EXPRESSIONS: list[tuple[Any, str]] = [
+    (xl.ones((2, 3)) + 1, "<XFunction add: float64[2, 3], lazy>"),
+    (xl.sum(xl.ones(3, dtype="f4")), "<XReducer sum: float32[], lazy>"),
+    (xl.late(xl.ones(2)), "<XView: float64[2], lazy>"),
+    ((xl.ones((2, 3)) + 1).T, "<View: float64[3, 2], lazy>"),
+    (xl.concat([xl.ones(1), xl.ones(2)]), "<Concat: float64[3], lazy>"),
+    (xl.ones(3)[[0, 1]], "<Gather: float64[2], lazy>"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), EXPRESSIONS, ids=[text for _, text in EXPRESSIONS])
+def test_expressions(value: Any, text: str) -> None:
+    assert repr(value) == text
+
+
+def test_nothing_is_computed() -> None:
+    e = xl.sin(xl.broadcast_to(xl.ones(1), (1 << 50,))) + 1
+    with count_allocations() as count:
+        assert "1125899906842624" in repr(e)
+    assert count.allocations == 0
+
+
+def test_printing_is_no_reader() -> None:
+    a = xl.asarray([1.0, 2.0])
+    repr(a)
+    with count_allocations() as count:
+        a[...] = 0
+    assert count.snapshots == 0
+
+
+def test_numpy_print_options_apply() -> None:
+    with np.printoptions(precision=2):
+        assert repr(xl.asarray([1 / 3])) == "XArray([0.33])"
