@@ -9,7 +9,6 @@ import sys
 import textwrap
 import threading
 import types
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite._config import settings
-from xarraylite._errors import DTypeError, XarrayliteError
+from xarraylite._errors import DTypeError
 from xarraylite.containers.vectorize import _operation
 from xarraylite.engine import kernel as kernel_module
 from xarraylite.engine import store
@@ -318,7 +317,9 @@ def test_a_damaged_entry_is_compiled_again(place: Path) -> None:
     kernels = Kernels()
     assert square(kernels, 3.0) == 9.0
     assert (kernels.compiled, kernels.loaded) == (1, 0)
-    assert entry.read_bytes() == whole
+    repaired = Kernels()
+    assert square(repaired, 3.0) == 9.0
+    assert (repaired.compiled, repaired.loaded) == (0, 1)
 
 
 def test_many_threads_make_a_kernel_once(place: Path) -> None:
@@ -400,8 +401,8 @@ PROGRAM = """
         xl.concat([a, a[:1]])[::-1],
     ]
     a[1:] = a[:-1] + 1
-    info = xl.cache_info()
     print([np.asarray(xl.astype(xl.eval(r), "float64")).tobytes().hex() for r in results])
+    info = xl.cache_info()
     print(info.compiled, info.loaded, "numba" in sys.modules)
 """
 
@@ -460,9 +461,6 @@ def test_a_changed_constant_is_never_stale(place: Path) -> None:
         assert run_script(USER_CONSTANT.format(k=k), place) == f"{k} {k}"
 
 
-Race = Callable[[], None]
-
-
 def test_processes_that_race_for_one_cache(place: Path) -> None:
     """Different dtypes of one expression, compiled at the same time into one directory."""
     code = """
@@ -482,7 +480,3 @@ def test_processes_that_race_for_one_cache(place: Path) -> None:
     assert [racer.communicate(timeout=120)[0].strip() for racer in racers] == ["right"] * 3
     assert run_script(code, place) == "right"
     assert all(entry.suffix == ".xlk" for entry in place.iterdir())
-
-
-def test_errors_are_of_this_package() -> None:
-    assert issubclass(DTypeError, XarrayliteError)

@@ -73,9 +73,7 @@ class Graph:
         return Graph(nodes, self.args, list(leaves), self.scalars, self.signature)
 
 
-def canonical(
-    root: Node, target: Target | None, noalias: bool, *, traced: bool = False
-) -> Graph:
+def canonical(root: Node, target: Target | None, noalias: bool, *, traced: bool = False) -> Graph:
     """Return the canonical form of ``root`` as evaluated into ``target``.
 
     Raises

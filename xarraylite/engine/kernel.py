@@ -74,7 +74,7 @@ class Kernel:
     origin: str
 
 
-class KernelRaised(Exception):  # noqa: N818  (a signal between runner and engine, not an error)
+class KernelRaised(Exception):
     """A user's function raised an exception, so a kernel ended with a status other than 0."""
 
 

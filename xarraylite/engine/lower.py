@@ -27,7 +27,7 @@ from .graph import Graph
 RECOMPUTE_LIMIT = 24
 
 
-class Cut(Exception):  # noqa: N818  (a signal between planner passes, not an error)
+class Cut(Exception):
     """A node must be evaluated into a temporary before this kernel."""
 
     def __init__(self, ordinal: int, reason: str) -> None:
@@ -317,9 +317,7 @@ def _base(node: Node, is_temporary: bool) -> Strided:
     return Strided(node.map.shape, node.map.strides)
 
 
-def _take(
-    layout: Strided, axis: int, index: Node, follow: bool = True
-) -> tuple[Strided, Strided]:
+def _take(layout: Strided, axis: int, index: Node, follow: bool = True) -> tuple[Strided, Strided]:
     """Replace a dimension by those of an index.
 
     Returns the layout of the operand, which stands still along the new dimensions, and that of
@@ -331,4 +329,3 @@ def _take(
     own = index.map.strides if isinstance(index, Leaf) and follow else still
     around = (0,) * axis + own + (0,) * (layout.ndim - axis - 1)
     return Strided(shape, strides, layout.offset), Strided(shape, around)
-

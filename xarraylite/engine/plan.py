@@ -77,8 +77,9 @@ class _Planner:
         self.find_cuts(root)
         if self.noalias and settings.check_noalias:
             self.check_promise(root)
-        to = Destination(TARGET, Strided(graph.nodes[root].shape, self.target.map.strides),
-                         self.target.dtype)
+        to = Destination(
+            TARGET, Strided(graph.nodes[root].shape, self.target.map.strides), self.target.dtype
+        )
         last = self.final_steps(root, to)
         before: list[list[Step]] = []
         while self.todo:
@@ -156,9 +157,7 @@ class _Planner:
             return [self.host_step(ordinal, to, note)]
         return [self.map_one(ordinal, ordinal, to, note)]
 
-    def windows(
-        self, ordinal: int, node: Concat, to: Destination
-    ) -> list[tuple[int, Destination]]:
+    def windows(self, ordinal: int, node: Concat, to: Destination) -> list[tuple[int, Destination]]:
         """Return each joined part with its own piece of the destination."""
         found, start = [], 0
         for arg, part in zip(self.graph.args[ordinal], node.parts, strict=True):
@@ -174,9 +173,7 @@ class _Planner:
         memory = [self.memory(use, Access.APART, own) for use in lowered.uses]
         return map_step(lowered, memory, to, None, note)
 
-    def reduce_steps(
-        self, ordinal: int, node: Reduce, to: Destination, note: str
-    ) -> list[Step]:
+    def reduce_steps(self, ordinal: int, node: Reduce, to: Destination, note: str) -> list[Step]:
         lowered = self.lowered(self.graph.args[ordinal][0], ordinal)
         memory = [self.memory(use, Access.APART, ordinal) for use in lowered.uses]
         note = f"{note}; {node.op.name} over axes {node.axes}"
@@ -185,9 +182,7 @@ class _Planner:
             return [reduce_step(lowered, memory, to, node.op, node.axes, chunks, note)]
         shape = (len(chunks), *node.shape)
         layout = Strided.row_major(shape)
-        slot = self.temporary(
-            layout.size * to.dtype.itemsize, f"partial results of {node.op.name}"
-        )
+        slot = self.temporary(layout.size * to.dtype.itemsize, f"partial results of {node.op.name}")
         partial = Destination(slot, layout, to.dtype)
         joined = Lowered(
             shape, Body((Load(0, to.dtype),)), [Use(ordinal, to.dtype, layout)], [], []
@@ -221,7 +216,8 @@ class _Planner:
             try:
                 return lower(self.graph, start, self.cuts, own)
             except Cut as cut:
-                assert cut.ordinal not in self.cuts, "a cut node was asked for again"
+                if cut.ordinal in self.cuts:  # would go on for ever
+                    raise RuntimeError(f"node {cut.ordinal} was cut twice: {cut.reason}") from cut
                 self.cuts[cut.ordinal] = cut.reason
 
     def memory(self, use: Use, access: Access, own: int) -> Memory:

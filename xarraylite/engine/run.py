@@ -50,9 +50,7 @@ def run(program: Program, graph: Graph, target: Target) -> None:
             run_host(step, buffers, starts, graph)
 
 
-def run_kernel(
-    step: KernelStep, addresses: list[int], graph: Graph, buffers: list[Buffer]
-) -> None:
+def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: list[Buffer]) -> None:
     """Run one kernel over all its pieces.
 
     ``buffers`` are what the addresses point into: whoever works on a piece keeps them alive.

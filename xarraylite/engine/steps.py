@@ -129,9 +129,7 @@ def _walkers(lowered: Lowered) -> list[Walker]:
     return [walker(use.layout, 1 if use.iota else use.dtype.itemsize) for use in lowered.uses]
 
 
-def _pick_mode(
-    nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination
-) -> Mode:
+def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination) -> Mode:
     size = to.dtype.itemsize
     unit = nest.walkers[0].strides[-1] == size
     if unit and len(nest.extents) > 1 and _tall_dimension(nest, lowered) >= 0:
@@ -203,9 +201,7 @@ def reduce_step(
     reduced_loops = len(reduced.extents) - (1 if along else 0)
     operands = _operands(inner, lowered, memory, to, 0 if along else -1)
     gathers, joins = len(lowered.gathers), not chunks
-    spec = ReduceSpec(
-        form, kept_loops, reduced_loops, operands, lowered.body, op, gathers, joins
-    )
+    spec = ReduceSpec(form, kept_loops, reduced_loops, operands, lowered.body, op, gathers, joins)
     words = spec.words()
     block = array("q", [0]) * len(words)
     for letter, nest, count in (("k", kept, kept_loops), ("r", reduced, reduced_loops)):
@@ -248,9 +244,7 @@ def _with_offsets(
     return tuple([(*part, k * stride) for k, part in enumerate(chunks)])
 
 
-def _spread(
-    layout: Strided, shape: tuple[int, ...], axes: tuple[int, ...], parts: bool
-) -> Strided:
+def _spread(layout: Strided, shape: tuple[int, ...], axes: tuple[int, ...], parts: bool) -> Strided:
     """Return the destination's layout over the space that is folded."""
     strides = list(layout.strides[1:] if parts else layout.strides)
     if len(strides) == len(shape):  # keepdims
@@ -374,9 +368,7 @@ def _cost(body: Body) -> int:
 
 
 def _traffic(lowered: Lowered, to: Destination) -> int:
-    read = sum(
-        _distinct(use.layout) * use.dtype.itemsize for use in lowered.uses if not use.iota
-    )
+    read = sum(_distinct(use.layout) * use.dtype.itemsize for use in lowered.uses if not use.iota)
     return read + to.layout.size * to.dtype.itemsize
 
 
@@ -412,5 +404,3 @@ def _compile(source: str, body: Body) -> Kernel:
     users = _user_functions(body)
     tag = "private" if any(op.private for op in users) else ""
     return kernels.get(source, {op.symbol: op.function for op in users}, tag)
-
-

@@ -196,7 +196,7 @@ ROWS: tuple[Op, ...] = (
             "f": "sign_f({0})",
             "c": "sign_c({0}, absolute_{t}({0}))",
         },
-        "-1, 0 or 1 by sign; for complex numbers the direction x/|x|.",
+        "-1, 0 or 1 by sign; for complex numbers the direction x/abs(x).",
         exact="iuf",
         hlo="sign",
         example=(_X,),

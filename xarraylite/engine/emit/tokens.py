@@ -9,7 +9,7 @@ one the dtype can hold, so an operation on a narrow float is computed in float32
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Token:
     itemsize: int
 
 
-@lru_cache(maxsize=None)
+@cache
 def token(dtype: np.dtype[np.generic]) -> Token:
     """Return the names for ``dtype``."""
     family = kind(dtype)
