@@ -39,6 +39,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="compiled",
         help="engine that evaluates expressions in this run (default: compiled)",
     )
+    parser.addoption(
+        "--regenerate-golden",
+        action="store_true",
+        help="write the files that tests compare with (tests/engine/golden, the stub) anew",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,31 +14,19 @@ from ..expr.build import describe
 from ..expr.node import Leaf
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..ops.op import Op
-from ..ops.table import OPS
 from ..shape import transform as steps
 from ..shape.index import Selection, parse_index
 from ..storage.buffer import Buffer
 from .assign import check_writable, handle_of, node_of, update, write
 from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_array
-from .readers import HELD_ASSIGN, HELD_SETITEM, HELD_UPDATE, consume, protect
+from .inplace import InPlace
+from .readers import HELD_ASSIGN, HELD_SETITEM, consume, protect
 from .representation import container_repr
 
 DType = np.dtype[Any]
 
 
-def _in_place(name: str) -> Callable[..., Any]:
-    op = OPS[name]
-
-    def method(self: XContainer, other: object) -> XContainer:
-        held = sys.getrefcount(other) > HELD_UPDATE
-        update(self, op, other, held, False)
-        return self
-
-    method.__doc__ = f"Apply ``{name}`` in place, by NumPy's rule."
-    return method
-
-
-class XContainer(XExpression):
+class XContainer(XExpression, InPlace):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     Attributes
@@ -233,8 +220,8 @@ class XContainer(XExpression):
         view.numpy()[(slice(None),) * axis + (positions,)] = values
         consume(self._buffer)
 
-    def _update(self, op: Op, value: object, held: bool, noalias: bool) -> None:
-        update(self, op, value, held, noalias)
+    def _update(self, op: Op, value: object, held: bool) -> None:
+        update(self, op, value, held, False)
 
     def fill(self, value: object) -> None:
         """Write one value to every element."""
@@ -255,16 +242,3 @@ class XContainer(XExpression):
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         node = node_of(value, self)
         write(self, node, handle_of(value, node, held), noalias)
-
-    __iadd__ = _in_place("add")
-    __isub__ = _in_place("subtract")
-    __imul__ = _in_place("multiply")
-    __itruediv__ = _in_place("divide")
-    __ifloordiv__ = _in_place("floor_divide")
-    __imod__ = _in_place("remainder")
-    __ipow__ = _in_place("pow")
-    __iand__ = _in_place("bitwise_and")
-    __ior__ = _in_place("bitwise_or")
-    __ixor__ = _in_place("bitwise_xor")
-    __ilshift__ = _in_place("bitwise_left_shift")
-    __irshift__ = _in_place("bitwise_right_shift")

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .._errors import NotWritableError
 from ..ops.op import Op
-from ..ops.table import OPS
+from .assign import update
 from .container import XContainer
+from .inplace import InPlace
 
 
-def _in_place(name: str) -> Callable[..., Any]:
-    op: Op = OPS[name]
-
-    def method(self: NoAlias, other: object) -> NoAlias:
-        self.target._update(op, other, False, True)
-        return self
-
-    method.__doc__ = f"Apply ``{name}`` in place without alias analysis."
-    return method
-
-
-class NoAlias:
+class NoAlias(InPlace):
     """A destination whose assignments make no alias analysis and no temporary for it.
 
     Attributes
@@ -53,18 +42,8 @@ class NoAlias:
     def __repr__(self) -> str:
         return f"noalias({self.target.summary()})"
 
-    __iadd__ = _in_place("add")
-    __isub__ = _in_place("subtract")
-    __imul__ = _in_place("multiply")
-    __itruediv__ = _in_place("divide")
-    __ifloordiv__ = _in_place("floor_divide")
-    __imod__ = _in_place("remainder")
-    __ipow__ = _in_place("pow")
-    __iand__ = _in_place("bitwise_and")
-    __ior__ = _in_place("bitwise_or")
-    __ixor__ = _in_place("bitwise_xor")
-    __ilshift__ = _in_place("bitwise_left_shift")
-    __irshift__ = _in_place("bitwise_right_shift")
+    def _update(self, op: Op, value: object, held: bool) -> None:
+        update(self.target, op, value, False, True)
 
 
 def noalias(destination: object) -> NoAlias:

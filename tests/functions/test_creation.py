@@ -1,0 +1,258 @@
+"""Creation functions: NumPy's values and dtypes, our layouts, memory of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import xarraylite as xl
+from xarraylite.dtypes.names import SUPPORTED
+from xarraylite.testing import assert_same_bits, count_allocations
+from xarraylite.testing import strategies as xst
+
+FILLED: dict[str, Callable[..., Any]] = {
+    "zeros": lambda xp, shape, **more: xp.zeros(shape, **more),
+    "ones": lambda xp, shape, **more: xp.ones(shape, **more),
+    "full": lambda xp, shape, **more: xp.full(shape, 1, **more),
+}
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+@pytest.mark.parametrize("name", FILLED)
+def test_filled(name: str, dtype: np.dtype[Any]) -> None:
+    if dtype == ml_dtypes.int1 and name != "zeros":
+        with pytest.raises(OverflowError, match="int1"):  # it holds -1 and 0
+            FILLED[name](xl, 3, dtype=dtype)
+        return
+    for shape in ((), (0,), (3,), (2, 3), (2, 0, 4)):
+        a = FILLED[name](xl, shape, dtype=dtype)
+        assert_same_bits(a, FILLED[name](np, shape, dtype=dtype))
+        assert type(a) is xl.XArray
+        assert a.buffer.address % 64 == 0
+        assert a.buffer.nbytes == a.nbytes
+
+
+@pytest.mark.parametrize("layout", ["row_major", "column_major", xl.column_major, "dynamic", None])
+def test_layout(layout: Any) -> None:
+    for make in (xl.empty, xl.zeros, xl.ones):
+        a = make((2, 3), layout=layout)
+        column = str(getattr(layout, "value", layout)) == "column_major"
+        assert a.strides == ((1, 2) if column else (3, 1))
+    assert xl.zeros((2, 3), strides=(1, 2)).strides == (1, 2)
+    with pytest.raises(xl.OverlapError, match=r"strides \(1, 1\)"):
+        xl.zeros((2, 3), strides=(1, 1))
+    with pytest.raises(xl.LayoutError, match="static layout row_major"):
+        xl.empty((2, 3), layout="row_major", strides=(3, 1))
+
+
+def test_default_dtypes() -> None:
+    assert str(xl.zeros(1).dtype) == str(xl.ones(1).dtype) == str(xl.empty(1).dtype) == "float64"
+    assert str(xl.full(1, 2).dtype) == "int64"
+    assert str(xl.full(1, True).dtype) == "bool"
+    assert str(xl.full(1, 2.0).dtype) == "float64"
+    assert str(xl.full(1, 2j).dtype) == "complex128"
+    assert str(xl.full(1, np.float32(2)).dtype) == "float32"
+    assert str(xl.full(1, xl.asarray(2, dtype="bfloat16")).dtype) == "bfloat16"
+
+
+def test_full() -> None:
+    assert xl.full((2, 2), 7.5).tolist() == [[7.5, 7.5], [7.5, 7.5]]
+    assert xl.full(2, 1.9, dtype="int8").tolist() == [1, 1]
+    assert xl.full(3, xl.asarray([1.0, 2.0])[1] * 2).tolist() == [4, 4, 4]
+    with pytest.raises(OverflowError, match="300.*uint8"):
+        xl.full(2, 300, dtype="uint8")
+    with pytest.raises(xl.ShapeError, match=r"full: the value must be a scalar, got shape \(2,\)"):
+        xl.full(2, np.zeros(2))
+
+
+def test_shapes_are_given_as_in_numpy() -> None:
+    for shape in (3, (3,), [3], np.int64(3), (np.int32(3),), iter((3,))):
+        assert xl.zeros(shape).shape == (3,)
+    for wrong in ((2, -1), 1.5, "3", (True,), None):
+        with pytest.raises((xl.ShapeError, TypeError)):
+            xl.zeros(wrong)
+
+
+def test_memory_is_used_again_without_the_old_values() -> None:
+    for _ in range(5):
+        a = xl.empty(300_000)
+        a[...] = 7
+        del a
+        assert not bool(xl.any(xl.zeros(300_000)))
+        assert bool(xl.all(xl.ones(300_000) == 1))
+
+
+@pytest.mark.parametrize("name", ["empty_like", "zeros_like", "ones_like"])
+def test_like(name: str) -> None:
+    make = getattr(xl, name)
+    a = xl.zeros((2, 3), dtype="float32", layout="column_major")
+    for source in (a, a + 1, a.T):
+        made = make(source)
+        assert (made.shape, str(made.dtype)) == (source.shape, "float32")
+    assert make(a).strides == (1, 2)
+    assert make(a, layout="row_major").strides == (3, 1)
+    assert str(make(a, dtype="int8").dtype) == "int8"
+    assert make(np.zeros((4, 5), "i2")).shape == (4, 5)
+    if name != "empty_like":
+        assert_same_bits(make(a), getattr(np, name)(np.asarray(a)))
+
+
+def test_full_like() -> None:
+    a = xl.zeros((2, 2), dtype="uint8")
+    assert xl.full_like(a, 5).tolist() == [[5, 5], [5, 5]]
+    assert str(xl.full_like(a, 5.5, dtype="float32").dtype) == "float32"
+    with pytest.raises(OverflowError, match="uint8"):
+        xl.full_like(a, -1)
+
+
+ARANGES: list[tuple[Any, ...]] = [
+    (5,),
+    (2, 7),
+    (2, 12, 3),
+    (10, 0, -3),
+    (5, 5),
+    (3, 0),
+    (0, 5, -1),
+    (2.5,),
+    (0.0, 1.0, 0.1),
+    (1, 2, 0.25),
+    (5.0, 0.0, -1.5),
+    (-3, 3),
+    (0,),
+    (2**62, 2**62 + 5),
+    (-(2**63), -(2**63) + 3),
+    (2**63 - 4, 2**63 - 1),
+]
+
+
+@pytest.mark.parametrize("args", ARANGES, ids=str)
+def test_arange(args: tuple[Any, ...]) -> None:
+    assert_same_bits(xl.arange(*args), np.arange(*args))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "float32", "float64", "complex64", "bfloat16"])
+def test_arange_with_dtype(dtype: str) -> None:
+    assert_same_bits(
+        xl.arange(1, 100, 7, dtype=dtype), np.arange(1, 100, 7).astype(xl.asarray(1, dtype=dtype).dtype)
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "more"),
+    [
+        ((0, 1, 5), {}),
+        ((0, 1, 5), {"endpoint": False}),
+        ((5, -5, 11), {}),
+        ((0, 1, 1), {}),
+        ((0, 1, 0), {}),
+        ((0.1, 0.7, 1000), {}),
+        ((0, 10, 4), {"dtype": "float32"}),
+        ((1 + 1j, 2 - 3j, 6), {}),
+        ((0, 10, 4), {"dtype": "int64"}),
+    ],
+    ids=str,
+)
+def test_linspace(args: tuple[Any, ...], more: dict[str, Any]) -> None:
+    assert_same_bits(xl.linspace(*args, **more), np.linspace(*args, **more))
+
+
+def test_linspace_refuses() -> None:
+    with pytest.raises(xl.ShapeError, match="linspace.*-1"):
+        xl.linspace(0, 1, -1)
+
+
+@pytest.mark.parametrize(
+    ("args", "k"), [((3,), 0), ((2, 4), 0), ((4, 2), -1), ((3, 3), 2), ((3, 3), 7), ((0, 3), 0)]
+)
+def test_eye(args: tuple[int, ...], k: int) -> None:
+    for dtype in ("float64", "int8", "bool", "complex64"):
+        assert_same_bits(xl.eye(*args, k=k, dtype=dtype), np.eye(*args, k=k, dtype=dtype))
+    assert xl.eye(3, layout="column_major").strides == (1, 3)
+
+
+def test_fromfunction() -> None:
+    assert_same_bits(
+        xl.fromfunction(lambda i, j: 10 * i + j, (4, 6)), np.fromfunction(lambda i, j: 10 * i + j, (4, 6), dtype=int)
+    )
+    assert xl.fromfunction(lambda i: xl.sin(i * 0.5), 4, dtype="f8").shape == (4,)
+    assert xl.fromfunction(lambda i, j: i, (2, 3)).tolist() == [[0, 0, 0], [1, 1, 1]]
+    assert xl.fromfunction(lambda i, j: 5, (2, 2)).tolist() == [[5, 5], [5, 5]]
+    assert xl.fromfunction(lambda i: xl.where(i % 2 == 0, i, -i), (5,)).tolist() == [0, -1, 2, -3, 4]
+    assert xl.fromfunction(lambda: 3, ()).tolist() == 3
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_asarray(data: st.DataObject) -> None:
+    operand = data.draw(xst.samples(data.draw(xst.shapes(max_size=400)), data.draw(xst.dtypes())))
+    a = xl.asarray(operand.operand)
+    assert_same_bits(a, operand.array)
+    if isinstance(operand.operand, np.ndarray):
+        assert not np.may_share_memory(np.asarray(a), operand.operand)
+    else:
+        assert a is operand.operand
+    b = xl.asarray(operand.operand, copy=True)
+    assert_same_bits(b, operand.array)
+    assert not np.may_share_memory(np.asarray(b), np.asarray(operand.operand))
+
+
+def test_asarray_without_a_copy() -> None:
+    memory = np.arange(3.0)
+    a = xl.asarray(memory, copy=False)
+    a[0] = 9
+    assert memory[0] == 9
+    assert xl.asarray(a, copy=False) is a
+    assert xl.asarray(bytearray(8), copy=True, dtype="u1").shape == (8,)
+    for wrong in ([1, 2], 3.0, a + 1):
+        with pytest.raises((ValueError, TypeError)):
+            xl.asarray(wrong, copy=False)
+    with pytest.raises(ValueError, match="needs a copy"):
+        xl.asarray(memory, dtype="f4", copy=False)
+
+
+def test_asarray_converts() -> None:
+    a = xl.asarray([1.5, 2.5])
+    assert xl.asarray(a, dtype="float64") is a
+    assert xl.asarray(a, dtype="int32").tolist() == [1, 2]
+    assert xl.asarray(a + 1).tolist() == [2.5, 3.5]
+    assert xl.asarray([[1, 2]], layout="column_major").layout is xl.row_major  # one row is both
+    assert xl.asarray(np.float32(3)).dtype == np.float32
+    assert xl.asarray([np.array([1, 2]), [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    assert xl.asarray([1, 2, 2**63]).dtype == np.asarray([1, 2, 2**63]).dtype
+    assert xl.asarray([2**63, 1], dtype="uint64").tolist() == [2**63, 1]
+    with pytest.raises(OverflowError):
+        xl.asarray([2**70], dtype="int64")
+    with pytest.raises(OverflowError):
+        xl.asarray([300], dtype="uint8")
+
+
+def test_asarray_takes_strange_arrays() -> None:
+    swapped = np.arange(5, dtype=">f8")
+    assert xl.asarray(swapped).tolist() == [0, 1, 2, 3, 4]
+    loose = np.frombuffer(bytes(17), np.float64, offset=1)
+    assert xl.asarray(loose).tolist() == [0, 0]
+    record = np.zeros(3, [("a", "i4"), ("b", "f8")])
+    record["b"] = [1, 2, 3]
+    assert xl.asarray(record["b"]).tolist() == [1, 2, 3]
+    masked = np.ma.masked_array([1, 2], [False, False])
+    assert xl.asarray(masked).tolist() == [1, 2]
+    assert xl.asarray(np.array([1, 2], ml_dtypes.int4)).tolist() == [1, 2]
+    assert xl.asarray(range(3)).tolist() == [0, 1, 2]
+
+
+def test_one_allocation_each() -> None:
+    for make in (
+        lambda: xl.zeros((50, 50)),
+        lambda: xl.ones((50, 50)),
+        lambda: xl.empty((50, 50)),
+        lambda: xl.full((50, 50), 2.5),
+    ):
+        with count_allocations() as count:
+            make()
+        assert count.bytes == 20_000

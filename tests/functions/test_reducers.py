@@ -1,0 +1,125 @@
+"""The reducer functions' interfaces; their values are in tests/properties/test_reductions.py."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import assert_same_bits
+
+NAMES = ("sum", "prod", "mean", "var", "std", "min", "max", "any", "all", "count_nonzero", "argmin", "argmax")
+VALUES = np.array([[3.0, -1.0, 2.0], [0.0, 5.0, -1.0]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_everything_is_lazy(name: str) -> None:
+    e = getattr(xl, name)(xl.asarray(VALUES), axis=1)
+    assert type(e) is xl.XExpression
+    assert e.shape == (2,)
+    assert "lazy" in repr(e)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_operands(name: str) -> None:
+    """Containers, views, expressions, NumPy arrays and numbers alike."""
+    function, expected = getattr(xl, name), getattr(np, name)(VALUES, axis=0)
+    for operand in (xl.asarray(VALUES), xl.asarray(VALUES.T).T, xl.asarray(VALUES) * 1, VALUES):
+        result = np.asarray(function(operand, axis=0))
+        assert result.dtype == expected.dtype
+        np.testing.assert_allclose(result, expected, rtol=1e-15)
+    np.testing.assert_allclose(float(function(2.0)), float(getattr(np, name)(2.0)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_shapes(name: str, keepdims: bool) -> None:
+    a = xl.ones((2, 3, 4))
+    axes: list[Any] = [None, 0, -1]
+    if not name.startswith("arg"):
+        axes += [(0, 2), (1,), (), (2, 1, 0)]
+    for axis in axes:
+        ours = getattr(xl, name)(a, axis=axis, keepdims=keepdims)
+        theirs = np.sum(np.ones((2, 3, 4)), axis=axis, keepdims=keepdims)
+        assert ours.shape == theirs.shape == xl.eval(ours).shape
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages(name: str) -> None:
+    function = getattr(xl, name)
+    assert function.__name__ == name
+    assert f"xl.{name}(" in function.__doc__
+    parameters = inspect.signature(function).parameters
+    assert parameters["axis"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameters["keepdims"].default is False
+
+
+def test_axis_of_argmin_is_one() -> None:
+    for name in ("argmin", "argmax"):
+        with pytest.raises(xl.AxisError, match=name):
+            getattr(xl, name)(xl.asarray(VALUES), axis=(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("code", "sum_", "mean"),
+    [
+        ("?", "int64", "float64"),
+        ("i1", "int64", "float64"),
+        ("u2", "uint64", "float64"),
+        ("i8", "int64", "float64"),
+        ("f2", "float16", "float16"),
+        ("f4", "float32", "float32"),
+        ("c8", "complex64", "complex64"),
+        ("bfloat16", "bfloat16", "bfloat16"),
+        ("int4", "int64", "float64"),
+        ("uint2", "uint64", "float64"),
+    ],
+)
+def test_dtypes(code: str, sum_: str, mean: str) -> None:
+    a = xl.ones(3, dtype=code)
+    assert str(xl.sum(a).dtype) == str(xl.prod(a).dtype) == sum_
+    assert str(xl.mean(a).dtype) == mean
+    assert str(xl.var(a).dtype) == str(xl.std(a).dtype) == {"complex64": "float32"}.get(mean, mean)
+    assert str(xl.any(a).dtype) == str(xl.all(a).dtype) == "bool"
+    assert str(xl.count_nonzero(a).dtype) == "int64"
+    if code != "c8":
+        assert xl.max(a).dtype == xl.min(a).dtype == a.dtype
+        assert str(xl.argmax(a).dtype) == "int64"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "complex128", "bfloat16", "bool"])
+def test_dtype_argument(dtype: str) -> None:
+    a = xl.asarray([1, 2, 3])
+    for name in ("sum", "prod"):
+        assert str(getattr(xl, name)(a, dtype=dtype).dtype) == dtype
+    if dtype in ("float32", "complex128"):
+        assert str(xl.mean(a, dtype=dtype).dtype) == dtype
+        assert_same_bits(xl.mean(a, dtype=dtype), np.mean([1, 2, 3], dtype=dtype))
+
+
+def test_initial() -> None:
+    a = xl.asarray(VALUES)
+    assert_same_bits(xl.sum(a, axis=0, initial=1.5), VALUES.sum(axis=0, initial=1.5))
+    assert_same_bits(xl.max(a, axis=0, initial=2), VALUES.max(axis=0, initial=2))
+    assert_same_bits(xl.min(a[:0], axis=0, initial=9), VALUES[:0].min(axis=0, initial=9))
+    assert xl.max(a[:0], axis=0, keepdims=True, initial=0).shape == (1, 3)
+    with pytest.raises(OverflowError):
+        xl.max(xl.asarray([1], dtype="uint8"), initial=300)
+
+
+def test_truth_of_not_a_number() -> None:
+    a = xl.asarray([np.nan, 0.0])
+    assert bool(xl.any(a))
+    assert not bool(xl.all(a))
+    assert int(xl.count_nonzero(a)) == 1
+
+
+def test_nested() -> None:
+    a = xl.asarray(VALUES)
+    assert float(xl.max(xl.sum(a, axis=1))) == 4.0
+    assert float(xl.sum(xl.max(a, axis=0) - xl.min(a, axis=0))) == 12.0
+    assert xl.eval(xl.argmax(xl.sum(a, axis=0))).tolist() == 1
+    assert abs(float(xl.mean(a - xl.mean(a)))) < 1e-15

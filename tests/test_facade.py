@@ -1,0 +1,169 @@
+"""The public face: every name is there, documented, and known to type checkers.
+
+The package binds its names when they are first used, so type checkers and editors read them in
+the stub ``__init__.pyi``.  It is written from the same tables: after a change run
+``pytest tests/test_facade.py --regenerate-golden``.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import inspect
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.ops.table import OPS
+
+STUB = Path(xl.__file__).with_name("__init__.pyi")
+NAMES = sorted(xl.__all__)
+CLASSES = [name for name in NAMES if inspect.isclass(getattr(xl, name))]
+
+
+def stub_text() -> str:
+    """What the stub should be."""
+    lines = ['"""Names of the public face for type checkers; see ``__init__.py``."""', ""]
+    lines += [f"from . import {name} as {name}" for name in xl._SUBMODULES]
+    found = sorted((module, inner, name) for name, (module, inner) in xl._SOURCES.items())
+    lines += [f"from .{module} import {inner} as {name}" for module, inner, name in found]
+    return "\n".join([*lines, "", "__version__: str", "__array_api_version__: str", ""])
+
+
+def test_the_stub_agrees_with_the_tables(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--regenerate-golden"):
+        STUB.write_text(stub_text(), encoding="utf-8")
+    assert STUB.read_text(encoding="utf-8") == stub_text()
+
+
+def test_the_package_is_marked_as_typed() -> None:
+    assert STUB.with_name("py.typed").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_resolves_and_is_documented(name: str) -> None:
+    value = getattr(xl, name)
+    assert name in dir(xl)
+    if inspect.isclass(value) or callable(value) or isinstance(value, types.ModuleType):
+        text = inspect.getdoc(value)
+        assert text
+        first = text.splitlines()[0]
+        assert first.endswith((".", "?")), f"{name}: {first!r} is no sentence"
+
+
+@pytest.mark.parametrize("name", sorted(xl._SOURCES))
+def test_names_come_from_where_the_table_says(name: str) -> None:
+    module, inner = xl._SOURCES[name]
+    assert getattr(xl, name) is getattr(importlib.import_module(f"xarraylite.{module}"), inner)
+
+
+@pytest.mark.parametrize("name", [n for n in CLASSES if n.startswith("X") and "Error" not in n])
+def test_every_public_method_is_documented(name: str) -> None:
+    cls = getattr(xl, name)
+    bare = [
+        attribute
+        for attribute in dir(cls)
+        if not attribute.startswith("_") and not inspect.getdoc(getattr(cls, attribute))
+    ]
+    assert bare == []
+
+
+def test_all_is_sorted_and_without_doubles() -> None:
+    assert xl.__all__ == sorted(set(xl.__all__))
+    assert dir(xl) == xl.__all__
+
+
+def test_names_are_bound_when_first_used() -> None:
+    code = (
+        "import xarraylite as xl\n"
+        "assert 'zeros' not in vars(xl)\n"
+        "assert xl.zeros is vars(xl)['zeros']\n"
+        "assert 'ones' not in vars(xl)\n"
+        "namespace = {}\n"
+        "exec('from xarraylite import *', namespace)\n"
+        "assert set(xl.__all__) <= set(namespace)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["no_such_name", "bool_", "numpy", "os", "_private", "XContainer"])
+def test_other_names_are_refused(name: str) -> None:
+    assert not hasattr(xl, name)
+    with pytest.raises(AttributeError, match=f"module 'xarraylite' has no attribute '{name}'"):
+        getattr(xl, name)
+
+
+def test_names_of_builtins_are_ours_here_and_pythons_elsewhere() -> None:
+    shadowing = [name for name in NAMES if hasattr(builtins, name)]
+    assert {"abs", "all", "any", "bool", "eval", "max", "min", "pow", "round", "sum"} <= set(shadowing)
+    for name in shadowing:
+        assert getattr(xl, name) is not getattr(builtins, name)
+
+
+def test_dtypes() -> None:
+    assert xl.bool == np.dtype(np.bool_)
+    assert xl.int8 is np.dtype(np.int8)
+    assert xl.zeros(2, dtype=xl.bool).dtype is xl.bool
+    names = [n for n in NAMES if isinstance(getattr(xl, n), np.dtype)]
+    assert {"bool", "bfloat16", "float8_e4m3fn", "int4", "complex128"} <= set(names)
+    assert all(xl.zeros(2, dtype=name).dtype is getattr(xl, name) for name in names)
+
+
+def test_constants_and_orders() -> None:
+    assert (xl.newaxis, xl.inf, xl.nan != xl.nan) == (None, float("inf"), True)
+    assert (xl.e, xl.pi) == (np.e, np.pi)
+    orders = {xl.row_major, xl.column_major, xl.dynamic}
+    assert len(orders) == 3
+    assert all(isinstance(order, xl.Order) for order in orders)
+
+
+def test_it_is_the_namespace_of_its_arrays() -> None:
+    for array in (xl.ones(2), xl.ones(2) + 1, xl.sum(xl.ones(2))):
+        assert array.__array_namespace__() is xl
+        assert array.__array_namespace__(api_version=xl.__array_api_version__) is xl
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [("concatenate", "concat"), ("acos", "arccos"), ("abs", "absolute"), ("pow", "power")],
+)
+def test_aliases_are_the_same_function(alias: str, name: str) -> None:
+    assert getattr(xl, alias) is getattr(xl, name)
+
+
+def test_every_operation_is_public() -> None:
+    """Under its own name or an alias; a cast is `astype`."""
+    missing = [
+        op.name
+        for op in OPS.values()
+        if op.name != "cast" and not any(hasattr(xl, name) for name in (op.name, *op.aliases))
+    ]
+    assert missing == []
+
+
+def test_versions() -> None:
+    assert xl.__array_api_version__ == "2025.12"
+    assert all(part.isdigit() for part in xl.__version__.split("."))
+
+
+def signature(value: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(value)
+    except (TypeError, ValueError):
+        return None
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if inspect.isfunction(getattr(xl, n))])
+def test_every_parameter_and_result_has_a_type(name: str) -> None:
+    found = signature(getattr(xl, name))
+    assert found is not None
+    untyped = [p.name for p in found.parameters.values() if p.annotation is p.empty]
+    assert untyped == []
+    assert found.return_annotation is not found.empty
