@@ -1,4 +1,4 @@
-"""Names of the public face for type checkers; see ``__init__.py``."""
+# Names of the public face for type checkers; see __init__.py.
 
 from . import testing as testing
 from ._config import config as config
@@ -28,12 +28,14 @@ from .containers.noalias import noalias as noalias
 from .containers.vectorize import vectorize as vectorize
 from .containers.xarray import XArray as XArray
 from .containers.xarray import XView as XView
+from .containers.xarray import eval_ as _eval
 from .containers.xtensor import XTensor as XTensor
 from .containers.xtensor import XTensorFixed as XTensorFixed
 from .dtypes.info import finfo as finfo
 from .dtypes.info import iinfo as iinfo
 from .dtypes.info import isdtype as isdtype
 from .dtypes.names import bfloat16 as bfloat16
+from .dtypes.names import bool_ as _bool
 from .dtypes.names import complex64 as complex64
 from .dtypes.names import complex128 as complex128
 from .dtypes.names import float4_e2m1fn as float4_e2m1fn
@@ -189,6 +191,7 @@ from .functions.elementwise import where as where
 from .functions.inspection import __array_namespace_info__ as __array_namespace_info__
 from .functions.manipulation import broadcast_arrays as broadcast_arrays
 from .functions.manipulation import broadcast_to as broadcast_to
+from .functions.manipulation import concat as _concatenate
 from .functions.manipulation import concat as concat
 from .functions.manipulation import expand_dims as expand_dims
 from .functions.manipulation import flip as flip
@@ -213,8 +216,17 @@ from .functions.reducers import sum as sum
 from .functions.reducers import var as var
 from .io.npy import load as load
 from .io.npy import save as save
+from .layout.strided import COLUMN_MAJOR as _column_major
+from .layout.strided import DYNAMIC as _dynamic
+from .layout.strided import ROW_MAJOR as _row_major
 from .layout.strided import Order as Order
 from .shape.broadcast import broadcast_shapes as broadcast_shapes
 
 __version__: str
 __array_api_version__: str
+eval = _eval
+bool = _bool
+concatenate = _concatenate
+column_major = _column_major
+dynamic = _dynamic
+row_major = _row_major

@@ -131,7 +131,11 @@ def test_random_arguments_are_in_bounds_or_refused(
 def test_read_only_memory_stays_read_only() -> None:
     frozen = np.arange(4.0)
     frozen.flags.writeable = False
-    for memory, more in ((frozen, {}), (bytes(32), {"dtype": "f8"}), (b"12345678", {"dtype": "i8"})):
+    for memory, more in (
+        (frozen, {}),
+        (bytes(32), {"dtype": "f8"}),
+        (b"12345678", {"dtype": "i8"}),
+    ):
         a = xl.adapt(memory, **more)
         before = a.tolist()
         assert a.readonly
@@ -251,8 +255,9 @@ def test_ways_around_the_size() -> None:
     with pytest.raises(ValueError, match="resize"):
         memory.resize(100_000)
     assert a.tolist() == [0, 1, 2, 3]
+    grown = bytearray(8)
+    b = xl.adapt(grown, dtype="f8")
     with pytest.raises(BufferError):
-        grown = bytearray(8)
-        b = xl.adapt(grown, dtype="f8")
         grown.extend(bytes(100_000))
-        b[0] = 1
+    b[0] = 1
+    assert len(grown) == 8

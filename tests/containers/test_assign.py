@@ -131,7 +131,9 @@ def test_view_rule_never_resizes() -> None:
     a = xl.zeros((4, 3, 2))
     for wrong in (xl.ones((2, 3, 4)), xl.ones((2, 4, 3, 2)), xl.ones(3), xl.ones((4, 3, 0))):
         for target in (a, xl.noalias(a)):
-            with pytest.raises(xl.BroadcastError, match=r"cannot be broadcast into X\w+ float64\[4, 3, 2\]"):
+            with pytest.raises(
+                xl.BroadcastError, match=r"cannot be broadcast into X\w+ float64\[4, 3, 2\]"
+            ):
                 target[...] = wrong
         view = a[:, :, :]
         with pytest.raises(xl.BroadcastError, match="XView float64"):

@@ -33,7 +33,9 @@ def test_a_subscript_is_needed() -> None:
         xl.XTensorFixed([1, 2])
 
 
-@pytest.mark.parametrize("subscript", [(xl.float64, 2), xl.float64, (xl.float64, (2, -1)), (0, (2,))])
+@pytest.mark.parametrize(
+    "subscript", [(xl.float64, 2), xl.float64, (xl.float64, (2, -1)), (0, (2,))]
+)
 def test_wrong_subscripts(subscript: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
         xl.XTensorFixed[subscript]

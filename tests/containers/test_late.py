@@ -57,7 +57,9 @@ def test_iterating_an_update() -> None:
     with count_allocations() as count:
         for _ in range(5):
             u[1:-1] = step
-            expected[1:-1] = expected[1:-1] + 0.25 * (expected[2:] - 2 * expected[1:-1] + expected[:-2])
+            expected[1:-1] = expected[1:-1] + 0.25 * (
+                expected[2:] - 2 * expected[1:-1] + expected[:-2]
+            )
     assert count.snapshots == 0
     assert_same_bits(u, expected)
 
@@ -75,7 +77,7 @@ def test_memory_that_was_given_up() -> None:
         e = xl.late(a * 2)
         xl.eval(e)
         move()
-        with pytest.raises(xl.StaleOperandError, match="given|gave up"):
+        with pytest.raises(xl.StaleOperandError, match="gave up"):
             xl.eval(e)
     fresh = xl.late(a * 2)
     assert fresh.shape == (90,)

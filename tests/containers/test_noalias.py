@@ -106,9 +106,20 @@ def test_only_containers(wrong: Any) -> None:
         xl.noalias(xl.ones(2) + 1)
 
 
-SLICES = [slice(a, None if b < 0 else b, s) for a, b, s in (
-    (0, 5, 1), (1, 6, 1), (5, 10, 1), (0, 10, 2), (1, 10, 2), (4, -1, -1), (9, 4, -1), (9, -1, -2), (3, 8, 1),
-)]
+SLICES = [
+    slice(a, None if b < 0 else b, s)
+    for a, b, s in (
+        (0, 5, 1),
+        (1, 6, 1),
+        (5, 10, 1),
+        (0, 10, 2),
+        (1, 10, 2),
+        (4, -1, -1),
+        (9, 4, -1),
+        (9, -1, -2),
+        (3, 8, 1),
+    )
+]
 
 
 def test_lies_never_leave_the_destination() -> None:
@@ -122,7 +133,13 @@ def test_lies_never_leave_the_destination() -> None:
         assert np.asarray(a)[outside].tolist() == start[outside].tolist()
     for size in (3, 100, 1000):
         m = xl.asarray(np.random.default_rng(0).random((size, size)))
-        for lie in (m + m.T, m[::-1] + m, m[[0] * size], xl.sum(m, axis=0), xl.concat([m[1:], m[:1]])):
+        for lie in (
+            m + m.T,
+            m[::-1] + m,
+            m[[0] * size],
+            xl.sum(m, axis=0),
+            xl.concat([m[1:], m[:1]]),
+        ):
             xl.noalias(m)[...] = lie
         xl.noalias(m).assign(xl.concat([m, m]))
         assert m.shape == (2 * size, size)
@@ -157,8 +174,9 @@ def test_checking_finds_every_lie(form: str, engine: str) -> None:
                 else:
                     target[dst] += a[src]
             except xl.NoAliasError as error:
+                message = str(error)
                 assert is_lie(dst, src)
-                assert f"int64[{len(range(10)[src])}]" in str(error)
+                assert f"int64[{len(range(10)[src])}]" in message
                 assert a.tolist() == list(range(10))
             else:
                 assert not is_lie(dst, src), (dst, src)

@@ -133,7 +133,9 @@ def test_names_never_reach_the_source(engine: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [math.sin, np.sin, int, "text", lambda *args: 0, lambda: 0, lambda x, *, k=1: x], ids=repr
+    "function",
+    [math.sin, np.sin, int, "text", lambda *args: 0, lambda: 0, lambda x, *, k=1: x],
+    ids=repr,
 )
 def test_what_is_no_scalar_function(function: Any) -> None:
     with pytest.raises(xl.DTypeError, match="vectorize"):

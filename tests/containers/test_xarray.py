@@ -117,7 +117,7 @@ def test_strides_with_gaps_leave_zeros() -> None:
 def test_static_layouts_refuse_strides() -> None:
     with pytest.raises(xl.LayoutError, match=r"strides \(1,\).*static layout row_major"):
         xl.XArray([1, 2], layout="row_major", strides=(1,))
-    with pytest.raises(xl.LayoutError, match="layout 'tiled' is unknown.*'row_major'"):
+    with pytest.raises(xl.LayoutError, match=r"layout 'tiled' is unknown.*'row_major'"):
         xl.XArray([1, 2], layout="tiled")
     with pytest.raises(xl.LayoutError, match="one per dimension"):
         xl.XArray([1, 2], strides=(1, 2))
@@ -125,7 +125,7 @@ def test_static_layouts_refuse_strides() -> None:
         xl.XArray([[1, 2], [3, 4]], strides=(1, 1))
     a = xl.XArray([[1, 2], [3, 4]])
     for method in (a.reshape_, a.resize_):
-        with pytest.raises(xl.LayoutError, match="static layout row_major.*'dynamic'"):
+        with pytest.raises(xl.LayoutError, match=r"static layout row_major.*'dynamic'"):
             method((4,), strides=(1,))
 
 
@@ -227,7 +227,9 @@ def test_copy() -> None:
 def test_every_layout_gives_the_same(name: str) -> None:
     """xtensor's 28 cases: whatever the layouts of operands and of the result before."""
     values = fixture()
-    other = np.concatenate([[-1], np.arange(1, 4), np.arange(8, 12), np.arange(16, 20)]).reshape(3, 1, 4)
+    other = np.concatenate([[-1], np.arange(1, 4), np.arange(8, 12), np.arange(16, 20)]).reshape(
+        3, 1, 4
+    )
     stored: Sequence[Any] = (
         xl.XArray(values),
         xl.XArray(values, layout="column_major"),

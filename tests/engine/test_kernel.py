@@ -134,7 +134,12 @@ USER: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
         "def f(x): return x + K",
         {"K": np.float64(1)},
     ),
-    "global used": ("def f(x): return x + K", {"K": 1, "L": 1}, "def f(x): return x + L", {"K": 1, "L": 1}),
+    "global used": (
+        "def f(x): return x + K",
+        {"K": 1, "L": 1},
+        "def f(x): return x + L",
+        {"K": 1, "L": 1},
+    ),
     "nested code": (
         "def f(x):\n    g = lambda y: y + K\n    return g(x)",
         {"K": 1},
@@ -142,7 +147,12 @@ USER: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
         {"K": 2},
     ),
     "operator": ("def f(x): return x // 2", {}, "def f(x): return x / 2", {}),
-    "branch": ("def f(x): return x if x > 0 else -x", {}, "def f(x): return x if x < 0 else -x", {}),
+    "branch": (
+        "def f(x): return x if x > 0 else -x",
+        {},
+        "def f(x): return x if x < 0 else -x",
+        {},
+    ),
     "called function": (
         "def f(x): return m.sin(x)",
         {"m": math},
@@ -472,7 +482,11 @@ def test_processes_that_race_for_one_cache(place: Path) -> None:
         print("right")
     """
     command = [sys.executable, "-c", textwrap.dedent(code)]
-    environment = {**os.environ, "XARRAYLITE_CACHE_DIR": str(place), "XARRAYLITE_ENGINE": "compiled"}
+    environment = {
+        **os.environ,
+        "XARRAYLITE_CACHE_DIR": str(place),
+        "XARRAYLITE_ENGINE": "compiled",
+    }
     racers = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(3)

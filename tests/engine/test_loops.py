@@ -54,9 +54,7 @@ def test_the_same_points_in_address_order(problem: tuple[tuple[int, ...], list[W
 def test_no_loop_is_superfluous(problem: tuple[tuple[int, ...], list[Walker]]) -> None:
     nest = normalise(*problem)
     assert len(nest.extents) == 1 or 1 not in nest.extents
-    dims = [
-        (extent, [w.strides[k] for w in nest.walkers]) for k, extent in enumerate(nest.extents)
-    ]
+    dims = [(extent, [w.strides[k] for w in nest.walkers]) for k, extent in enumerate(nest.extents)]
     assert merge(dims) == dims
 
 

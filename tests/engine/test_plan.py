@@ -155,7 +155,7 @@ def test_steps_come_after_what_they_read() -> None:
         "temporary: sum is evaluated once",
         "result",
     ]
-    first, second, last = program.steps
+    _, second, last = program.steps
     assert isinstance(second, KernelStep)
     assert isinstance(last, KernelStep)
     made = [step.addresses[0][1] for step in program.steps if isinstance(step, KernelStep)]

@@ -359,7 +359,9 @@ def test_positions(dtype: str) -> None:
 def test_narrow_types_in_every_loop(dtype: str) -> None:
     values = numbers(40, 70) % 3
     a = xl.astype(xl.asarray(values), dtype)
-    check(xl.astype(a + a[::-1], "float64"), (values + values[::-1]) % (4 if dtype == "uint2" else 9))
+    check(
+        xl.astype(a + a[::-1], "float64"), (values + values[::-1]) % (4 if dtype == "uint2" else 9)
+    )
     check(xl.astype(a.T[1:], "float64"), values.T[1:])
     check(xl.max(xl.astype(a, "float64"), axis=0), values.max(axis=0))
     check(xl.astype(xl.max(a, axis=0), "float64"), values.max(axis=0))

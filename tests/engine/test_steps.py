@@ -1,4 +1,4 @@
-"""How steps are set up: loop order and mode, fixed parts of reductions, what stands in the block."""
+"""How steps are set up: loop order and mode, parts of reductions, what stands in the block."""
 
 from __future__ import annotations
 

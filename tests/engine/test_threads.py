@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-
 import signal
 import subprocess
 import sys
@@ -200,8 +199,8 @@ def test_ctrl_c_while_waiting_for_helpers(pool: Pool) -> None:
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
         with pytest.raises(KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
             pool.run(range(2), same(work), 2)
         assert finished.is_set()
     finally:
@@ -275,19 +274,21 @@ def test_fewer_threads_than_asked_for(pool: Pool, monkeypatch: pytest.MonkeyPatc
     assert pool._started == 3
 
 
-def test_idle_helpers_hold_nobodys_memory(pool: Pool) -> None:
-    class Memory:
-        pass
+class Memory:
+    """Something that can be seen to be gone."""
 
-    memory = Memory()
+
+def test_idle_helpers_hold_nobodys_memory(pool: Pool) -> None:
     barrier = threading.Barrier(2, timeout=20)
 
-    def make(keep: Memory) -> Worker:
-        return lambda k: (keep, barrier.wait(), None)[-1]
+    def use(memory: Memory) -> weakref.ref[Memory]:
+        def make() -> Worker:
+            return lambda k: (memory, barrier.wait(), None)[-1]
 
-    pool.run(range(2), lambda: make(memory), 2)
-    gone = weakref.ref(memory)
-    del memory
+        pool.run(range(2), make, 2)
+        return weakref.ref(memory)
+
+    gone = use(Memory())
     for _ in range(200):
         gc.collect()
         if gone() is None:

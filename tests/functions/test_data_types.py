@@ -77,7 +77,9 @@ def test_astype_of_a_container() -> None:
 def test_complex_to_real_takes_the_real_part() -> None:
     a = xl.asarray([1.5 + 2j])
     for goal in ("f8", "i4", "bfloat16"):
-        assert np.asarray(a.astype(goal)).astype(float).tolist() == [int(1.5) if goal == "i4" else 1.5]
+        assert np.asarray(a.astype(goal)).astype(float).tolist() == [
+            int(1.5) if goal == "i4" else 1.5
+        ]
     assert bool(xl.asarray(2j).astype("?"))
 
 

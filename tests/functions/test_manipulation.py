@@ -18,14 +18,20 @@ BASE = np.arange(24.0).reshape(2, 3, 4)
 
 CASES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "permute_dims": (lambda x: xl.permute_dims(x, (2, 0, 1)), lambda x: np.transpose(x, (2, 0, 1))),
-    "negative axes": (lambda x: xl.permute_dims(x, (-1, 0, 1)), lambda x: np.transpose(x, (2, 0, 1))),
+    "negative axes": (
+        lambda x: xl.permute_dims(x, (-1, 0, 1)),
+        lambda x: np.transpose(x, (2, 0, 1)),
+    ),
     "transpose": (xl.transpose, np.transpose),
     "T": (lambda x: x.T, lambda x: x.T),
     "mT": (lambda x: x.mT, lambda x: np.swapaxes(x, -1, -2)),
     "matrix_transpose": (xl.matrix_transpose, lambda x: np.swapaxes(x, -1, -2)),
     "reshape": (lambda x: xl.reshape(x, (4, -1)), lambda x: np.reshape(x, (4, -1))),
     "flatten": (lambda x: xl.reshape(x, -1), lambda x: np.reshape(x, -1)),
-    "insert ones": (lambda x: xl.reshape(x, (1, 2, 1, 12, 1)), lambda x: np.reshape(x, (1, 2, 1, 12, 1))),
+    "insert ones": (
+        lambda x: xl.reshape(x, (1, 2, 1, 12, 1)),
+        lambda x: np.reshape(x, (1, 2, 1, 12, 1)),
+    ),
     "flip": (xl.flip, np.flip),
     "flip one": (lambda x: xl.flip(x, axis=1), lambda x: np.flip(x, 1)),
     "flip two": (lambda x: xl.flip(x, axis=(0, -1)), lambda x: np.flip(x, (0, -1))),
@@ -33,11 +39,26 @@ CASES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "expand two": (lambda x: xl.expand_dims(x, axis=(0, -1)), lambda x: np.expand_dims(x, (0, -1))),
     "squeeze": (lambda x: xl.squeeze(x[:, :1], 1), lambda x: np.squeeze(x[:, :1], 1)),
     "moveaxis": (lambda x: xl.moveaxis(x, 0, -1), lambda x: np.moveaxis(x, 0, -1)),
-    "moveaxis two": (lambda x: xl.moveaxis(x, (0, 2), (1, 0)), lambda x: np.moveaxis(x, (0, 2), (1, 0))),
-    "broadcast_to": (lambda x: xl.broadcast_to(x, (5, 2, 3, 4)), lambda x: np.broadcast_to(x, (5, 2, 3, 4))),
-    "concat": (lambda x: xl.concat([x, x[:, ::-1], x[:1]]), lambda x: np.concatenate([x, x[:, ::-1], x[:1]])),
-    "concat last": (lambda x: xl.concat([x, x[..., :2]], axis=-1), lambda x: np.concatenate([x, x[..., :2]], -1)),
-    "concat flat": (lambda x: xl.concat([x, x[0].T], axis=None), lambda x: np.concatenate([x, x[0].T], None)),
+    "moveaxis two": (
+        lambda x: xl.moveaxis(x, (0, 2), (1, 0)),
+        lambda x: np.moveaxis(x, (0, 2), (1, 0)),
+    ),
+    "broadcast_to": (
+        lambda x: xl.broadcast_to(x, (5, 2, 3, 4)),
+        lambda x: np.broadcast_to(x, (5, 2, 3, 4)),
+    ),
+    "concat": (
+        lambda x: xl.concat([x, x[:, ::-1], x[:1]]),
+        lambda x: np.concatenate([x, x[:, ::-1], x[:1]]),
+    ),
+    "concat last": (
+        lambda x: xl.concat([x, x[..., :2]], axis=-1),
+        lambda x: np.concatenate([x, x[..., :2]], -1),
+    ),
+    "concat flat": (
+        lambda x: xl.concat([x, x[0].T], axis=None),
+        lambda x: np.concatenate([x, x[0].T], None),
+    ),
     "stack": (lambda x: xl.stack([x, x * 2]), lambda x: np.stack([x, x * 2])),
     "stack last": (lambda x: xl.stack([x, x], axis=-1), lambda x: np.stack([x, x], -1)),
     "stack inside": (lambda x: xl.stack([x, x], axis=1), lambda x: np.stack([x, x], 1)),
@@ -116,7 +137,9 @@ def test_concat_of_anything(drawn: tuple[list[xst.Sample], int]) -> None:
 @settings(max_examples=40)
 def test_reshape_of_anything(data: st.DataObject) -> None:
     shape = data.draw(xst.shapes(max_size=2000))
-    operand = data.draw(xst.samples(shape, np.dtype(data.draw(st.sampled_from(["f8", "u1", "c8"])))))
+    operand = data.draw(
+        xst.samples(shape, np.dtype(data.draw(st.sampled_from(["f8", "u1", "c8"]))))
+    )
     size, target = int(np.prod(shape)), []
     while size > 1 and len(target) < 5:
         factor = data.draw(st.sampled_from([k for k in range(2, size + 1) if size % k == 0][:3]))
@@ -139,7 +162,9 @@ def test_reshape_copy() -> None:
     lazy = xl.reshape(a.T, (24,))
     assert type(lazy) is xl.XExpression
     assert_same_bits(lazy, BASE.T.reshape(24))
-    with pytest.raises(ValueError, match=r"float64\[4, 3, 2\] cannot become \(24,\) without a copy"):
+    with pytest.raises(
+        ValueError, match=r"float64\[4, 3, 2\] cannot become \(24,\) without a copy"
+    ):
         xl.reshape(a.T, (24,), copy=False)
     for wrong in ((5,), (7, -1), (-1, -1), (-2, -12), (24, 0)):
         with pytest.raises(xl.ShapeError, match="reshape"):

@@ -11,7 +11,20 @@ import pytest
 import xarraylite as xl
 from xarraylite.testing import assert_same_bits
 
-NAMES = ("sum", "prod", "mean", "var", "std", "min", "max", "any", "all", "count_nonzero", "argmin", "argmax")
+NAMES = (
+    "sum",
+    "prod",
+    "mean",
+    "var",
+    "std",
+    "min",
+    "max",
+    "any",
+    "all",
+    "count_nonzero",
+    "argmin",
+    "argmax",
+)
 VALUES = np.array([[3.0, -1.0, 2.0], [0.0, 5.0, -1.0]])
 
 

@@ -76,7 +76,10 @@ class Pick:
         self.axes = list(range(len(base)))
         if rng.random() < 0.4:
             rng.shuffle(self.axes)
-        found = {k: slices(base[k], n, (1, 2, 3, -1, -2, -3)) for k, n in zip(self.axes, box)}
+        found = {
+            k: slices(base[k], n, (1, 2, 3, -1, -2, -3))
+            for k, n in zip(self.axes, box, strict=True)
+        }
         self.key = tuple([rng.choice(found[k]) for k in range(len(base))])
         self.stretched = False
 
@@ -293,7 +296,9 @@ def test_stencil_in_place(threads: int) -> None:
     start = np.random.default_rng(1).random((900, 901))
 
     def step(u: Any) -> Any:
-        return u[1:-1, 1:-1] * 0.5 + 0.125 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+        return u[1:-1, 1:-1] * 0.5 + 0.125 * (
+            u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+        )
 
     with xl.config(threads=threads):
         container, expected = xl.asarray(start), start.copy()
@@ -304,6 +309,7 @@ def test_stencil_in_place(threads: int) -> None:
 
 
 # --- no temporary where none is needed -----------------------------------------------------------
+
 
 def _shifted(a: Array, values: Array, where: slice) -> Array:
     result = a.copy()

@@ -6,6 +6,7 @@ look for surprises, and a few skeletons that meet many dtypes, layouts and shape
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -15,27 +16,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
-from xarraylite.dtypes.names import kind
-from xarraylite.testing import assert_same_bits, assert_ulp
+from xarraylite._config import settings as configured
+from xarraylite.dtypes.names import as_dtype
+from xarraylite.testing import assert_same_bits, assert_ulp, oracle, trees
 from xarraylite.testing import strategies as xst
 
-ENGINES = ("auto", "reference")
 
-
-def check(tree: xst.Tree, operands: list[xst.Sample], threads: int = 1) -> None:
+def check(tree: xst.Tree, operands: list[xst.Sample]) -> None:
     """Evaluate a tree by the engine under test and by the reference; compare both with NumPy."""
     expected = np.asarray(tree.value)
     expression = tree.xl([operand.operand for operand in operands])
     assert expression.shape == expected.shape, tree
     assert expression.dtype == expected.dtype, tree
-    for name in (xl.config().__enter__().engine, "reference"):
-        with xl.config(engine=name, threads=threads):
+    for name in (configured.engine, "reference"):
+        with xl.config(engine=name):
             actual = np.array(xl.eval(expression))
         if tree.max_ulp:
             assert_ulp(actual, expected, tree.max_ulp)
         else:
             assert_same_bits(actual, expected)
-    assert all(operand.unchanged() for operand in operands)
+    assert all(operand.unchanged() for operand in operands), "an operand was changed"
 
 
 @st.composite
@@ -60,3 +60,141 @@ def test_trees_that_end_in_an_elementary_function(
     problem: tuple[xst.Tree, list[xst.Sample]],
 ) -> None:
     check(*problem)
+
+
+# --- a few skeletons, many operands --------------------------------------------------------------
+
+Skeleton = Callable[..., Any]
+
+
+def saxpy(x: xst.Tree, y: xst.Tree, z: xst.Tree) -> xst.Tree:
+    return trees.call("add", x, trees.call("multiply", y, z))
+
+
+def select(x: xst.Tree, y: xst.Tree, z: xst.Tree) -> xst.Tree:
+    return trees.call("where", trees.call("less", x, y), z, trees.call("maximum", x, y))
+
+
+def count(x: xst.Tree, y: xst.Tree, z: xst.Tree) -> xst.Tree:
+    hits = trees.call("logical_or", trees.call("equal", x, y), trees.call("greater", z, y))
+    return trees.join("sum(...)", xl.sum, lambda v: oracle.reduce("sum", v, None, False), hits)
+
+
+def scale(x: xst.Tree, y: xst.Tree, z: xst.Tree) -> xst.Tree:
+    return trees.call("add", trees.call("multiply", x, trees.constant(3)), trees.constant(True))
+
+
+SKELETONS: dict[str, Skeleton] = {"saxpy": saxpy, "select": select, "count": count, "scale": scale}
+
+FAMILIES = {
+    "f8": ("f8", "f8", "f8"),
+    "f4": ("f4", "f4", "f4"),
+    "bf16": ("bfloat16", "bfloat16", "bfloat16"),
+    "f2": ("f2", "f2", "f2"),
+    "e4m3": ("float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn"),
+    "i1": ("i1", "i1", "i1"),
+    "u8": ("u8", "u8", "u8"),
+    "mixed": ("f4", "i2", "u1"),
+    "signs": ("i8", "u8", "i4"),
+    "narrow": ("bfloat16", "int4", "f2"),
+    "bool": ("?", "?", "u1"),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("skeleton", SKELETONS)
+def test_skeletons_over_layouts(skeleton: str, family: str) -> None:
+    """Every layout for each operand in turn, shapes from rank 0 on, extents of 0 and 1."""
+    rng = random.Random(f"{skeleton} {family}")
+    dtypes = [as_dtype(name) for name in FAMILIES[family]]
+    shapes = [
+        ((5, 70), (5, 70), (5, 70)),
+        ((3, 1, 4), (2, 1), (4,)),
+        ((), (0, 3), (1,)),
+        ((), (), ()),
+    ]
+    for number, layout in enumerate(xst.LAYOUTS):
+        for chosen in (shapes[0], rng.choice(shapes[1:])):
+            operands = [
+                xst.sample(
+                    layout if k == number % 3 else "row", xst.fill(dtype, shape, number), number
+                )
+                for k, (dtype, shape) in enumerate(zip(dtypes, chosen, strict=True))
+            ]
+            leaves = [trees.leaf(k, operand.array) for k, operand in enumerate(operands)]
+            check(SKELETONS[skeleton](*leaves), operands)
+
+
+@pytest.mark.parametrize("layout", xst.LAYOUTS)
+@pytest.mark.parametrize("other", ["row", "column", "reversed", "broadcast"])
+def test_pairs_of_layouts(layout: str, other: str) -> None:
+    values, seconds = (
+        xst.fill(np.dtype("f8"), (4, 3, 33), 1),
+        xst.fill(np.dtype("f4"), (4, 3, 33), 2),
+    )
+    operands = [xst.sample(layout, values, 3), xst.sample(other, seconds, 4)]
+    leaves = [trees.leaf(k, operand.array) for k, operand in enumerate(operands)]
+    check(trees.call("subtract", *leaves), operands)
+    for place in ("row_major", "column_major", None):
+        into = xl.zeros((4, 3, 33), layout=place) if place else xl.zeros((33, 3, 4)).T
+        into[...] = operands[0].operand - xl.add(operands[1].operand, 0)
+        with np.errstate(all="ignore"):
+            assert_same_bits(into, operands[0].array - operands[1].array)
+
+
+EDGES = np.array([0, 1, 2, 7, 8, 63, 64, 127, 128, 255, 2**31 - 1, 2**31, 2**63 - 1], np.uint64)
+
+
+@pytest.mark.parametrize("code", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize(
+    "name",
+    ["floor_divide", "remainder", "bitwise_left_shift", "bitwise_right_shift", "multiply", "abs"],
+)
+def test_edges_of_integers(name: str, code: str) -> None:
+    """x // 0, least // -1, shifts by the width and more, wrap-around."""
+    least = np.array([np.iinfo(code).min], code)
+    one = np.concatenate([EDGES.astype(code), -EDGES.astype(code), least])
+    x, y = np.meshgrid(one.astype(code), one.astype(code))
+    args = (x, y) if name != "abs" else (x,)
+    expected = oracle.call(name, *args)
+    assert_same_bits(getattr(xl, name)(*[xl.asarray(arg) for arg in args]), expected)
+
+
+@pytest.mark.parametrize("code", ["f2", "f4", "f8", "bfloat16"])
+@pytest.mark.parametrize(
+    "name", ["add", "subtract", "multiply", "divide", "floor_divide", "remainder"]
+)
+def test_edges_of_floats(name: str, code: str) -> None:
+    """Infinities, NaN, both zeros, subnormals, overflow; no warning reaches the user."""
+    values = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 1e-45, -5e-324, 1e30, -3e38, 6e4, 7.0]
+    one = oracle.convert(np.array(values), code)
+    x, y = (np.array(v) for v in np.meshgrid(one, one))
+    assert_same_bits(getattr(xl, name)(xl.asarray(x), xl.asarray(y)), oracle.call(name, x, y))
+
+
+def test_a_shared_node_is_the_same_as_copies() -> None:
+    values = np.random.default_rng(0).random(50)
+    a = xl.asarray(values)
+    shared = xl.sqrt(a) * 3
+    assert_same_bits(shared + shared * shared, np.sqrt(values) * 3 + (np.sqrt(values) * 3) ** 2)
+
+    def build() -> Any:
+        local = xl.asarray(values)
+        part = local + 1
+        return part * part - local
+
+    assert_same_bits(build(), (values + 1) * (values + 1) - values)
+
+
+def test_nothing_depends_on_an_earlier_expression_of_the_same_kind() -> None:
+    """Plans are kept by structure; scalars, memory and shapes of another run are not."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        x, y, s = rng.random((4, 5)), rng.random((4, 5)), float(rng.random())
+        a, b = xl.asarray(x), xl.asarray(y)
+        assert_same_bits(a * s + b, x * s + y)
+        assert_same_bits(a * s + a, x * s + x)
+        assert_same_bits(b.T * 2.0 + a.T * s, y.T * 2.0 + x.T * s)
+        assert_same_bits(a[: seed + 1] * s + b[: seed + 1], x[: seed + 1] * s + y[: seed + 1])
+        a[...] = a * s + b
+        assert_same_bits(a, x * s + y)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -324,16 +325,12 @@ def test_what_numpy_writes_is_seen() -> None:
 
 
 def test_two_adaptors_of_one_memory() -> None:
-    """The reader of the other adaptor keeps its value, or says that it cannot."""
     memory = np.array([1.0, 2.0])
     a, b = xl.adapt(memory), xl.adapt(memory)
     e = b + 1
     a[...] = a + 10
     assert memory.tolist() == [11, 12]
-    try:
-        assert xl.eval(e).tolist() == [2, 3]
-    except xl.StaleOperandError as error:
-        assert "float64[2]" in str(error)
+    assert xl.eval(e).tolist() == [2, 3]
 
 
 def test_memory_shared_with_numpy_by_a_container() -> None:
@@ -355,10 +352,12 @@ def test_a_consumed_expression_says_so() -> None:
     a[...] = xl.XExpression(e.node)
     assert a.tolist() == [2, 3]
     try:
-        assert xl.eval(e).tolist() == [2, 3]
+        values = xl.eval(e).tolist()
     except xl.StaleOperandError as error:
-        assert "float64[2]" in str(error)
-        assert "xl.late" in str(error)
+        message = str(error)
+        assert re.search(r"float64\[2\] was overwritten.*xl.late", message)
+    else:
+        assert values == [2, 3]
 
 
 def test_late_expressions_follow_their_operands() -> None:

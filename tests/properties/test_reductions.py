@@ -190,7 +190,9 @@ def test_correction() -> None:
     values = np.random.default_rng(8).normal(size=(4, 9))
     for correction in (0, 1, 2.5):
         ours = xl.var(xl.asarray(values), axis=1, correction=correction)
-        np.testing.assert_allclose(np.asarray(ours), values.var(axis=1, ddof=correction), rtol=1e-14)
+        np.testing.assert_allclose(
+            np.asarray(ours), values.var(axis=1, ddof=correction), rtol=1e-14
+        )
     assert np.isinf(float(xl.var(xl.asarray([1.0, 3.0]), correction=2)))
 
 
@@ -207,8 +209,8 @@ def test_narrow_floats_accumulate_in_float32() -> None:
 def test_dtype_and_initial() -> None:
     values = np.arange(10, dtype="u1")
     a = xl.asarray(values)
-    for given in ("f4", "i2", "f8", "c16"):
-        ours, theirs = xl.sum(a, dtype=given), values.sum(dtype=given)
+    for code in ("f4", "i2", "f8", "c16"):
+        ours, theirs = xl.sum(a, dtype=code), values.sum(dtype=code)
         assert_same_bits(ours, theirs)
     assert int(xl.sum(a, initial=5)) == 50
     assert int(xl.prod(a[1:4], initial=10)) == 60
@@ -293,7 +295,9 @@ def test_a_reduction_inside_an_expression_is_evaluated_once(engine: str) -> None
     top = xl.max(a, axis=1, keepdims=True)
     e = xl.exp(a - top) / xl.sum(xl.exp(a - top), axis=1, keepdims=True)
     shifted = np.exp(values - values.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(np.asarray(e), shifted / shifted.sum(axis=1, keepdims=True), rtol=1e-14)
+    np.testing.assert_allclose(
+        np.asarray(e), shifted / shifted.sum(axis=1, keepdims=True), rtol=1e-14
+    )
     if engine == "compiled":
         with count_allocations() as count:
             xl.eval(e)

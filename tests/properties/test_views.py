@@ -184,7 +184,11 @@ def picks(draw: st.DrawFn) -> tuple[xst.Sample, Any]:
     operand = draw(xst.samples(shape, draw(xst.dtypes())))
     axis = draw(st.integers(0, len(shape) - 1))
     n = shape[axis]
-    rows = draw(hnp.arrays(np.int64, draw(xst.shapes(max_dims=2, max_size=40)), elements=st.integers(-n, n - 1)))
+    rows = draw(
+        hnp.arrays(
+            np.int64, draw(xst.shapes(max_dims=2, max_size=40)), elements=st.integers(-n, n - 1)
+        )
+    )
     rows = rows if rows.ndim else rows.reshape(1)
     key: list[Any] = []
     for k, extent in enumerate(shape):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError, LayoutError, ShapeError
-from ..dtypes.names import as_dtype, dtype_name
+from ..dtypes.names import as_dtype, dtype_name, kind
+from ..dtypes.promotion import int_bounds
 from ..engine import evaluate as engine
 from ..engine.reference import convert
 from ..engine.target import Target
@@ -103,8 +104,8 @@ def _plain_array(
         array = np.asarray(values)
     except ValueError as error:
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
-    if array.dtype.hasobject and dtype is not None and _is_integers(array):
-        raise OverflowError(f"{operation}: some integers do not fit {dtype_name(dtype)}")
+    if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int):
+        array = _checked_integers(values, array, dtype, operation)
     if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):
         raise DTypeError(
             f"{operation}: got {type(values).__name__} of {array.dtype}; elements must be numbers"
@@ -113,8 +114,21 @@ def _plain_array(
     return np.ascontiguousarray(native).reshape(array.shape)
 
 
-def _is_integers(array: np.ndarray[tuple[int, ...], DType]) -> bool:
-    return all(isinstance(item, int) for item in array.ravel().tolist())
+def _checked_integers(
+    values: object, array: np.ndarray[tuple[int, ...], DType], dtype: DType, operation: str
+) -> np.ndarray[tuple[int, ...], DType]:
+    """Refuse Python integers that ``dtype`` cannot hold, which a cast would wrap."""
+    if array.dtype.kind in "fO":  # int64 and uint64 together, or beyond both, besides real floats
+        array = np.array(values, dtype=object)
+    if array.dtype.kind not in "iuO" or not array.size:
+        return array
+    items = array.ravel().tolist()
+    if not all(isinstance(item, int) for item in items):
+        return np.asarray(values)
+    low, high = int_bounds(dtype)
+    if min(items) < low or max(items) > high:
+        raise OverflowError(f"{operation}: some integers do not fit {dtype_name(dtype)}")
+    return array if array.dtype != np.dtype(object) else np.asarray(values, dtype=dtype)
 
 
 def _unwrap(values: Any) -> Any:

@@ -1,0 +1,291 @@
+"""Threads that share expressions, forked children, interrupts: right answers or a clean end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import assert_same_bits
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+
+def in_threads(count: int, work: Callable[[int], None]) -> None:
+    """Run ``work(number)`` in threads that start together; raise what any of them raises."""
+    start = threading.Barrier(count)
+    errors: list[BaseException] = []
+
+    def guarded(number: int) -> None:
+        try:
+            start.wait()
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+@pytest.mark.parametrize("size", [11, 5000, 400_000])
+def test_32_threads_evaluate_one_expression(size: int) -> None:
+    values = np.random.default_rng(size).random(size)
+    a = xl.asarray(values)
+    e = xl.sqrt(a * 3.25 + 1) - a[::-1]
+    expected = np.sqrt(values * 3.25 + 1) - values[::-1]
+
+    def work(number: int) -> None:
+        for _ in range(3):
+            assert_same_bits(e, expected)
+
+    in_threads(32, work)
+
+
+def test_32_threads_compile_at_once() -> None:
+    """Few kinds of kernels, first needed by many threads at the same time."""
+    values = np.arange(40.0)
+
+    def work(number: int) -> None:
+        a = xl.asarray(values + number)
+        for k in range(4):
+            e = xl.abs(a - 7.5) * (a + k) if k % 2 else (a / 3 - 1) * a[::-1] + number
+            x = values + number
+            y = abs(x - 7.5) * (x + k) if k % 2 else (x / 3 - 1) * x[::-1] + number
+            assert_same_bits(e, y)
+
+    in_threads(32, work)
+
+
+def test_threads_with_containers_of_their_own() -> None:
+    """Assignments, snapshots, reductions and growing, 16 threads, nothing shared."""
+
+    def work(number: int) -> None:
+        rng = np.random.default_rng(number)
+        values = rng.random(300)
+        a = xl.asarray(values)
+        for _ in range(20):
+            pending = a * 2
+            a[1:] += a[:-1]
+            values, old = values.copy(), values
+            values[1:] += old[:-1]
+            assert_same_bits(a, values)
+            assert_same_bits(pending, old * 2)
+            a.assign(xl.concat([a[:150], a[150:] / xl.max(a)]))
+            values = np.concatenate([values[:150], values[150:] / values.max()])
+            assert_same_bits(a, values)
+
+    in_threads(16, work)
+
+
+def test_expressions_written_while_others_evaluate() -> None:
+    """Readers of one container in many threads; nobody writes."""
+    a = xl.asarray(np.arange(1000.0))
+    total = float(np.arange(1000.0).sum())
+
+    def work(number: int) -> None:
+        for k in range(50):
+            assert float(xl.sum(a * k)) == total * k
+
+    in_threads(16, work)
+
+
+def child_says(work: Callable[[], object]) -> bytes:
+    """Fork, run ``work`` in the child, return its printed result; fail after 20 seconds."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(write, repr(work()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    limit = time.monotonic() + 20
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > limit:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            raise AssertionError("the forked child hangs")
+        time.sleep(0.01)
+    with os.fdopen(read, "rb") as pipe:
+        return pipe.read()
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_fork_after_threads() -> None:
+    values = np.random.default_rng(0).random(900_000)
+    with xl.config(threads=2):
+        a = xl.asarray(values)
+        expected = float(xl.sum(xl.sqrt(a) * 2))
+        waiting = a + 1
+
+        def work() -> tuple[float, float, float, int]:
+            result = float(xl.sum(xl.sqrt(a) * 2))
+            a[...] = a[::-1] * 2  # the snapshot for `waiting`, in the child alone
+            new = float(xl.max(xl.exp(a * 0.125) - 1))  # a kernel the parent never had
+            return result, float(xl.max(waiting)), float(xl.max(a)), int(new > 0)
+
+        assert (
+            child_says(work)
+            == repr((expected, float(values.max() + 1), float(values.max() * 2), 1)).encode()
+        )
+        assert float(xl.sum(xl.sqrt(a) * 2)) == expected
+        assert_same_bits(a, values)
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_fork_while_other_threads_evaluate() -> None:
+    values = np.random.default_rng(1).random(700_000)
+    a = xl.asarray(values)
+    expected = float(xl.sum(a * 3))
+    stop = threading.Event()
+
+    def busy() -> None:
+        while not stop.is_set():
+            xl.eval(a * 2 + 1)
+
+    with xl.config(threads=2):
+        thread = threading.Thread(target=busy)
+        thread.start()
+        try:
+            for _ in range(3):
+                assert child_says(lambda: float(xl.sum(a * 3))) == repr(expected).encode()
+        finally:
+            stop.set()
+            thread.join()
+
+
+INTERRUPT = """
+import os, signal, sys, threading, time
+import numpy as np
+import xarraylite as xl
+xl.config(threads=int(sys.argv[2]))
+one = xl.asarray(np.linspace(0.5, 1, 1000))
+wide = xl.broadcast_to(xl.reshape(one, (1000, 1)), (1000, 1 << 22))
+few = xl.broadcast_to(one[:8], (1 << 27, 8))
+small, big = wide[:, :10], xl.zeros(1 << 26)
+a = xl.asarray([1.0, 2.0, 3.0])
+forms = {
+    "sum": lambda x: xl.sum(xl.sin(x)),
+    "rows": lambda x: xl.sum(xl.sin(x), axis=1),
+    "columns": lambda x: xl.max(xl.sin(x), axis=0),
+    "in place": lambda x: None,
+}
+form = sys.argv[1]
+if form == "in place":
+    def work(n):
+        for _ in range(10 ** 6 if n else 1):
+            big[: n or 100] = xl.sin(big[: n or 100]) + 1
+    warm, long = (lambda: work(0)), (lambda: work(1 << 26))
+elif form == "few rows":
+    warm, long = lambda: xl.eval(xl.sum(xl.sin(few[:5].T), axis=1)), lambda: xl.eval(xl.sum(xl.sin(few.T), axis=1))
+else:
+    warm, long = lambda: xl.eval(forms[form](small)), lambda: xl.eval(forms[form](wide))
+warm()
+if form != "in place":  # the plan and its kernels, whatever the size decides
+    pass
+began = [0.0]
+def press():
+    time.sleep(1.0)
+    began[0] = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=press, daemon=True).start()
+try:
+    long()
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - began[0])
+else:
+    print("finished")
+print((a * 2).tolist(), float(xl.sum(xl.zeros(1 << 20) + 1)))
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("form", ["sum", "rows", "columns", "few rows", "in place"])
+def test_an_interrupt_ends_a_long_evaluation(form: str, threads: str, engine: str) -> None:
+    """Promised are 0.2 s; the machine may be busy."""
+    if engine == "reference":
+        pytest.skip("NumPy does not look for interrupts")
+    command = [sys.executable, "-c", INTERRUPT, form, threads]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.startswith("interrupted"), (done.stdout, done.stderr)
+    delay = float(done.stdout.split()[1])
+    assert delay < 0.5
+    assert done.stdout.splitlines()[1] == "[2.0, 4.0, 6.0] 1048576.0"
+
+
+def test_an_interrupted_assignment_spoils_its_destination_alone(engine: str) -> None:
+    if engine == "reference":
+        pytest.skip("NumPy does not look for interrupts")
+    rows = np.linspace(0, 1, 1 << 20)
+    a, other = xl.asarray(rows), xl.asarray(rows)
+    pending = a + 1
+
+    def press() -> None:
+        time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def spin() -> None:
+        for _ in range(100_000):
+            a[...] = xl.sin(a) + xl.cos(other)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt):
+        spin()
+    presser.join()
+    assert_same_bits(other, rows)
+    assert_same_bits(pending, rows + 1)
+    a[...] = other * 2
+    assert_same_bits(a, rows * 2)
+
+
+SHARED = """
+import sys
+import numpy as np
+import xarraylite as xl
+seed = int(sys.argv[1])
+x = np.random.default_rng(seed).random(50)
+a = xl.asarray(x.astype(("f4", "f8", "i4", "u1")[seed % 4]))
+b = np.asarray(a)
+for k in range(6):
+    ours, theirs = (a + k) * a - (k + 1) * a[::-1], (b + k) * b - (k + 1) * b[::-1]
+    assert np.asarray(ours).tobytes() == np.asarray(theirs).tobytes(), (seed, k)
+    assert ours.dtype == theirs.dtype
+print("right")
+"""
+
+
+def test_processes_that_share_a_cold_cache(tmp_path: Any) -> None:
+    """Same structure, other dtypes, all compiled and stored at the same time."""
+    directory = tmp_path / "kernels"
+    directory.mkdir(mode=0o700)
+    environment = {**os.environ, "XARRAYLITE_CACHE_DIR": str(directory)}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", SHARED, str(seed)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for seed in range(6)
+    ]
+    for process in running:
+        out, errors = process.communicate(timeout=120)
+        assert out.strip() == "right", errors
