@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import xarraylite as xl
 from tests.engine.test_graph import positions
+from xarraylite._config import settings
 from xarraylite.containers.expression import XExpression
 from xarraylite.engine import run as running
 from xarraylite.engine import steps
@@ -220,7 +221,8 @@ def test_stream(dtype: str, start: int, monkeypatch: pytest.MonkeyPatch) -> None
     ours = xl.asarray(guard)
     destination = ours[start : start + 20_011]
     expression = xl.adapt(a) * 3
-    assert "[stream" in str(xl.explain(destination, expression)) or xl.config().__enter__()
+    if settings.engine == "compiled":
+        assert "[stream" in str(xl.explain(destination, expression))
     destination[...] = expression
     guard[start : start + 20_011] = a * np.asarray(3, dtype)
     assert_same_bits(ours.numpy(), guard)
@@ -325,6 +327,7 @@ def test_threads_change_no_bit(threads: int, monkeypatch: pytest.MonkeyPatch) ->
             assert_same_bits(e, expected)
 
 
+@pytest.mark.usefixtures("compiled")
 def test_sums_are_pairwise() -> None:
     """One after another these would be off by thousands of units in the last place."""
     n = 1 << 20

@@ -156,7 +156,7 @@ def test_shapes_broadcast() -> None:
         (
             lambda: build.broadcast_to(leaf((3, 1)), (3,)),
             ShapeError,
-            r"float64\[3, 1\] does not stretch to shape \[3\]|cannot be broadcast",
+            r"float64\[3, 1\] does not stretch to shape",
         ),
         (
             lambda: build.reshape(leaf((2, 3)), (4, -1)),

@@ -176,29 +176,25 @@ import numpy as np
 import xarraylite as xl
 xl.config(threads=int(sys.argv[2]))
 one = xl.asarray(np.linspace(0.5, 1, 1000))
-wide = xl.broadcast_to(xl.reshape(one, (1000, 1)), (1000, 1 << 22))
-few = xl.broadcast_to(one[:8], (1 << 27, 8))
-small, big = wide[:, :10], xl.zeros(1 << 26)
+big = xl.zeros(1 << 22)
 a = xl.asarray([1.0, 2.0, 3.0])
+
+
+def in_place(n):
+    for _ in range(1 if n < 100 else 10**6):
+        big[...] = xl.sin(big) + 1
+
+
+# Each takes the number of rows of 1000 elements.
 forms = {
-    "sum": lambda x: xl.sum(xl.sin(x)),
-    "rows": lambda x: xl.sum(xl.sin(x), axis=1),
-    "columns": lambda x: xl.max(xl.sin(x), axis=0),
-    "in place": lambda x: None,
+    "sum": lambda n: xl.eval(xl.sum(xl.sin(xl.broadcast_to(one, (n, 1000))))),
+    "rows": lambda n: xl.eval(xl.sum(xl.sin(xl.broadcast_to(one, (n, 1000))), axis=1)),
+    "columns": lambda n: xl.eval(xl.max(xl.sin(xl.broadcast_to(one, (n, 1000))), axis=0)),
+    "few rows": lambda n: xl.eval(xl.sum(xl.sin(xl.broadcast_to(one[:10], (100 * n, 10))), axis=0)),
+    "in place": in_place,
 }
-form = sys.argv[1]
-if form == "in place":
-    def work(n):
-        for _ in range(10 ** 6 if n else 1):
-            big[: n or 100] = xl.sin(big[: n or 100]) + 1
-    warm, long = (lambda: work(0)), (lambda: work(1 << 26))
-elif form == "few rows":
-    warm, long = lambda: xl.eval(xl.sum(xl.sin(few[:5].T), axis=1)), lambda: xl.eval(xl.sum(xl.sin(few.T), axis=1))
-else:
-    warm, long = lambda: xl.eval(forms[form](small)), lambda: xl.eval(forms[form](wide))
-warm()
-if form != "in place":  # the plan and its kernels, whatever the size decides
-    pass
+work = forms[sys.argv[1]]
+work(10)
 began = [0.0]
 def press():
     time.sleep(1.0)
@@ -206,7 +202,7 @@ def press():
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=press, daemon=True).start()
 try:
-    long()
+    work(1 << 24)
 except KeyboardInterrupt:
     print("interrupted", time.monotonic() - began[0])
 else:
@@ -241,14 +237,19 @@ def test_an_interrupted_assignment_spoils_its_destination_alone(engine: str) -> 
         os.kill(os.getpid(), signal.SIGINT)
 
     def spin() -> None:
-        for _ in range(100_000):
+        for _ in range(5_000):
             a[...] = xl.sin(a) + xl.cos(other)
 
     presser = threading.Thread(target=press)
-    presser.start()
-    with pytest.raises(KeyboardInterrupt):
-        spin()
-    presser.join()
+    # The workers of xdist ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        presser.start()
+        with pytest.raises(KeyboardInterrupt):
+            spin()
+    finally:
+        presser.join()
+        signal.signal(signal.SIGINT, before)
     assert_same_bits(other, rows)
     assert_same_bits(pending, rows + 1)
     a[...] = other * 2

@@ -21,7 +21,7 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..shape import transform as steps
-from ..shape.broadcast import broadcast_shapes, infer_extent
+from ..shape.broadcast import broadcast_shapes, check_rank, infer_extent
 from ..shape.transform import Reshape, Transform
 from .node import (
     Concat,
@@ -240,6 +240,7 @@ def broadcast_to(node: Node, shape: Shape) -> Node:
 def gather(node: Node, axis: int, index: Leaf) -> Node:
     """Return ``node`` with dimension ``axis`` read through ``index``, already checked int64."""
     shape = node.shape[:axis] + index.shape + node.shape[axis + 1 :]
+    check_rank(len(shape), "index array")
     return Gather(shape, node.dtype, node, axis, index)
 
 

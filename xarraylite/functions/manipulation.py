@@ -16,7 +16,14 @@ from ..containers.xarray import XArray
 from ..expr import build
 from ..expr.build import describe
 from ..shape import transform as steps
-from ..shape.broadcast import as_shape, broadcast_shapes, check_axes, check_axis, infer_extent
+from ..shape.broadcast import (
+    as_shape,
+    broadcast_shapes,
+    check_axes,
+    check_axis,
+    check_rank,
+    infer_extent,
+)
 
 Axes = SupportsIndex | Iterable[SupportsIndex]
 
@@ -222,6 +229,7 @@ def expand_dims(x: object, /, *, axis: Axes = 0) -> XExpression:
     array = _array(x, "expand_dims")
     given = tuple(axis) if isinstance(axis, Iterable) else (axis,)
     axes = check_axes(given, array.ndim + len(given), "expand_dims")
+    check_rank(array.ndim + len(given), "expand_dims")
     return array._view(steps.expand(array.shape, axes))
 
 
@@ -324,5 +332,6 @@ def stack(arrays: Sequence[object], /, *, axis: int = 0) -> XExpression:
         shown = ", ".join(describe(node) for node in nodes)
         raise ShapeError(f"stack({shown}): all shapes must be the same")
     place = check_axis(axis, len(shape) + 1, "stack")
+    check_rank(len(shape) + 1, "stack")
     step = steps.expand(shape, (place,))
     return XExpression(build.concat([build.view(n, step) for n in nodes], place, "stack"))

@@ -35,11 +35,22 @@ def as_shape(value: SupportsIndex | Iterable[SupportsIndex], operation: str = "s
     """
     extents = value if isinstance(value, Iterable) else (value,)
     shape = tuple(_extent(extent, operation) for extent in extents)
-    if len(shape) > MAX_RANK:
-        raise ShapeError(f"{operation}: rank {len(shape)} is above the maximum of {MAX_RANK}")
+    check_rank(len(shape), operation)
     if math.prod(extent for extent in shape if extent) > MAX_SIZE:
         raise SizeError(f"{operation}: shape {shape} has more than 2**63 - 1 elements")
     return shape
+
+
+def check_rank(rank: int, operation: str) -> None:
+    """Refuse ranks above `MAX_RANK`.
+
+    Raises
+    ------
+    ShapeError
+        Naming the operation and the rank.
+    """
+    if rank > MAX_RANK:
+        raise ShapeError(f"{operation}: rank {rank} is above the maximum of {MAX_RANK}")
 
 
 def _extent(value: SupportsIndex, operation: str) -> int:

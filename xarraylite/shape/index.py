@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .._errors import IndexRangeError
+from .broadcast import check_rank
 from .transform import FIXED, Map, Transform
 
 
@@ -81,6 +82,7 @@ def parse_index(
             out.append(shape[k])
         else:
             maps.append(Map(_position(item, shape, k), 0, FIXED))
+    check_rank(len(out), f"index of shape {shape}")
     front = take is not None and _separated(items, is_array)
     return Selection(Transform(tuple(out), tuple(maps)), take_axis, take, front)
 

@@ -99,7 +99,7 @@ def ulp_distance(left: Array, right: Array) -> Array:
     nan_a, nan_b = _is_nan(a), _is_nan(b)
     apart[nan_a & nan_b] = 0
     apart[nan_a ^ nan_b] = np.iinfo("u8").max
-    return np.asarray(apart.max(axis=-1, initial=0))
+    return np.asarray(apart.max(axis=-1, initial=0)).reshape(left.shape)
 
 
 def _pair(actual: object, expected: object) -> tuple[Array, Array]:
@@ -113,8 +113,8 @@ def _pair(actual: object, expected: object) -> tuple[Array, Array]:
 
 
 def _parts(array: Array) -> Array:
-    """Return complex numbers as their two parts along a new last dimension."""
-    flat = array.reshape(*array.shape, 1)
+    """Return the elements row by row; of complex numbers both parts, else one."""
+    flat = array.reshape(-1, 1)
     return flat.view(f"f{array.dtype.itemsize // 2}") if kind(array.dtype) == "c" else flat
 
 
@@ -148,11 +148,11 @@ def _ranks(dtype: DType) -> Array:
 
 def _refuse(wrong: Array, left: Array, right: Array, more: str) -> None:
     __tracebackhide__ = True
-    per_element = wrong.any(axis=-1) if wrong.ndim > left.ndim else wrong
+    per_element = wrong.reshape(left.size, -1).any(axis=-1) if left.size else wrong.reshape(-1)
     count = int(per_element.sum())
     if count == 0:
         return
-    first = tuple(int(i) for i in np.argwhere(per_element)[0])
+    first = tuple(int(i) for i in np.unravel_index(int(per_element.argmax()), left.shape))
     raise AssertionError(
         f"{count} of {left.size} elements differ{more}; the first at {first}: "
         f"{_show(left[first])}, expected {_show(right[first])}"
