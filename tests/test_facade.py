@@ -24,7 +24,8 @@ import xarraylite as xl
 from xarraylite.ops.table import OPS
 
 STUB = Path(xl.__file__).with_name("__init__.pyi")
-NAMES = sorted(xl.__all__)
+TABLES: dict[str, Any] = vars(xl)  # what the stub does not name
+NAMES = sorted(TABLES["__all__"])
 CLASSES = [name for name in NAMES if inspect.isclass(getattr(xl, name))]
 
 
@@ -39,8 +40,8 @@ def place(module: str, inner: str, name: str) -> tuple[object, ...]:
 def stub_text() -> str:
     """What the stub should be."""
     lines = ["# Names of the public face for type checkers; see __init__.py.", ""]
-    lines += [f"from . import {name} as {name}" for name in xl._SUBMODULES]
-    found = [(module, inner, name) for name, (module, inner) in xl._SOURCES.items()]
+    lines += [f"from . import {name} as {name}" for name in TABLES["_SUBMODULES"]]
+    found = [(module, inner, name) for name, (module, inner) in TABLES["_SOURCES"].items()]
     found.sort(key=lambda row: place(*row))
     # A name is passed on only if it is imported as itself; others are assigned.
     own = {inner if inner == name else f"_{name}": name for _, inner, name in found}
@@ -72,9 +73,9 @@ def test_every_name_resolves_and_is_documented(name: str) -> None:
         assert first.endswith((".", "?")), f"{name}: {first!r} is no sentence"
 
 
-@pytest.mark.parametrize("name", sorted(xl._SOURCES))
+@pytest.mark.parametrize("name", sorted(TABLES["_SOURCES"]))
 def test_names_come_from_where_the_table_says(name: str) -> None:
-    module, inner = xl._SOURCES[name]
+    module, inner = TABLES["_SOURCES"][name]
     assert getattr(xl, name) is getattr(importlib.import_module(f"xarraylite.{module}"), inner)
 
 
@@ -90,8 +91,8 @@ def test_every_public_method_is_documented(name: str) -> None:
 
 
 def test_all_has_no_doubles() -> None:
-    assert len(xl.__all__) == len(set(xl.__all__))
-    assert dir(xl) == sorted(xl.__all__)
+    assert len(TABLES["__all__"]) == len(set(TABLES["__all__"]))
+    assert dir(xl) == sorted(TABLES["__all__"])
 
 
 def test_names_are_bound_when_first_used() -> None:

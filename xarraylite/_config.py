@@ -40,14 +40,22 @@ class Settings:
     __slots__ = ("cache", "cache_dir", "check_noalias", "engine", "max_result_bytes", "threads")
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self.threads = int(environ.get("XARRAYLITE_THREADS", "0")) or available_cores()
+        self.threads = _parse_count(environ, "XARRAYLITE_THREADS") or available_cores()
         self.engine = environ.get("XARRAYLITE_ENGINE", "auto")
         if self.engine not in ENGINES:
             raise ValueError(f"XARRAYLITE_ENGINE is {self.engine!r}; it must be one of {ENGINES}")
         self.check_noalias = _parse_bool(environ.get("XARRAYLITE_CHECK_NOALIAS", ""))
         self.cache = _parse_bool(environ.get("XARRAYLITE_CACHE", "1"))
         self.cache_dir = environ.get("XARRAYLITE_CACHE_DIR", "")
-        self.max_result_bytes = int(environ.get("XARRAYLITE_MAX_RESULT_BYTES", "0")) or 1 << 47
+        self.max_result_bytes = _parse_count(environ, "XARRAYLITE_MAX_RESULT_BYTES") or 1 << 47
+
+
+def _parse_count(environ: Mapping[str, str], name: str) -> int:
+    """Return a variable's value, 0 where it is not set."""
+    text = environ.get(name, "0")
+    if not text.strip().isdecimal():
+        raise ValueError(f"{name} is {text!r}; it must be a whole number, 0 for the default")
+    return int(text)
 
 
 def available_cores() -> int:

@@ -11,7 +11,6 @@ import pytest
 import xarraylite as xl
 from xarraylite._errors import StaleOperandError, TracedValueError
 from xarraylite.containers.expression import XExpression
-from xarraylite.containers.jit import _handle
 from xarraylite.engine.evaluate import program_of
 from xarraylite.engine.graph import Graph, canonical
 from xarraylite.engine.target import Target
@@ -19,6 +18,7 @@ from xarraylite.expr import build
 from xarraylite.expr.node import Elementwise, Leaf, Scalar
 from xarraylite.layout.strided import Strided
 from xarraylite.ops.table import OPS
+from xarraylite.storage.buffer import Reading
 
 Maker = Callable[[], Any]
 
@@ -245,21 +245,27 @@ def test_late_operands_of_retired_memory_are_refused() -> None:
         graph_of(e)
 
 
+def traced(array: Any) -> Any:
+    """What a function that is being traced is given for an array."""
+    reading = Reading(array.buffer, late=True)
+    reading.traced = True
+    return XExpression(Leaf(array.shape, array.dtype, reading, array.map))
+
+
 def test_traced_arguments_have_no_values() -> None:
-    readings: dict[int, int] = {}
-    handles = [_handle(0, ones(3), readings), _handle(1, 2.5, readings)]
-    for handle in handles:
+    number = XExpression(build.scalar(np.float64(2.5), np.dtype(np.float64), 1))
+    array = traced(ones(3))
+    for handle in (array, number):
         with pytest.raises(TracedValueError, match="asks its argument"):
             graph_of(handle + 1)
-    graph = canonical((handles[0] * handles[1]).node, None, True, traced=True)
+    graph = canonical((array * number).node, None, True, traced=True)
     assert len(graph.leaves) == len(graph.scalars) == 1
 
 
 def test_arguments_that_are_one_array_while_tracing_stay_two() -> None:
     """The next call may pass two arrays."""
     a = ones(3)
-    readings: dict[int, int] = {}
-    x, y = _handle(0, a, readings), _handle(1, a, readings)
+    x, y = traced(a), traced(a)
     assert len(canonical((x - y).node, None, True, traced=True).leaves) == 2
     assert len(canonical((x - x).node, None, True, traced=True).leaves) == 1
 

@@ -77,7 +77,7 @@ def test_an_identity_changes_nothing(op: Reduction, dtype: Any) -> None:
     if family == "f":
         values = [*values, 0.0, -0.0, np.inf, -np.inf]
     if family in "iu" and held.itemsize == dtype.itemsize and dtype.kind in "iu":
-        values = [*values, np.iinfo(held).min, np.iinfo(held).max]
+        values = [*values, np.iinfo(held.name).min, np.iinfo(held.name).max]
     for number in values:
         value = np.asarray(number).astype(held)
         with np.errstate(invalid="ignore"):

@@ -173,7 +173,7 @@ def test_whatever_changes_a_users_function_changes_the_key(
     assert key_of(source, {"user_0": one}) != key_of(source, {"user_0": other})
 
 
-def with_cell(value: float) -> types.FunctionType:
+def with_cell(value: float) -> Any:
     def f(x: float) -> float:
         return x + value
 

@@ -19,7 +19,7 @@ from xarraylite.dtypes.names import as_dtype
 from xarraylite.engine import reference
 from xarraylite.engine.graph import canonical
 from xarraylite.expr import build
-from xarraylite.expr.node import Leaf, Node
+from xarraylite.expr.node import Leaf, Node, View
 from xarraylite.layout.strided import Strided
 from xarraylite.ops.reductions import MAX, SUM
 from xarraylite.ops.table import OPS
@@ -70,7 +70,7 @@ def test_views(problem: tuple[tuple[int, ...], list[Transform]]) -> None:
 def test_reshape_is_row_major() -> None:
     values = np.arange(6).reshape(2, 3).T
     node = build.view(filled(values), Transform((3, 2), ((0, 1, 0), (0, 1, 1))))  # type: ignore[arg-type]
-    shaped = build.View((6,), node.dtype, node, Reshape((3, 2), (6,)))
+    shaped = View((6,), node.dtype, node, Reshape((3, 2), (6,)))
     assert compute(shaped).tolist() == values.reshape(6).tolist()
 
 

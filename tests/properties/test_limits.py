@@ -1,4 +1,4 @@
-"""Long, deep, wide and large: nothing is recursive, nothing grows out of hand, no bit depends on it.
+"""Long, deep, wide and large: nothing is recursive, nothing grows, no bit depends on it.
 
 Sizes stand around the thresholds of the engine: a block of 1024 elements, a part of 2**17 of a
 reduction, the cost from which several threads run, the bytes from which stores go past caches.
@@ -45,7 +45,7 @@ def test_a_long_chain_of_different_operations() -> None:
         step: Callable[[Any], Any] = (
             lambda x: x * 1.01,
             lambda x: x - 0.01,
-            lambda x: abs(x),
+            abs,
             lambda x: x / 1.005,
         )[k % 4]
         e, expected = step(e), step(expected)

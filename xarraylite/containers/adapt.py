@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from .._errors import LayoutError, OverlapError
+from .._errors import DTypeError, LayoutError, OverlapError
 from ..dtypes.names import as_dtype, dtype_name
 from ..layout.strided import DYNAMIC, Strided
 from ..shape.broadcast import as_shape
 from ..storage.buffer import Buffer, byte_reach
 from ..storage.overlap import Span, self_overlaps
 from .convert import LayoutLike, layout_of
-from .operands import borrow_array
+from .operands import HasNode, borrow_array
 from .xarray import XArray
 
 
@@ -71,7 +72,12 @@ def adapt(
     >>> memory[0], memory[4], memory[8]
     (7, 7, 0)
     """
+    if isinstance(buffer, HasNode):
+        raise DTypeError(f"adapt: got {type(buffer).__name__}; index a container for a view")
+    offset = operator.index(offset)
     plain = shape is None and strides is None and dtype is None and offset == 0
+    if plain and isinstance(buffer, memoryview) and not (buffer.ndim == 1 and buffer.c_contiguous):
+        buffer = np.asarray(buffer)
     if plain and isinstance(buffer, np.ndarray):
         leaf = borrow_array(buffer, "adapt")
         made = XArray._own(leaf.reading.buffer, leaf.map, leaf.dtype, DYNAMIC)
@@ -84,11 +90,13 @@ def adapt(
             f"adapt: the buffer's address is no multiple of {kind.alignment} bytes, the alignment "
             f"of {dtype_name(kind)}"
         )
-    extents = (
-        (max(0, memory.nbytes // kind.itemsize - offset),)
-        if shape is None
-        else as_shape(shape, "adapt")
-    )
+    rest = memory.nbytes // kind.itemsize - offset
+    if offset < 0 or rest < 0:
+        raise LayoutError(
+            f"adapt: offset {offset} lies outside a buffer of {rest + offset} elements of "
+            f"{dtype_name(kind)}"
+        )
+    extents = (rest,) if shape is None else as_shape(shape, "adapt")
     place, order = layout_of(extents, layout, None, "adapt")
     if strides is not None:
         place, order = _strided(extents, strides, layout), DYNAMIC
@@ -99,13 +107,18 @@ def adapt(
 
 
 def _strided(extents: tuple[int, ...], strides: Sequence[int], layout: LayoutLike) -> Strided:
-    given = tuple(map(int, strides))
+    given = tuple(map(operator.index, strides))
     layout_of(extents, layout, given, "adapt")
     return Strided(extents, given)
 
 
 def _flat(buffer: Any) -> Any:
     """Return an array's elements as flat memory; they must be contiguous."""
+    if isinstance(buffer, memoryview) and not buffer.c_contiguous:
+        raise LayoutError(
+            f"adapt: a memoryview of shape {buffer.shape} and byte strides {buffer.strides} is "
+            "not contiguous in row-major order; adapt np.asarray(view)"
+        )
     if isinstance(buffer, np.ndarray):
         if not (buffer.flags.c_contiguous or buffer.flags.f_contiguous):
             raise LayoutError(

@@ -32,6 +32,7 @@ from ..ops.op import Op
 from ..shape import transform as steps
 from ..storage.buffer import Buffer
 from ..storage.overlap import Span, self_overlaps
+from .convert import values_node
 from .operands import HasNode, as_node, as_operand
 from .readers import Operand, consume, protect
 
@@ -185,5 +186,5 @@ def node_of(value: object, destination: Writable) -> Node:
     if isinstance(value, HasNode):
         return value.node
     if isinstance(value, list | tuple):
-        value = np.asarray(value)
+        return values_node(value, destination.dtype, f"assignment to {destination.summary()}")
     return as_node(value, f"assignment to {destination.summary()}")

@@ -22,6 +22,7 @@ from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_ar
 from .inplace import InPlace
 from .readers import HELD_ASSIGN, HELD_SETITEM, consume, protect
 from .representation import container_repr
+from .tracing import reading_of
 
 DType = np.dtype[Any]
 
@@ -56,7 +57,7 @@ class XContainer(XExpression, InPlace):
     def node(self) -> Leaf:
         """A leaf over the memory as it is now."""
         layout = self._map
-        return Leaf(layout.shape, self._dtype, self._buffer.reading(), layout)
+        return Leaf(layout.shape, self._dtype, reading_of(self._buffer), layout)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -139,6 +140,14 @@ class XContainer(XExpression, InPlace):
         """Return the elements in new memory, in the same order of dimensions."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
+    def __copy__(self) -> XContainer:
+        """Return a copy: two containers never share memory without being views."""
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> XContainer:
+        """Return a copy with memory of its own."""
+        return self.copy()
+
     def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
         """Return the elements converted to ``dtype``, lazily; where nothing is to convert, a copy.
 
@@ -186,7 +195,7 @@ class XContainer(XExpression, InPlace):
             return
         selection = parse_index(key, self.shape, is_index_array)
         if selection.take is not None:
-            self._scatter(selection, value)
+            self._scatter(selection, value, held)
             return
         view = self._part(selection)
         node = node_of(value, view)
@@ -197,7 +206,7 @@ class XContainer(XExpression, InPlace):
         layout = self._map.apply(selection.transform)
         return self._view_class._wrap(self._buffer, layout, self._dtype)
 
-    def _scatter(self, selection: Selection, value: object) -> None:
+    def _scatter(self, selection: Selection, value: object, held: bool) -> None:
         """Assign through an integer array, one element after another as NumPy does."""
         view = self._part(selection)
         check_writable(view, "assignment")
@@ -216,7 +225,7 @@ class XContainer(XExpression, InPlace):
             ) from None
         if selection.take_front:
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
-        protect(self._buffer, node, None)
+        protect(self._buffer, node, handle_of(value, node, held))
         view.numpy()[(slice(None),) * axis + (positions,)] = values
         consume(self._buffer)
 

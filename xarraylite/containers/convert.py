@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..expr import build
 from ..expr.node import Elementwise, Leaf, Node
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, check_strides
 from ..storage.buffer import Buffer
-from .operands import HasNode, borrow_array
+from .operands import HasNode, borrow_array, is_masked
 
 DType = np.dtype[Any]
 LayoutLike = Order | str | None
@@ -64,7 +65,7 @@ def layout_of(
                 f"{operation}: strides {tuple(strides)} cannot be given with the static layout "
                 f"{order.value}; use layout='dynamic'"
             )
-        return check_strides(shape, tuple(map(int, strides)), operation), DYNAMIC
+        return check_strides(shape, tuple(map(operator.index, strides)), operation), DYNAMIC
     if order is COLUMN_MAJOR:
         return Strided.column_major(shape), order
     return Strided.row_major(shape), order
@@ -82,6 +83,8 @@ def values_node(values: object, dtype: DType | None, operation: str) -> Node:
     """
     if isinstance(values, HasNode):
         node = values.node
+    elif isinstance(values, np.ndarray) and is_masked(values):
+        raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
     elif isinstance(values, np.ndarray) and _is_native(values):
         node = borrow_array(values, operation)
     else:

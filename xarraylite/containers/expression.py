@@ -238,6 +238,27 @@ class XExpression(HasNode):
         values = [np.asarray(x) if isinstance(x, XExpression) else x for x in inputs]
         return getattr(ufunc, method)(*values, **kwargs)
 
+    def __copy__(self) -> XExpression:
+        """Return the expression itself: it is immutable."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> XExpression:
+        """Return the expression itself: it is immutable, and keeps the values it means."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Refuse: a lazy expression refers to memory of this process.
+
+        Raises
+        ------
+        TypeError
+            Always; containers pickle.
+        """
+        raise TypeError(
+            f"{describe(self.node)} is a lazy expression and cannot be pickled; evaluate it with "
+            "xl.eval and pickle the container"
+        )
+
     def item(self) -> Any:
         """Return the only element as a Python scalar.
 
@@ -302,6 +323,21 @@ class XExpression(HasNode):
     __xor__, __rxor__ = _binary("bitwise_xor")
     __lshift__, __rlshift__ = _binary("bitwise_left_shift")
     __rshift__, __rrshift__ = _binary("bitwise_right_shift")
+
+    def __divmod__(self, other: object) -> tuple[XExpression, XExpression]:
+        """Return the lazy quotient and remainder of a floor division."""
+        return self // other, self % other
+
+    def __rdivmod__(self, other: object) -> tuple[XExpression, XExpression]:
+        """Return the lazy quotient and remainder of another operand divided by this one."""
+        return other // self, other % self
+
+    def __round__(self, digits: None = None) -> XExpression:
+        """Return the elements rounded to the nearest integers, half to even, lazily."""
+        if digits is not None:
+            raise TypeError("round: only whole numbers; scale before and after for digits")
+        return XExpression(build.elementwise(OPS["round"], self.node))
+
     __eq__, _ = _binary("equal")
     __ne__, _ = _binary("not_equal")
     __lt__, _ = _binary("less")
@@ -316,7 +352,8 @@ class XExpression(HasNode):
 
     def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
         """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""
-        return XExpression(build.cast(self.node, as_dtype(dtype)))
+        wanted = as_dtype(dtype)
+        return self if wanted == self.dtype else XExpression(build.cast(self.node, wanted))
 
     def __dlpack__(self, **options: Any) -> Any:
         """Export the values (a container's own memory, uncopied) for DLPack consumers."""

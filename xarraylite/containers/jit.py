@@ -4,9 +4,10 @@ The function is called once per signature with handles that have shapes and dtyp
 what it returns is planned, and the plan is kept with a note of which argument each operand came
 from.  Later calls with the same signature look the plan up and run it: no expression is built.
 
-A signature is dtype, shape and strides of every array and the Python type of every scalar.
-Shapes are part of it because a traced ``u[1:-1]`` depends on them; kernels are still shared
-between signatures that differ in extents only.
+A signature is dtype, shape and strides of every array, type and value of every Python scalar and
+the dtype of every NumPy scalar.  Shapes are part of it because a traced ``u[1:-1]`` depends on
+them, Python scalars because only their value says what dtype they lead to; kernels are still
+shared between signatures.  A value that changes from call to call is passed as a NumPy scalar.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .._errors import DTypeError
 from ..engine import evaluate as engine
 from ..engine.graph import Graph, canonical
 from ..engine.target import Target
-from ..expr.build import WEAK_TYPES, scalar, weak_scalar
+from ..expr.build import WEAK_TYPES, scalar
 from ..expr.node import Leaf, Node, Scalar
 from ..expr.walk import postorder
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
@@ -31,8 +32,8 @@ from ..storage.buffer import Reading
 from .container import XContainer
 from .convert import values_node
 from .expression import XExpression
-from .late import read_late
 from .operands import as_node
+from .tracing import tracing
 from .xarray import XArray
 
 P = ParamSpec("P")
@@ -52,6 +53,13 @@ class _Output:
     sources: list[tuple[int, int]]
     """For each leaf the argument it reads (-1 for one the function closed over), and how far it
     starts behind that argument's first element, in elements."""
+
+    def is_retired(self) -> bool:
+        """Tell whether a container that the function closed over has moved to other memory."""
+        return any(
+            number < 0 and leaf.reading.late and leaf.reading.buffer.retired
+            for leaf, (number, _) in zip(self.graph.leaves, self.sources, strict=True)
+        )
 
 
 class Jitted(Generic[P, R]):
@@ -79,7 +87,7 @@ class Jitted(Generic[P, R]):
         arrays = [_argument(arg) for arg in args]
         key = tuple([_signature(arg) for arg in arrays])
         found = self._traced.get(key)
-        if found is None:
+        if found is None or any(output.is_retired() for output in found[0]):
             found = self._traced[key] = self._trace(arrays)
             while len(self._traced) > CAPACITY:
                 self._traced.popitem(last=False)
@@ -90,11 +98,12 @@ class Jitted(Generic[P, R]):
         self.traces += 1
         readings: dict[int, int] = {}
         handles = [_handle(k, arg, readings) for k, arg in enumerate(arrays)]
-        result = self._function(*handles)
-        items = list(result) if isinstance(result, tuple | list) else [result]
-        outputs = [_output(item, arrays, readings) for item in items]
+        with tracing():
+            result = self._function(*handles)
+            items = list(result) if isinstance(result, tuple | list) else [result]
+            outputs = [_output(item, arrays, readings) for item in items]
         if isinstance(result, tuple | list):
-            return outputs, type(result)
+            return outputs, getattr(type(result), "_make", type(result))  # named tuples too
         return outputs, lambda values: values[0]
 
 
@@ -121,11 +130,12 @@ def _argument(arg: object) -> Any:
 def _signature(arg: Any) -> tuple[object, ...]:
     if isinstance(arg, XContainer):
         return (arg.dtype, arg.shape, arg.strides)
-    return (arg.dtype,) if isinstance(arg, np.generic) else (type(arg),)
+    # By text, which tells 0.0 from -0.0 and knows that NaN is NaN.
+    return (arg.dtype,) if isinstance(arg, np.generic) else (type(arg), repr(arg))
 
 
-def _handle(number: int, arg: Any, readings: dict[int, int]) -> XExpression:
-    """Return what the traced function is given for one argument."""
+def _handle(number: int, arg: Any, readings: dict[int, int]) -> object:
+    """Return what the traced function is given for one argument: Python scalars as they are."""
     if isinstance(arg, XContainer):
         reading = Reading(arg.buffer, late=True)
         reading.traced = True
@@ -133,17 +143,13 @@ def _handle(number: int, arg: Any, readings: dict[int, int]) -> XExpression:
         return XExpression(Leaf(arg.shape, arg.dtype, reading, arg.map))
     if isinstance(arg, np.generic):
         return XExpression(scalar(arg, arg.dtype, number))
-    return XExpression(weak_scalar(arg, number))
+    return arg
 
 
 def _output(item: object, arrays: list[Any], readings: dict[int, int]) -> _Output:
     """Plan one result of the traced function."""
     node = as_node(item, "jit")
-    # Operands the function closed over are read late, as a plain call of it would read them.
     graph = canonical(node, None, True, traced=True)
-    if any(id(leaf.reading) not in readings for leaf in graph.leaves):
-        node = read_late(node, frozenset(readings))
-        graph = canonical(node, None, True, traced=True)
     layout = engine.result_layout(graph, node)
     sources = []
     for leaf in graph.leaves:
@@ -193,7 +199,8 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     ----------
     function : callable
         Takes arrays and scalars by position; returns an expression, or a tuple or list of them.
-        It must not depend on values: asking a traced argument for one raises.
+        It must not depend on values of arrays and NumPy scalars: asking one of them raises.
+        Python scalars are part of the signature, so they may be axes, counts or conditions.
 
     Returns
     -------

@@ -54,6 +54,8 @@ def as_operand(value: object, operation: str) -> Operand:
     if type(value) in WEAK_TYPES:
         return value  # type: ignore[return-value]
     if isinstance(value, np.ndarray):
+        if is_masked(value):
+            raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
         return borrow_array(value, operation)
     if isinstance(value, np.generic):
         return scalar(value, as_dtype(value.dtype))
@@ -64,6 +66,11 @@ def as_operand(value: object, operation: str) -> Operand:
         f"{operation}: got {type(value).__name__}; operands are arrays, expressions and numbers "
         "(make an array of other things with xl.asarray)"
     )
+
+
+def is_masked(array: object) -> bool:
+    """Tell whether an array carries a mask, without importing NumPy's masked arrays."""
+    return type(array) is not np.ndarray and hasattr(array, "mask")
 
 
 def as_node(value: object, operation: str) -> Node:

@@ -151,16 +151,27 @@ class XArray(XContainer):
         check_writable(self, "assign")
         self._check(node.shape, self._dtype, "assign")
         self._check_owner(node.shape, "assign")
-        place = self._policy_layout(node.shape)
+        foreign = self._buffer.owner is not None
+        place = self._policy_layout(node.shape, self._first() if foreign else 0)
         node = build.convert(node, self._dtype)
-        if self._fits(place) and self._buffer.pending() is None:
+        if foreign or (self._fits(place) and self._buffer.pending() is None):
             protect(self._buffer, node, operand)
-            target = Target(self._buffer, place, self._dtype)
-            engine.assign(target, node, True)  # nothing reads these bytes: no reading is alive
-            self._map = place
-            consume(self._buffer)
+            try:
+                engine.assign(Target(self._buffer, place, self._dtype), node, noalias and foreign)
+                self._map = place
+            finally:
+                consume(self._buffer)
             return
         self._move(store(node, place), place)
+
+    def _first(self) -> int:
+        """Return where the elements begin, which must fill one run."""
+        if not self._map.is_contiguous():
+            raise LayoutError(
+                f"{self.summary()} is an adaptor with strides {self.strides}; it is not "
+                "contiguous, so it cannot take another shape"
+            )
+        return self._map.bounds()[0]
 
     def _fits(self, place: Strided) -> bool:
         low, high = place.bounds()
@@ -171,9 +182,10 @@ class XArray(XContainer):
         self._buffer.retired = True
         self._buffer, self._map = buffer, place
 
-    def _policy_layout(self, shape: tuple[int, ...]) -> Strided:
+    def _policy_layout(self, shape: tuple[int, ...], start: int = 0) -> Strided:
         column = self._policy is COLUMN_MAJOR
-        return (Strided.column_major if column else Strided.row_major)(shape)
+        place = (Strided.column_major if column else Strided.row_major)(shape)
+        return Strided(place.shape, place.strides, start)
 
     def _check_owner(self, shape: tuple[int, ...], operation: str) -> None:
         if self._buffer.owner is not None and math.prod(shape) != self.size:
@@ -253,6 +265,8 @@ class XArray(XContainer):
         target = as_shape(shape, "resize_")
         self._check(target, self._dtype, "resize_")
         self._check_owner(target, "resize_")
+        if self._buffer.owner is not None:  # it stays where the foreign elements are
+            return self.reshape_(target, layout=layout, strides=strides)
         place = self._relayout(target, layout, strides, "resize_", 0)
         if self._fits(place):
             self._map = place

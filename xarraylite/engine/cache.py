@@ -49,6 +49,13 @@ def cache_clear(*, disk: bool = False) -> None:
     ----------
     disk : bool, default False
         Also delete the files.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.cache_clear()
+    >>> xl.cache_info().kernels
+    0
     """
     clear_programs()
     clear_kernels()

@@ -26,6 +26,7 @@ from .._errors import NoAliasError
 from ..expr.build import describe
 from ..expr.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, Scalar, View
 from ..layout.strided import Strided
+from ..ops.user import UserOp
 from ..shape.transform import Reshape, window
 from ..storage.overlap import Span, Verdict, classify, may_share
 from .emit.body import Body, Load
@@ -254,6 +255,8 @@ class _Planner:
             return self.steps(root, to, "result")
         if is_host(node):
             return [self.host_step(root, to, "result")]
+        if not self.noalias and any(_may_raise(n) for n in self.graph.nodes):
+            return [self.by_way_of(root, "a function that may raise must not leave half a result")]
         lowered = self.lowered(root, root)
         verdicts = [self.verdict(use) for use in lowered.uses]
         found = set(verdicts)
@@ -349,6 +352,11 @@ class _Planner:
 
 
 _ACCESS = {Verdict.DISJOINT: Access.APART, Verdict.SAME: Access.SAME}
+
+
+def _may_raise(node: Node) -> bool:
+    """Tell whether a user's function could stop the kernel of a node."""
+    return isinstance(node, Elementwise) and isinstance(node.op, UserOp) and node.op.may_raise
 
 
 def is_host(node: Node) -> bool:

@@ -130,8 +130,9 @@ class Pool:
 
     def _spread(self, job: _Job[T], helpers: int) -> None:
         try:
-            self._start(helpers)
-            for _ in range(min(helpers, len(job.pieces) - 1)):
+            wanted = min(helpers, len(job.pieces) - 1)
+            self._start(wanted)
+            for _ in range(wanted):
                 self._inbox.put(job)  # type: ignore[arg-type]
             job.drain()
         except BaseException:

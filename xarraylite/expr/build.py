@@ -21,7 +21,7 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..shape import transform as steps
-from ..shape.broadcast import broadcast_shapes, check_rank, infer_extent
+from ..shape.broadcast import as_shape, broadcast_shapes, check_rank, infer_extent
 from ..shape.transform import Reshape, Transform
 from .node import (
     Concat,
@@ -259,7 +259,7 @@ def concat(parts: Sequence[Node], axis: int, operation: str = "concat") -> Node:
             raise ShapeError(f"{operation}({shown}): shapes must agree except along axis {axis}")
     dtype = result_type(*[part.dtype for part in parts])
     total = sum(part.shape[axis] for part in parts)
-    shape = first[:axis] + (total,) + first[axis + 1 :]
+    shape = as_shape(first[:axis] + (total,) + first[axis + 1 :], operation)
     cast_parts = tuple([cast(part, dtype) for part in parts])
     return cast_parts[0] if len(parts) == 1 else Concat(shape, dtype, cast_parts, axis)
 

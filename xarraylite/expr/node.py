@@ -8,7 +8,8 @@ node already have its loop dtypes, so whoever runs it promotes nothing.
 ====================  =========================================================================
 `Leaf`                elements in memory
 `Scalar`              one value, passed to kernels at run time
-`Iota`                each element is its own position under a strided map (arange, eye, …)
+`Iota`                each element is its own position under a strided map (what `fromfunction`
+                      passes to its function, and what `argmax` and `argmin` select from)
 `Elementwise`         an operation of the op table on broadcast arguments
 `View`                a `Transform` or a `Reshape` of one argument
 `Gather`              one dimension read through an integer array

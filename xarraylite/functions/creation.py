@@ -227,7 +227,14 @@ def _like(values: XExpression, dtype: object, layout: LayoutLike) -> tuple[objec
 def empty_like(
     x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
 ) -> XArray:
-    """Return an uninitialised container of the shape, dtype and layout of ``x``."""
+    """Return an uninitialised container of the shape, dtype and layout of ``x``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.empty_like(xl.zeros((2, 3), layout="column_major")).strides
+    (1, 2)
+    """
     kind_, order = _like(x, dtype, layout)
     return empty(x.shape, dtype=kind_, device=device, layout=order)
 
@@ -235,7 +242,14 @@ def empty_like(
 def zeros_like(
     x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
 ) -> XArray:
-    """Return a container of zeros of the shape, dtype and layout of ``x``."""
+    """Return a container of zeros of the shape, dtype and layout of ``x``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.zeros_like(xl.asarray([1, 2]))
+    XArray([0, 0])
+    """
     kind_, order = _like(x, dtype, layout)
     return zeros(x.shape, dtype=kind_, device=device, layout=order)
 
@@ -243,7 +257,14 @@ def zeros_like(
 def ones_like(
     x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
 ) -> XArray:
-    """Return a container of ones of the shape, dtype and layout of ``x``."""
+    """Return a container of ones of the shape, dtype and layout of ``x``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.ones_like(xl.asarray([1, 2]), dtype="float32")
+    XArray([1., 1.], dtype=float32)
+    """
     kind_, order = _like(x, dtype, layout)
     return ones(x.shape, dtype=kind_, device=device, layout=order)
 
@@ -257,7 +278,14 @@ def full_like(
     device: str | None = None,
     layout: LayoutLike = None,
 ) -> XArray:
-    """Return a container of one value of the shape, dtype and layout of ``x``."""
+    """Return a container of one value of the shape, dtype and layout of ``x``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.full_like(xl.asarray([1, 2]), 7)
+    XArray([7, 7])
+    """
     kind_, order = _like(x, dtype, layout)
     return full(x.shape, fill_value, dtype=kind_, device=device, layout=order)
 

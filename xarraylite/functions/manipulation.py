@@ -72,6 +72,13 @@ def broadcast_arrays(*arrays: object) -> list[XExpression]:
     ------
     BroadcastError
         If the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> rows, columns = xl.broadcast_arrays(xl.zeros((2, 1)), xl.zeros(3))
+    >>> rows.shape, columns.shape
+    ((2, 3), (2, 3))
     """
     known = [_array(x, "broadcast_arrays") for x in arrays]
     shape = broadcast_shapes(*[x.shape for x in known])
@@ -118,12 +125,29 @@ def matrix_transpose(x: object, /) -> XExpression:
     ------
     AxisError
         If the rank is below 2.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.matrix_transpose(xl.asarray([[1, 2, 3], [4, 5, 6]]))
+    XView([[1, 4],
+           [2, 5],
+           [3, 6]])
     """
     return _array(x, "matrix_transpose").mT
 
 
 def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
-    """Return ``x`` with its dimensions reversed, or in the order ``axes``."""
+    """Return ``x`` with its dimensions reversed, or in the order ``axes``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.transpose(xl.zeros((2, 3, 4))).shape
+    (4, 3, 2)
+    >>> xl.transpose(xl.zeros((2, 3, 4)), (0, 2, 1)).shape
+    (2, 4, 3)
+    """
     array = _array(x, "transpose")
     return array.T if axes is None else permute_dims(array, axes)
 

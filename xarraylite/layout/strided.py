@@ -21,7 +21,16 @@ from ..shape.transform import FIXED, Transform
 
 
 class Order(Enum):
-    """The layouts a strided container may be asked for by name."""
+    """The layouts a strided container may be asked for by name.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.zeros((2, 3), layout=xl.column_major).strides
+    (1, 2)
+    >>> xl.zeros((2, 3), layout="row_major").layout
+    xl.row_major
+    """
 
     ROW_MAJOR = "row_major"
     """C order: the last dimension is contiguous."""

@@ -6,6 +6,7 @@ element.  Its name never reaches generated source: kernels call it by a number.
 
 from __future__ import annotations
 
+import dis
 import itertools
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
@@ -39,6 +40,25 @@ class UserOp(Op):
         name that the function uses must exist.
         """
         return not is_closed(self.function)
+
+    @property
+    def may_raise(self) -> bool:
+        """Whether a call may end in an exception, so that a destination would be half written."""
+        return may_raise(self.function)
+
+
+def may_raise(function: FunctionType) -> bool:
+    """Tell whether a function's code has a ``raise`` or calls functions that may have one."""
+    stack: list[CodeType] = [function.__code__]
+    known = function.__globals__
+    while stack:
+        code = stack.pop()
+        if code.co_freevars or any(i.opname == "RAISE_VARARGS" for i in dis.get_instructions(code)):
+            return True
+        if any(isinstance(known.get(name), FunctionType) for name in code.co_names):
+            return True
+        stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
+    return False
 
 
 def fresh_symbol() -> str:

@@ -115,6 +115,9 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
                         "and neither is 1"
                     )
                 result[skip + i] = extent
+    if math.prod(result) > MAX_SIZE:
+        shown = ", ".join(str(tuple(s)) for s in shapes)
+        raise SizeError(f"shapes {shown} broadcast to more than 2**63 - 1 elements")
     return tuple(result)
 
 

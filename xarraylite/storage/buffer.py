@@ -277,6 +277,10 @@ class Buffer:
         plain = self.data if dtype is None else self.data.astype(dtype)
         return plain.copy() if copy else plain
 
+    def __reduce__(self) -> Any:
+        """Refuse: an address means nothing in a copy or in another process."""
+        raise TypeError("a Buffer cannot be copied or pickled; copy or pickle its container")
+
     def reading(self) -> Reading:
         """Return the live `Reading` of this buffer, made if there is none."""
         known = self._reading

@@ -115,9 +115,10 @@ def trees(
     if inexact:
         name = draw(st.sampled_from(INEXACT))
         args = [tree] * OPS[name].arity
-        loops, _ = OPS[name].rule(name, (tree.value.dtype,) * len(args))
-        if kind(loops[0]) == "f":
-            return call(name, *args, max_ulp=INEXACT_ULP if loops[0].itemsize > 2 else 1)
+        if fits(name, [arg.value for arg in args]):
+            loops, _ = OPS[name].rule(name, (tree.value.dtype,) * len(args))
+            if kind(loops[0]) == "f":
+                return call(name, *args, max_ulp=INEXACT_ULP if loops[0].itemsize > 2 else 1)
     return tree
 
 

@@ -207,8 +207,3 @@ _ROWS = {
     Mode.STREAM: _stream,
     Mode.TILED: _tiled,
 }
-
-
-def inner_class(stride: int, unit: int) -> Inner:
-    """Classify an inner stride in bytes (or, for an iota, in value)."""
-    return Inner.STILL if stride == 0 else Inner.UNIT if stride == unit else Inner.ANY
