@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -70,17 +70,34 @@ def test_the_same_array_twice_and_then_two() -> None:
     assert other(a, a[...]).tolist() == [3, 6]
 
 
-def test_scalars_are_weak_and_change_freely() -> None:
+def test_python_scalars_are_weak_constants_of_a_trace() -> None:
+    step = xl.jit(lambda u, dt: u + dt * (1 - u))
+    u = xl.zeros(3, dtype="float32")
+    for dt in (0.5, 0.25, -1.0, 0.5):
+        result = step(u, dt)
+        assert (str(result.dtype), result.tolist()) == ("float32", [dt] * 3)
+    assert step.traces == 3
+    assert str(step(u, 1j).dtype) == "complex64"
+    negative = xl.jit(xl.copysign)
+    assert [negative(u + 1, s)[0].item() for s in (0.0, -0.0, 0.0)] == [1, -1, 1]
+
+
+def test_numpy_scalars_change_freely() -> None:
     step = xl.jit(lambda u, dt: u + dt * (1 - u))
     u = xl.zeros(3, dtype="float32")
     for dt in (0.5, 0.25, -1.0):
-        result = step(u, dt)
-        assert (str(result.dtype), result.tolist()) == ("float32", [dt] * 3)
+        assert step(u, np.float32(dt)).tolist() == [dt] * 3
     assert step.traces == 1
-    assert step(u, 1).tolist() == [1, 1, 1]
-    assert str(step(u, np.float64(0.5)).dtype) == "float64"
-    assert str(step(u, 1j).dtype) == "complex64"
-    assert step.traces == 4
+    result = step(u, np.float64(0.5))
+    assert (str(result.dtype), step.traces) == ("float64", 2)
+    assert step(u, np.float64(np.nan)).tolist()[0] != 0
+    power = xl.jit(lambda u, n: u**n)
+    assert [power(xl.asarray([2, 3]), np.int64(n)).tolist() for n in (0, 1, 3)] == [
+        [1, 1],
+        [2, 3],
+        [8, 27],
+    ]
+    assert power.traces == 1
 
 
 def test_scalars_that_do_not_fit() -> None:
@@ -92,19 +109,21 @@ def test_scalars_that_do_not_fit() -> None:
     assert step(u, 1).tolist() == [1, 1]
 
 
-def test_scalars_whose_value_decides() -> None:
-    """A trace is for every value, so a traced int is taken as an array element would be."""
-    power = xl.jit(lambda u, n: u**n)
-    u = xl.asarray([1, 2])
-    assert power(u, 3).tolist() == [1, 8]
-    assert power(u, -1).tolist() == xl.eval(u ** xl.asarray(-1)).tolist() == [1, 0]
-    with pytest.raises(ValueError, match="negative integer powers"):
-        u**-1
-    less = xl.jit(lambda u, n: u < n)
-    small = xl.asarray([1, 2], dtype="uint8")
-    assert less(small, 2).tolist() == [True, False]
-    with pytest.raises(OverflowError, match="300 out of bounds for uint8"):
-        less(small, 300)
+@pytest.mark.parametrize("value", [-1, 0, 3, 255, 256, 2.5, True, 2**70])
+@pytest.mark.parametrize("name", ["pow", "less", "add", "equal"])
+def test_scalars_whose_value_decides(name: str, value: Any) -> None:
+    """A traced function does what the plain one does, errors included."""
+    function = getattr(xl, name)
+    u = xl.asarray([1, 2, 255], dtype="uint8")
+    step = xl.jit(function)
+    step(u, 1)
+    try:
+        expected = np.asarray(function(u, value))
+    except (OverflowError, ValueError) as error:
+        with pytest.raises(type(error)):
+            step(u, value)
+    else:
+        assert_same_bits(step(u, value), expected)
 
 
 def test_several_results() -> None:
@@ -192,7 +211,34 @@ def test_asking_for_a_value(ask: str) -> None:
         with pytest.raises(xl.TracedValueError, match=r"float64\[.*xl.where instead of if"):
             step(xl.asarray([1.0, 2.0]))
     with pytest.raises(xl.TracedValueError):
-        xl.jit(lambda n: n if n > 0 else -n)(2.0)
+        xl.jit(lambda n: n if n > 0 else -n)(np.float64(2.0))
+
+
+def test_python_scalars_have_values() -> None:
+    clip = xl.jit(lambda u, n: u if n > 0 else -u)
+    u = xl.asarray([1.0, 2.0])
+    assert clip(u, 1).tolist() == [1, 2]
+    assert clip(u, -1).tolist() == [-1, -2]
+    assert xl.jit(lambda u, n: u[:n])(u, 1).tolist() == [1]
+
+
+def test_arrays_closed_over_may_grow() -> None:
+    factor = xl.asarray([1.0, 2.0])
+    step = xl.jit(lambda u: xl.sum(u * factor))
+    u = xl.asarray([[1.0], [1.0]])
+    assert float(step(u)) == 6
+    factor.assign(xl.ones(5))
+    assert float(step(u)) == 10
+
+
+class Pair(NamedTuple):
+    low: Any
+    high: Any
+
+
+def test_named_tuples() -> None:
+    result = xl.jit(lambda u: Pair(xl.min(u), xl.max(u)))(xl.asarray([3, 1, 2]))
+    assert (int(result.low), int(result.high)) == (1, 3)
 
 
 def test_arguments_cannot_be_written_while_traced() -> None:

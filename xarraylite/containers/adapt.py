@@ -80,23 +80,11 @@ def adapt(
         buffer = np.asarray(buffer)
     if plain and isinstance(buffer, np.ndarray):
         leaf = borrow_array(buffer, "adapt")
-        made = XArray._own(leaf.reading.buffer, leaf.map, leaf.dtype, DYNAMIC)
-        _refuse_overlap(made.buffer, made.map, made.dtype)
-        return made
+        _refuse_overlap(leaf.reading.buffer, leaf.map, leaf.dtype)
+        return XArray._own(leaf.reading.buffer, leaf.map, leaf.dtype, DYNAMIC)
     memory = Buffer.borrow(_flat(buffer))
     kind = _dtype_of(buffer, dtype)
-    if memory.address % kind.alignment and kind.alignment > 1:
-        raise LayoutError(
-            f"adapt: the buffer's address is no multiple of {kind.alignment} bytes, the alignment "
-            f"of {dtype_name(kind)}"
-        )
-    rest = memory.nbytes // kind.itemsize - offset
-    if offset < 0 or rest < 0:
-        raise LayoutError(
-            f"adapt: offset {offset} lies outside a buffer of {rest + offset} elements of "
-            f"{dtype_name(kind)}"
-        )
-    extents = (rest,) if shape is None else as_shape(shape, "adapt")
+    extents = _extents(memory, kind, offset) if shape is None else as_shape(shape, "adapt")
     place, order = layout_of(extents, layout, None, "adapt")
     if strides is not None:
         place, order = _strided(extents, strides, layout), DYNAMIC
@@ -104,6 +92,17 @@ def adapt(
     _check_reach(memory, place, kind)
     _refuse_overlap(memory, place, kind)
     return XArray._own(memory, place, kind, order)
+
+
+def _extents(memory: Buffer, dtype: np.dtype[Any], offset: int) -> tuple[int, ...]:
+    """Return the shape of all elements from ``offset`` to the end of the buffer."""
+    rest = memory.nbytes // dtype.itemsize - offset
+    if offset < 0 or rest < 0:
+        raise LayoutError(
+            f"adapt: offset {offset} lies outside a buffer of {rest + offset} elements of "
+            f"{dtype_name(dtype)}"
+        )
+    return (rest,)
 
 
 def _strided(extents: tuple[int, ...], strides: Sequence[int], layout: LayoutLike) -> Strided:
@@ -144,6 +143,11 @@ def _dtype_of(buffer: Any, dtype: object) -> np.dtype[Any]:
 
 def _check_reach(memory: Buffer, place: Strided, dtype: np.dtype[Any]) -> None:
     size = dtype.itemsize
+    if dtype.alignment > 1 and memory.address % dtype.alignment:
+        raise LayoutError(
+            f"adapt: the buffer's address is no multiple of {dtype.alignment} bytes, the "
+            f"alignment of {dtype_name(dtype)}"
+        )
     strides = [s * size for s in place.strides]
     low, high = byte_reach(place.shape, strides, place.offset * size, size)
     if low < 0 or high > memory.nbytes:

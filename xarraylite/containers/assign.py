@@ -121,10 +121,7 @@ def fit(node: Node, destination: Writable) -> Node:
         If the shapes do not allow it.
     """
     shape = destination.shape
-    _warn_complex(node.dtype, destination.dtype)
-    if isinstance(node, Scalar) and node.weak is complex and kind(destination.dtype) != "c":
-        node = build.weak_scalar(node.value.real)  # type: ignore[attr-defined]
-    node = build.convert(node, destination.dtype)
+    node = converted(node, destination.dtype)
     extra = len(node.shape) - len(shape)
     if extra > 0 and node.shape[:extra] == (1,) * extra:
         node = build.view(node, steps.squeeze(node.shape, range(extra)))
@@ -136,6 +133,14 @@ def fit(node: Node, destination: Writable) -> Node:
         raise BroadcastError(
             f"assignment: {describe(node)} cannot be broadcast into {destination.summary()}"
         ) from None
+
+
+def converted(node: Node, dtype: np.dtype[Any]) -> Node:
+    """Return ``node`` in the destination's dtype, warning where an imaginary part is lost."""
+    _warn_complex(node.dtype, dtype)
+    if isinstance(node, Scalar) and node.weak is complex and kind(dtype) != "c":
+        node = build.weak_scalar(node.value.real)  # type: ignore[attr-defined]
+    return build.convert(node, dtype)
 
 
 def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) -> None:

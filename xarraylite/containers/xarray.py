@@ -12,12 +12,11 @@ from .._errors import DTypeError, LayoutError, ShapeError
 from ..dtypes.names import dtype_name
 from ..engine import evaluate as engine
 from ..engine.target import Target
-from ..expr import build
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..shape import transform as steps
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
-from .assign import check_writable, handle_of, node_of, write
+from .assign import check_writable, converted, handle_of, node_of, write
 from .container import DType, XContainer
 from .convert import LayoutLike, layout_of, pinned_dtype, raw, store, values_node
 from .readers import consume, protect
@@ -153,7 +152,7 @@ class XArray(XContainer):
         self._check_owner(node.shape, "assign")
         foreign = self._buffer.owner is not None
         place = self._policy_layout(node.shape, self._first() if foreign else 0)
-        node = build.convert(node, self._dtype)
+        node = converted(node, self._dtype)
         if foreign or (self._fits(place) and self._buffer.pending() is None):
             protect(self._buffer, node, operand)
             try:

@@ -13,6 +13,7 @@ the compiler; every one of them is loaded the same way.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import importlib.metadata
@@ -279,9 +280,21 @@ def _load(key: str, payload: bytes) -> Callable[[int, int, int], int]:
     return _PROTOTYPE(library[name])
 
 
+def _import_quietly(name: str) -> None:
+    """Import a module on a thread of its own, where no Ctrl-C can cut the import short.
+
+    Numba cannot be imported again after that, and every later compilation would fail.
+    """
+    with contextlib.suppress(Exception):  # whoever imports it next sees the error
+        importlib.import_module(name)
+
+
 @cache
 def _numba() -> tuple[Any, dict[str, Any]]:
     """Import Numba, which costs more than everything else here, and our intrinsics."""
+    thread = threading.Thread(target=_import_quietly, args=("numba",), daemon=True)
+    thread.start()
+    thread.join()
     numba = importlib.import_module("numba")
     intrinsics = importlib.import_module("xarraylite.engine.intrinsics")
     return numba, intrinsics.library()
