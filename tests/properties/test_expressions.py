@@ -49,13 +49,13 @@ def problems(draw: st.DrawFn, inexact: bool = False) -> tuple[xst.Tree, list[xst
 
 
 @given(problems())
-@settings(max_examples=60)
+@settings(max_examples=150)
 def test_exact_trees(problem: tuple[xst.Tree, list[xst.Sample]]) -> None:
     check(*problem)
 
 
 @given(problems(inexact=True))
-@settings(max_examples=30)
+@settings(max_examples=40)
 def test_trees_that_end_in_an_elementary_function(
     problem: tuple[xst.Tree, list[xst.Sample]],
 ) -> None:
