@@ -98,6 +98,15 @@ def test_pending_expressions_keep_their_values_all_the_same() -> None:
         assert_same_bits(f, np.arange(12.0).reshape(3, 4) * 2)
 
 
+def test_what_is_assigned_is_used_up() -> None:
+    a, _ = fresh()
+    e = a + 1
+    xl.noalias(a)[...] = e
+    assert_same_bits(a, np.arange(12.0).reshape(3, 4) + 1)
+    with pytest.raises(xl.StaleOperandError, match=r"float64\[3, 4\] was overwritten"):
+        xl.eval(e)
+
+
 @pytest.mark.parametrize("wrong", [np.zeros(3), [1, 2], 3, "a"], ids=repr)
 def test_only_containers(wrong: Any) -> None:
     with pytest.raises(xl.NotWritableError, match=f"noalias.*{type(wrong).__name__}"):

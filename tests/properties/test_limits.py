@@ -142,7 +142,7 @@ def test_deep_views() -> None:
 
 
 def test_extents_without_elements() -> None:
-    for shape in ((0,), (0, 2**40), (2**31, 0, 2**31)):
+    for shape in ((0,), (0, 2**40), (2**20, 0, 2**31)):
         a = xl.zeros(shape)
         assert xl.eval(a * 2 + 1).shape == shape
         assert float(xl.sum(a)) == 0

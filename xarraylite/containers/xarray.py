@@ -50,6 +50,9 @@ class XView(XContainer):
 
 XView._view_class = XView
 
+#: Stands for memory where a layout is checked before there is any.
+_NOWHERE = Buffer.allocate(0)
+
 
 class XArray(XContainer):
     """An array that owns its memory and may change its rank.
@@ -103,9 +106,9 @@ class XArray(XContainer):
         self._buffer, self._map, self._dtype, self._policy = buffer, layout, dtype, policy
         return self
 
-    def _refuse_overlap(self, place: Strided, dtype: DType) -> None:
-        probe = XView._wrap(Buffer.allocate(0), place, dtype)
-        check_writable(probe, f"{self._kind} with strides")
+    @classmethod
+    def _refuse_overlap(cls, place: Strided, dtype: DType) -> None:
+        check_writable(XView._wrap(_NOWHERE, place, dtype), f"{cls._kind} with strides")
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         """Refuse shapes and dtypes that this kind of container cannot have."""

@@ -92,18 +92,19 @@ def assign(target: Target, node: Node, noalias: bool) -> None:
 
 def execute(graph: Graph, target: Target, noalias: bool) -> None:
     """Run the program of a graph, planning it first where it is new."""
+    if not math.prod(target.map.shape):
+        return
     if uses_reference():
         view = target.buffer.view(target.dtype, target.map)
         np.copyto(view, reference.compute(graph))
         return
-    if math.prod(target.map.shape):
-        try:
-            run(program_of(graph, target, noalias), graph, target)
-        except KernelRaised:
-            reference.compute(graph)  # which raises what the user's function raises
-            raise XarrayliteError(
-                "vectorize: a function raised an exception that it does not raise in Python"
-            ) from None
+    try:
+        run(program_of(graph, target, noalias), graph, target)
+    except KernelRaised:
+        reference.compute(graph)  # which raises what the user's function raises
+        raise XarrayliteError(
+            "vectorize: a function raised an exception that it does not raise in Python"
+        ) from None
 
 
 def program_of(graph: Graph, target: Target, noalias: bool) -> Program:

@@ -104,8 +104,7 @@ def _place(
     kind_ = float64 if dtype is None else as_dtype(dtype)
     _check_size(extents, kind_, name)
     place, policy = layout_of(extents, layout, strides, name)
-    probe = XArray._own(raw(Strided((0,), (1,)), kind_), place, kind_, policy)
-    probe._refuse_overlap(place, kind_)
+    XArray._refuse_overlap(place, kind_)
     return place, policy, kind_
 
 

@@ -171,15 +171,21 @@ def _gaps(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
 
 
 def _reversed(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
-    key = tuple([slice(None, None, -1 if rng.random() < 0.7 else 1) for _ in values.shape])
+    key = _some(rng, values.ndim, slice(None, None, -1))
     return XArray(values[key])[key], values
 
 
 def _broadcast(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
-    key = tuple([slice(0, 1) if rng.random() < 0.6 else slice(None) for _ in values.shape])
-    part = values[key]
+    part = values[_some(rng, values.ndim, slice(0, 1))]
     view = manipulation.broadcast_to(XArray(part), values.shape)
     return view, np.broadcast_to(part, values.shape)
+
+
+def _some(rng: np.random.Generator, rank: int, chosen: slice) -> tuple[slice, ...]:
+    """Return an index with ``chosen`` along at least one dimension, the others whole."""
+    always = rng.integers(max(rank, 1))
+    drawn = rng.random(rank) < 0.5
+    return tuple([chosen if k == always or drawn[k] else slice(None) for k in range(rank)])
 
 
 def _zero_stride(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
