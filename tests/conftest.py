@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 
@@ -47,6 +48,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Shells start background jobs with Ctrl-C ignored; the tests of interrupts need it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # xdist's workers inherit the environment of the controller, which comes here first.
     if "XARRAYLITE_CACHE_DIR" not in os.environ:
         scratch = tempfile.mkdtemp(prefix="xarraylite-tests-")  # mode 0700

@@ -254,9 +254,23 @@ def test_ways_around_the_size() -> None:
     """A NumPy array that has an adaptor cannot move its memory under it."""
     memory = np.arange(4.0)
     a = xl.adapt(memory)
-    with pytest.raises(ValueError, match="resize"):
-        memory.resize(100_000)
+    for force in (False, True):
+        with pytest.raises(ValueError, match="resize"):
+            memory.resize(100_000, refcheck=not force)
     assert a.tolist() == [0, 1, 2, 3]
+    other = np.arange(4.0)
+    e = xl.add(other[1:], 1)
+    with pytest.raises(ValueError, match="resize"):
+        other.resize(100_000, refcheck=False)
+    assert xl.eval(e).tolist() == [2, 3, 4]
+    other.shape = (2, 2)
+    other.dtype = "i8"
+    assert xl.eval(e).tolist() == [2, 3, 4]
+    mapped = mmap.mmap(-1, 32)
+    b = xl.adapt(mapped, dtype="f8")
+    with pytest.raises(BufferError):
+        mapped.close()
+    assert b.tolist() == [0, 0, 0, 0]
     grown = bytearray(8)
     b = xl.adapt(grown, dtype="f8")
     with pytest.raises(BufferError):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -289,12 +291,18 @@ def test_many_signatures_are_forgotten_in_turn() -> None:
 
 
 def test_nothing_is_kept_alive() -> None:
-    step = xl.jit(lambda u: u + 1)
+    step = xl.jit(lambda u: u + xl.sum(u[1:]))
     a = xl.ones(2)
-    step(a)
+    for _ in range(2):
+        step(a)
     with count_allocations() as count:
         a[...] = 3
     assert count.snapshots == 0
+    memory = weakref.ref(a.buffer)
+    del a
+    gc.collect()
+    assert memory() is None
+    assert step(xl.asarray([1.0, 5.0])).tolist() == [6, 10]
 
 
 @pytest.mark.parametrize("size", [10, 300_000])

@@ -347,13 +347,22 @@ def test_no_temporary(form: str, size: int, engine: str) -> None:
         ("m[...] = m + m.T", 1),
         ("a[0:3] = a[[4, 0, 5]]", 1),
         ("a[...] = a[::-1] + a[1]", 1),
+        ("a[1:-1] = a[:-2] + a[2:]", 1),
+        ("a[1:-1] = a[:-2] - a[2:] * a[1:-1]", 1),
+        ("m[1:-1, 1:-1] = m[:-2, 1:-1] + m[2:, 1:-1] + m[1:-1, :-2] + m[1:-1, 2:]", 2),
     ],
 )
 def test_one_temporary_of_one_operand(form: str, most: int) -> None:
-    a, m = xl.arange(6), xl.arange(9).reshape_((3, 3))
+    first, second = np.arange(6), np.arange(25).reshape(5, 5)
+    a, m = xl.asarray(first), xl.asarray(second)
     with count_allocations() as count:
         exec(form, {"a": a, "m": m})
     assert count.temporaries <= most
+    assert count.snapshots == 0
+    # NumPy copies too where operands overlap.
+    exec(form, {"a": first, "m": second})
+    compare(a, first, form)
+    compare(m, second, form)
 
 
 def test_explain_says_what_is_allocated(engine: str) -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import xarraylite as xl
 from xarraylite._config import settings as configured
 from xarraylite.dtypes.names import as_dtype
+from xarraylite.ops.table import OPS
 from xarraylite.testing import assert_same_bits, assert_ulp, oracle, trees
 from xarraylite.testing import strategies as xst
 
@@ -198,3 +199,24 @@ def test_nothing_depends_on_an_earlier_expression_of_the_same_kind() -> None:
         assert_same_bits(a[: seed + 1] * s + b[: seed + 1], x[: seed + 1] * s + y[: seed + 1])
         a[...] = a * s + b
         assert_same_bits(a, x * s + y)
+
+
+@pytest.mark.parametrize("name", [name for name in OPS if name != "cast"])
+def test_no_layout_changes_a_bit_of_any_operation(name: str) -> None:
+    """Strided loops, which no compiler vectorises, against contiguous ones."""
+    op = OPS[name]
+    arrays = [np.resize(np.asarray(values), (9, 37)) for values in op.example]
+    arrays = [
+        a + (np.arange(9)[:, None] / 16).astype(a.dtype) * (a.dtype.kind == "f") for a in arrays
+    ]
+    arrays = [
+        oracle.convert(a, np.asarray(e).dtype) for a, e in zip(arrays, op.example, strict=True)
+    ]
+    function = getattr(xl, name)
+    plain = np.asarray(function(*[xl.XArray(a) for a in arrays]))
+    for layouts in (("reversed", "gaps", "column"), ("column", "reversed", "permuted")):
+        operands = [xst.sample(layout, a, 2) for layout, a in zip(layouts, arrays, strict=False)]
+        assert_same_bits(function(*[operand.operand for operand in operands]), plain)
+        assert all(operand.unchanged() for operand in operands)
+    row = [xl.XArray(a[:1]) for a in arrays]
+    assert_same_bits(function(*[xl.broadcast_to(a, (9, 37)) for a in row])[:1], plain[:1])

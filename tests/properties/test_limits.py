@@ -6,11 +6,13 @@ reduction, the cost from which several threads run, the bytes from which stores 
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -279,6 +281,37 @@ def test_memory_of_an_evaluation(engine: str) -> None:
         xl.eval(e)
     assert count.bytes == a.nbytes
     assert count.temporaries == 0
+
+
+def a_copy() -> Any:
+    return xl.eval(xl.ones(1000) * 2)
+
+
+ACTIONS: dict[str, Callable[[Any], object]] = {
+    "evaluation": lambda a: xl.eval(a * 2 + 1),
+    "assignment": lambda a: a.__setitem__(slice(1, None), a[:-1] + a[1:][::-1]),
+    "pending": lambda a: (a + 1, a.fill(3)),
+    "reduction": lambda a: float(xl.sum(a / xl.max(a))),
+    "gather": lambda a: xl.eval(a[[3, 1]]),
+    "explanation": lambda a: str(xl.explain(a, a + a[::-1])),
+    "growth": lambda a: a.assign(xl.concat([a, a])),
+    "late": lambda a: xl.eval(xl.late(a)),
+    "jit": lambda a: xl.jit(lambda u: u + 1)(a),
+    "numpy": lambda a: (np.asarray(a) + 1, xl.eval(a - np.asarray(a))),
+    "views": lambda a: [part.fill(0) for part in a[:3, None]],
+    "failure": lambda a: pytest.raises(xl.BroadcastError, lambda: a + xl.ones(3)),
+}
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_memory_is_given_back(name: str) -> None:
+    """Kept plans and kernels hold no operand."""
+    a = a_copy()
+    memory = weakref.ref(a.buffer)
+    ACTIONS[name](a)
+    del a
+    gc.collect()
+    assert memory() is None
 
 
 def test_sums_of_a_long_row_by_fsum() -> None:

@@ -34,7 +34,7 @@ from .convert import values_node
 from .expression import XExpression
 from .operands import as_node
 from .tracing import tracing
-from .xarray import XArray
+from .xarray import NOWHERE, XArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -102,6 +102,9 @@ class Jitted(Generic[P, R]):
             result = self._function(*handles)
             items = list(result) if isinstance(result, tuple | list) else [result]
             outputs = [_output(item, arrays, readings) for item in items]
+        for handle in handles:  # the trace outlives this call, the arguments need not
+            if isinstance(handle, XExpression) and isinstance(handle.node, Leaf):
+                handle.node.reading.buffer = NOWHERE
         if isinstance(result, tuple | list):
             return outputs, getattr(type(result), "_make", type(result))  # named tuples too
         return outputs, lambda values: values[0]

@@ -51,7 +51,7 @@ class XView(XContainer):
 XView._view_class = XView
 
 #: Stands for memory where a layout is checked before there is any.
-_NOWHERE = Buffer.allocate(0)
+NOWHERE = Buffer(np.empty(0, np.uint8), 0, 0, 0)
 
 
 class XArray(XContainer):
@@ -108,7 +108,7 @@ class XArray(XContainer):
 
     @classmethod
     def _refuse_overlap(cls, place: Strided, dtype: DType) -> None:
-        check_writable(XView._wrap(_NOWHERE, place, dtype), f"{cls._kind} with strides")
+        check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._kind} with strides")
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         """Refuse shapes and dtypes that this kind of container cannot have."""

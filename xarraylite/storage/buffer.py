@@ -465,6 +465,11 @@ def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
     low, high = byte_reach(array.shape, list(array.strides), address, array.itemsize)
     if low == high:
         low = high = address
-    # The range keeps `array`, whose base chain keeps the memory's real owner.
-    memory: Bytes = np.asarray(_Range(low, high - low, readonly, (array, owner)))
+    # The range keeps `array`, whose base chain keeps the memory's real owner.  A weak reference
+    # makes NumPy refuse to move that memory, in ``resize(refcheck=False)`` too.
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    pinned = weakref.ref(root)
+    memory: Bytes = np.asarray(_Range(low, high - low, readonly, (array, owner, pinned)))
     return Buffer(memory, 0, low, high - low, readonly, owner)
