@@ -287,6 +287,11 @@ def a_copy() -> Any:
     return xl.eval(xl.ones(1000) * 2)
 
 
+def failing(a: Any) -> None:
+    with pytest.raises(xl.BroadcastError):
+        a += xl.ones(3)
+
+
 ACTIONS: dict[str, Callable[[Any], object]] = {
     "evaluation": lambda a: xl.eval(a * 2 + 1),
     "assignment": lambda a: a.__setitem__(slice(1, None), a[:-1] + a[1:][::-1]),
@@ -296,10 +301,10 @@ ACTIONS: dict[str, Callable[[Any], object]] = {
     "explanation": lambda a: str(xl.explain(a, a + a[::-1])),
     "growth": lambda a: a.assign(xl.concat([a, a])),
     "late": lambda a: xl.eval(xl.late(a)),
-    "jit": lambda a: xl.jit(lambda u: u + 1)(a),
+    "jit": xl.jit(lambda u: u + 1),
     "numpy": lambda a: (np.asarray(a) + 1, xl.eval(a - np.asarray(a))),
     "views": lambda a: [part.fill(0) for part in a[:3, None]],
-    "failure": lambda a: pytest.raises(xl.BroadcastError, lambda: a + xl.ones(3)),
+    "failure": failing,
 }
 
 
