@@ -11,6 +11,7 @@ import xarraylite as xl
 from tests.engine.test_graph import graph_into, graph_of, ones, positions
 from tests.engine.test_plan import program_for, program_into
 from xarraylite.engine.emit.mapping import TILE
+from xarraylite.engine.emit.reduction import block_of
 from xarraylite.engine.lower import lower
 from xarraylite.engine.plan import plan
 from xarraylite.engine.program import KernelStep
@@ -196,7 +197,8 @@ def test_long_results_are_folded_from_parts() -> None:
     assert len(cheap) == (1 << 30) // LONG_CHUNK
     assert len(parts_of(xl.sum(xl.sin(lazily(8, 1 << 30)), axis=1))) > 8 * len(cheap)
     rows = parts_of(xl.sum(ones(1, 1 << 14) * lazily(1 << 20, 1), axis=0))
-    assert len(rows) == pytest.approx((1 << 20) * 1024 * 4 / LONG_CHUNK, rel=0.3)
+    tile = block_of(np.dtype("f8"))
+    assert len(rows) == pytest.approx((1 << 20) * tile * 4 / LONG_CHUNK, rel=0.3)
 
 
 CUT = [

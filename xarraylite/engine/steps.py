@@ -18,7 +18,7 @@ from ..ops.reductions import Reduction
 from ..ops.user import UserOp
 from .emit.body import Apply, Body, Const
 from .emit.mapping import TILE, MapSpec, Mode, emit_map
-from .emit.reduction import BLOCK, Form, ReduceSpec, emit_reduce
+from .emit.reduction import BLOCK_BYTES, Form, ReduceSpec, block_of, emit_reduce
 from .emit.walkers import Access, Inner, Operand, Words
 from .identities import identity_words
 from .kernel import Kernel, kernels
@@ -136,7 +136,7 @@ def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Desti
         return Mode.TILED
     plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
     row, total = nest.extents[-1] * size, nest.outer * nest.extents[-1] * size
-    if unit and plain and row >= 16 * BLOCK and total >= STREAM_BYTES:
+    if unit and plain and row >= BLOCK_BYTES and total >= STREAM_BYTES:
         return Mode.STREAM
     return Mode.DIRECT
 
@@ -286,7 +286,8 @@ def chunk_ranges(
     kept, reduced = split(lowered.shape, walkers, axes, 0)
     along = _pick_form(kept, reduced, lowered) is Form.ALONG
     results = kept.outer * kept.extents[-1]
-    units = results if along else kept.outer * -(-kept.extents[-1] // BLOCK)
+    block = block_of(lowered.body.dtype)
+    units = results if along else kept.outer * -(-kept.extents[-1] // block)
     total = results * reduced.outer * reduced.extents[-1]
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = (reduced if along else kept).extents[-1]
@@ -295,7 +296,7 @@ def chunk_ranges(
     if not few and total <= units * size:
         return ((0, rows, 0, width),)
     size = max(size, rows * width // MOST_PARTS)
-    return tuple(_ranges(rows, width, along, size if few or along else size // BLOCK * width))
+    return tuple(_ranges(rows, width, along, size if few or along else size // block * width))
 
 
 def _ranges(rows: int, width: int, along: bool, size: int) -> Iterator[Part]:

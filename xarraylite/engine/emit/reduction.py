@@ -4,14 +4,14 @@ Sums are pairwise in fixed blocks.  What decides a kernel's form is whether the 
 runs along a reduced dimension or a kept one:
 
 `ALONG`
-    The inner loop is reduced.  Blocks of `BLOCK` values are computed into scratch and folded by
-    halving, which vectorises without reordering by the compiler.  The blocks' results are summed
-    with what each addition rounds off kept apart and added at the end (Knuth's TwoSum, as in
-    Neumaier's summation); other folds go through a binary counter, so that results of equal
-    weight meet.
+    The inner loop is reduced.  Blocks of `BLOCK_BYTES` of values are computed into scratch and
+    folded by halving, which vectorises without reordering by the compiler.  The blocks' results
+    are summed with what each addition rounds off kept apart and added at the end (Knuth's
+    TwoSum, as in Neumaier's summation); other folds go through a binary counter, so that results
+    of equal weight meet.
 `ACROSS`
-    The inner loop is kept.  A tile of up to `BLOCK` results is accumulated row by row; every
-    `ROWS` rows the tile enters the same kind of binary counter, now of whole tiles.
+    The inner loop is kept.  A tile of up to `BLOCK_BYTES` of results is accumulated row by row;
+    every `ROWS` rows the tile enters the same kind of binary counter, now of whole tiles.
 
 Partial results of a reduction cut into parts are joined by one more kernel, compensated in either
 form.  Sums are the same whichever thread runs them, and at least as accurate as NumPy's.
@@ -41,14 +41,15 @@ from .walkers import (
     readers,
 )
 
-#: Values per block, results per tile: 8 KiB of float64.
-BLOCK = 1024
+#: Size of a block of values, or of a tile of results: a third to a half of an L1 cache.  The short
+#: loops at the end of a block's folding cost a fixed time, so a block should not be smaller.
+BLOCK_BYTES = 16 << 10
 
 #: Rows that are added one after another before the tile enters the counter.
 ROWS = 128
 
-#: Levels of a counter of tiles: ROWS * 2**LEVELS rows, more than any array has.
-LEVELS = 24
+#: Levels of a counter of tiles: ROWS * 2**LEVELS rows, more than one part of a reduction has.
+LEVELS = 20
 
 
 class Form(Enum):
@@ -130,10 +131,15 @@ def emit_reduce(spec: ReduceSpec) -> str:
     return source.text()
 
 
-def _width(spec: ReduceSpec) -> int:
+def _width(dtype: DType) -> int:
     """Bytes of one partial result in a register."""
-    names = token(spec.body.dtype)
+    names = token(dtype)
     return 4 if names.settle and names.kind == "f" else names.itemsize
+
+
+def block_of(dtype: DType) -> int:
+    """Return how many values of ``dtype`` one block or tile holds."""
+    return BLOCK_BYTES // _width(dtype)
 
 
 def _rows(source: Source, spec: ReduceSpec) -> Odometer:
@@ -156,13 +162,13 @@ def _still(source: Source, spec: ReduceSpec) -> set[int]:
 
 
 def _along_scratch(source: Source, spec: ReduceSpec) -> None:
-    source.line(f"w0 = scratch({BLOCK * _width(spec)})")
-    source.line(f"w1 = scratch({64 * _width(spec)})")
+    source.line(f"w0 = scratch({BLOCK_BYTES})")
+    source.line(f"w1 = scratch({64 * _width(spec.body.dtype)})")
 
 
 def _fold_along(source: Source, spec: ReduceSpec) -> None:
     value = token(spec.body.dtype).value
-    block = 1 if spec.joins and spec.compensated else BLOCK
+    block = 1 if spec.joins and spec.compensated else block_of(spec.body.dtype)
     rows = _rows(source, spec)
     source.lines("total = z", f"lost = {value}(0)", "count = 0")
     with source.block("for r in range(r0, r1):"):
@@ -233,14 +239,15 @@ def _collect_parts(source: Source, spec: ReduceSpec) -> None:
 
 def _across_scratch(source: Source, spec: ReduceSpec) -> None:
     levels = 1 if spec.joins else LEVELS
-    source.line(f"w0 = scratch({BLOCK * _width(spec)})")
-    source.line(f"w1 = scratch({levels * BLOCK * _width(spec)})")
+    source.line(f"w0 = scratch({BLOCK_BYTES})")
+    source.line(f"w1 = scratch({levels * BLOCK_BYTES})")
 
 
 def _fold_across(source: Source, spec: ReduceSpec) -> None:
     value = token(spec.body.dtype).value
-    with source.block(f"for left in range(j0, j1, {BLOCK}):"):
-        source.line(f"right = min(left + {BLOCK}, j1)")
+    block = block_of(spec.body.dtype)
+    with source.block(f"for left in range(j0, j1, {block}):"):
+        source.line(f"right = min(left + {block}, j1)")
         rows = _rows(source, spec)
         _tile(source, f"push_{value}(w0, j, z)")
         done = f"pull_{value}(w0, j - left)"
@@ -258,7 +265,7 @@ def _fold_across(source: Source, spec: ReduceSpec) -> None:
 def _fold_rows(source: Source, spec: ReduceSpec, rows: Odometer) -> None:
     """Fold all rows into the tile, by way of a binary counter of tiles."""
     value = token(spec.body.dtype).value
-    size = BLOCK * _width(spec)
+    size = BLOCK_BYTES
     pair = spec.combine(f"pull_{value}(level, j)", f"pull_{value}(w0, j)")
     source.lines("count = 0", "filled = 0")
     with source.block("for r in range(r0, r1):"):
