@@ -78,3 +78,8 @@ def test_printing_is_no_reader() -> None:
 def test_numpy_print_options_apply() -> None:
     with np.printoptions(precision=2):
         assert repr(xl.asarray([1 / 3])) == "XArray([0.33])"
+
+
+def test_a_view_larger_than_any_array() -> None:
+    view = xl.broadcast_to(xl.ones(1), (2**40, 2**22))
+    assert repr(view) == "<XView float64[1099511627776, 4194304]>"

@@ -340,3 +340,7 @@ def test_an_empty_result_of_a_fold_is_no_empty_fold() -> None:
     node = build.reduce(MIN, leaf((0, 3)), (1,), False)
     assert isinstance(node, Reduce)
     assert node.shape == (0,)
+
+
+def test_scalars_too_large_for_the_dtype_are_infinite_without_a_warning() -> None:
+    assert build.scalar(1e300, np.dtype(np.float32)).value == np.inf

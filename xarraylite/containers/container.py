@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import BroadcastError
+from .._errors import BroadcastError, LayoutError
 from ..dtypes.names import as_dtype, dtype_name
 from ..expr import build
 from ..expr.build import describe
@@ -134,7 +134,11 @@ class XContainer(XExpression, InPlace):
 
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
-        return container_repr(self._kind, self._buffer.view(self._dtype, self._map))
+        try:
+            values = self._buffer.view(self._dtype, self._map)
+        except LayoutError:  # a broadcast view of more elements than NumPy can count
+            return f"<{self.summary()}>"
+        return container_repr(self._kind, values)
 
     def copy(self) -> XContainer:
         """Return the elements in new memory, in the same order of dimensions."""

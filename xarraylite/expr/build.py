@@ -76,7 +76,8 @@ def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
         if is_narrow_float(dtype) or is_narrow_int(dtype):
             value = to_narrow(np.asarray(value), dtype)[()]
         else:
-            value = dtype.type(value)
+            with np.errstate(over="ignore"):  # too large for float32 is inf, without a warning
+                value = dtype.type(value)
     return Scalar((), dtype, value, None, parameter)
 
 
