@@ -197,12 +197,12 @@ work = forms[sys.argv[1]]
 work(10)
 began = [0.0]
 def press():
-    time.sleep(1.0)
+    time.sleep(0.4)
     began[0] = time.monotonic()
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=press, daemon=True).start()
 try:
-    work(1 << 24)
+    work(1 << 28)
 except KeyboardInterrupt:
     print("interrupted", time.monotonic() - began[0])
 else:
