@@ -36,7 +36,7 @@ _MODULES: dict[str, str] = {
     "_config": "config",
     "_errors": (
         "AxisError BroadcastError CacheWarning CastError DTypeError FormatError IndexRangeError "
-        "LayoutError NoAliasError NotWritableError OverlapError ReadOnlyError ShapeError SizeError "
+        "LayoutError LayoutParseError NoAliasError NotWritableError OverlapError ReadOnlyError ShapeError SizeError "
         "StaleOperandError TracedValueError XarrayliteError"
     ),
     "containers.adapt": "adapt",
@@ -66,7 +66,13 @@ _MODULES: dict[str, str] = {
     ),
     "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
     "io.npy": "load save",
+    "layout.elements": "ElementType",
+    "layout.formats": "tpu_layout",
+    "layout.layout": "Layout PaddingValue SplitConfig",
+    "layout.spec": "ArraySpec",
     "layout.strided": "Order",
+    "layout.suggest": "Suggestion",
+    "layout.tile": "COMBINE Tile",
     "shape.broadcast": "broadcast_shapes",
     "engine.cache": "cache_clear cache_info",
 }

@@ -10,6 +10,7 @@ from ._errors import DTypeError as DTypeError
 from ._errors import FormatError as FormatError
 from ._errors import IndexRangeError as IndexRangeError
 from ._errors import LayoutError as LayoutError
+from ._errors import LayoutParseError as LayoutParseError
 from ._errors import NoAliasError as NoAliasError
 from ._errors import NotWritableError as NotWritableError
 from ._errors import OverlapError as OverlapError
@@ -216,10 +217,19 @@ from .functions.reducers import sum as sum
 from .functions.reducers import var as var
 from .io.npy import load as load
 from .io.npy import save as save
+from .layout.elements import ElementType as ElementType
+from .layout.formats import tpu_layout as tpu_layout
+from .layout.layout import Layout as Layout
+from .layout.layout import PaddingValue as PaddingValue
+from .layout.layout import SplitConfig as SplitConfig
+from .layout.spec import ArraySpec as ArraySpec
 from .layout.strided import COLUMN_MAJOR as _column_major
 from .layout.strided import DYNAMIC as _dynamic
 from .layout.strided import ROW_MAJOR as _row_major
 from .layout.strided import Order as Order
+from .layout.suggest import Suggestion as Suggestion
+from .layout.tile import COMBINE as COMBINE
+from .layout.tile import Tile as Tile
 from .shape.broadcast import broadcast_shapes as broadcast_shapes
 
 __version__: str

@@ -40,6 +40,27 @@ class LayoutError(XarrayliteError, ValueError):
     """Strides or a layout do not fit the container or the buffer."""
 
 
+class LayoutParseError(LayoutError):
+    """The text of a layout or an array spec is malformed.
+
+    Attributes
+    ----------
+    text : str
+        What was parsed, shortened if it is long.
+    column : int
+        Where it went wrong, counted from 1.
+    """
+
+    def __init__(self, message: str, text: str = "", column: int = 1) -> None:
+        super().__init__(f"{message} at column {column} of {_excerpt(text)}")
+        self.text = text
+        self.column = column
+        self._message = message
+
+    def __reduce__(self) -> tuple[type[LayoutParseError], tuple[str, str, int]]:
+        return LayoutParseError, (self._message, self.text, self.column)
+
+
 class IndexRangeError(XarrayliteError, IndexError):
     """An index is out of range, or of a kind that is not supported."""
 
@@ -74,3 +95,10 @@ class FormatError(XarrayliteError, ValueError):
 
 class CacheWarning(UserWarning):
     """The on-disk kernel cache cannot be used; kernels stay in memory."""
+
+
+def _excerpt(text: str, limit: int = 200) -> str:
+    """Return a text as it is quoted in a message; long ones lose their middle."""
+    if len(text) > limit:
+        text = f"{text[: limit // 2]}...{text[-limit // 2 :]}"
+    return repr(text)

@@ -113,7 +113,7 @@ def test_cut_nodes_are_read_in_row_major_order() -> None:
     cut = next(k for k, n in enumerate(graph.nodes) if n.shape == (3, 4) and graph.args[k])
     found = lower(graph, len(graph.nodes) - 1, {cut: "test"}, -1)
     assert kinds(found) == ["Load", "Const", "multiply"]
-    assert found.uses == [Use(cut, np.dtype(np.float64), Strided((4, 3), (1, 4)))]
+    assert found.uses == [Use(cut, np.dtype(np.float64), Strided((4, 3), (1, 4)), 64)]
 
 
 def test_the_own_node_of_a_kernel_is_computed_although_it_is_cut() -> None:

@@ -160,8 +160,8 @@ def test_steps_come_after_what_they_read() -> None:
     assert isinstance(last, KernelStep)
     made = [step.addresses[0][1] for step in program.steps if isinstance(step, KernelStep)]
     assert made[2] == 0
-    assert made[0] in [slot for _, slot, _ in second.addresses[1:]]
-    assert set(made[:2]) <= {slot for _, slot, _ in last.addresses[1:]}
+    assert made[0] in [slot for _, slot, *_ in second.addresses[1:]]
+    assert set(made[:2]) <= {slot for _, slot, *_ in last.addresses[1:]}
 
 
 def test_partial_results_of_a_long_sum() -> None:

@@ -15,7 +15,7 @@ from xarraylite.engine.emit.reduction import block_of
 from xarraylite.engine.lower import lower
 from xarraylite.engine.plan import plan
 from xarraylite.engine.program import KernelStep
-from xarraylite.engine.steps import CHUNK, LONG_CHUNK, STREAM_BYTES, Part, chunk_ranges
+from xarraylite.engine.steps import CHUNK, LONG_CHUNK, STREAM_BYTES, Range, chunk_ranges
 from xarraylite.expr.node import Reduce
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -150,24 +150,24 @@ def test_addresses_point_at_the_first_element() -> None:
     (step,) = plan(graph, target, False).steps
     assert isinstance(step, KernelStep)
     # The leaf's own first element is a[8]; the kernel starts there and walks by -16.
-    assert [(slot, delta) for _, slot, delta in step.addresses] == [(0, 0), (1, 0)]
+    assert [(slot, delta) for _, slot, delta, _ in step.addresses] == [(0, 0), (1, 0)]
     assert -16 in step.block
 
 
 def test_a_destination_that_runs_backwards_is_written_forwards() -> None:
     step = step_into(xl.empty(10)[::-1], ones(10) * 2)
-    assert [(slot, delta) for _, slot, delta in step.addresses] == [(0, -72), (1, 72)]
+    assert [(slot, delta) for _, slot, delta, _ in step.addresses] == [(0, -72), (1, 72)]
 
 
 # --- fixed parts of reductions -------------------------------------------------------------------
 
 
-def parts_of(expression: Any) -> tuple[Part, ...]:
+def parts_of(expression: Any) -> tuple[Range, ...]:
     graph = graph_of(expression)
     root = len(graph.nodes) - 1
     node = graph.nodes[root]
     assert isinstance(node, Reduce)
-    return chunk_ranges(lower(graph, graph.args[root][0], {}, root), node.axes, node.shape)
+    return chunk_ranges(lower(graph, graph.args[root][0], {}, root), node.axes)
 
 
 def lazily(*shape: int) -> Any:

@@ -21,8 +21,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xarraylite.storage import overlap
-from xarraylite.storage.overlap import Span, Verdict, bounds, classify, may_share, self_overlaps
-from xarraylite.storage.sums import _floor_sum, _in_box, _in_triangle, _some_residue
+from xarraylite.storage.overlap import (
+    MAX_WORK,
+    Span,
+    Verdict,
+    bounds,
+    classify,
+    may_share,
+    self_overlaps,
+)
+from xarraylite.storage.sums import _floor_sum, _in_box, _some_residue
 
 ITEMSIZES = (1, 2, 4, 8)
 
@@ -71,19 +79,25 @@ def is_nested(span: Span) -> bool:
     return True
 
 
-def check(dst: Span, src: Span) -> str:
+PLENTY = 1 << 20
+"""As much work as exactness takes, for operands as small as these."""
+
+
+def check(dst: Span, src: Span, max_work: int = MAX_WORK) -> str:
     """Assert the verdict is right; return what happened, for counting."""
-    verdict, real = classify(dst, src), truth(dst, src)
+    verdict, real = classify(dst, src, max_work=max_work), truth(dst, src)
     allowed = {
         Verdict.DISJOINT: real.disjoint,
         Verdict.SAME: real.same,
         Verdict.ASCENDING: real.ascending and not real.same and not real.folded,
-        Verdict.DESCENDING: real.descending and not real.ascending and not real.folded,
+        Verdict.DESCENDING: real.descending and not real.same and not real.folded,
         Verdict.COPY: not real.same or real.folded,
     }
     assert allowed[verdict], f"{dst} <- {src}: {verdict}, {real}"
     if real.disjoint and verdict is not Verdict.DISJOINT:
-        return "missed disjoint"
+        return "missed disjoint" if 0 not in dst.strides else "folded"
+    if verdict is Verdict.DESCENDING and real.ascending:
+        return "missed ascending"
     if verdict is Verdict.COPY and (real.ascending or real.descending) and not real.folded:
         return "missed direction" if is_nested(dst) else "not nested"
     return verdict.value
@@ -221,19 +235,23 @@ def random_pair(rng: random.Random) -> tuple[Span, Span]:
 def test_random_pairs_against_brute_force() -> None:
     rng = random.Random(20)
     seen: Counter[str] = Counter()
+    bounded: Counter[str] = Counter()
     while seen["disjoint"] < 2500 or seen["total"] - seen["disjoint"] < 6000:
         dst, src = random_pair(rng)
-        seen[check(dst, src)] += 1
+        seen[check(dst, src, PLENTY)] += 1
         seen["total"] += 1
         real = truth(dst, src)
         assert self_overlaps(dst) == real.folded, dst
+        assert may_share(dst, src, max_work=PLENTY) != real.disjoint, (dst, src)
         # exact but for the bound on work; never "disjoint" for an overlap
         assert may_share(dst, src) or real.disjoint, (dst, src)
-        seen["missed share"] += may_share(dst, src) == real.disjoint
+        bounded[check(dst, src)] += 1
+        bounded["missed share"] += may_share(dst, src) == real.disjoint
     assert min(seen[v.value] for v in Verdict) > 200, seen
-    # What the bound on work costs: less than 1 in 1000.
-    missed = seen["missed disjoint"] + seen["missed direction"] + seen["missed share"]
-    assert missed * 1000 < seen["total"], seen
+    assert not any(found.startswith("missed") for found in seen), seen
+    # What the bound on work costs where no two strides need be related.
+    missed = sum(n for found, n in bounded.items() if found.startswith("missed"))
+    assert missed * 100 < seen["total"], bounded
 
 
 def test_random_assignments_equal_copy_first() -> None:
@@ -288,10 +306,13 @@ def test_verdict_does_not_depend_on_scale(
 ) -> None:
     """Single bytes meet at equal addresses only, so scaled strides give the same verdict."""
     shape, dst_strides, src_strides = given_dims
-    small = classify(Span(0, shape, dst_strides, 1), Span(address, shape, src_strides, 1))
+    small = classify(
+        Span(0, shape, dst_strides, 1), Span(address, shape, src_strides, 1), max_work=PLENTY
+    )
     large = classify(
         Span(0, shape, tuple(s * scale for s in dst_strides), 1),
         Span(address * scale, shape, tuple(s * scale for s in src_strides), 1),
+        max_work=PLENTY,
     )
     assert small is large
 
@@ -390,17 +411,15 @@ def hard_pairs() -> list[tuple[Span, Span]]:
 def test_work_is_bounded_and_running_out_is_conservative() -> None:
     for dst, src in hard_pairs():
         seconds = timeit.timeit(lambda d=dst, s=src: classify(d, s), number=1)
-        assert seconds < 0.05
+        assert seconds < 0.005
         assert classify(dst, src, max_work=0) in (Verdict.COPY, Verdict.DISJOINT)
-        assert may_share(dst, src, max_work=0) or not may_share(dst, src, max_work=10**5)
+        assert may_share(dst, src, max_work=0)
     rng = random.Random(24)
     for _ in range(2000):
         dst, src = random_pair(rng)
-        without = classify(dst, src, max_work=0)
-        full = classify(dst, src, max_work=1 << 20)
-        assert without is full or without is Verdict.COPY
-        assert may_share(dst, src, max_work=0) or not may_share(dst, src, max_work=1 << 20)
-        assert self_overlaps(dst, max_work=0) or not self_overlaps(dst, max_work=1 << 20)
+        check(dst, src, 0)
+        assert may_share(dst, src, max_work=0) or not may_share(dst, src, max_work=PLENTY)
+        assert self_overlaps(dst, max_work=0) or not self_overlaps(dst, max_work=PLENTY)
 
 
 def test_time_of_a_remembered_geometry() -> None:
@@ -410,7 +429,6 @@ def test_time_of_a_remembered_geometry() -> None:
     classify(dst, src)
     runs = timeit.repeat(lambda: classify(dst, src), number=200, repeat=9)
     assert statistics.median(runs) / 200 < 50e-6
-    assert overlap._relate.cache_info().maxsize == 4096
 
 
 def test_closed_forms() -> None:
@@ -430,7 +448,3 @@ def test_closed_forms() -> None:
         assert _in_box(c, n, d, m, low, high) == any(
             low <= c * u + d * v <= high for u in range(n + 1) for v in range(m + 1)
         )
-        if a not in (0, c) and n >= 2:
-            assert _in_triangle(c, a, n, low, high) == any(
-                low <= c * x - a * y <= high for y in range(n) for x in range(y)
-            )

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, SupportsIndex
 
 import numpy as np
 
 from .._errors import DTypeError, LayoutError, OverlapError
 from ..dtypes.names import as_dtype, dtype_name
+from ..layout.layout import Layout
+from ..layout.spec import ArraySpec
 from ..layout.strided import DYNAMIC, Strided
+from ..layout.tiled import Map, TiledMap
 from ..shape.broadcast import as_shape
 from ..storage.buffer import Buffer, byte_reach
 from ..storage.overlap import Span, self_overlaps
@@ -27,6 +31,7 @@ def adapt(
     strides: Sequence[int] | None = None,
     offset: int = 0,
     layout: LayoutLike = None,
+    spec: ArraySpec | str | None = None,
 ) -> XArray:
     """Use foreign memory as a container; nothing is copied.
 
@@ -47,7 +52,10 @@ def adapt(
     offset : int, optional
         Place of element ``(0, …, 0)`` in the buffer, in elements.
     layout : optional
-        Order of the dimensions where no strides are given.
+        Order of the dimensions where no strides are given, or an XLA layout.
+    spec : ArraySpec or str, optional
+        Dtype, shape and layout at once, as of a dump made elsewhere:
+        ``"bf16[10,300]{1,0:T(8,128)(2,1)}"``.
 
     Returns
     -------
@@ -75,6 +83,8 @@ def adapt(
     if isinstance(buffer, HasNode):
         raise DTypeError(f"adapt: got {type(buffer).__name__}; index a container for a view")
     offset = operator.index(offset)
+    if spec is not None:
+        shape, dtype, layout = _parts_of(spec, shape, dtype, layout, strides)
     plain = shape is None and strides is None and dtype is None and offset == 0
     if plain and isinstance(buffer, memoryview) and not (buffer.ndim == 1 and buffer.c_contiguous):
         buffer = np.asarray(buffer)
@@ -85,10 +95,10 @@ def adapt(
     memory = Buffer.borrow(_flat(buffer))
     kind = _dtype_of(buffer, dtype)
     extents = _extents(memory, kind, offset) if shape is None else as_shape(shape, "adapt")
-    place, order = layout_of(extents, layout, None, "adapt")
+    place, order = layout_of(extents, layout, None, kind, "adapt")
     if strides is not None:
-        place, order = _strided(extents, strides, layout), DYNAMIC
-    place = Strided(place.shape, place.strides, offset)
+        place, order = _strided(extents, strides, layout, kind), DYNAMIC
+    place = replace(place, offset=offset)
     _check_reach(memory, place, kind)
     _refuse_overlap(memory, place, kind)
     return XArray._own(memory, place, kind, order)
@@ -105,9 +115,11 @@ def _extents(memory: Buffer, dtype: np.dtype[Any], offset: int) -> tuple[int, ..
     return (rest,)
 
 
-def _strided(extents: tuple[int, ...], strides: Sequence[int], layout: LayoutLike) -> Strided:
+def _strided(
+    extents: tuple[int, ...], strides: Sequence[int], layout: LayoutLike, dtype: np.dtype[Any]
+) -> Strided:
     given = tuple(map(operator.index, strides))
-    layout_of(extents, layout, given, "adapt")
+    layout_of(extents, layout, given, dtype, "adapt")
     return Strided(extents, given)
 
 
@@ -141,13 +153,32 @@ def _dtype_of(buffer: Any, dtype: object) -> np.dtype[Any]:
     return as_dtype(np.dtype(view.format))
 
 
-def _check_reach(memory: Buffer, place: Strided, dtype: np.dtype[Any]) -> None:
+def _parts_of(spec: ArraySpec | str, *others: object) -> tuple[Any, Any, LayoutLike]:
+    """Return shape, dtype and layout of a spec, which must be all that is said of them."""
+    if any(other is not None for other in others):
+        raise LayoutError("adapt: spec says shape, dtype and layout; give nothing else of them")
+    parsed = ArraySpec.parse(spec) if isinstance(spec, str) else spec
+    if not (parsed.is_array and parsed.is_static):
+        raise LayoutError(f"adapt: {parsed} is not the spec of one array of a fixed shape")
+    return parsed.dimensions, parsed.dtype, parsed.layout or Layout.row_major(parsed.rank)
+
+
+def _check_reach(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
     size = dtype.itemsize
     if dtype.alignment > 1 and memory.address % dtype.alignment:
         raise LayoutError(
             f"adapt: the buffer's address is no multiple of {dtype.alignment} bytes, the "
             f"alignment of {dtype_name(dtype)}"
         )
+    if isinstance(place, TiledMap):
+        low, last = place.byte_range(size)
+        if low < 0 or last >= memory.nbytes or place.offset * place.bits % 8:
+            raise LayoutError(
+                f"adapt: {dtype_name(dtype)}{list(place.shape)} with the layout {place.layout} and "
+                f"offset {place.offset} needs bytes {low} to {last + 1} of a buffer of "
+                f"{memory.nbytes} bytes"
+            )
+        return
     strides = [s * size for s in place.strides]
     low, high = byte_reach(place.shape, strides, place.offset * size, size)
     if low < 0 or high > memory.nbytes:
@@ -157,7 +188,9 @@ def _check_reach(memory: Buffer, place: Strided, dtype: np.dtype[Any]) -> None:
         )
 
 
-def _refuse_overlap(memory: Buffer, place: Strided, dtype: np.dtype[Any]) -> None:
+def _refuse_overlap(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
+    if isinstance(place, TiledMap):
+        return
     size = dtype.itemsize
     span = Span(memory.address, place.shape, tuple([s * size for s in place.strides]), size)
     if not memory.readonly and self_overlaps(span):

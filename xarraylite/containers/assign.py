@@ -27,7 +27,7 @@ from ..engine.target import Target
 from ..expr import build
 from ..expr.build import describe
 from ..expr.node import Leaf, Node, Scalar
-from ..layout.strided import Strided
+from ..layout.tiled import Map, TiledMap
 from ..ops.op import Op
 from ..shape import transform as steps
 from ..storage.buffer import Buffer
@@ -44,7 +44,7 @@ class Writable(Protocol):
     def buffer(self) -> Buffer: ...
 
     @property
-    def map(self) -> Strided: ...
+    def map(self) -> Map: ...
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -102,6 +102,13 @@ def check_writable(destination: Writable, operation: str) -> None:
         raise ReadOnlyError(f"{operation}: {destination.summary()} is read-only")
     layout = destination.map
     if layout.is_row_major():
+        return
+    if isinstance(layout, TiledMap):
+        if layout.repeats():
+            raise OverlapError(
+                f"{operation}: {destination.summary()} is a broadcast view of tiled memory; it "
+                "addresses elements more than once, so what it would hold is undefined"
+            )
         return
     size = destination.dtype.itemsize
     span = Span(0, layout.shape, tuple([s * size for s in layout.strides]), size)

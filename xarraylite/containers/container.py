@@ -12,12 +12,18 @@ from ..dtypes.names import as_dtype, dtype_name
 from ..expr import build
 from ..expr.build import describe
 from ..expr.node import Leaf
+from ..layout.layout import Layout
+from ..layout.memory import layout_of_map
+from ..layout.spec import ArraySpec
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.tiled import Map, TiledMap
 from ..ops.op import Op
 from ..shape import transform as steps
 from ..shape.index import Selection, parse_index
+from ..storage.arrays import read
 from ..storage.buffer import Buffer
 from .assign import check_writable, handle_of, node_of, update, write
+from .convert import SMALL, LayoutLike, store, store_into
 from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_array
 from .inplace import InPlace
 from .readers import HELD_ASSIGN, HELD_SETITEM, consume, protect
@@ -34,7 +40,7 @@ class XContainer(XExpression, InPlace):
     ----------
     buffer : Buffer
         The flat bytes.
-    map : Strided
+    map : Strided or TiledMap
         Where each element lies.
     """
 
@@ -43,11 +49,11 @@ class XContainer(XExpression, InPlace):
     _kind: ClassVar[str] = "XContainer"
     _view_class: ClassVar[type[XContainer]]
     _buffer: Buffer
-    _map: Strided
+    _map: Map
     _dtype: DType
 
     @classmethod
-    def _wrap(cls, buffer: Buffer, layout: Strided, dtype: DType) -> XContainer:
+    def _wrap(cls, buffer: Buffer, layout: Map, dtype: DType) -> XContainer:
         """Return a container over existing memory, unchecked."""
         self = cls.__new__(cls)
         self._buffer, self._map, self._dtype = buffer, layout, dtype
@@ -75,19 +81,40 @@ class XContainer(XExpression, InPlace):
         return self._buffer
 
     @property
-    def map(self) -> Strided:
+    def map(self) -> Map:
         """Where each element lies in the buffer."""
         return self._map
 
+    def _strided(self, what: str) -> Strided:
+        """Return the map of strided memory; tiled memory has no strides.
+
+        Raises
+        ------
+        LayoutError
+            If the layout is tiled.
+        """
+        if isinstance(self._map, Strided):
+            return self._map
+        raise LayoutError(
+            f"{what}: {self.summary()} with the layout {self._map.layout} has no strides; see "
+            "spec, or copy it with to_layout('row_major')"
+        )
+
     @property
     def strides(self) -> tuple[int, ...]:
-        """Distance between neighbours along each dimension, in elements (not bytes)."""
-        return self._map.strides
+        """Distance between neighbours along each dimension, in elements (not bytes).
+
+        Raises
+        ------
+        LayoutError
+            If the layout is tiled: neighbours are not always as far apart.
+        """
+        return self._strided("strides").strides
 
     @property
     def backstrides(self) -> tuple[int, ...]:
         """Distance from the first to the last element along each dimension, in elements."""
-        return self._map.backstrides
+        return self._strided("backstrides").backstrides
 
     @property
     def offset(self) -> int:
@@ -95,11 +122,66 @@ class XContainer(XExpression, InPlace):
         return self._map.offset
 
     @property
-    def layout(self) -> Order:
-        """How the elements lie now: row-major, column-major, or neither (dynamic)."""
+    def layout(self) -> Order | Layout:
+        """How the elements lie now: row-major, column-major, an XLA layout, or none (dynamic)."""
+        if isinstance(self._map, TiledMap):
+            return self._map.layout if self._map.is_whole else DYNAMIC
         if self._map.is_row_major():
             return ROW_MAJOR
         return COLUMN_MAJOR if self._map.is_column_major() else DYNAMIC
+
+    @property
+    def spec(self) -> ArraySpec:
+        """Element type, shape and layout, as XLA writes them.
+
+        Raises
+        ------
+        LayoutError
+            If the elements do not lie as any layout says: a view with gaps, or part of a tile.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> str(xl.zeros((10, 300), dtype="bfloat16", layout="{1,0:T(8,128)(2,1)}").spec)
+        'bf16[10,300]{1,0:T(8,128)(2,1)}'
+        """
+        layout = layout_of_map(self._map)
+        if layout is None:
+            raise LayoutError(
+                f"spec: the elements of {self.summary()} lie as no layout says; it is a view of "
+                "part of an array"
+            )
+        return ArraySpec(self._dtype, self.shape, layout)
+
+    def to_layout(self, layout: LayoutLike) -> XContainer:
+        """Return the elements in new memory under another layout, bit for bit the same.
+
+        Parameters
+        ----------
+        layout : Layout, str or constant
+            For example ``"{1,0:T(8,128)}"`` or ``"row_major"``.
+
+        Returns
+        -------
+        XArray
+            A container with that layout.
+
+        Raises
+        ------
+        LayoutError
+            If the layout does not fit the shape or the dtype.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> a = xl.asarray([[1, 2, 3], [4, 5, 6]])
+        >>> b = a.to_layout("{1,0:T(2,2)}")
+        >>> list(memoryview(b.buffer.data).cast("q"))
+        [1, 2, 4, 5, 3, 0, 6, 0]
+        >>> xl.array_equal(a, b.to_layout("row_major"))
+        XArray(True)
+        """
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     @property
     def readonly(self) -> bool:
@@ -114,19 +196,39 @@ class XContainer(XExpression, InPlace):
         """Return a NumPy view of the memory; no copy.
 
         What NumPy writes through it is not seen by the rule that pending expressions keep old
-        values.
+        values.  Tiled memory, which NumPy cannot describe, is copied instead.
         """
+        if isinstance(self._map, TiledMap):
+            return self._unpacked()
         self._buffer.share()
         return self._buffer.view(self._dtype, self._map)
 
     def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> NumpyArray:
-        """Return the memory as a NumPy array, copied only if the dtype or ``copy`` demands."""
+        """Return the memory as a NumPy array, copied only if the dtype or ``copy`` demands.
+
+        Tiled memory is always copied, and refused where ``copy`` is False.
+        """
         view = self.numpy()
+        if isinstance(self._map, TiledMap):
+            if copy is False:
+                raise ValueError(f"{self.summary()}: its layout {self._map.layout} needs a copy")
+            return view if dtype is None else view.astype(dtype, copy=False)
         if dtype is not None and np.dtype(dtype) != self._dtype:
             if copy is False:
                 raise ValueError(f"{self.summary()}: conversion to {dtype} needs a copy")
             return view.astype(dtype)
         return view.copy() if copy else view
+
+    def _is_small(self) -> bool:
+        """Tell whether NumPy may copy the elements by positions."""
+        return isinstance(self._map, Strided) or self.size <= SMALL
+
+    def _unpacked(self) -> NumpyArray:
+        """Return tiled elements as a NumPy array of their own."""
+        if self._is_small():
+            return read(self._buffer, self._dtype, self._map)
+        place = Strided.row_major(self.shape)
+        return store(self.node, place).view(self._dtype, place)
 
     def summary(self) -> str:
         """Return kind, dtype and shape, as error messages show them."""
@@ -135,7 +237,7 @@ class XContainer(XExpression, InPlace):
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
         try:
-            values = self._buffer.view(self._dtype, self._map)
+            values = read(self._buffer, self._dtype, self._map) if self._is_small() else self.numpy()
         except LayoutError:  # a broadcast view of more elements than NumPy can count
             return f"<{self.summary()}>"
         return container_repr(self._kind, values)
@@ -164,7 +266,7 @@ class XContainer(XExpression, InPlace):
 
     # --- views --------------------------------------------------------------------------------
 
-    def _over(self, layout: Strided) -> XExpression:
+    def _over(self, layout: Map) -> XExpression:
         """Return a writable view of this memory."""
         return self._view_class._wrap(self._buffer, layout, self._dtype)
 
@@ -218,7 +320,7 @@ class XContainer(XExpression, InPlace):
         index = index_leaf(selection.take, view.shape[axis])
         node = node_of(value, view)
         values = np.asarray(XExpression(build.convert(node, self._dtype)).numpy())
-        positions = index.reading.buffer.view(index.dtype, index.map)
+        positions = read(index.reading.buffer, index.dtype, index.map)
         target = gather(view.node, selection).shape
         try:
             values = np.broadcast_to(values, target)
@@ -230,7 +332,10 @@ class XContainer(XExpression, InPlace):
         if selection.take_front:
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         protect(self._buffer, node, handle_of(value, node, held))
-        view.numpy()[(slice(None),) * axis + (positions,)] = values
+        part = view.numpy()
+        part[(slice(None),) * axis + (positions,)] = values
+        if isinstance(view.map, TiledMap):
+            store_into(view.buffer, view.map, part)
         consume(self._buffer)
 
     def _update(self, op: Op, value: object, held: bool) -> None:

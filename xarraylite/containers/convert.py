@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -16,39 +17,51 @@ from ..engine.reference import convert
 from ..engine.target import Target
 from ..expr import build
 from ..expr.node import Elementwise, Leaf, Node
+from ..layout.layout import Layout
+from ..layout.memory import map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, check_strides
+from ..layout.tiled import Map, TiledMap
+from ..storage.arrays import allocate, padding_value, read, write
 from ..storage.buffer import Buffer
 from .operands import HasNode, borrow_array, is_masked
 
 DType = np.dtype[Any]
-LayoutLike = Order | str | None
+#: Elements up to which tiled memory is copied through a table of positions.
+SMALL = 1 << 12
+
+LayoutLike = Order | Layout | str | None
 
 
-def as_order(layout: LayoutLike) -> Order:
-    """Return a layout given by constant or by name; None is row-major.
+def as_order(layout: LayoutLike) -> Order | Layout:
+    """Return a layout given by constant, by name or as XLA's text; None is row-major.
 
     Raises
     ------
     LayoutError
-        For any other name.
+        For any other name; a `LayoutParseError` for malformed text.
     """
     if layout is None:
         return ROW_MAJOR
-    if isinstance(layout, Order):
+    if isinstance(layout, Order | Layout):
         return layout
+    if isinstance(layout, str) and layout.lstrip().startswith("{"):
+        return Layout.parse(layout)
     try:
         return Order(layout)
     except ValueError:
         names = ", ".join(repr(order.value) for order in Order)
-        raise LayoutError(f"layout {layout!r} is unknown; it must be one of {names}") from None
+        raise LayoutError(
+            f"layout {layout!r} is unknown; it must be one of {names}, an xl.Layout or its text"
+        ) from None
 
 
 def layout_of(
     shape: tuple[int, ...],
     layout: LayoutLike,
     strides: Sequence[int] | None,
+    dtype: DType,
     operation: str,
-) -> tuple[Strided, Order]:
+) -> tuple[Map, Order | Layout]:
     """Return where the elements of a new container lie, and its static layout.
 
     Explicit strides make the layout dynamic.
@@ -56,19 +69,28 @@ def layout_of(
     Raises
     ------
     LayoutError
-        If strides are given together with a static layout.
+        If strides are given together with a static layout, or the layout does not fit.
     """
     order = as_order(layout)
     if strides is not None:
         if layout is not None and order is not DYNAMIC:
             raise LayoutError(
                 f"{operation}: strides {tuple(strides)} cannot be given with the static layout "
-                f"{order.value}; use layout='dynamic'"
+                f"{order}; use layout='dynamic'"
             )
         return check_strides(shape, tuple(map(operator.index, strides)), operation), DYNAMIC
+    if isinstance(order, Layout):
+        return map_of(order, shape, dtype, operation), order
     if order is COLUMN_MAJOR:
         return Strided.column_major(shape), order
     return Strided.row_major(shape), order
+
+
+def policy_of(layout: Map) -> Order | Layout:
+    """Return the static layout of a container that an evaluation made."""
+    if isinstance(layout, TiledMap):
+        return layout.layout
+    return ROW_MAJOR if layout.is_row_major() else COLUMN_MAJOR
 
 
 def values_node(values: object, dtype: DType | None, operation: str) -> Node:
@@ -141,7 +163,7 @@ def _unwrap(values: Any) -> Any:
     return np.asarray(values) if isinstance(values, HasNode) else values
 
 
-def store(node: Node, layout: Strided) -> Buffer:
+def store(node: Node, layout: Map) -> Buffer:
     """Return new memory that holds ``node`` under ``layout``; gaps between strides are zero.
 
     Memory that is only copied or converted needs no kernel: NumPy does it, with the same bits,
@@ -149,13 +171,24 @@ def store(node: Node, layout: Strided) -> Buffer:
     """
     buffer = raw(layout, node.dtype) if layout.is_contiguous() else zeroed(layout, node.dtype)
     source = _plain_source(node)
-    if source is None:
+    if source is None or not (_is_quick(source, layout) and _is_quick(source, source.map)):
         engine.assign(Target(buffer, layout, node.dtype), node, True)
     else:
-        values = source.reading.buffer.view(source.dtype, source.map)
+        values = read(source.reading.buffer, source.dtype, source.map)
         with np.errstate(all="ignore"):
-            np.copyto(buffer.view(node.dtype, layout), convert(values, node.dtype))
+            write(buffer, node.dtype, layout, convert(values, node.dtype))
     return buffer
+
+
+def store_into(buffer: Buffer, layout: Map, values: np.ndarray[tuple[int, ...], DType]) -> None:
+    """Write an array over existing memory of its dtype."""
+    node = borrow_array(values, "assignment")
+    engine.assign(Target(buffer, layout, node.dtype), node, True)
+
+
+def _is_quick(source: Leaf, layout: Map) -> bool:
+    """Tell whether NumPy copies as fast as a kernel, or the kernel is not worth compiling."""
+    return isinstance(layout, Strided) or math.prod(source.shape) <= SMALL
 
 
 def _plain_source(node: Node) -> Leaf | None:
@@ -167,16 +200,18 @@ def _plain_source(node: Node) -> Leaf | None:
     return None
 
 
-def raw(layout: Strided, dtype: DType) -> Buffer:
+def raw(layout: Map, dtype: DType) -> Buffer:
     """Return new memory for a layout, not initialised."""
-    _, high = layout.bounds()
-    return Buffer.allocate((high + 1) * dtype.itemsize)
+    return allocate(layout, dtype)
 
 
-def zeroed(layout: Strided, dtype: DType) -> Buffer:
+def zeroed(layout: Map, dtype: DType) -> Buffer:
     """Return new memory for a layout, all bytes zero."""
     buffer = raw(layout, dtype)
-    buffer.data[:] = 0
+    if isinstance(layout, TiledMap) and padding_value(layout.layout.padding_value, dtype):
+        write(buffer, dtype, layout, np.zeros((), dtype))
+    else:
+        buffer.data[:] = 0
     return buffer
 
 

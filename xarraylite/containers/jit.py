@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -27,10 +27,11 @@ from ..engine.target import Target
 from ..expr.build import WEAK_TYPES, scalar
 from ..expr.node import Leaf, Node, Scalar
 from ..expr.walk import postorder
-from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
+from ..layout.strided import ROW_MAJOR
+from ..layout.tiled import Map
 from ..storage.buffer import Reading
 from .container import XContainer
-from .convert import values_node
+from .convert import policy_of, values_node
 from .expression import XExpression
 from .operands import as_node
 from .tracing import tracing
@@ -49,7 +50,7 @@ class _Output:
 
     node: Node
     graph: Graph
-    layout: Strided
+    layout: Map
     sources: list[tuple[int, int]]
     """For each leaf the argument it reads (-1 for one the function closed over), and how far it
     starts behind that argument's first element, in elements."""
@@ -127,12 +128,12 @@ def _argument(arg: object) -> Any:
     if isinstance(node, Leaf):
         return XArray._own(node.reading.buffer, node.map, node.dtype, ROW_MAJOR)
     buffer, layout = engine.evaluate(node)
-    return XArray._own(buffer, layout, node.dtype, ROW_MAJOR)
+    return XArray._own(buffer, layout, node.dtype, policy_of(layout))
 
 
 def _signature(arg: Any) -> tuple[object, ...]:
     if isinstance(arg, XContainer):
-        return (arg.dtype, arg.shape, arg.strides)
+        return (arg.dtype, arg.shape, arg.map.pattern)
     # By text, which tells 0.0 from -0.0 and knows that NaN is NaN.
     return (arg.dtype,) if isinstance(arg, np.generic) else (type(arg), repr(arg))
 
@@ -172,7 +173,7 @@ def _run(output: _Output, arrays: list[Any]) -> XArray:
             leaf.shape,
             leaf.dtype,
             Reading(arrays[number].buffer, late=True),
-            Strided(leaf.map.shape, leaf.map.strides, arrays[number].offset + shift),
+            replace(leaf.map, offset=arrays[number].offset + shift),
         )
         for leaf, (number, shift) in zip(graph.leaves, output.sources, strict=True)
     ]
@@ -185,7 +186,7 @@ def _run(output: _Output, arrays: list[Any]) -> XArray:
     buffer = engine.raw_target(output.node, output.layout)
     target = Target(buffer, output.layout, output.node.dtype)
     engine.execute(bound, target, True)
-    policy = ROW_MAJOR if output.layout.is_row_major() else COLUMN_MAJOR
+    policy = policy_of(output.layout)
     return XArray._own(buffer, output.layout, output.node.dtype, policy)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
@@ -12,13 +13,17 @@ from .._errors import DTypeError, LayoutError, ShapeError
 from ..dtypes.names import dtype_name
 from ..engine import evaluate as engine
 from ..engine.target import Target
+from ..layout.layout import Layout
+from ..layout.memory import map_of
+from ..layout.spec import ArraySpec
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.tiled import Map, TiledMap
 from ..shape import transform as steps
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
 from .assign import check_writable, converted, handle_of, node_of, write
 from .container import DType, XContainer
-from .convert import LayoutLike, layout_of, pinned_dtype, raw, store, values_node
+from .convert import LayoutLike, layout_of, pinned_dtype, policy_of, raw, store, values_node
 from .readers import consume, protect
 
 
@@ -43,6 +48,10 @@ class XView(XContainer):
         """Return the elements in a new `XArray`."""
         return XArray(self)
 
+    def to_layout(self, layout: LayoutLike) -> XArray:
+        """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
+        return XArray(self, layout=layout)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as a copy of the elements, not of the whole buffer."""
         return self.copy().__reduce__()
@@ -63,8 +72,9 @@ class XArray(XContainer):
         The elements; always copied.
     dtype : dtype, optional
         By default that of the values.
-    layout : {"row_major", "column_major", "dynamic"}, optional
-        A static layout is kept for good; a dynamic one accepts strides later.
+    layout : {"row_major", "column_major", "dynamic"}, Layout or its text, optional
+        A static layout is kept for good; a dynamic one accepts strides later.  A `Layout`, or
+        text like ``"{1,0:T(8,128)}"``, is XLA's.
     strides : sequence of int, optional
         Element strides; the layout is then dynamic.
 
@@ -84,7 +94,7 @@ class XArray(XContainer):
     __slots__ = ("_policy",)
     _kind: ClassVar[str] = "XArray"
     _view_class: ClassVar[type[XContainer]] = XView
-    _policy: Order
+    _policy: Order | Layout
 
     def __init__(
         self,
@@ -94,37 +104,100 @@ class XArray(XContainer):
         strides: Sequence[int] | None = None,
     ) -> None:
         node = values_node(values, pinned_dtype(dtype), self._kind)
-        place, self._policy = layout_of(node.shape, layout, strides, self._kind)
+        place, self._policy = layout_of(node.shape, layout, strides, node.dtype, self._kind)
         self._check(node.shape, node.dtype, "construction")
         self._refuse_overlap(place, node.dtype)
         self._buffer, self._map, self._dtype = store(node, place), place, node.dtype
 
     @classmethod
-    def _own(cls, buffer: Buffer, layout: Strided, dtype: DType, policy: Order) -> XArray:
+    def _own(cls, buffer: Buffer, layout: Map, dtype: DType, policy: Order | Layout) -> XArray:
         """Return a container over memory that is given to it, unchecked."""
         self = cls.__new__(cls)
         self._buffer, self._map, self._dtype, self._policy = buffer, layout, dtype, policy
         return self
 
     @classmethod
-    def _refuse_overlap(cls, place: Strided, dtype: DType) -> None:
+    def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._kind} with strides")
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         """Refuse shapes and dtypes that this kind of container cannot have."""
 
     @property
-    def static_layout(self) -> Order:
+    def static_layout(self) -> Order | Layout:
         """The layout this container keeps; dynamic if it accepts any."""
         return self._policy
+
+    @property
+    def layout(self) -> Order | Layout:
+        """How the elements lie now: row-major, column-major, an XLA layout, or none (dynamic)."""
+        return self._policy if isinstance(self._policy, Layout) else super().layout
+
+    @property
+    def spec(self) -> ArraySpec:
+        """Element type, shape and layout, as XLA writes them.
+
+        Raises
+        ------
+        LayoutError
+            If the elements do not lie as any layout says.
+        """
+        if isinstance(self._policy, Layout):
+            return ArraySpec(self._dtype, self.shape, self._policy)
+        return super().spec
 
     def copy(self) -> XArray:
         """Return a container of the same kind with memory of its own."""
         place = self._compact()
         return type(self)._own(store(self.node, place), place, self._dtype, self._policy)
 
-    def _compact(self) -> Strided:
+    def to_layout(self, layout: LayoutLike) -> XArray:
+        """Return the elements in new memory under another layout; see `XContainer.to_layout`."""
+        place, policy = layout_of(self.shape, layout, None, self._dtype, "to_layout")
+        return type(self)._own(store(self.node, place), place, self._dtype, policy)
+
+    def bitcast(self, spec: ArraySpec | str) -> XArray:
+        """Return the same memory under another shape and layout, without a copy.
+
+        Parameters
+        ----------
+        spec : ArraySpec or str
+            Element type of the same width, dimensions and layout.
+
+        Returns
+        -------
+        XArray
+            A container that shares this one's buffer.
+
+        Raises
+        ------
+        LayoutError
+            Unless every element keeps its place and the memory its size (`ArraySpec.is_bitcast`).
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> a = xl.asarray(range(2048), dtype="float32", layout="{0:T(1024)}")
+        >>> a.bitcast("f32[16,128]{1,0:T(8,128)}")[8, 0]
+        XArray(1024., dtype=float32)
+        """
+        wanted = ArraySpec.parse(spec) if isinstance(spec, str) else spec
+        mine = self.spec
+        dtype, layout = wanted.dtype, wanted.layout or Layout.row_major(wanted.rank)
+        if dtype.itemsize != self._dtype.itemsize or not mine.is_bitcast(wanted):
+            raise LayoutError(
+                f"bitcast: {mine} is not {wanted} in memory; every element must keep its place "
+                "and its width, and the memory its size"
+            )
+        place, policy = layout_of(wanted.dimensions, layout, None, dtype, "bitcast")
+        self._check(wanted.dimensions, dtype, "bitcast")
+        start = self._map.byte_start(self._dtype.itemsize) * 8 // place.bits_of(dtype.itemsize)
+        return XArray._own(self._buffer, replace(place, offset=start), dtype, policy)
+
+    def _compact(self) -> Map:
         """Return the contiguous layout nearest to the present one."""
+        if isinstance(self._policy, Layout):
+            return map_of(self._policy, self.shape, self._dtype, "copy")
         column = self.layout is COLUMN_MAJOR or self._policy is COLUMN_MAJOR
         return (Strided.column_major if column else Strided.row_major)(self.shape)
 
@@ -133,7 +206,8 @@ class XArray(XContainer):
         place = self._compact()
         values = store(self.node, place).data.tobytes()
         column = place != Strided.row_major(self.shape)
-        kept = (self._dtype, self.shape, column, self._policy.value)
+        policy = self._policy if isinstance(self._policy, Layout) else self._policy.value
+        kept = (self._dtype, self.shape, column, policy)
         return _restore, (type(self)._origin(), values, *kept)
 
     @classmethod
@@ -175,19 +249,22 @@ class XArray(XContainer):
             )
         return self._map.bounds()[0]
 
-    def _fits(self, place: Strided) -> bool:
-        low, high = place.bounds()
-        return low >= 0 and (high + 1) * self._dtype.itemsize == self._buffer.nbytes
+    def _fits(self, place: Map) -> bool:
+        low, high = place.byte_range(self._dtype.itemsize)
+        return low >= 0 and high + 1 == self._buffer.nbytes
 
-    def _move(self, buffer: Buffer, place: Strided) -> None:
+    def _move(self, buffer: Buffer, place: Map) -> None:
         """Give up the present memory for another."""
         self._buffer.retired = True
         self._buffer, self._map = buffer, place
 
-    def _policy_layout(self, shape: tuple[int, ...], start: int = 0) -> Strided:
+    def _policy_layout(self, shape: tuple[int, ...], start: int = 0) -> Map:
+        if isinstance(self._policy, Layout):
+            place = map_of(self._policy, shape, self._dtype, "assign")
+            return replace(place, offset=start)
         column = self._policy is COLUMN_MAJOR
-        place = (Strided.column_major if column else Strided.row_major)(shape)
-        return Strided(place.shape, place.strides, start)
+        kept = (Strided.column_major if column else Strided.row_major)(shape)
+        return replace(kept, offset=start)
 
     def _check_owner(self, shape: tuple[int, ...], operation: str) -> None:
         if self._buffer.owner is not None and math.prod(shape) != self.size:
@@ -228,6 +305,7 @@ class XArray(XContainer):
         """
         target = infer_extent(shape, self.size)
         self._check(target, self._dtype, "reshape_")
+        self._strided("reshape_")
         if not self._map.is_contiguous():
             raise LayoutError(
                 f"reshape_: {self.summary()} with strides {self.strides} is not contiguous; "
@@ -283,23 +361,23 @@ class XArray(XContainer):
         strides: Sequence[int] | None,
         operation: str,
         start: int,
-    ) -> Strided:
+    ) -> Map:
         if layout is None and strides is None:
             place = self._policy_layout(shape)
         else:
             if self._policy is not DYNAMIC:
                 raise LayoutError(
-                    f"{operation}: {self.summary()} has the static layout {self._policy.value}; "
+                    f"{operation}: {self.summary()} has the static layout {self._policy}; "
                     "only a container made with layout='dynamic' takes another layout or strides"
                 )
-            place, _ = layout_of(shape, layout or DYNAMIC, strides, operation)
+            place, _ = layout_of(shape, layout or DYNAMIC, strides, self._dtype, operation)
             self._refuse_overlap(place, self._dtype)
             if operation == "reshape_" and place.bounds()[1] + 1 > max(self.size, 1):
                 raise LayoutError(
                     f"reshape_: strides {strides} for shape {shape} reach beyond the "
                     f"{self.size} elements of {self.summary()}"
                 )
-        return Strided(place.shape, place.strides, place.offset + start)
+        return replace(place, offset=place.offset + start)
 
     def transpose_(self, axes: Sequence[SupportsIndex] | None = None) -> XArray:
         """Permute the dimensions in place; no element moves, nothing is allocated.
@@ -328,9 +406,10 @@ class XArray(XContainer):
             order = tuple([int(axis) % self.ndim for axis in axes])
         step = steps.permute(self.shape, order)
         self._check(step.shape, self._dtype, "transpose_")
+        self._strided("transpose_")
         self._map = self._map.apply(step)
         kept = {ROW_MAJOR: self._map.is_row_major, COLUMN_MAJOR: self._map.is_column_major}
-        if self._policy in kept and not kept[self._policy]():
+        if isinstance(self._policy, Layout) or (self._policy in kept and not kept[self._policy]()):
             self._policy = DYNAMIC
         return self
 
@@ -341,18 +420,21 @@ def _restore(
     dtype: DType,
     shape: tuple[int, ...],
     column: bool,
-    policy: str,
+    policy: str | Layout,
 ) -> XArray:
     """Rebuild a pickled container, checking that the bytes are what the shape needs."""
     cls, subscript = origin
     kind = cls if subscript is None else cls[subscript]
     checked = as_shape(shape, "unpickling")
-    place = (Strided.column_major if column else Strided.row_major)(checked)
-    if len(values) != place.size * dtype.itemsize:
+    kept = policy if isinstance(policy, Layout) else Order(policy)
+    place: Map = (Strided.column_major if column else Strided.row_major)(checked)
+    if isinstance(kept, Layout):
+        place = map_of(kept, checked, dtype, "unpickling")
+    if len(values) != place.byte_range(dtype.itemsize)[1] + 1:
         raise ShapeError(f"unpickling: {len(values)} bytes do not fit {dtype}{list(checked)}")
     buffer = raw(place, pinned_dtype(dtype) or dtype)
     buffer.data[:] = np.frombuffer(values, np.uint8)
-    made: XArray = kind._own(buffer, place, dtype, Order(policy))
+    made: XArray = kind._own(buffer, place, dtype, kept)
     made._check(checked, dtype, "unpickling")
     if subscript is not None and dtype != kind._pin[0]:
         raise DTypeError(f"unpickling: {kind.__name__} cannot hold {dtype_name(dtype)}")
@@ -392,5 +474,4 @@ def eval_(value: object) -> XContainer:
         return value
     node = values_node(value, None, "eval")
     buffer, layout = engine.evaluate(node)
-    policy = ROW_MAJOR if layout.is_row_major() else COLUMN_MAJOR
-    return XArray._own(buffer, layout, node.dtype, policy)
+    return XArray._own(buffer, layout, node.dtype, policy_of(layout))

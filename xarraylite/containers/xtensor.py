@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from .._errors import DTypeError, ShapeError
 from ..dtypes.names import as_dtype, dtype_name
-from ..layout.strided import Order, Strided
+from ..layout.layout import Layout
+from ..layout.strided import Order
+from ..layout.tiled import Map
 from ..shape.broadcast import as_shape
 from ..storage.buffer import Buffer
 from .container import DType
@@ -83,7 +85,7 @@ class XTensor(XArray):
         return subscripted(cls, dtype, rank, f"XTensor[{dtype_name(dtype)}, {rank}]")
 
     @classmethod
-    def _own(cls, buffer: Buffer, layout: Strided, dtype: DType, policy: Order) -> XTensor:
+    def _own(cls, buffer: Buffer, layout: Map, dtype: DType, policy: Order | Layout) -> XTensor:
         self = super()._own(buffer, layout, dtype, policy)
         assert isinstance(self, XTensor)
         self._rank = layout.ndim if cls._pin is None else cls._pin[1]

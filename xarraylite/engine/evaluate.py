@@ -13,13 +13,14 @@ import threading
 from collections import OrderedDict
 from functools import cache
 
-import numpy as np
-
 from .._config import settings
 from .._errors import SizeError, XarrayliteError
 from ..expr.build import describe
 from ..expr.node import Leaf, Node
+from ..layout.memory import like
 from ..layout.strided import Strided
+from ..layout.tiled import Map, TiledMap
+from ..storage.arrays import allocate, write
 from ..storage.buffer import Buffer
 from . import reference
 from .graph import Graph, Key, canonical
@@ -62,14 +63,14 @@ def uses_reference() -> bool:
     return engine == "reference" or (engine == "auto" and not numba_is_installed())
 
 
-def evaluate(node: Node, layout: Strided | None = None) -> tuple[Buffer, Strided]:
+def evaluate(node: Node, layout: Map | None = None) -> tuple[Buffer, Map]:
     """Evaluate ``node`` into new memory.
 
     Parameters
     ----------
     node : Node
         What to evaluate.
-    layout : Strided, optional
+    layout : Strided or TiledMap, optional
         Layout of the result; by default `result_layout` of the node's operands.
 
     Raises
@@ -95,8 +96,7 @@ def execute(graph: Graph, target: Target, noalias: bool) -> None:
     if not math.prod(target.map.shape):
         return
     if uses_reference():
-        view = target.buffer.view(target.dtype, target.map)
-        np.copyto(view, reference.compute(graph))
+        write(target.buffer, target.dtype, target.map, reference.compute(graph))
         return
     try:
         run(program_of(graph, target, noalias), graph, target)
@@ -112,7 +112,7 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
     checked = noalias and settings.check_noalias  # the signature knows no distances then
     if checked or len(graph.nodes) > SIGNATURE_NODES:
         return plan(graph, target, noalias)
-    key = (graph.signature, target.dtype, target.map.shape, target.map.strides)
+    key = (graph.signature, target.dtype, target.map.shape, target.map.pattern)
     program = _programs.get(key)
     if program is None:
         program = plan(graph, target, noalias)
@@ -129,17 +129,26 @@ def clear_programs() -> None:
         _programs.clear()
 
 
-def result_layout(graph: Graph, node: Node) -> Strided:
-    """Return the layout of a new result: column-major if all its operands are, else row-major.
+def result_layout(graph: Graph, node: Node) -> Map:
+    """Return the layout of a new result: that of its operands where they agree, else row-major.
 
-    Operands of lower rank and those whose layout is both do not count.
+    Column-major if all operands are; tiled if all are tiled alike.  Operands of lower rank and
+    those whose layout is both row- and column-major do not count.
     """
     shape = node.shape
+    tiled = {leaf.map if isinstance(leaf.map, TiledMap) else None for leaf in _voters(graph, node)}
+    first = tiled.pop() if len(tiled) == 1 else None
+    if first is not None and first.is_whole and first.shape == shape:
+        return like(first, node.dtype)
     if len(shape) > 1:
-        votes = {_vote(leaf) for leaf in graph.leaves if len(leaf.shape) == len(shape)} - {None}
+        votes = {_vote(leaf) for leaf in _voters(graph, node)} - {None}
         if votes == {"column"}:
             return Strided.column_major(shape)
     return Strided.row_major(shape)
+
+
+def _voters(graph: Graph, node: Node) -> list[Leaf]:
+    return [leaf for leaf in graph.leaves if len(leaf.shape) == len(node.shape)]
 
 
 def _vote(leaf: Leaf) -> str | None:
@@ -149,14 +158,13 @@ def _vote(leaf: Leaf) -> str | None:
     return "column" if column else "row"
 
 
-def raw_target(node: Node, layout: Strided) -> Buffer:
+def raw_target(node: Node, layout: Map) -> Buffer:
     """Return new memory for the result of ``node``."""
-    nbytes = math.prod(node.shape) * node.dtype.itemsize
+    nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
     if nbytes > settings.max_result_bytes:
         raise SizeError(
             f"evaluating {describe(node)} needs {nbytes} bytes; the limit is "
             f"{settings.max_result_bytes} (setting max_result_bytes)"
         )
-    low, high = layout.bounds()
-    assert low == 0, "new layouts start at position 0"
-    return Buffer.allocate((high + 1) * node.dtype.itemsize)
+    assert layout.bounds()[0] == 0, "new layouts start at position 0"
+    return allocate(layout, node.dtype)

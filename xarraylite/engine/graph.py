@@ -26,7 +26,7 @@ from ..expr.node import (
     View,
 )
 from ..expr.walk import postorder
-from ..layout.strided import Strided
+from ..layout.tiled import Map
 from ..storage.buffer import Buffer
 from .target import Target
 
@@ -141,15 +141,11 @@ class _Builder:
         return begin - start if first <= high and low <= last else None
 
 
-def byte_span(buffer: Buffer, layout: Strided, itemsize: int) -> tuple[int, int, int]:
+def byte_span(buffer: Buffer, layout: Map, itemsize: int) -> tuple[int, int, int]:
     """Return the first and last byte that a layout reaches, and the address of element 0."""
-    low, high = layout.bounds()
+    low, high = layout.byte_range(itemsize)
     base = buffer.address
-    return (
-        base + low * itemsize,
-        base + high * itemsize + itemsize - 1,
-        base + layout.offset * itemsize,
-    )
+    return base + low, base + high, base + layout.byte_start(itemsize)
 
 
 _TRACED = (
@@ -175,9 +171,9 @@ def _leaf_key(node: Leaf, args: tuple[int, ...], builder: _Builder) -> Key:
         )
     # An argument being traced may be other memory in the next call: only itself is the same.
     base = ("traced", id(reading)) if reading.traced else reading.buffer.address
-    place = (base, node.map.offset * node.dtype.itemsize)
+    place = (base, node.map.byte_start(node.dtype.itemsize))
     number = builder.memory.setdefault(place, len(builder.memory))
-    return ("leaf", node.dtype, node.shape, node.map.strides, number, builder.distance(node))
+    return ("leaf", node.dtype, node.shape, node.map.pattern, number, builder.distance(node))
 
 
 def _scalar_key(node: Scalar, args: tuple[int, ...], builder: _Builder) -> Key:

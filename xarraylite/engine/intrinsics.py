@@ -92,6 +92,41 @@ def _bool_access(scope: str) -> tuple[Any, Any]:
     return _typed(types.boolean, load), _typed_store(types.boolean, store)
 
 
+def _packed_access(bits: int, truth: bool, scope: str) -> tuple[Any, Any]:
+    """Return access to elements that share bytes, the first in the lowest bits.
+
+    Addresses count elements.  A store reads the byte, so elements of one byte must be written by
+    one thread.
+    """
+    byte, per = ir.IntType(8), 8 // bits
+    mask = ir.Constant(byte, (1 << bits) - 1)
+    zero = ir.Constant(_INT64, 0)
+
+    def place(builder: Any, args: Any) -> tuple[Any, Any]:
+        at = builder.add(args[0], args[1])
+        number = builder.and_(at, ir.Constant(_INT64, per - 1))
+        shift = builder.mul(builder.trunc(number, byte), ir.Constant(byte, bits))
+        return builder.lshr(at, ir.Constant(_INT64, per.bit_length() - 1)), shift
+
+    def load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address, shift = place(builder, args)
+        code = builder.lshr(_read(builder, byte, address, zero, scope), shift)
+        code = builder.and_(code, mask)
+        return builder.icmp_unsigned("!=", code, ir.Constant(byte, 0)) if truth else code
+
+    def store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address, shift = place(builder, args)
+        code = builder.zext(args[2], byte) if truth else builder.and_(args[2], mask)
+        hole = builder.not_(builder.shl(mask, shift))
+        kept = builder.and_(_read(builder, byte, address, zero, scope), hole)
+        filled = builder.or_(kept, builder.shl(code, shift))
+        _write(builder, filled, address, zero, scope)
+        return context.get_dummy_value()
+
+    kind = types.boolean if truth else types.uint8
+    return _typed(kind, load), _typed_store(kind, store)
+
+
 def _complex_access(numba_type: Any, part: Any, scope: str) -> tuple[Any, Any]:
     one = ir.Constant(_INT64, 1)
 
@@ -225,6 +260,8 @@ def library() -> dict[str, Any]:
             **{t: _scalar_access(a, b, scope) for t, (a, b) in _REAL.items()},
             **{t: _complex_access(a, b, scope) for t, (a, b) in _COMPLEX.items()},
             "b1": _bool_access(scope),
+            "truth1": _packed_access(1, True, scope),
+            **{f"packed{bits}": _packed_access(bits, False, scope) for bits in (1, 2, 4)},
         }
         for token, (reader, writer) in makers.items():
             names[f"{load}_{token}"] = reader

@@ -12,11 +12,13 @@ dear to compute twice — `Cut` names the node that must be evaluated on its own
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from ..expr.node import Elementwise, Gather, Iota, Leaf, Node, Scalar, View
 from ..layout.strided import Strided
+from ..layout.tiled import Map, TiledMap
 from ..shape import transform as steps
 from ..shape.transform import Reshape, Transform
 from .emit.body import Apply, Body, Const, Instruction, Load, Position
@@ -46,6 +48,7 @@ class Take:
 
 
 Step = Transform | Reshape | Take
+M = TypeVar("M", Strided, TiledMap)
 Path = tuple[tuple[Step, int], ...]
 """Steps from a node up to the kernel's loop space, each with the ordinal of what made it."""
 
@@ -60,16 +63,21 @@ class Use:
         Graph ordinal of the leaf, the iota or the node kept in a temporary.
     dtype : numpy.dtype
         Dtype in memory.
-    layout : Strided
+    layout : Strided or TiledMap
         Over the loop space; its offset is relative to the operand's first element.
-    iota : bool
-        Whether the position itself is the value.
+    bits : int
+        From one position to the next in memory; 0 for an iota, whose position is its value.
     """
 
     ordinal: int
     dtype: np.dtype[np.generic]
-    layout: Strided
-    iota: bool = False
+    layout: Map
+    bits: int
+
+    @property
+    def iota(self) -> bool:
+        """Whether the position itself is the value."""
+        return self.bits == 0
 
 
 @dataclass(slots=True)
@@ -239,11 +247,14 @@ class _Lowering:
         """Append the load of an operand through its path."""
         memory = not isinstance(node, Iota) or self.is_operand(ordinal)
         layout = _base(node, self.is_operand(ordinal))
+        bits = layout.bits_of(node.dtype.itemsize) if memory else 0
         gathers: list[tuple[int, int, Strided]] = []
         for step, maker in path:
             if isinstance(step, Take):
                 if not memory:
                     raise Cut(ordinal, "is read through an index")
+                if isinstance(layout, TiledMap):
+                    raise Cut(ordinal, "is tiled, and read through an index")
                 if any(at.strides[step.axis] for _, _, at in gathers):
                     # The earlier index would itself have to be gathered.
                     raise Cut(self.graph.args[maker][0], "is gathered, and gathered from")
@@ -257,7 +268,7 @@ class _Lowering:
                 layout = self.move(layout, step, maker)
                 gathers = [(i, s, self.move(g, step, maker)) for i, s, g in gathers]
         loads = tuple([self.gathered(i, stride, at, node) for i, stride, at in gathers])
-        number = self.use(Use(ordinal, node.dtype, layout, not memory))
+        number = self.use(Use(ordinal, node.dtype, layout, bits))
         if memory:
             return self.append(Load(number, node.dtype, loads))
         return self.append(Position(number, node.dtype))
@@ -268,7 +279,7 @@ class _Lowering:
             return layout
         return _take(layout, step.axis, index, follow=False)[0]
 
-    def move(self, layout: Strided, step: Transform | Reshape, maker: int) -> Strided:
+    def move(self, layout: M, step: Transform | Reshape, maker: int) -> M:
         """Apply one step to a layout; a reshape may be impossible."""
         if isinstance(step, Transform):
             return layout.apply(step)
@@ -280,7 +291,7 @@ class _Lowering:
     def gathered(self, index: int, stride: int, layout: Strided, node: Node) -> tuple[int, int]:
         """Append the load of an index; return its number and its stride's slot."""
         dtype = self.graph.nodes[index].dtype
-        value = self.append(Load(self.use(Use(index, dtype, layout)), dtype))
+        value = self.append(Load(self.use(Use(index, dtype, layout, 8 * dtype.itemsize)), dtype))
         self.gathers.append(stride * node.dtype.itemsize)
         return value, len(self.gathers) - 1
 
@@ -307,14 +318,14 @@ def _extend(step: Step, maker: int, path: Path) -> Path:
     return ((step, maker), *path)
 
 
-def _base(node: Node, is_temporary: bool) -> Strided:
+def _base(node: Node, is_temporary: bool) -> Map:
     """Return the layout of an operand relative to its first element."""
     if is_temporary:
         return Strided.row_major(node.shape)
     if isinstance(node, Iota):
         return node.map
     assert isinstance(node, Leaf)
-    return Strided(node.map.shape, node.map.strides)
+    return node.map.based()
 
 
 def _take(layout: Strided, axis: int, index: Node, follow: bool = True) -> tuple[Strided, Strided]:
@@ -326,6 +337,9 @@ def _take(layout: Strided, axis: int, index: Node, follow: bool = True) -> tuple
     shape = layout.shape[:axis] + index.shape + layout.shape[axis + 1 :]
     still = (0,) * len(index.shape)
     strides = layout.strides[:axis] + still + layout.strides[axis + 1 :]
-    own = index.map.strides if isinstance(index, Leaf) and follow else still
+    own = still
+    if isinstance(index, Leaf) and follow:
+        assert isinstance(index.map, Strided), "index arrays are strided"
+        own = index.map.strides
     around = (0,) * axis + own + (0,) * (layout.ndim - axis - 1)
     return Strided(shape, strides, layout.offset), Strided(shape, around)

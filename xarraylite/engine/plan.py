@@ -20,22 +20,28 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from .._config import settings
 from .._errors import NoAliasError
 from ..expr.build import describe
 from ..expr.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, Scalar, View
+from ..layout.refine import TooManyBoxes
 from ..layout.strided import Strided
 from ..ops.user import UserOp
 from ..shape.transform import Reshape, window
-from ..storage.overlap import Span, Verdict, classify, may_share
+from ..storage.overlap import Verdict
+from .aliasing import shares, verdict_of
+from .boxes import Part, divide, spread
 from .emit.body import Body, Load
 from .emit.mapping import Mode
 from .emit.walkers import Access
 from .graph import Graph
 from .lower import Cut, Lowered, Use, lower
 from .program import TARGET, HostStep, Place, Program, Step, Temporary
-from .steps import Destination, Memory, chunk_ranges, map_step, reduce_step
+from .steps import Destination, Memory, Range, chunk_ranges, map_step, reduce_step, strided
 from .target import Target
 
 #: Nodes of one kernel; compile time grows faster than linearly beyond.
@@ -78,15 +84,12 @@ class _Planner:
         self.find_cuts(root)
         if self.noalias and settings.check_noalias:
             self.check_promise(root)
-        to = Destination(
-            TARGET, Strided(graph.nodes[root].shape, self.target.map.strides), self.target.dtype
-        )
-        last = self.final_steps(root, to)
+        last = self.final_steps(root, self.result())
         before: list[list[Step]] = []
         while self.todo:
             ordinal = -heapq.heappop(self.todo)
             node = graph.nodes[ordinal]
-            own = Destination(self.slots[ordinal], Strided.row_major(node.shape), node.dtype)
+            own = _rows(self.slots[ordinal], node.shape, node.dtype)
             before.append(self.steps(ordinal, own, f"temporary: {self.cuts[ordinal]}"))
         for group in reversed(before):
             self.program.steps.extend(group)
@@ -152,11 +155,11 @@ class _Planner:
             return [
                 step
                 for part, own in self.windows(ordinal, node, to)
-                for step in [self.map_one(part, -1, own, note)]
+                for step in self.map_one(part, -1, own, note)
             ]
         if is_host(node):
             return [self.host_step(ordinal, to, note)]
-        return [self.map_one(ordinal, ordinal, to, note)]
+        return self.map_one(ordinal, ordinal, to, note)
 
     def windows(self, ordinal: int, node: Concat, to: Destination) -> list[tuple[int, Destination]]:
         """Return each joined part with its own piece of the destination."""
@@ -165,34 +168,115 @@ class _Planner:
             extent = part.shape[node.axis]
             piece = to.layout.apply(window(node.shape, node.axis, start, extent))
             if piece.size:
-                found.append((arg, Destination(to.slot, piece, to.dtype)))
+                found.append((arg, replace(to, layout=piece)))
             start += extent
         return found
 
-    def map_one(self, start: int, own: int, to: Destination, note: str) -> Step:
-        lowered = self.lowered(start, own)
-        memory = [self.memory(use, Access.APART, own) for use in lowered.uses]
-        return map_step(lowered, memory, to, None, note)
+    def map_one(self, start: int, own: int, to: Destination, note: str) -> list[Step]:
+        """Return the steps that compute node ``start`` element by element."""
+        parts = self.divided(start, own, to)
+        if parts is None:
+            return [self.copy_step(start, own, to, note)]
+        memory = [self.memory(use, Access.APART, own) for use in parts[0].lowered.uses]
+        return [map_step(part.lowered, memory, part.to, None, note) for part in parts]
+
+    def divided(
+        self, start: int, own: int, to: Destination, axes: tuple[int, ...] | None = None
+    ) -> list[Part] | None:
+        """Return the boxes of a kernel, cutting operands whose tiles do not fit the others'.
+
+        None if that is the destination, or the very operand that the kernel copies: no loop nest
+        serves its layout.
+        """
+        while True:
+            lowered = self.lowered(start, own)
+            over = to
+            if axes is not None:
+                over = replace(to, layout=spread(to.layout, lowered.shape, axes))
+            try:
+                return divide(lowered, over)
+            except TooManyBoxes as rough:
+                if rough.which == 0 or lowered.uses[rough.which - 1].ordinal == own:
+                    return None
+                cut = lowered.uses[rough.which - 1].ordinal
+                self.cuts[cut] = "its tiles have too little in common with the others'"
+
+    def copy_step(self, start: int, own: int, to: Destination, note: str) -> HostStep:
+        """Return the step with which NumPy copies between memory that no loop nest serves."""
+        node = self.graph.nodes[start]
+        if start == own and isinstance(node, Leaf):
+            place = Place(self.leaf_slot[id(node)], node.map.based(), node.dtype)
+        else:
+            self.cuts.setdefault(start, "the destination's layout is no loop nest")
+            place = Place(self.slot(start), Strided.row_major(node.shape), node.dtype)
+        return HostStep(
+            None, [place], Place(to.slot, to.layout, to.dtype), f"{note}; NumPy copies elements"
+        )
 
     def reduce_steps(self, ordinal: int, node: Reduce, to: Destination, note: str) -> list[Step]:
-        lowered = self.lowered(self.graph.args[ordinal][0], ordinal)
-        memory = [self.memory(use, Access.APART, ordinal) for use in lowered.uses]
-        note = f"{note}; {node.op.name} over axes {node.axes}"
-        chunks = chunk_ranges(lowered, node.axes, node.shape)
-        if len(chunks) == 1:
-            return [reduce_step(lowered, memory, to, node.op, node.axes, chunks, note)]
-        shape = (len(chunks), *node.shape)
-        layout = Strided.row_major(shape)
-        slot = self.temporary(layout.size * to.dtype.itemsize, f"partial results of {node.op.name}")
-        partial = Destination(slot, layout, to.dtype)
-        joined = Lowered(
-            shape, Body((Load(0, to.dtype),)), [Use(ordinal, to.dtype, layout)], [], []
+        """Return the steps of a reduction: one, or partial results and what joins them."""
+        arg, axes = self.graph.args[ordinal][0], node.axes
+        note = f"{note}; {node.op.name} over axes {axes}"
+        rows = _rows(-1, node.shape, to.dtype)
+        parts = self.divided(arg, ordinal, rows, axes)
+        assert parts is not None, "row-major results are a loop nest"
+        memory = [self.memory(use, Access.APART, ordinal) for use in parts[0].lowered.uses]
+        groups = {part.group(axes) for part in parts}
+        alone = len(groups) == 1
+        chunks = [chunk_ranges(p.lowered, p.loops(axes), alone) for p in parts]
+        if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
+            direct = self.divided(arg, ordinal, to, axes)
+            if direct is None:
+                return [self.copy_step(ordinal, -1, to, note)]
+            return [
+                reduce_step(
+                    p.lowered, memory, p.to, node.op, p.loops(axes),
+                    chunk_ranges(p.lowered, p.loops(axes), False), 0, note,
+                )
+                for p in direct
+            ]
+        taken: dict[tuple[int, ...], int] = dict.fromkeys(groups, 0)
+        starts = []
+        for part, own in zip(parts, chunks, strict=True):
+            starts.append(taken[part.group(axes)])
+            taken[part.group(axes)] += len(own)
+        return self.partial_steps(node, to, parts, memory, chunks, starts, note)
+
+    def partial_steps(
+        self,
+        node: Reduce,
+        to: Destination,
+        parts: list[Part],
+        memory: list[Memory],
+        chunks: list[tuple[Range, ...]],
+        starts: list[int],
+        note: str,
+    ) -> list[Step]:
+        """Return the steps that fold every part on its own, and then the partial results."""
+        count = max(s + len(own) for s, own in zip(starts, chunks, strict=True))
+        stride = math.prod(node.shape)
+        shape = (count, *node.shape)
+        slot = self.temporary(
+            stride * count * to.dtype.itemsize, f"partial results of {node.op.name}"
         )
+        found: list[Step] = []
+        for part, own, start in zip(parts, chunks, starts, strict=True):
+            layout = strided(part.to.layout)
+            moved = replace(layout, offset=layout.offset + start * stride)
+            piece = Destination(slot, moved, to.dtype, 8 * to.dtype.itemsize)
+            axes = part.loops(node.axes)
+            found.append(
+                reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, note)
+            )
+        use = Use(-1, to.dtype, Strided.row_major(shape), 8 * to.dtype.itemsize)
+        joined = Lowered(shape, Body((Load(0, to.dtype),)), [use], [], [])
+        over = replace(to, layout=spread(to.layout, shape, (0,)))
         known = [Memory(slot, Access.APART)]
-        return [
-            reduce_step(lowered, memory, partial, node.op, node.axes, chunks, note),
-            reduce_step(joined, known, to, node.op, (0,), (), "join partial results"),
-        ]
+        for part in divide(joined, over):
+            axes = part.loops((0,))
+            text = "join partial results"
+            found.append(reduce_step(part.lowered, known, part.to, node.op, axes, (), 0, text))
+        return found
 
     def host_step(self, ordinal: int, to: Destination, note: str) -> HostStep:
         node = self.graph.nodes[ordinal]
@@ -203,8 +287,8 @@ class _Planner:
             if isinstance(value, Scalar):
                 operands.append(arg)
             elif isinstance(value, Leaf) and arg not in self.cuts:
-                layout = Strided(value.map.shape, value.map.strides)
-                operands.append(Place(self.leaf_slot[id(value)], layout, value.dtype))
+                slot = self.leaf_slot[id(value)]
+                operands.append(Place(slot, value.map.based(), value.dtype))
             else:
                 layout = Strided.row_major(value.shape)
                 operands.append(Place(self.slot(arg), layout, value.dtype))
@@ -251,37 +335,42 @@ class _Planner:
         node = self.graph.nodes[root]
         if isinstance(node, Reduce | Concat):
             if any(self.overlaps(leaf) for leaf in self.graph.leaves):
-                return [self.by_way_of(root, "the target is read until the last result")]
+                return self.by_way_of(root, "the target is read until the last result")
             return self.steps(root, to, "result")
         if is_host(node):
             return [self.host_step(root, to, "result")]
         if not self.noalias and any(_may_raise(n) for n in self.graph.nodes):
-            return [self.by_way_of(root, "a function that may raise must not leave half a result")]
+            return self.by_way_of(root, "a function that may raise must not leave half a result")
         lowered = self.lowered(root, root)
         verdicts = [self.verdict(use) for use in lowered.uses]
         found = set(verdicts)
         if Verdict.COPY in found or len(found & _ORDERS.keys()) == 2:
             chosen = self.choose_copies(lowered, verdicts, node)
             if chosen is None or any(use.ordinal == root for use in chosen):
-                return [self.by_way_of(root, "operands need the target's old values")]
+                return self.by_way_of(root, "operands need the target's old values")
             for use in chosen:
                 self.cuts[use.ordinal] = "the target is written before this operand is read"
             lowered = self.lowered(root, root)
             verdicts = [self.verdict(use) for use in lowered.uses]
+        cuts = dict(self.cuts)
         order = next((_ORDERS[v] for v in verdicts if v in _ORDERS), None)
         memory = [
             self.memory(use, _ACCESS.get(verdict, Access.SHARED), root)
             for use, verdict in zip(lowered.uses, verdicts, strict=True)
         ]
-        return [map_step(lowered, memory, to, order, "result")]
+        parts = self.divided(root, root, to)
+        if parts is None:
+            return [self.copy_step(root, root if isinstance(node, Leaf) else -1, to, "result")]
+        if self.cuts != cuts:
+            return self.final_steps(root, to)  # operands were cut: look again
+        if order is not None and len(parts) > 1:
+            return self.by_way_of(root, "no order of boxes keeps what operands still need")
+        return [map_step(part.lowered, memory, part.to, order, "result") for part in parts]
 
-    def by_way_of(self, root: int, reason: str) -> Step:
-        """Return the step that copies the whole result from a temporary to the target."""
+    def by_way_of(self, root: int, reason: str) -> list[Step]:
+        """Return the steps that copy the whole result from a temporary to the target."""
         self.cuts[root] = reason
-        to = Destination(
-            TARGET, Strided(self.target.map.shape, self.target.map.strides), self.target.dtype
-        )
-        return self.map_one(root, -1, to, "copy the result into the target")
+        return self.map_one(root, -1, self.result(), "copy the result into the target")
 
     def choose_copies(
         self, lowered: Lowered, verdicts: Sequence[Verdict], node: Node
@@ -304,30 +393,23 @@ class _Planner:
 
     def overlaps(self, leaf: Leaf) -> bool:
         """Tell whether a leaf may share bytes with the target (never, under ``noalias``)."""
-        return not self.noalias and may_share(self.span(None), self.span(leaf))
+        return not self.noalias and shares(self.target, leaf)
 
     def verdict(self, use: Use) -> Verdict:
         """Classify one operand of the step that writes the target."""
         node = self.graph.nodes[use.ordinal]
         if self.noalias or use.ordinal in self.cuts or not isinstance(node, Leaf):
             return Verdict.DISJOINT
-        whole, part = self.span(None), self.span(node)
-        if not may_share(whole, part):
-            return Verdict.DISJOINT
         if any(isinstance(n, Gather) for n in self.graph.nodes):
-            return Verdict.COPY  # the layout of a gathered operand does not say what it reads
-        size = use.dtype.itemsize
-        start = part.address + use.layout.offset * size
-        strides = tuple([s * size for s in use.layout.strides])
-        return classify(whole, Span(start, use.layout.shape, strides, size))
+            # The layout of a gathered operand does not say what it reads.
+            return Verdict.COPY if shares(self.target, node) else Verdict.DISJOINT
+        return verdict_of(self.target, node, use.layout)
 
-    def span(self, leaf: Leaf | None) -> Span:
-        """Return the bytes of a leaf, or of the target."""
-        buffer = self.target.buffer if leaf is None else leaf.reading.buffer
-        layout = self.target.map if leaf is None else leaf.map
-        size = (self.target if leaf is None else leaf).dtype.itemsize
-        strides = tuple([s * size for s in layout.strides])
-        return Span(buffer.address + layout.offset * size, layout.shape, strides, size)
+    def result(self) -> Destination:
+        """Return the target as the destination of the last step."""
+        target = self.target
+        bits = target.map.bits_of(target.dtype.itemsize)
+        return Destination(TARGET, target.map.based(), target.dtype, bits)
 
     def check_promise(self, root: int) -> None:
         """Raise if ``noalias`` was promised of operands that do alias."""
@@ -349,6 +431,11 @@ class _Planner:
                     )
         finally:
             self.noalias = True
+
+
+def _rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Destination:
+    """Return a row-major destination at the start of a slot."""
+    return Destination(slot, Strided.row_major(shape), dtype, 8 * dtype.itemsize)
 
 
 _ACCESS = {Verdict.DISJOINT: Access.APART, Verdict.SAME: Access.SAME}

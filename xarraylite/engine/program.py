@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..layout.strided import Strided
+from ..layout.tiled import Map
 from ..ops.op import Op
 from .kernel import Kernel
 
@@ -62,8 +62,9 @@ class KernelStep:
         The machine code.
     block : array of int64
         The argument block with strides and extents filled in.
-    addresses : tuple of (word, slot, delta)
-        Words to fill with the address of a slot plus ``delta`` bytes.
+    addresses : tuple of (word, slot, delta, packing)
+        Words to fill with ``packing`` times the address of a slot, plus ``delta``: bytes, or
+        elements of which ``packing`` share a byte.
     scalars : tuple of (word, ordinal)
         Words to fill with a scalar's bits, by its place among the graph's scalars.
     work : Work
@@ -76,7 +77,7 @@ class KernelStep:
 
     kernel: Kernel
     block: array[int]
-    addresses: tuple[tuple[int, int, int], ...]
+    addresses: tuple[tuple[int, int, int, int], ...]
     scalars: tuple[tuple[int, int], ...]
     work: Work
     note: str
@@ -88,7 +89,7 @@ class Place:
     """An array in a slot, as NumPy sees it."""
 
     slot: int
-    layout: Strided
+    layout: Map
     """Its offset counts from the slot's first element."""
     dtype: DType
 
@@ -99,8 +100,8 @@ class HostStep:
 
     Attributes
     ----------
-    op : Op
-        The operation.
+    op : Op or None
+        The operation; None to copy.
     operands : list of Place or int
         Arrays, or the place of a scalar among the graph's scalars.
     result : Place
@@ -109,7 +110,7 @@ class HostStep:
         What it does, for `explain`.
     """
 
-    op: Op
+    op: Op | None
     operands: list[Place | int]
     result: Place
     note: str

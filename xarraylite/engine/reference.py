@@ -28,6 +28,7 @@ from ..expr.node import (
 )
 from ..ops.op import Op
 from ..shape.transform import FIXED, Reshape, Transform
+from ..storage.arrays import read
 from .graph import Graph
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -50,7 +51,7 @@ def value(node: Node, args: list[Array]) -> Array:
 
 @value.register
 def _(node: Leaf, args: list[Array]) -> Array:
-    return node.reading.buffer.view(node.dtype, node.map).copy()
+    return read(node.reading.buffer, node.dtype, node.map).copy()
 
 
 @value.register

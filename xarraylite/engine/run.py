@@ -8,12 +8,15 @@ of the step alone; reductions that are folded from parts have parts fixed by the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from .._config import settings
 from ..expr.node import Scalar
-from ..layout.strided import Strided
+from ..layout.tiled import Map
+from ..storage.arrays import read, write
 from ..storage.buffer import Buffer
 from ..storage.pool import counters
 from .graph import Graph
@@ -36,8 +39,8 @@ Piece = tuple[int, int, int, int, int, int, int]
 def run(program: Program, graph: Graph, target: Target) -> None:
     """Evaluate ``graph`` into ``target`` by ``program``."""
     buffers = [target.buffer, *[leaf.reading.buffer for leaf in graph.leaves]]
-    starts = [target.map.offset * target.dtype.itemsize]
-    starts += [leaf.map.offset * leaf.dtype.itemsize for leaf in graph.leaves]
+    starts = [target.map.byte_start(target.dtype.itemsize)]
+    starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
     for temporary in program.temporaries:
         buffers.append(Buffer.allocate(temporary.nbytes))
         starts.append(0)
@@ -56,8 +59,8 @@ def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: li
     ``buffers`` are what the addresses point into: whoever works on a piece keeps them alive.
     """
     block = step.block[:]
-    for word, slot, delta in step.addresses:
-        block[word] = addresses[slot] + delta
+    for word, slot, delta, packing in step.addresses:
+        block[word] = addresses[slot] * packing + delta
     for word, ordinal in step.scalars:
         node = graph.nodes[ordinal]
         assert isinstance(node, Scalar)
@@ -116,12 +119,12 @@ def _inner_ranges(work: Work, cost: int) -> Iterator[tuple[int, int]]:
 def run_host(step: HostStep, buffers: list[Buffer], starts: list[int], graph: Graph) -> None:
     """Let NumPy run one operation."""
 
+    def moved(place: Place) -> Map:
+        start = starts[place.slot] * 8 // place.layout.bits_of(place.dtype.itemsize)
+        return replace(place.layout, offset=start + place.layout.offset)
+
     def array(place: Place) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
-        size = place.dtype.itemsize
-        layout = place.layout
-        offset = starts[place.slot] // size + layout.offset
-        moved = Strided(layout.shape, layout.strides, offset)
-        return buffers[place.slot].view(place.dtype, moved)
+        return read(buffers[place.slot], place.dtype, moved(place))
 
     args: list[object] = []
     for operand in step.operands:
@@ -132,5 +135,6 @@ def run_host(step: HostStep, buffers: list[Buffer], starts: list[int], graph: Gr
             assert isinstance(node, Scalar)
             args.append(node.value)
     with np.errstate(all="ignore"):
-        result = step.op.numpy(*args)
-    np.copyto(array(step.result), result, casting="unsafe")
+        result: Any = args[0] if step.op is None else step.op.numpy(*args)
+    to = step.result
+    write(buffers[to.slot], to.dtype, moved(to), result)

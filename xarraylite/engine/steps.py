@@ -13,7 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..layout.strided import Strided
+from ..layout.strided import Strided, row_major_strides
+from ..layout.tiled import Map
 from ..ops.reductions import Reduction
 from ..ops.user import UserOp
 from .emit.body import Apply, Body, Const
@@ -39,16 +40,20 @@ LONG_CHUNK = 1 << 24
 MOST_PARTS = 1 << 16
 
 #: (r0, r1, j0, j1): a range of reduced rows and one of the innermost loop.
-Part = tuple[int, int, int, int]
+Range = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a step writes: a slot, and a layout counted from the slot's first element."""
+    """Where a step writes: a slot, and a layout counted from the slot's first element.
+
+    ``bits`` lead from one position of the layout to the next.
+    """
 
     slot: int
-    layout: Strided
+    layout: Map
     dtype: np.dtype[np.generic]
+    bits: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ def map_step(
     note : str
         What the step does.
     """
-    walkers = [walker(to.layout, to.dtype.itemsize), *_walkers(lowered)]
+    walkers = [walker(strided(to.layout), unit(to.bits)), *_walkers(lowered)]
     nest = normalise(lowered.shape, walkers)
     mode = order or _pick_mode(nest, lowered, memory, to)
     if mode is Mode.FALLING:
@@ -111,13 +116,13 @@ def map_step(
     return KernelStep(
         _map_kernel(spec),
         block,
-        _finish(block, words, lowered, memory, to.slot, [w.start for w in nest.walkers]),
+        _finish(block, words, lowered, memory, to, [w.start for w in nest.walkers]),
         _scalar_words(words, lowered),
         Work(
             outer,
             nest.extents[-1],
             cost,
-            ordered=order is not None,
+            ordered=order is not None or packing(to.bits) > 1,
             falling=order is Mode.FALLING,
         ),
         f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents))}]",
@@ -126,17 +131,33 @@ def map_step(
 
 
 def _walkers(lowered: Lowered) -> list[Walker]:
-    return [walker(use.layout, 1 if use.iota else use.dtype.itemsize) for use in lowered.uses]
+    return [walker(strided(use.layout), unit(use.bits)) for use in lowered.uses]
+
+
+def strided(layout: Map) -> Strided:
+    """Return a layout that `boxes` has made strided."""
+    assert isinstance(layout, Strided), "tiled operands are divided into boxes first"
+    return layout
+
+
+def unit(bits: int) -> int:
+    """Return by how much a walker changes per position: bytes, or elements that share bytes."""
+    return max(1, bits // 8)
+
+
+def packing(bits: int) -> int:
+    """Return how many elements share a byte."""
+    return 8 // bits if 0 < bits < 8 else 1
 
 
 def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination) -> Mode:
     size = to.dtype.itemsize
-    unit = nest.walkers[0].strides[-1] == size
-    if unit and len(nest.extents) > 1 and _tall_dimension(nest, lowered) >= 0:
+    dense = nest.walkers[0].strides[-1] == size and to.bits == 8 * size
+    if dense and len(nest.extents) > 1 and _tall_dimension(nest, lowered) >= 0:
         return Mode.TILED
     plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
     row, total = nest.extents[-1] * size, nest.outer * nest.extents[-1] * size
-    if unit and plain and row >= BLOCK_BYTES and total >= STREAM_BYTES:
+    if dense and plain and row >= BLOCK_BYTES and total >= STREAM_BYTES:
         return Mode.STREAM
     return Mode.DIRECT
 
@@ -181,17 +202,18 @@ def reduce_step(
     to: Destination,
     op: Reduction,
     axes: tuple[int, ...],
-    chunks: tuple[Part, ...],
+    chunks: tuple[Range, ...],
+    stride: int,
     note: str,
 ) -> KernelStep:
     """Return the step that folds ``lowered`` over ``axes`` into ``to``.
 
-    With more than one of ``chunks`` (see `chunk_ranges`), ``to`` has a leading dimension, and each
-    part is folded into its own element of that.  Without any, partial results are joined.
+    The layout of ``to`` is over the space that is folded, and stands still along ``axes``.  Each
+    of ``chunks`` (see `chunk_ranges`) is folded into a result of its own, ``stride`` positions
+    after the one before; without any, partial results are joined.
     """
     parts = len(chunks) > 1
-    layout = _spread(to.layout, lowered.shape, axes, parts)
-    walkers = [walker(layout, to.dtype.itemsize), *_walkers(lowered)]
+    walkers = [walker(strided(to.layout), unit(to.bits)), *_walkers(lowered)]
     kept, reduced = split(lowered.shape, walkers, axes, 0)
     form = _pick_form(kept, reduced, lowered)
     starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
@@ -219,40 +241,28 @@ def reduce_step(
     return KernelStep(
         _reduce_kernel(spec),
         block,
-        _finish(block, words, lowered, memory, to.slot, starts),
+        _finish(block, words, lowered, memory, to, starts),
         _scalar_words(words, lowered),
         Work(
             outer,
             width,
             _cost(lowered.body) * rows * width,
             rows,
-            chunks=_with_offsets(chunks, rows, width, to) if parts else (),
+            chunks=_with_offsets(chunks, rows, width, stride * unit(to.bits)) if parts else (),
             split_inner=not along,
         ),
         f"{note} [{form.value}, {outer if along else outer * width} results"
         f" of {rows * width if along else rows}]",
-        _traffic(lowered, to),
+        _traffic(lowered, to, max(1, len(chunks))),
     )
 
 
 def _with_offsets(
-    chunks: Sequence[Part], rows: int, width: int, to: Destination
+    chunks: Sequence[Range], rows: int, width: int, stride: int
 ) -> tuple[tuple[int, int, int, int, int], ...]:
     """Give every part the place of its result."""
     assert chunks[-1][1::2] == (rows, width), "the parts are those of another loop nest"
-    stride = to.layout.strides[0] * to.dtype.itemsize
     return tuple([(*part, k * stride) for k, part in enumerate(chunks)])
-
-
-def _spread(layout: Strided, shape: tuple[int, ...], axes: tuple[int, ...], parts: bool) -> Strided:
-    """Return the destination's layout over the space that is folded."""
-    strides = list(layout.strides[1:] if parts else layout.strides)
-    if len(strides) == len(shape):  # keepdims
-        full = [0 if k in axes else s for k, s in enumerate(strides)]
-    else:
-        rest = iter(strides)
-        full = [0 if k in axes else next(rest) for k in range(len(shape))]
-    return Strided(shape, tuple(full), layout.offset)
 
 
 def _pick_form(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
@@ -273,16 +283,18 @@ def _pick_form(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
 
 
 def chunk_ranges(
-    lowered: Lowered, axes: tuple[int, ...], shape: tuple[int, ...]
-) -> tuple[Part, ...]:
-    """Return the fixed parts of a reduction to ``shape``; a function of the expression alone.
+    lowered: Lowered, axes: tuple[int, ...], several: bool = True
+) -> tuple[Range, ...]:
+    """Return the fixed parts of a reduction; a function of the expression alone.
 
     There is more than one part where too few results could be computed side by side, and where
     one result takes so long that a Ctrl-C would have to wait for it.  The destination does not
     count: partial results are row-major, and it is their loop nest that is divided.
     """
-    layout = _spread(Strided.row_major(shape), lowered.shape, axes, False)
-    walkers = [walker(layout, 1), *_walkers(lowered)]
+    shape = lowered.shape
+    rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
+    still = Strided(shape, tuple([0 if k in axes else next(rest) for k in range(len(shape))]))
+    walkers = [walker(still, 1), *_walkers(lowered)]
     kept, reduced = split(lowered.shape, walkers, axes, 0)
     along = _pick_form(kept, reduced, lowered) is Form.ALONG
     results = kept.outer * kept.extents[-1]
@@ -293,13 +305,13 @@ def chunk_ranges(
     width = (reduced if along else kept).extents[-1]
     few = units < 8 and total >= 2 * CHUNK
     size = CHUNK if few else max(CHUNK, LONG_CHUNK // _cost(lowered.body))
-    if not few and total <= units * size:
+    if not several or (not few and total <= units * size):
         return ((0, rows, 0, width),)
     size = max(size, rows * width // MOST_PARTS)
     return tuple(_ranges(rows, width, along, size if few or along else size // block * width))
 
 
-def _ranges(rows: int, width: int, along: bool, size: int) -> Iterator[Part]:
+def _ranges(rows: int, width: int, along: bool, size: int) -> Iterator[Range]:
     """Yield parts of about ``size`` elements."""
     if along and width > size:
         for r in range(rows):
@@ -315,17 +327,19 @@ def _operands(
     nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination, still: int
 ) -> tuple[Operand, ...]:
     """Classify every walker; ``still`` is a walker that does not move innermost, or -1."""
-    size = to.dtype.itemsize
-    first = Inner.STILL if still == 0 else _inner(nest.walkers[0].strides[-1], size)
-    found = [Operand(to.dtype, first, Access.SHARED)]
+    first = Inner.STILL if still == 0 else _inner(nest.walkers[0].strides[-1], to.bits, to.dtype)
+    found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
     for use, known, steps in zip(lowered.uses, memory, nest.walkers[1:], strict=True):
-        unit = 0 if use.iota else use.dtype.itemsize
-        found.append(Operand(use.dtype, _inner(steps.strides[-1], unit), known.access))
+        inner = _inner(steps.strides[-1], use.bits, use.dtype)
+        found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
     return tuple(found)
 
 
-def _inner(stride: int, unit: int) -> Inner:
-    return Inner.STILL if stride == 0 else Inner.UNIT if stride == unit else Inner.ANY
+def _inner(stride: int, bits: int, dtype: np.dtype[np.generic]) -> Inner:
+    if stride == 0:
+        return Inner.STILL
+    dense = bits and stride == (dtype.itemsize if bits >= 8 else 1)
+    return Inner.UNIT if dense else Inner.ANY
 
 
 def _put(block: array[int], words: Words, name: str, value: int) -> None:
@@ -344,18 +358,18 @@ def _finish(
     words: Words,
     lowered: Lowered,
     memory: Sequence[Memory],
-    target: int,
+    to: Destination,
     starts: Sequence[int],
-) -> tuple[tuple[int, int, int], ...]:
+) -> tuple[tuple[int, int, int, int], ...]:
     """Fill gather strides and iota starts; return the address words still to fill."""
     _put_all(block, words, [(f"g{k}", stride) for k, stride in enumerate(lowered.gathers)])
-    addresses = [(words.index["p0"], target, starts[0])]
+    addresses = [(words.index["p0"], to.slot, starts[0], packing(to.bits))]
     for k, (use, known) in enumerate(zip(lowered.uses, memory, strict=True)):
         word = words.index[f"p{k + 1}"]
         if use.iota:
             block[word] = starts[k + 1]
         else:
-            addresses.append((word, known.slot, starts[k + 1]))
+            addresses.append((word, known.slot, starts[k + 1], packing(use.bits)))
     return tuple(addresses)
 
 
@@ -368,9 +382,9 @@ def _cost(body: Body) -> int:
     return sum(s.op.cost if isinstance(s, Apply) else 1 for s in body.instructions)
 
 
-def _traffic(lowered: Lowered, to: Destination) -> int:
-    read = sum(_distinct(use.layout) * use.dtype.itemsize for use in lowered.uses if not use.iota)
-    return read + to.layout.size * to.dtype.itemsize
+def _traffic(lowered: Lowered, to: Destination, results: int = 1) -> int:
+    read = sum(_distinct(strided(use.layout)) * use.bits // 8 for use in lowered.uses)
+    return read + results * _distinct(strided(to.layout)) * to.bits // 8
 
 
 def _distinct(layout: Strided) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..layout.strided import Strided
+from ..layout.tiled import Map
 from ..storage.buffer import Buffer
 
 
@@ -18,22 +18,18 @@ class Target:
     ----------
     buffer : Buffer
         The bytes.
-    map : Strided
+    map : Strided or TiledMap
         Where each element of the result goes; no element may be addressed twice.
     dtype : numpy.dtype
         Dtype of the elements.
     """
 
     buffer: Buffer
-    map: Strided
+    map: Map
     dtype: np.dtype[np.generic]
 
     def span(self) -> tuple[int, int, int]:
         """Return the first and last byte reached, and the address of element 0."""
-        low, high = self.map.bounds()
         base, itemsize = self.buffer.address, self.dtype.itemsize
-        return (
-            base + low * itemsize,
-            base + high * itemsize + itemsize - 1,
-            base + self.map.offset * itemsize,
-        )
+        low, high = self.map.byte_range(itemsize)
+        return base + low, base + high, base + self.map.byte_start(itemsize)

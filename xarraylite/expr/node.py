@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..layout.strided import Strided
+from ..layout.tiled import Map
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..shape.transform import Reshape, Transform
@@ -60,7 +61,7 @@ class Leaf(Node):
     """Elements in memory: ``map`` says where each lies in the reading's buffer."""
 
     reading: Reading
-    map: Strided
+    map: Map
 
 
 @dataclass(frozen=True, slots=True, eq=False)

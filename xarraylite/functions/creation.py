@@ -28,7 +28,9 @@ from ..containers.xarray import XArray
 from ..dtypes.names import as_dtype, dtype_name, float64, int64, kind
 from ..expr import build
 from ..expr.node import Iota, Node, Scalar
+from ..layout.layout import Layout
 from ..layout.strided import COLUMN_MAJOR, Order, Strided
+from ..layout.tiled import Map
 from ..shape.broadcast import as_shape
 
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
@@ -47,7 +49,7 @@ def check_device(device: str | None, operation: str) -> None:
 
 
 def _wrap(node: Node, layout: LayoutLike, strides: Sequence[int] | None, name: str) -> XArray:
-    place, policy = layout_of(node.shape, layout, strides, name)
+    place, policy = layout_of(node.shape, layout, strides, node.dtype, name)
     return XArray._own(store(node, place), place, node.dtype, policy)
 
 
@@ -99,11 +101,11 @@ def _place(
     layout: LayoutLike,
     strides: Sequence[int] | None,
     name: str,
-) -> tuple[Strided, Order, np.dtype[Any]]:
+) -> tuple[Map, Order | Layout, np.dtype[Any]]:
     extents = as_shape(shape, name)
     kind_ = float64 if dtype is None else as_dtype(dtype)
     _check_size(extents, kind_, name)
-    place, policy = layout_of(extents, layout, strides, name)
+    place, policy = layout_of(extents, layout, strides, kind_, name)
     XArray._refuse_overlap(place, kind_)
     return place, policy, kind_
 
@@ -205,7 +207,7 @@ def full(
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
     made = XArray._own(zeroed(place, kind_), place, kind_, policy)
     value = build.convert(natural, kind_)
-    if isinstance(value, Scalar):
+    if isinstance(value, Scalar) and isinstance(place, Strided):
         made.numpy()[...] = value.value
     else:
         made[...] = XExpression(value)
@@ -218,8 +220,9 @@ def _is_python(value: object) -> bool:
 
 def _like(values: XExpression, dtype: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
     """Return dtype and layout of an array like ``values``."""
-    if layout is None and isinstance(values, XContainer) and values.layout is COLUMN_MAJOR:
-        layout = COLUMN_MAJOR
+    if layout is None and isinstance(values, XContainer):
+        kept = values.layout
+        layout = kept if kept is COLUMN_MAJOR or isinstance(kept, Layout) else None
     return (values.dtype if dtype is None else dtype), layout
 
 

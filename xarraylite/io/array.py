@@ -74,9 +74,8 @@ def write_array(file: BinaryWriter, contents: Contents) -> None:
     """Evaluate what needs it, and write header and elements."""
     node, column = contents.node, contents.column_major
     if contents.lazy:
-        made = eval_(XExpression(node))
-        buffer, place = made.buffer, made.map
-    elif isinstance(node, Leaf) and (node.map.is_row_major() or node.map.is_column_major()):
+        node = eval_(XExpression(node)).node
+    if isinstance(node, Leaf) and (node.map.is_row_major() or node.map.is_column_major()):
         buffer, place = node.reading.buffer, node.map
     else:
         place = (Strided.column_major if column else Strided.row_major)(node.shape)

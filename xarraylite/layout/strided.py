@@ -42,6 +42,9 @@ class Order(Enum):
     def __repr__(self) -> str:
         return f"xl.{self.value}"
 
+    def __str__(self) -> str:
+        return self.value
+
 
 ROW_MAJOR = Order.ROW_MAJOR
 COLUMN_MAJOR = Order.COLUMN_MAJOR
@@ -115,6 +118,28 @@ class Strided:
             else:
                 high += stride * (extent - 1)
         return low, high
+
+    @property
+    def pattern(self) -> tuple[object, ...]:
+        """All but shape and offset: what plans depend on."""
+        return self.strides
+
+    def based(self) -> Strided:
+        """Return the same layout with element ``(0, …, 0)`` at position 0."""
+        return Strided(self.shape, self.strides)
+
+    def bits_of(self, itemsize: int) -> int:
+        """Return the bits from one element to the next in memory."""
+        return 8 * itemsize
+
+    def byte_start(self, itemsize: int) -> int:
+        """Return the byte of the buffer where element ``(0, …, 0)`` begins."""
+        return self.offset * itemsize
+
+    def byte_range(self, itemsize: int) -> tuple[int, int]:
+        """Return the first and the last byte of the buffer that may be reached."""
+        low, high = self.bounds()
+        return low * itemsize, high * itemsize + itemsize - 1
 
     def is_row_major(self) -> bool:
         """Tell whether the elements are contiguous in row-major order."""

@@ -6,8 +6,7 @@ The problem is NP-hard in general and easy for the coefficients that array strid
 - bounds of the partial sums, their greatest common divisor, and an upper bound on the gaps
   between neighbouring sums decide most cases without a search;
 - the last two variables have a closed form: counting the ``u`` with ``(a u + b) mod m <= w``
-  takes two sums of floors, a Euclidean algorithm.  The same holds for a triangle
-  ``0 <= x < y < n`` in place of the two.
+  takes two sums of floors, a Euclidean algorithm.
 
 What is left is searched, largest coefficients first, within a budget of steps.
 """
@@ -31,14 +30,12 @@ class Budget:
 
 
 class Sums:
-    """The reachable sums ``c_1 v_1 + ... + c_k v_k (+ t)``, ``0 <= v_i <= m_i``.
+    """The reachable sums ``c_1 v_1 + ... + c_k v_k``, ``0 <= v_i <= m_i``.
 
     Parameters
     ----------
     terms : list of (coefficient, bound)
         Coefficients not negative.
-    triangle : (w, r, n) or None
-        Adds ``t = w x - r y`` with ``0 <= x < y < n``.
     budget : Budget
         Steps that `hit` may take, shared with the other problems of the same call.
 
@@ -50,26 +47,11 @@ class Sums:
     ``max(gap_A, gap_B - reach_A)``: copies of A put down at the members of B.
     """
 
-    __slots__ = ("_budget", "_low", "_suffix", "_terms", "_triangle")
+    __slots__ = ("_budget", "_suffix", "_terms")
 
-    def __init__(
-        self,
-        terms: list[tuple[int, int]],
-        triangle: tuple[int, int, int] | None,
-        budget: Budget,
-    ) -> None:
-        self._triangle = triangle
+    def __init__(self, terms: list[tuple[int, int]], budget: Budget) -> None:
         self._budget = budget
-        self._low = reach = divisor = gap = 0
-        if triangle is not None:
-            w, r, n = triangle
-            corners = (-r, -r * (n - 1), w * (n - 2) - r * (n - 1))
-            self._low = min(corners)
-            reach = max(corners) - self._low
-            divisor = gcd(w, r)
-            # Each edge is a progression of n - 2 steps from corner to corner; the two with the
-            # smaller steps lead from the least value to the largest.
-            gap = sorted((w, abs(r), abs(w - r)))[1] if reach else 0
+        reach = divisor = gap = 0
         terms.sort()
         self._terms: list[tuple[int, int]] = []
         self._suffix = [(reach, divisor, gap)]
@@ -84,10 +66,10 @@ class Sums:
 
     def hit(self, low: int, high: int) -> bool:
         """Return whether a reachable sum lies in ``low..high``; may raise `OutOfWork`."""
-        return self._hit(len(self._terms), low - self._low, high - self._low)
+        return self._hit(len(self._terms), low, high)
 
     def _hit(self, left: int, low: int, high: int) -> bool:
-        """`hit` for the ``left`` smallest terms, the triangle counted from its least value."""
+        """`hit` for the ``left`` smallest terms."""
         reach, divisor, gap = self._suffix[left]
         if high < 0 or low > reach:
             return False
@@ -100,10 +82,8 @@ class Sums:
         # A window that misses lies strictly between two neighbouring sums.
         if high - low + divisor >= gap:
             return True
-        if left == 0:
-            return self._in_triangle(low + self._low, high + self._low)
         c, m = self._terms[left - 1]
-        if left == 2 and self._triangle is None:
+        if left == 2:
             return _in_box(c, m, *self._terms[0], low, high)
         rest = self._suffix[left - 1][0]
         first = max(0, -(-(low - rest) // c))
@@ -112,10 +92,6 @@ class Sums:
         if self._budget.left < 0:
             raise OutOfWork
         return any(self._hit(left - 1, low - c * v, high - c * v) for v in range(first, last + 1))
-
-    def _in_triangle(self, low: int, high: int) -> bool:
-        assert self._triangle is not None  # a set without a divisor was handled before
-        return _in_triangle(*self._triangle, low, high)
 
 
 def _in_box(a: int, m: int, b: int, n: int, low: int, high: int) -> bool:
@@ -128,25 +104,6 @@ def _in_box(a: int, m: int, b: int, n: int, low: int, high: int) -> bool:
     first = max(0, -(-(low - b * n) // a))
     last = min(m, high // a)
     return _some_residue(first, last, -a, high, b, high - low)
-
-
-def _in_triangle(w: int, r: int, n: int, low: int, high: int) -> bool:
-    """Whether ``low <= w x - r y <= high`` for ``0 <= x < y < n``; ``w > 0``, ``r`` not 0 or ``w``.
-
-    As in `_in_box`, with the integer ends ``x + 1`` and ``n - 1`` for ``y``: the real interval
-    of ``y`` must meet them (which bounds ``x``) and hold an integer (which is the residue).
-    """
-    first, last = 0, n - 2
-    if r < 0:
-        last = min(last, (high + r) // (w - r))
-        first = max(first, -(-(low + r * (n - 1)) // w))
-        return _some_residue(first, last, -w, high, -r, high - low)
-    last = min(last, (high + r * (n - 1)) // w)
-    if w > r:
-        first = max(first, -(-(low + r) // (w - r)))
-    else:
-        last = min(last, -(low + r) // (r - w))
-    return _some_residue(first, last, w, -low, r, high - low)
 
 
 def _some_residue(first: int, last: int, a: int, b: int, m: int, width: int) -> bool:

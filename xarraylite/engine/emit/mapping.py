@@ -125,7 +125,7 @@ def _value(source: Source, spec: MapSpec, pointer: str, fixed: set[int]) -> str:
 
 def _store(spec: MapSpec, pointer: str, index: str, value: str) -> str:
     at, offset = place(spec.operands[0], 0, index)
-    return f"store_{token(spec.operands[0].dtype).memory}({pointer}0{at}, {offset}, {value})"
+    return f"store_{spec.operands[0].memory}({pointer}0{at}, {offset}, {value})"
 
 
 def _direct(source: Source, spec: MapSpec) -> None:

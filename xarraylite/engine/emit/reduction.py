@@ -190,7 +190,7 @@ def _fold_along(source: Source, spec: ReduceSpec) -> None:
     else:
         _collect_parts(source, spec)
     names = token(spec.operands[0].dtype)
-    source.line(f"store_{names.memory}(p0, 0, {call(names.encode, 'total')})")
+    source.line(f"store_{spec.operands[0].memory}(p0, 0, {call(names.encode, 'total')})")
 
 
 def _halve(source: Source, spec: ReduceSpec) -> None:
@@ -259,7 +259,7 @@ def _fold_across(source: Source, spec: ReduceSpec) -> None:
         names = token(spec.operands[0].dtype)
         at, offset = place(spec.operands[0], 0, "j")
         with source.block("for j in range(left, right):"):
-            source.line(f"store_{names.memory}(p0{at}, {offset}, {call(names.encode, done)})")
+            source.line(f"store_{spec.operands[0].memory}(p0{at}, {offset}, {call(names.encode, done)})")
 
 
 def _fold_rows(source: Source, spec: ReduceSpec, rows: Odometer) -> None:

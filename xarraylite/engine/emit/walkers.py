@@ -49,11 +49,23 @@ class Access(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What a kernel's source depends on, of one walker."""
+    """What a kernel's source depends on, of one walker.
+
+    Where ``packing`` elements share a byte, addresses and strides count elements.
+    """
 
     dtype: DType
     inner: Inner
     access: Access
+    packing: int = 1
+
+    @property
+    def memory(self) -> str:
+        """Suffix of the functions that load and store such elements."""
+        names = token(self.dtype)
+        if self.packing == 1:
+            return names.memory
+        return "truth1" if names.kind == "b" else f"packed{8 // self.packing}"
 
 
 class Words:
@@ -189,7 +201,7 @@ def _reader(operands: Sequence[Operand], w: int, pointer: str, index: str) -> st
         return base if operand.inner is Inner.STILL else f"({base} + ({index}) * e{w})"
     verb = "load" if operand.access is Access.APART else "peek"
     at, offset = place(operand, w if operand.access is not Access.SAME else 0, index)
-    return f"{verb}_{token(operand.dtype).memory}({base}{at}@, {offset})"
+    return f"{verb}_{operand.memory}({base}{at}@, {offset})"
 
 
 def place(operand: Operand, w: int, index: str) -> tuple[str, str]:

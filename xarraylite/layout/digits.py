@@ -1,0 +1,332 @@
+"""Tiled layouts as mixed-radix numbers: where each element of a tiled array lies.
+
+Laying out an array takes *levels*.  First its dimensions are put in physical order, the reverse
+of ``minor_to_major``.  Then each tile ``(t_k, …, t_1)`` replaces the ``k`` minor-most dimensions
+by twice as many: extents ``ceil(d / t)`` (the grid of tiles) and then ``t`` (inside a tile), index
+``e // t`` and ``e % t``.  A dimension marked with `COMBINE` is first merged with the next more
+minor one.  The position is the row-major linear index in the dimensions of the last level.  Where
+``t`` does not divide ``d``, positions at the end of the last tile belong to no element: padding.
+
+Seen from one dimension, splitting it again and again makes *digits*.  Splitting the quotient of
+an earlier split only moves the larger period in front, so every dimension has one normal form:
+periods ``p_1 > p_2 > … > 1`` with strides ``s_k``,
+
+    position = r_0 // p_1 * s_1 + r_1 // p_2 * s_2 + …,    r_0 = e,  r_k = r_{k-1} % p_k,
+
+which is NVIDIA CuTe's hierarchical layout plus bounds.  Merged dimensions share one such number.
+Everything that computes with layouts reads these digits: `linear_index` here, the loops of the
+engine, the overlap test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from .tile import COMBINE
+
+Digits = tuple[tuple[int, int], ...]
+"""(period, stride) pairs, periods falling, the last one 1."""
+
+
+class Field(NamedTuple):
+    """Logical dimensions whose merged index is written in digits.
+
+    Attributes
+    ----------
+    dims : tuple of int
+        The dimensions, major to minor; one, unless tiles combine.
+    weights : tuple of int
+        The merged index is the sum of ``weight * index`` over ``dims``.
+    digits : Digits
+        Periods and strides, in elements.
+    """
+
+    dims: tuple[int, ...]
+    weights: tuple[int, ...]
+    digits: Digits
+
+
+class Level(NamedTuple):
+    """What one tile does to the physical dimensions before it.
+
+    Attributes
+    ----------
+    extra : int
+        Dimensions of extent 1 put in front, where the tile is longer than the array.
+    before : tuple of int
+        Extents it is applied to, these included, major to minor.
+    merged : tuple of tuple of int
+        For each dimension after combining, the positions in ``before`` that form it.
+    sizes : tuple of int
+        Sizes of the dimensions after combining.
+    tile : tuple of int
+        Tile sizes of the minor-most of them.
+    """
+
+    extra: int
+    before: tuple[int, ...]
+    merged: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+    tile: tuple[int, ...]
+
+    @property
+    def after(self) -> tuple[int, ...]:
+        """Extents that it leaves."""
+        keep = len(self.sizes) - len(self.tile)
+        grid = [-(-d // t) for d, t in zip(self.sizes[keep:], self.tile, strict=True)]
+        return (*self.sizes[:keep], *grid, *self.tile)
+
+    def forward(self, index: Sequence[Any]) -> list[Any]:
+        """Return the index after this level."""
+        index = [0] * self.extra + list(index)
+        joined = []
+        for parts in self.merged:
+            value = 0
+            for at in parts:
+                value = value * self.before[at] + index[at]
+            joined.append(value)
+        keep = len(joined) - len(self.tile)
+        inside = list(zip(joined[keep:], self.tile, strict=True))
+        return joined[:keep] + [e // t for e, t in inside] + [e % t for e, t in inside]
+
+    def backward(self, index: Sequence[int]) -> list[int] | None:
+        """Return the index before this level; None for padding."""
+        count = len(self.tile)
+        keep = len(self.sizes) - count
+        joined = list(index[:keep])
+        joined += [
+            q * t + r
+            for q, r, t in zip(
+                index[keep : keep + count], index[keep + count :], self.tile, strict=True
+            )
+        ]
+        if any(e >= d for e, d in zip(joined, self.sizes, strict=True)):
+            return None
+        found = [0] * len(self.before)
+        for value, parts in zip(joined, self.merged, strict=True):
+            rest = value
+            for at in reversed(parts):
+                found[at] = rest % self.before[at]
+                rest //= self.before[at]
+        return found[self.extra :]
+
+
+@dataclass(frozen=True, eq=False)
+class Tiled:
+    """The geometry of a tiled array; `Tiled.of` makes and remembers them.
+
+    Attributes
+    ----------
+    dimensions : tuple of int
+        Logical extents.
+    minor_to_major : tuple of int
+        Dimensions from the fastest to the slowest.
+    levels : tuple of Level
+        One per tile.
+    """
+
+    dimensions: tuple[int, ...]
+    minor_to_major: tuple[int, ...]
+    levels: tuple[Level, ...]
+
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def of(
+        dimensions: tuple[int, ...],
+        minor_to_major: tuple[int, ...],
+        tiles: tuple[tuple[int, ...], ...] = (),
+    ) -> Tiled:
+        """Return the geometry of ``dimensions`` under a layout (known to fit them).
+
+        Examples
+        --------
+        The element at (2, 3) of ``f32[3,5]{1,0:T(2,2)}``:
+
+        >>> Tiled.of((3, 5), (1, 0), ((2, 2),)).linear_index((2, 3))
+        17
+        """
+        extents = tuple([dimensions[d] for d in reversed(minor_to_major)])
+        levels = []
+        for tile in tiles:
+            level = _level(extents, tile)
+            levels.append(level)
+            extents = level.after
+        return Tiled(dimensions, minor_to_major, tuple(levels))
+
+    @cached_property
+    def physical_dimensions(self) -> tuple[int, ...]:
+        """Extents after all tiles, major to minor."""
+        if self.levels:
+            return self.levels[-1].after
+        return tuple([self.dimensions[d] for d in reversed(self.minor_to_major)])
+
+    @cached_property
+    def physical_size(self) -> int:
+        """Number of positions, padding included."""
+        return math.prod(self.physical_dimensions)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...] | None:
+        """The layout as sums of digits; None if a later tile combines digits."""
+        return _fields(self)
+
+    @cached_property
+    def has_padding(self) -> bool:
+        """Whether some position belongs to no element."""
+        return self.physical_size != math.prod(self.dimensions)
+
+    def linear_index(self, index: Sequence[int]) -> int:
+        """Return the position of the element at ``index`` (known to be in range)."""
+        fields = self.fields
+        if fields is None:
+            return self._by_levels(index)
+        position = 0
+        for dims, weights, digits in fields:
+            if len(dims) == 1:
+                rest = index[dims[0]]
+            else:
+                rest = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])
+            for period, stride in digits:
+                position += rest // period * stride
+                rest %= period
+        return position
+
+    def _by_levels(self, index: Sequence[int]) -> int:
+        """Follow every level: the definition, for layouts without digits and for tests."""
+        position = 0
+        moved = self.physical_index(index)
+        for extent, e in zip(self.physical_dimensions, moved, strict=True):
+            position = position * extent + e
+        return position
+
+    def physical_index(self, index: Sequence[Any]) -> list[Any]:
+        """Return the index in the physical dimensions; of ints, or of arrays of them."""
+        moved = [index[d] for d in reversed(self.minor_to_major)]
+        for level in self.levels:
+            moved = level.forward(moved)
+        return moved
+
+    def multi_index(self, position: int) -> tuple[int, ...] | None:
+        """Return the index of the element at ``position`` (known to be in range), or None."""
+        moved: list[int] | None = []
+        for extent in reversed(self.physical_dimensions):
+            moved.append(position % extent)
+            position //= extent
+        moved.reverse()
+        for level in reversed(self.levels):
+            moved = level.backward(moved)
+            if moved is None:
+                return None
+        index = [0] * len(self.dimensions)
+        for d, e in zip(reversed(self.minor_to_major), moved, strict=True):
+            index[d] = e
+        return tuple(index)
+
+    def memory_order(self) -> list[int | None]:
+        """Return the row-major ordinal of the element at each position, None for padding."""
+        order: list[int | None] = [None] * self.physical_size
+        if 0 in self.dimensions:
+            return order
+        index = [0] * len(self.dimensions)
+        for ordinal in range(math.prod(self.dimensions)):
+            order[self.linear_index(index)] = ordinal
+            for d in range(len(index) - 1, -1, -1):
+                index[d] += 1
+                if index[d] < self.dimensions[d]:
+                    break
+                index[d] = 0
+        return order
+
+
+def _level(extents: tuple[int, ...], tile: tuple[int, ...]) -> Level:
+    """Return the level that ``tile`` makes of physical ``extents``."""
+    extra = max(0, len(tile) - len(extents))
+    before = (1,) * extra + extents
+    keep = len(before) - len(tile)
+    merged: list[tuple[int, ...]] = [(at,) for at in range(keep)]
+    sizes: list[int] = []
+    open_parts: tuple[int, ...] = ()
+    for at, size in enumerate(tile, keep):
+        open_parts = (*open_parts, at)
+        if size != COMBINE:
+            merged.append(open_parts)
+            sizes.append(size)
+            open_parts = ()
+    joined = tuple([math.prod([before[at] for at in parts]) for parts in merged])
+    return Level(extra, before, tuple(merged), joined, tuple(sizes))
+
+
+class _Split:
+    """A physical dimension as a tree: a leaf until a later level splits it."""
+
+    __slots__ = ("high", "low", "period", "stride")
+
+    def __init__(self) -> None:
+        self.period = 1
+        self.stride = 0
+        self.high: _Split | None = None
+        self.low: _Split | None = None
+
+    def split(self, period: int) -> tuple[_Split, _Split]:
+        self.period, self.high, self.low = period, _Split(), _Split()
+        return self.high, self.low
+
+    def digits(self) -> list[tuple[int, int]]:
+        """Return the normal form: the digits of a quotient have their periods multiplied."""
+        if self.high is None or self.low is None:
+            return [(1, self.stride)]
+        high = [(p * self.period, s) for p, s in self.high.digits()]
+        return high + self.low.digits()
+
+
+def _fields(tiled: Tiled) -> tuple[Field, ...] | None:
+    """Return the digits of every dimension or merged group."""
+    groups: list[tuple[int, ...]] = [(d,) for d in reversed(tiled.minor_to_major)]
+    roots = [_Split() for _ in groups]
+    current = list(roots)
+    for depth, level in enumerate(tiled.levels):
+        extra = level.extra
+        current = [_Split() for _ in range(extra)] + current
+        if any(len(parts) > 1 for parts in level.merged):
+            if depth:
+                return None
+            padded = [() for _ in range(extra)] + groups
+            groups = [sum([padded[at] for at in parts], ()) for parts in level.merged]
+            roots = current = [_Split() for _ in groups]
+        elif depth == 0 and extra:
+            groups, roots = [() for _ in range(extra)] + groups, list(current)
+        keep = len(current) - len(level.tile)
+        pairs = [at.split(t) for at, t in zip(current[keep:], level.tile, strict=True)]
+        current = current[:keep] + [high for high, _ in pairs] + [low for _, low in pairs]
+    stride = 1
+    for leaf, extent in zip(reversed(current), reversed(tiled.physical_dimensions), strict=True):
+        leaf.stride = stride
+        stride *= extent
+    found = []
+    for dims, root in zip(groups, roots, strict=True):
+        if dims:
+            extents = [tiled.dimensions[d] for d in dims]
+            weights = tuple([math.prod(extents[k + 1 :]) for k in range(len(dims))])
+            found.append(Field(dims, weights, simplify(root.digits(), math.prod(extents))))
+    return tuple(found)
+
+
+def simplify(digits: Sequence[tuple[int, int]], extent: int) -> Digits:
+    """Return the same function on ``0 … extent - 1`` with as few digits as possible."""
+    reach = extent
+    kept: list[tuple[int, int]] = []
+    for period, stride in digits:
+        if reach <= period and period > 1:
+            continue  # the digit is always 0
+        reach = min(reach, period) if period > 1 else reach
+        if kept:
+            above, step = kept[-1]
+            if above % period == 0 and step == stride * (above // period):
+                kept[-1] = (period, stride)
+                continue
+        kept.append((period, stride))
+    return tuple(kept)

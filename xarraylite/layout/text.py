@@ -1,0 +1,474 @@
+"""The text of array specs and layouts: a strict reader and a printer.
+
+The grammar, with blanks, ``//`` and ``/* */`` comments allowed between tokens::
+
+    spec     = array | "(" [spec {"," spec}] ")" | "b" "(" array ")" | "token[]" | "opaque[]"
+    array    = type "[" [dim {"," dim}] "]" [layout]          dim = int | "<=" int | "?"
+    layout   = "{" int {"," int} [":" property*] "}" | "{" ":" property* "}"
+    property = D(level,..)  T(size,..)..  L(int)  #(type)  *(type)  E(int)  S(int)
+               SC(int:int,..)..  P(spec)  M(int)              each at most once, in this order
+
+Reading is one pass of one regular expression that makes tokens, then one walk over them that
+never goes back, so time is linear in the length.  Tokens carry no positions: the column of an
+error is found by making the tokens again.  Length, depth, rank and digits are bounded.
+
+XLA's own reader lets some malformed texts through (a missing parenthesis before a brace, empty
+tiles, numbers that wrap around); here they are errors.  Canonical text has no blanks but one after
+the commas of a tuple, where every fifth element is announced by a comment with its number.
+
+This module knows neither `Layout` nor `ArraySpec`: both are made by functions it is given, because
+the classes read their own text.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
+
+from .._errors import LayoutParseError, XarrayliteError
+from .elements import ARRAY_TYPES, ELEMENT_TYPES, ElementType
+from .fields import SplitConfig
+from .tile import COMBINE, LIMIT, MAX_RANK, Tile
+
+MAX_LENGTH: Final = 1 << 20
+"""Most characters of a text."""
+MAX_DEPTH: Final = 32
+"""Deepest nesting of tuples."""
+MAX_DIGITS: Final = 19
+"""Most digits of a number: as many as the largest 64-bit integer has."""
+UNBOUNDED: Final = -LIMIT
+"""The size of a dimension without a bound, ``?``."""
+
+MakeLayout = Callable[[tuple[int, ...], Mapping[str, Any]], Any]
+MakeSpec = Callable[[ElementType, tuple[int, ...], Any, tuple[bool, ...], tuple[Any, ...]], Any]
+T = TypeVar("T")
+
+_TOKEN = re.compile(r"-?[0-9]+|[A-Za-z_][A-Za-z0-9_.\-]*|<=|[^ \t\n\r]")
+# An unterminated comment extends to the end, in one match: no later start is tried.
+_COMMENT = re.compile(r"//[^\n\r]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_ORDER = {name: k for k, name in enumerate(["D", *"TL#*ES", "SC", "P", "M"])}
+_INTEGERS = {  # property -> (field, least, most)
+    "L": ("tail_padding_alignment_in_elements", 1, LIMIT - 1),
+    "E": ("element_size_in_bits", 0, LIMIT - 1),
+    "S": ("memory_space", 0, 127),
+    "M": ("dynamic_shape_metadata_prefix_bytes", 0, LIMIT - 1),
+}
+_TYPES = {"#": "index_primitive_type", "*": "pointer_primitive_type"}
+_LEVELS = frozenset("DCSH")
+_NO_OPTIONS: Mapping[str, Any] = {}
+
+
+class ShapeText(NamedTuple):
+    """What stands inside ``P(...)``: the fields of an array spec, without its methods."""
+
+    element_type: ElementType
+    dimensions: tuple[int, ...]
+    layout: Any
+    dynamic: tuple[bool, ...]
+    tuple_shapes: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return print_spec(self)
+
+
+def parse_layout(text: str, make_layout: MakeLayout) -> Any:
+    """Return the layout that ``text`` describes, made by ``make_layout``.
+
+    Raises
+    ------
+    LayoutParseError
+        If the text is malformed.
+    """
+    reader = _Reader(text, make_layout, ShapeText, "Layout.parse")
+    reader.expect("{", "a layout begins with '{'")
+    return reader.finish(reader.layout(None))
+
+
+def parse_spec(
+    text: str, make_layout: MakeLayout, make_spec: MakeSpec, check: Callable[[Any], None]
+) -> Any:
+    """Return the array spec that ``text`` describes, made by ``make_spec``.
+
+    XLA reads an array that stands alone as it is written, and validates the elements of tuples;
+    ``check`` does so.
+
+    Raises
+    ------
+    LayoutParseError
+        If the text is malformed.
+    """
+    reader = _Reader(text, make_layout, make_spec, "ArraySpec.parse", check)
+    return reader.finish(reader.spec(0))
+
+
+def _without_comments(text: str, operation: str) -> str:
+    """Return the text with its comments blanked out, every other character in its place."""
+    if not isinstance(text, str):
+        raise LayoutParseError(f"{operation}: {type(text).__name__} given, not text", repr(text))
+    if len(text) > MAX_LENGTH:
+        raise LayoutParseError(
+            f"{operation}: {len(text)} characters; at most {MAX_LENGTH} are read", text, MAX_LENGTH
+        )
+    code = text
+    if "/" in text:
+        for comment in _COMMENT.finditer(text):
+            shown = comment[0]
+            if shown[1] == "*" and (len(shown) < 4 or not shown.endswith("*/")):
+                at = comment.start() + 1
+                raise LayoutParseError(f"{operation}: comment without an end", text, at)
+        code = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    if not code.isascii():
+        at = next(k for k, char in enumerate(code) if char > "\x7f")
+        raise LayoutParseError(f"{operation}: unexpected {code[at]!r}", text, at + 1)
+    return code
+
+
+class _Reader:
+    """A place in the tokens of one text, and the rules of the grammar as methods.
+
+    Each method reads its part from the current token on, moves behind it and returns it.
+    """
+
+    __slots__ = ("at", "check", "code", "make_layout", "make_spec", "operation", "text", "tokens")
+
+    def __init__(
+        self,
+        text: str,
+        make_layout: MakeLayout,
+        make_spec: MakeSpec,
+        operation: str,
+        check: Callable[[Any], None] | None = None,
+    ) -> None:
+        self.text = text
+        self.code = _without_comments(text, operation)
+        self.tokens: list[str] = _TOKEN.findall(self.code)
+        self.tokens.append("")  # the end, which equals no token
+        self.at = 0
+        self.make_layout = make_layout
+        self.make_spec = make_spec
+        self.operation = operation
+        self.check = check
+
+    def fail(self, rule: str, at: int | None = None) -> NoReturn:
+        """Raise for the token ``at``, the current one by default."""
+        index = self.at if at is None else at
+        found = self.tokens[index][:40]
+        self.fail_at(index, f"{rule}, found {found!r}" if found else f"{rule}, found the end")
+
+    def fail_at(self, index: int, problem: str) -> NoReturn:
+        """Raise for the token ``index``, whose column is found by making the tokens again."""
+        column = len(self.text) + 1
+        if self.tokens[index]:
+            matches = itertools.islice(_TOKEN.finditer(self.code), index, None)
+            column = next(matches).start() + 1
+        raise LayoutParseError(f"{self.operation}: {problem}", self.text, column)
+
+    def expect(self, token: str, rule: str) -> None:
+        """Step over a token that must come here."""
+        if self.tokens[self.at] != token:
+            self.fail(rule)
+        self.at += 1
+
+    def finish(self, result: T) -> T:
+        """Return what was read, if the text ends here."""
+        if self.tokens[self.at]:
+            self.fail("expected nothing more")
+        return result
+
+    def spec(self, depth: int) -> Any:
+        """A spec of any kind."""
+        name = self.tokens[self.at]
+        kind = ARRAY_TYPES.get(name)
+        if kind is not None:
+            self.at += 1
+            return self.array(kind)
+        following = self.tokens[self.at + 1] if name else ""
+        if name == "(":
+            return self.group(depth)
+        if name == "b" and following == "(":
+            return self.buffer()
+        if name in ("token", "opaque"):
+            self.at += 1
+            self.expect("[", f"expected '[' after {name}")
+            self.expect("]", f"expected ']', for {name} has no dimensions")
+            return self.make_spec(ELEMENT_TYPES[name], (), None, (), ())
+        return self.fail("expected an element type, such as f32, or '('")
+
+    def group(self, depth: int) -> Any:
+        """Specs between parentheses."""
+        if depth == MAX_DEPTH:
+            self.fail(f"tuples nest at most {MAX_DEPTH} deep")
+        shapes: list[Any] = []
+        while not shapes or self.tokens[self.at] == ",":
+            self.at += 1
+            if not shapes and self.tokens[self.at] == ")":
+                break
+            shapes.append(self.element(depth + 1))
+        self.expect(")", "expected ',' or ')'")
+        return self.make_spec(ELEMENT_TYPES["tuple"], (), None, (), tuple(shapes))
+
+    def element(self, depth: int) -> Any:
+        """One spec of a tuple."""
+        start = self.at
+        shape = self.spec(depth)
+        if self.check is not None:
+            try:
+                self.check(shape)
+            except XarrayliteError as error:
+                self.fail_at(start, f"an element of a tuple is not valid ({error})")
+        return shape
+
+    def buffer(self) -> Any:
+        """One array between ``b(`` and ``)``."""
+        self.at += 2
+        kind = ARRAY_TYPES.get(self.tokens[self.at])
+        if kind is None:
+            self.fail("a buffer holds one array: expected its element type")
+        self.at += 1
+        inner = self.array(kind)
+        self.expect(")", "expected ')' after the buffer's array")
+        return self.make_spec(ELEMENT_TYPES["buffer"], (), None, (), (inner,))
+
+    def array(self, kind: ElementType) -> Any:
+        """Dimensions and layout of an array."""
+        self.expect("[", f"expected '[' after {kind.name}")
+        dimensions, dynamic = self.dimensions()
+        if self.tokens[self.at] == "{":
+            self.at += 1
+            layout = self.layout(len(dimensions))
+        else:
+            rank = len(dimensions)
+            layout = self.make_layout(tuple(range(rank - 1, -1, -1)), _NO_OPTIONS)
+        return self.make_spec(kind, dimensions, layout, dynamic, ())
+
+    def dimensions(self) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+        """Sizes up to ``]``, and which of them are dynamic."""
+        tokens = self.tokens
+        if tokens[self.at] == "]":
+            self.at += 1
+            return (), ()
+        start = self.at
+        sizes: list[int] = []
+        dynamic: list[bool] = []
+        while True:
+            token = tokens[self.at]
+            if token == "?":
+                sizes.append(UNBOUNDED)
+                self.at += 1
+            else:
+                if token == "<=":
+                    self.at += 1
+                sizes.append(self.integer("expected a size, '<=' or '?'"))
+            dynamic.append(token in ("?", "<="))
+            if tokens[self.at] != ",":
+                break
+            self.at += 1
+        self.expect("]", "expected ',' or ']'")
+        if len(sizes) > MAX_RANK:
+            self.fail(f"an array has at most {MAX_RANK} dimensions", start)
+        return tuple(sizes), tuple(dynamic)
+
+    def integer(self, rule: str, low: int = 0, high: int = LIMIT - 1) -> int:
+        """An integer between two bounds."""
+        token = self.tokens[self.at]
+        if not token.isdigit():
+            self.fail(rule)
+        if len(token) > MAX_DIGITS:
+            self.fail(f"a number has at most {MAX_DIGITS} digits")
+        value = int(token)
+        if not low <= value <= high:
+            self.fail(f"expected a number from {low} to {high}")
+        self.at += 1
+        return value
+
+    def layout(self, rank: int | None) -> Any:
+        """A layout behind its ``{``, of an array of ``rank`` dimensions; None for any."""
+        tokens = self.tokens
+        start = self.at
+        order: tuple[int, ...] = ()
+        token = tokens[start]
+        if token != ":" and not (token == "}" and rank is None):
+            order = tuple(self.integers("expected a dimension number or ':'"))
+        if rank is not None and sorted(order) != list(range(rank)):
+            self.blame_order(order, rank, start)
+        elif len(order) > MAX_RANK:
+            self.fail(f"a layout has at most {MAX_RANK} dimensions", start)
+        options = _NO_OPTIONS
+        if tokens[self.at] == ":":
+            self.at += 1
+            options = self.properties(rank)
+        self.expect("}", "expected ',' or ':' or '}'" if options is _NO_OPTIONS else "expected '}'")
+        return self.make_layout(order, options)
+
+    def blame_order(self, order: tuple[int, ...], rank: int, start: int) -> NoReturn:
+        """Raise for a ``minor_to_major`` that is no permutation, where it goes wrong."""
+        if len(order) != rank:
+            self.fail(f"minor_to_major has {len(order)} entries for {rank} dimensions", start)
+        wrong = next(k for k, d in enumerate(order) if d >= rank or d in order[:k])
+        rule = f"minor_to_major names each of the dimensions 0 to {rank - 1} once"
+        self.fail(rule, start + 2 * wrong)
+
+    def integers(self, rule: str) -> list[int]:
+        """One or more integers between commas."""
+        values = [self.integer(rule)]
+        while self.tokens[self.at] == ",":
+            self.at += 1
+            values.append(self.integer(rule))
+        return values
+
+    def properties(self, rank: int | None) -> dict[str, Any]:
+        """What follows the colon of a layout, up to ``}``."""
+        options: dict[str, Any] = {}
+        previous = -1
+        while (name := self.tokens[self.at]) != "}":
+            place = _ORDER.get(name, -1)
+            if place < 0:
+                self.fail(f"expected '}}' or one of the properties {' '.join(_ORDER)}")
+            if place <= previous:
+                self.fail(f"properties come once each, in the order {' '.join(_ORDER)}")
+            previous = place
+            self.at += 1
+            if self.tokens[self.at] != "(":
+                self.fail(f"expected '(' after {name}")
+            _PROPERTIES[name](self, name, options, rank)
+        return options
+
+    def close(self) -> None:
+        """Step over the parenthesis that ends a property."""
+        self.expect(")", "expected ')'")
+
+    def read_tiles(self, _name: str, options: dict[str, Any], _rank: int | None) -> None:
+        """``T(8,128)(2,1)``."""
+        tiles: list[Tile] = []
+        while self.tokens[self.at] == "(":
+            sizes = [self.tile_size()]
+            while self.tokens[self.at] == ",":
+                sizes.append(self.tile_size())
+            if sizes[-1] == COMBINE:
+                self.fail("'*' merges a dimension into the next one, and the tile ends")
+            self.close()
+            tiles.append(Tile._trusted(tuple(sizes)))
+        options["tiles"] = tuple(tiles)
+
+    def tile_size(self) -> int:
+        """One size of a tile behind ``(`` or ``,``."""
+        self.at += 1
+        token = self.tokens[self.at]
+        # The number that XLA writes for the marker where it writes numbers.
+        if token in ("*", "-9223372036854775808"):
+            self.at += 1
+            return COMBINE
+        return self.integer("expected a tile size or '*'", 1)
+
+    def read_integer(self, name: str, options: dict[str, Any], _rank: int | None) -> None:
+        """``L(8)``, ``E(4)``, ``S(1)``, ``M(8)``."""
+        field, low, high = _INTEGERS[name]
+        self.at += 1
+        options[field] = self.integer("expected a number", low, high)
+        self.close()
+
+    def read_type(self, name: str, options: dict[str, Any], _rank: int | None) -> None:
+        """``#(u32)``, ``*(u32)``."""
+        self.at += 1
+        kind = ARRAY_TYPES.get(self.tokens[self.at])
+        if kind is None or not kind.is_unsigned:
+            self.fail("expected an unsigned integer type")
+        self.at += 1
+        options[_TYPES[name]] = kind
+        self.close()
+
+    def read_splits(self, _name: str, options: dict[str, Any], rank: int | None) -> None:
+        """``SC(0:2,4)(1:3)``."""
+        most = MAX_RANK if rank is None else rank
+        splits: list[SplitConfig] = []
+        while self.tokens[self.at] == "(":
+            self.at += 1
+            dimension = self.integer("expected a physical dimension", 0, most - 1)
+            self.expect(":", "expected ':' after the dimension")
+            indices = [] if self.tokens[self.at] == ")" else self.integers("expected an index")
+            self.close()
+            splits.append(SplitConfig(dimension, tuple(indices)))
+        options["split_configs"] = tuple(splits)
+
+    def read_levels(self, _name: str, _options: dict[str, Any], rank: int | None) -> None:
+        """``D(D+,C~)``: how sparse arrays stored each dimension; read and dropped."""
+        start = self.at - 1
+        count = 0
+        while count == 0 or self.tokens[self.at] == ",":
+            self.at += 1
+            if self.tokens[self.at] not in _LEVELS:
+                self.fail("expected a dimension level: D, C, S or H")
+            self.at += 1
+            self.at += self.tokens[self.at] == "+"
+            self.at += self.tokens[self.at] == "~"
+            count += 1
+        self.close()
+        if rank is not None and count != rank:
+            self.fail(f"{count} dimension levels for {rank} dimensions", start)
+
+    def read_shape(self, _name: str, options: dict[str, Any], rank: int | None) -> None:
+        """``P(f32[2])``: only a layout that stands alone may have one."""
+        if rank is not None:
+            self.fail("only sparse arrays had a physical shape P(...)", self.at - 1)
+        self.at += 1
+        options["physical_shape"] = self.spec(0)
+        self.close()
+
+
+_PROPERTIES: dict[str, Callable[[_Reader, str, dict[str, Any], int | None], None]] = {
+    "D": _Reader.read_levels,
+    "T": _Reader.read_tiles,
+    "SC": _Reader.read_splits,
+    "P": _Reader.read_shape,
+    **dict.fromkeys(_INTEGERS, _Reader.read_integer),
+    **dict.fromkeys(_TYPES, _Reader.read_type),
+}
+
+
+def print_layout(layout: Any) -> str:
+    """Return the canonical text of a layout."""
+    order = ",".join(map(str, layout.minor_to_major))
+    parts: list[str] = []
+    if layout.tiles:
+        parts += ["T", *map(str, layout.tiles)]
+    if layout.tail_padding_alignment_in_elements != 1:
+        parts.append(f"L({layout.tail_padding_alignment_in_elements})")
+    if layout.index_primitive_type is not None:
+        parts.append(f"#({layout.index_primitive_type})")
+    if layout.pointer_primitive_type is not None:
+        parts.append(f"*({layout.pointer_primitive_type})")
+    if layout.element_size_in_bits:
+        parts.append(f"E({layout.element_size_in_bits})")
+    if layout.memory_space:
+        parts.append(f"S({layout.memory_space})")
+    if layout.split_configs:
+        parts += ["SC", *map(str, layout.split_configs)]
+    if layout.physical_shape is not None:
+        parts.append(f"P({layout.physical_shape})")
+    if layout.dynamic_shape_metadata_prefix_bytes:
+        parts.append(f"M({layout.dynamic_shape_metadata_prefix_bytes})")
+    return f"{{{order}:{''.join(parts)}}}" if parts else f"{{{order}}}"
+
+
+def print_spec(spec: Any, *, layouts: bool = True) -> str:
+    """Return the canonical text of an array spec, with or without its layouts."""
+    kind = spec.element_type.name
+    if kind == "tuple":
+        shapes = [print_spec(shape, layouts=layouts) for shape in spec.tuple_shapes]
+        for k in range(5, len(shapes), 5):
+            shapes[k] = f"/*index={k}*/{shapes[k]}"
+        return f"({', '.join(shapes)})"
+    if kind == "buffer":
+        return f"b({print_spec(spec.tuple_shapes[0], layouts=layouts)})"
+    sizes = [
+        "?" if size == UNBOUNDED else f"<={size}" if dynamic else str(size)
+        for size, dynamic in zip(spec.dimensions, spec.dynamic, strict=True)
+    ]
+    text = f"{kind}[{','.join(sizes)}]"
+    if layouts and spec.layout is not None:
+        braces = print_layout(spec.layout)
+        if braces != "{}":
+            text += braces
+    return text

@@ -1,0 +1,145 @@
+"""Indices, origins and boxes as users write them, checked once and turned into plain ranges.
+
+A *slice* or *chip* is asked for by up to ``rank`` leading integers, which pin the first modes
+and let the others run their whole span, or by two vectors of ``rank`` integers: the first
+element and one past the last one.  Behind this module there are only ranges ``(first, stop)``
+per mode, with None for "the whole span, whatever it is".
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from .._errors import IndexRangeError, ShapeError
+
+#: First offset and one past the last one, or None for the whole span of a mode.
+Range = tuple[int, int] | None
+
+
+class BoundsError(ShapeError, IndexRangeError):
+    """An index or a box lies outside the shape it is applied to."""
+
+
+def integer(value: object, operation: str, what: str) -> int:
+    """Return ``value`` as a Python int.
+
+    Raises
+    ------
+    ShapeError
+        For a bool or anything that is not an integer.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ShapeError(f"{operation}: {what} must be an integer, got {value!r}")
+    try:
+        return operator.index(value)
+    except TypeError:  # an array of more than one element has __index__, too
+        raise ShapeError(f"{operation}: {what} must be an integer, got {value!r}") from None
+
+
+def integers(values: object, operation: str, what: str) -> tuple[int, ...]:
+    """Return an integer or an iterable of integers as a tuple of Python ints.
+
+    Raises
+    ------
+    ShapeError
+        If one of them is no integer.
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        values = (values,)
+    return tuple([integer(value, operation, what) for value in values])
+
+
+def index_of(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
+    """Return an index given as ``f(0, 1)`` or as ``f((0, 1))``.
+
+    Raises
+    ------
+    ShapeError
+        If an entry is no integer.
+    """
+    values = given[0] if len(given) == 1 else given
+    return integers(values, operation, "an index")
+
+
+def parse_ranges(given: tuple[Any, ...], rank: int, operation: str) -> tuple[Range, ...]:
+    """Return one range per mode for the arguments of ``slice`` or ``chip``.
+
+    Parameters
+    ----------
+    given : tuple
+        Up to ``rank`` integers, or two vectors of ``rank`` integers.
+    rank : int
+        Rank of the shape.
+    operation : str
+        Named in messages.
+
+    Raises
+    ------
+    ShapeError
+        For other arguments, vectors of another length, or a box that ends before it starts.
+    BoundsError
+        For negative integers: offsets count from the first element.
+    """
+    vectors = [not hasattr(item, "__index__") and isinstance(item, Iterable) for item in given]
+    if vectors == [True, True]:
+        first = integers(given[0], operation, "an entry of the first element")
+        stop = integers(given[1], operation, "an entry of the end")
+        if not len(first) == len(stop) == rank:
+            raise ShapeError(
+                f"{operation}: a box of a rank {rank} shape takes two vectors of {rank} integers, "
+                f"got {first} and {stop}"
+            )
+        if any([a > b for a, b in zip(first, stop, strict=True)]):
+            raise ShapeError(f"{operation}: the box ends at {stop}, before it starts at {first}")
+        ranges = tuple(zip(first, stop, strict=True))
+    else:
+        if any(vectors) or len(given) > rank:
+            raise ShapeError(
+                f"{operation}: takes up to {rank} integers or two vectors of {rank} integers "
+                f"for a rank {rank} shape, got {', '.join(map(repr, given))}"
+            )
+        pins = [integer(item, operation, "an index") for item in given]
+        ranges = tuple([(pin, pin + 1) for pin in pins])
+    if any([a < 0 for a, _ in ranges]):
+        raise BoundsError(f"{operation}: offsets count from 0, got {ranges_text(ranges)}")
+    return ranges + (None,) * (rank - len(ranges))
+
+
+def dropped_modes(ranges: tuple[Range, ...], operation: str = "chip") -> tuple[int, ...]:
+    """Return the modes that a chip drops: those whose range holds exactly one index.
+
+    Raises
+    ------
+    ShapeError
+        If there is none, because a chip has a smaller rank than its shape.
+    """
+    dropped = tuple([k for k, r in enumerate(ranges) if r is not None and r[1] - r[0] == 1])
+    if not dropped:
+        raise ShapeError(
+            f"{operation}: no mode is pinned to one index by {ranges_text(ranges)}, so the rank "
+            "would stay; use slice"
+        )
+    return dropped
+
+
+def ranges_text(ranges: Iterable[Range]) -> str:
+    """Return ranges as messages show them: ``[0:5, :]``."""
+    return "[" + ", ".join([":" if r is None else f"{r[0]}:{r[1]}" for r in ranges]) + "]"
+
+
+def check_permutation(axes: object, rank: int, operation: str = "permute") -> tuple[int, ...]:
+    """Return ``axes`` as a permutation of ``range(rank)``.
+
+    Raises
+    ------
+    ShapeError
+        If it is not one.
+    """
+    order = integers(axes, operation, "a mode")
+    if sorted(order) != list(range(rank)):
+        raise ShapeError(
+            f"{operation}: {order} is not a permutation of the modes {tuple(range(rank))}"
+        )
+    return order
