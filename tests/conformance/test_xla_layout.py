@@ -96,8 +96,8 @@ def memory_order(case: Case) -> None:
 
 def subbyte_pack(case: Case) -> None:
     """Check that an element's bits lie where its position says, the first in the low bits."""
-    spec = ArraySpec(case["primitive"], (len(case["values"]),)).update_element_size_in_bits()
-    spec = spec.with_layout(Layout.row_major(1)).update_element_size_in_bits()
+    plain = ArraySpec(case["primitive"], (len(case["values"]),), Layout.row_major(1))
+    spec = plain.update_element_size_in_bits()
     bits = spec.element_size_in_bits()
     packed = sum([v << bits * spec.linear_index((i,)) for i, v in enumerate(case["values"])])
     assert packed.to_bytes(spec.nbytes, "little").hex() == "".join(case["expected_hex"])
@@ -244,9 +244,7 @@ EDITS: dict[str, Callable[..., object]] = {
     "DeleteDimension": lambda d, s: parse(s).delete_dimension(d),
     "DeleteDimensions": lambda d, s: parse(s).delete_dimensions(d),
     "AlignLayouts": lambda s, t: parse(s).align_layouts(parse(t)),
-    "FlattenTupleShape": lambda s: [
-        x.human_string() for x in parse(s).flatten_tuple_shape()
-    ],
+    "FlattenTupleShape": lambda s: [x.human_string() for x in parse(s).flatten_tuple_shape()],
     "LayoutUtil.MakeDescendingLayout": Layout.row_major,
     "LayoutUtil.MakeAscendingLayout": Layout.column_major,
     "LayoutUtil.IsUntiledLayout": is_untiled_layout,
@@ -378,3 +376,5 @@ def test_every_kind_is_read_and_counted() -> None:
     assert dict(found) == DATA["meta"]["kinds"]
     assert set(found) == set(CHECKS)
     assert len({case["id"] for case in CASES}) == len(CASES) == DATA["meta"]["total"]
+    (mark,) = test_fact.pytestmark  # type: ignore[attr-defined]
+    assert mark.args[1] is CASES

@@ -30,6 +30,9 @@ from .program import KernelStep, Work
 #: Destinations from this many bytes on are stored past the caches (`Mode.STREAM`).
 STREAM_BYTES = 16 << 20
 
+#: How many elements at once `Mode.WOVEN` computes.
+LANES = (2, 4)
+
 #: Elements of one fixed part of a reduction with few results.
 CHUNK = 1 << 17
 
@@ -93,13 +96,21 @@ def map_step(
         nest = _reverse_outer(nest)
     tall = _tall_dimension(nest, lowered) if mode is Mode.TILED else -1
     if tall >= 0:
-        nest = _move_to_last_outer(nest, tall)
-    operands = _operands(nest, lowered, memory, to, -1)
-    spec = MapSpec(mode, len(nest.extents) - 1, operands, lowered.body, len(lowered.gathers))
+        nest = _move_to_end(nest, tall, len(nest.extents) - 1)
+    lanes = 1
+    if mode is Mode.WOVEN:
+        nest, lanes = _weave(nest, lowered, to)
+    operands = _operands(nest, lowered, memory, to, lanes=lanes)
+    rank = len(nest.extents) - (2 if mode is Mode.WOVEN else 1)
+    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes)
     words = spec.words()
     block = array("q", [0]) * len(words)
     outer, extents = nest.outer, list(nest.extents[:-1])
     strides = [list(w.strides) for w in nest.walkers]
+    if mode is Mode.WOVEN:
+        for w, steps in enumerate(strides):
+            _put(block, words, f"h{w}", steps.pop(-2))
+        outer //= extents.pop()
     if mode is Mode.TILED:
         rows = extents[-1]
         _put(block, words, "rows", rows)
@@ -112,7 +123,7 @@ def map_step(
     for w, steps in enumerate(strides):
         _put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
         _put(block, words, f"e{w}", steps[-1])
-    cost = _cost(lowered.body) * nest.extents[-1] * (TILE if mode is Mode.TILED else 1)
+    cost = _cost(lowered.body) * nest.extents[-1] * (TILE if mode is Mode.TILED else lanes)
     return KernelStep(
         _map_kernel(spec),
         block,
@@ -153,6 +164,8 @@ def packing(bits: int) -> int:
 def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination) -> Mode:
     size = to.dtype.itemsize
     dense = nest.walkers[0].strides[-1] == size and to.bits == 8 * size
+    if _woven_pair(nest, lowered, to) is not None:
+        return Mode.WOVEN
     if dense and len(nest.extents) > 1 and _tall_dimension(nest, lowered) >= 0:
         return Mode.TILED
     plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
@@ -176,9 +189,34 @@ def _tall_dimension(nest: Nest, lowered: Lowered) -> int:
     return -1
 
 
-def _move_to_last_outer(nest: Nest, dim: int) -> Nest:
-    rank = len(nest.extents)
-    order = [d for d in range(rank - 1) if d != dim] + [dim, rank - 1]
+def _woven_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:
+    """Return the dimensions of lanes and of the inner loop if some operand weaves them together.
+
+    Its elements along the first, few, lie side by side, and these groups follow each other along
+    the second.
+    """
+    bits = [to.bits, *[use.bits for use in lowered.uses]]
+    if any(0 < b < 8 for b in bits) or lowered.gathers:
+        return None
+    for b, w in zip(bits, nest.walkers, strict=True):
+        for lane, count in enumerate(nest.extents):
+            if b and count in LANES and w.strides[lane] == b // 8:
+                for inner, extent in enumerate(nest.extents):
+                    if extent >= TILE // 4 and w.strides[inner] == count * b // 8:
+                        return lane, inner
+    return None
+
+
+def _weave(nest: Nest, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
+    """Return the nest with the woven dimensions innermost, and the number of lanes."""
+    pair = _woven_pair(nest, lowered, to)
+    assert pair is not None, "the mode was picked because there is such a pair"
+    return _move_to_end(nest, *pair), nest.extents[pair[0]]
+
+
+def _move_to_end(nest: Nest, *dims: int) -> Nest:
+    """Return the nest with some of its dimensions innermost, in that order."""
+    order = [d for d in range(len(nest.extents)) if d not in dims] + list(dims)
     return Nest(
         tuple([nest.extents[d] for d in order]),
         tuple([Walker(w.start, tuple([w.strides[d] for d in order])) for w in nest.walkers]),
@@ -324,22 +362,30 @@ def _ranges(rows: int, width: int, along: bool, size: int) -> Iterator[Range]:
 
 
 def _operands(
-    nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination, still: int
+    nest: Nest,
+    lowered: Lowered,
+    memory: Sequence[Memory],
+    to: Destination,
+    still: int = -1,
+    lanes: int = 1,
 ) -> tuple[Operand, ...]:
     """Classify every walker; ``still`` is a walker that does not move innermost, or -1."""
-    first = Inner.STILL if still == 0 else _inner(nest.walkers[0].strides[-1], to.bits, to.dtype)
+    first = Inner.STILL if still == 0 else _inner(nest.walkers[0], to.bits, to.dtype, lanes)
     found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
     for use, known, steps in zip(lowered.uses, memory, nest.walkers[1:], strict=True):
-        inner = _inner(steps.strides[-1], use.bits, use.dtype)
+        inner = _inner(steps, use.bits, use.dtype, lanes)
         found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
     return tuple(found)
 
 
-def _inner(stride: int, bits: int, dtype: np.dtype[np.generic]) -> Inner:
+def _inner(steps: Walker, bits: int, dtype: np.dtype[np.generic], lanes: int) -> Inner:
+    stride = steps.strides[-1]
     if stride == 0:
         return Inner.STILL
-    dense = bits and stride == (dtype.itemsize if bits >= 8 else 1)
-    return Inner.UNIT if dense else Inner.ANY
+    size = dtype.itemsize if bits >= 8 else 1
+    if lanes > 1 and bits and (stride, steps.strides[-2]) == (lanes * size, size):
+        return Inner.WOVEN
+    return Inner.UNIT if bits and stride == size else Inner.ANY
 
 
 def _put(block: array[int], words: Words, name: str, value: int) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from .._errors import IndexRangeError, LayoutError
 from .layout import Layout
-from .speclike import S, SpecLike, layout_of, members, require_array, retuple
+from .speclike import S, SpecLike, layout_of, members, rebuild, require_array, retuple
 
 Path = tuple[int, ...]
 
@@ -109,6 +109,15 @@ def validate_layout_in_shape(spec: SpecLike, allow_missing_layouts: bool) -> Non
         elif leaf.is_array and not allow_missing_layouts:
             where = f" at {path}" if path else ""
             raise LayoutError(f"validate_layout_in_shape: {leaf}{where} does not have a layout")
+
+
+def validate_shape(spec: SpecLike, allow_missing_layouts: bool) -> None:
+    """Refuse what constructors refuse, and arrays without a layout."""
+    for _, leaf in get_leaf_shapes(spec):
+        rebuild(leaf)
+        for inner in leaf.tuple_shapes:
+            rebuild(inner)
+    validate_layout_in_shape(spec, allow_missing_layouts)
 
 
 def validate_layout_for_shape(spec: SpecLike, layout: Layout) -> None:

@@ -22,7 +22,6 @@ from .labels import IndexedShape, Mode, Term
 from .ragged import Ints, Ragged
 from .shape import Shape
 from .slices import (
-    children,
     leaf,
     lengths_of_offsets,
     space_of_items,
@@ -54,7 +53,6 @@ class JaggedShape(ShapeBase):
 
     See Also
     --------
-    JaggedShape.from_lengths : Rows given by their lengths.
     TiledShape : Jagged shapes made by cutting a smooth one.
 
     Examples
@@ -80,10 +78,10 @@ class JaggedShape(ShapeBase):
         self, slices: ShapeBase | Iterable[Any], *, origin: int | Iterable[int] | None = None
     ) -> None:
         self._sealed = False
-        if isinstance(slices, ShapeBase):
-            self._ragged = None if slices.is_null else slices._space()
+        if not isinstance(slices, ShapeBase):
+            self._ragged = space_of_items(slices)
         else:
-            self._ragged = space_of_items(children(slices))
+            self._ragged = None if slices.is_null else slices._space()
         if origin is not None:
             self._ragged = self._tree.with_origin(
                 self._checked_origin(index_of((origin,), "origin"))
@@ -241,8 +239,7 @@ class JaggedShape(ShapeBase):
     def extents_of(self, mode: int) -> Ints:
         """Return the extents of one mode everywhere, as a read-only array.
 
-        Of an outer mode there is one number per node above it, of an inner one a number per
-        smooth slice, in lexicographic order.
+        There is one number per node of an outer mode, and one per smooth slice of an inner one.
         """
         return self._tree.values(range(self.rank)[mode])
 

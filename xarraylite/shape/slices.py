@@ -30,10 +30,10 @@ def leaf(tree: Ragged, node: int) -> Shape:
     )
 
 
-def space_of_items(items: list[Any]) -> Ragged:
+def space_of_items(items: Any) -> Ragged:
     """Return the index space whose slices along the first mode are ``items``."""
     counts: list[Ints] = []
-    level: list[list[Any]] = [items]
+    level: list[list[Any]] = [children(items)]
     while True:
         counts.append(ints([len(node) for node in level]))
         check_nodes(int(counts[-1].sum()), "JaggedShape")
@@ -64,7 +64,7 @@ def children(item: Any) -> list[Any]:
     if isinstance(item, (str, bytes)) or not isinstance(item, Iterable):
         raise ShapeError(
             f"JaggedShape: slices are shapes or lists of them, got {item!r}; lengths of rows go "
-            "to JaggedShape.fromlengths"
+            "to JaggedShape.from_lengths"
         )
     return list(item)
 

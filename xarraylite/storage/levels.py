@@ -40,9 +40,7 @@ _Level = tuple[int, int, int, int, int, int, int, int]
 ``y <= n``; the drift ``s y``; the least and the largest sum of the levels inside."""
 
 
-def pair(
-    writes: Iterable[tuple[int, int, int]], reads: list[tuple[int, int, int]]
-) -> list[_Level]:
+def pair(writes: Iterable[tuple[int, int, int]], reads: list[tuple[int, int, int]]) -> list[_Level]:
     """Put the strides of two operands on common levels, innermost first.
 
     Parameters
@@ -130,6 +128,7 @@ def meet(
     [3, 1, 0, 5]
     """
     found = 0
+    window = low, high
     todo = [(len(levels) - 1, low, high, least, most)]
     while todo:
         k, low, high, least, most = todo.pop()
@@ -144,7 +143,7 @@ def meet(
             continue
         work -= last - first + 1
         if work < 0:
-            return found | UNKNOWN
+            return found | UNKNOWN if found or _divides(levels, *window) else 0
         for q in range(first, last + 1):
             # y..z solve a x - b y = q
             y = 0
@@ -182,3 +181,8 @@ def meet(
             if found & goal == goal:
                 return found
     return found
+
+
+def _divides(levels: list[_Level], low: int, high: int) -> bool:
+    """Whether ``low..high`` holds a multiple of the divisor that all sums have in common."""
+    return -low % gcd(*[level[0] for level in levels]) <= high - low

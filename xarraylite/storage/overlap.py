@@ -237,7 +237,7 @@ def _relate(
     least = most = delta  # of the drift
     end = size
     solid = nested = True
-    next_w = next_r = reach = 0
+    next_w = next_r = 0
     for w, r, m in dims:
         if w > r:
             least -= (w - r) * m
@@ -253,8 +253,6 @@ def _relate(
         if w == next_w and r == next_r:  # one dimension with the one inside it
             w, r, n = merged.pop()
             m += n * (m + 1)
-        else:
-            reach = end - size - w * m
         merged.append((w, r, m))
         next_w = w * (m + 1)
         next_r = r * (m + 1)
@@ -268,7 +266,7 @@ def _relate(
         return _ordered(rising, falling)
     low, high = delta - size + 1, delta + other_size - 1
     if least == most and nested and (low > 0 or high < 0):
-        if not _shifts(merged, low, high, reach, max_work):
+        if not _shifts(merged, low, high, end - size, max_work):
             return Verdict.DISJOINT
         return _ordered(low > 0, True)
     goal = MEETS if rising or not nested else BELOW if falling else BELOW | ABOVE
@@ -290,12 +288,13 @@ def _ordered(ascending: bool, descending: bool) -> Verdict:
 def _shifts(dims: list[_Dim], low: int, high: int, reach: int, work: int) -> bool:
     """Whether elements of one set of nested strides lie ``low..high`` apart; True at the bound.
 
-    ``reach`` is that of all dimensions but the last, the outermost.
+    ``reach`` is that of all dimensions together.
     """
     todo = [(len(dims) - 1, low, high, reach)]
     while todo:
         k, low, high, reach = todo.pop()
         w, _, m = dims[k]
+        reach -= w * m
         first = -((reach - low) // w)
         last = (high + reach) // w
         if first < -m:
@@ -307,10 +306,8 @@ def _shifts(dims: list[_Dim], low: int, high: int, reach: int, work: int) -> boo
         work -= last - first + 1
         if not k or work < 0:
             return True
-        k -= 1
-        reach -= dims[k][0] * dims[k][2]
         for z in range(first, last + 1):
-            todo.append((k, low - w * z, high - w * z, reach))
+            todo.append((k - 1, low - w * z, high - w * z, reach))
     return False
 
 

@@ -9,6 +9,9 @@
             would otherwise be read before they are overwritten
 `TILED`     direct, in square tiles over the two innermost dimensions: where operands disagree
             which dimension is contiguous, both sides stay within the cache
+`WOVEN`     direct, a few elements of the second innermost dimension (the lanes) at once: where
+            those lie side by side in some operand, as pairs of rows do under ``T(8,128)(2,1)``,
+            whole vectors are loaded or stored and taken apart in registers
 ==========  ===================================================================================
 """
 
@@ -49,6 +52,11 @@ class Mode(Enum):
     FALLING = "falling"
     STREAM = "stream"
     TILED = "tiled"
+    WOVEN = "woven"
+
+
+_STAGES = frozenset((Mode.STAGED, Mode.FALLING, Mode.STREAM))
+_SECOND = frozenset((Mode.TILED, Mode.WOVEN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,8 @@ class MapSpec:
         What is computed.
     gathers : int
         Number of gather strides.
+    lanes : int
+        Elements computed at once (`Mode.WOVEN`).
     """
 
     mode: Mode
@@ -74,6 +84,7 @@ class MapSpec:
     operands: tuple[Operand, ...]
     body: Body
     gathers: int
+    lanes: int = 1
 
     def words(self) -> Words:
         """Return the layout of the argument block."""
@@ -81,7 +92,9 @@ class MapSpec:
         words.add(*RANGES)
         words.add(*[f"n_t{d}" for d in range(self.outer)])
         if self.mode is Mode.TILED:
-            words.add("rows", *[f"h{w}" for w in range(len(self.operands))])
+            words.add("rows")
+        if self.mode in _SECOND:
+            words.add(*[f"h{w}" for w in range(len(self.operands))])
         add_walkers(words, self.operands, {"t": self.outer})
         add_values(words, self.body, self.gathers)
         return words
@@ -93,7 +106,7 @@ def emit_map(spec: MapSpec) -> str:
     loops = Odometer("t", spec.outer, "p", range(len(spec.operands)))
     with source.block("def kernel(block):"):
         load_words(source, spec.words(), constants(spec.body))
-        if spec.mode is not Mode.DIRECT and spec.mode is not Mode.TILED:
+        if spec.mode in _STAGES:
             source.line(f"w0 = scratch({BLOCK * token(spec.operands[0].dtype).itemsize})")
         loops.start(source, "t0")
         # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
@@ -145,6 +158,22 @@ def _tiled(source: Source, spec: MapSpec) -> None:
             fixed = _still(source, spec, "q")
             with source.block("for j in range(left, right):"):
                 source.line(_store(spec, "q", "j", _value(source, spec, "q", fixed)))
+
+
+def _woven(source: Source, spec: MapSpec) -> None:
+    lanes, names = range(spec.lanes), token(spec.operands[0].dtype)
+    for lane in lanes:
+        for w, operand in enumerate(spec.operands):
+            apart = "" if operand.inner is Inner.WOVEN else f" + {lane} * h{w}"
+            source.line(f"l{lane}_{w} = p{w}{apart}")
+    with source.block("for j in range(j0, j1):"):
+        for lane in lanes:
+            woven = f"j * {spec.lanes} + {lane}"
+            addresses = readers(spec.operands, f"l{lane}_", "j", woven)
+            emit_body(source, spec.body, addresses, set())
+            value = call(names.encode, f"v{len(spec.body.instructions) - 1}")
+            index = woven if spec.operands[0].inner is Inner.WOVEN else "j"
+            source.line(_store(spec, f"l{lane}_", index, value))
 
 
 def _fill(source: Source, spec: MapSpec, fixed: set[int]) -> None:
@@ -206,4 +235,5 @@ _ROWS = {
     Mode.FALLING: _falling,
     Mode.STREAM: _stream,
     Mode.TILED: _tiled,
+    Mode.WOVEN: _woven,
 }

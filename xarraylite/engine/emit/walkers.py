@@ -32,6 +32,8 @@ class Inner(Enum):
     """To the next element in memory."""
     ANY = 2
     """By a stride known at run time."""
+    WOVEN = 3
+    """Over as many elements as the kernel has lanes, which are its lanes' elements."""
 
 
 class Access(Enum):
@@ -186,12 +188,18 @@ def constants(body: Body) -> dict[str, DType]:
     return {f"c{s.slot}": s.dtype for s in body.instructions if isinstance(s, Const)}
 
 
-def readers(operands: Sequence[Operand], pointer: str, index: str) -> list[str]:
+def readers(
+    operands: Sequence[Operand], pointer: str, index: str, woven: str = ""
+) -> list[str]:
     """Return per body operand (walkers 1…) the source that reads its element at ``index``.
 
-    An ``@`` marks where a gather adds its offset to the address.
+    Operands in which the kernel's lanes lie side by side are read at ``woven`` instead.  An ``@``
+    marks where a gather adds its offset to the address.
     """
-    return [_reader(operands, w, pointer, index) for w in range(1, len(operands))]
+    return [
+        _reader(operands, w, pointer, woven if operands[w].inner is Inner.WOVEN else index)
+        for w in range(1, len(operands))
+    ]
 
 
 def _reader(operands: Sequence[Operand], w: int, pointer: str, index: str) -> str:
@@ -206,7 +214,7 @@ def _reader(operands: Sequence[Operand], w: int, pointer: str, index: str) -> st
 
 def place(operand: Operand, w: int, index: str) -> tuple[str, str]:
     """Return what to add to walker ``w``'s pointer, and the element index from there."""
-    if operand.inner is Inner.UNIT:
+    if operand.inner in (Inner.UNIT, Inner.WOVEN):
         return "", index
     if operand.inner is Inner.STILL:
         return "", "0"

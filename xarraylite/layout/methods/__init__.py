@@ -10,6 +10,7 @@ from .bitcast import BitcastMethods
 from .compare import CompareMethods
 from .dims import DimensionMethods
 from .edit import LayoutMethods
+from .make import MakeMethods
 from .position import PositionMethods
 from .size import SizeMethods
 from .tree import TreeMethods
@@ -23,6 +24,7 @@ class SpecMethods(
     LayoutMethods,
     CompareMethods,
     TreeMethods,
+    MakeMethods,
 ):
     """Methods of `ArraySpec` that are computed from its fields."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from .. import tuples
 from ..elements import element_type as as_element_type
-from ..speclike import S, SpecLike, require_array
+from ..speclike import S, SpecLike, check_dimension, require_array
 from ..tuples import Path
 
 
@@ -35,6 +35,18 @@ class TreeMethods:
     def has_degenerate_dimensions(self: SpecLike) -> bool:
         """Tell whether some extent is 1."""
         return 1 in require_array(self, "has_degenerate_dimensions").dimensions
+
+    def get_dimension_number(self: SpecLike, dimension: int) -> int:
+        """Return a dimension number from 0; negative ones count from the end.
+
+        Parameters
+        ----------
+        dimension : int
+            From minus the rank to the rank less 1.
+        """
+        rank = len(require_array(self, "get_dimension_number").dimensions)
+        number = dimension + rank if dimension < 0 else dimension
+        return check_dimension(number, rank, "get_dimension_number")
 
     def has_primitive_type(self: SpecLike, element_type: object) -> bool:
         """Tell whether an element type occurs here or in a member.
