@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import xarraylite as xl
+from xarraylite.storage import overlap
+from xarraylite.storage.overlap import Span, Verdict, classify
 
 from . import Comparison, size, values
 
@@ -77,3 +79,49 @@ class Symmetrise(InPlace):
     def numpy(self) -> object:
         self.operand[...] = (self.operand + self.operand.T) / 2
         return self.operand
+
+
+class Overlap(Comparison):
+    """The analysis alone, of geometries seen for the first time, one to four dimensions.
+
+    NumPy is asked the smaller question: whether two views share memory, not in which order one
+    may be written from the other.
+    """
+
+    title = "do 24 pairs of views overlap, none seen before"
+
+    def setup(self) -> None:
+        self.pairs = [pair for rank in (1, 2, 3, 4) for pair in views(np.zeros((12,) * rank))]
+        self.spans = [(span(to), span(source)) for to, source in self.pairs]
+
+    def xarraylite(self) -> object:
+        overlap._remembered.clear()
+        return [classify(to, source) is not Verdict.DISJOINT for to, source in self.spans]
+
+    def numpy(self) -> object:
+        return [np.shares_memory(to, source) for to, source in self.pairs]
+
+    def track_us_per_pair(self) -> float:
+        """Microseconds to decide one pair, on average."""
+        return 1e6 * self.compare().xarraylite / len(self.pairs)
+
+    track_us_per_pair.unit = "us"  # type: ignore[attr-defined]
+
+
+def views(a: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of destination and source in one array of equal extents."""
+    inner = (slice(1, -1),) * a.ndim
+    shifted = (*inner[1:], slice(2, None))
+    return [
+        (a[inner], a[shifted]),
+        (a[inner], a[shifted].T),
+        (a, a.T[::-1]),
+        (a[..., ::2], a[..., 1::2]),
+        (a[..., :6], a[..., ::2]),
+        (a, np.broadcast_to(a[:1], a.shape)),
+    ]
+
+
+def span(view: np.ndarray) -> Span:
+    """The bytes of a view, as the analysis takes them."""
+    return Span(view.__array_interface__["data"][0], view.shape, view.strides, view.itemsize)

@@ -352,6 +352,9 @@ def test_round_trips(tree: Any) -> None:
     assert pickle.loads(pickle.dumps(js)) == js
     assert eval(repr(js)) == js
     assert hash(js.copy()) == hash(js)
+    restored = pickle.loads(pickle.dumps(js.slice()))
+    assert restored == js
+    assert not restored.extents_of(0).flags.writeable
 
 
 @given(trees(min_extent=1), trees(min_extent=1))

@@ -267,6 +267,19 @@ def test_repr_and_pickle_round_trips(extents: tuple[int, ...], origin: list[int]
     assert hash(s.copy()) == hash(s)
 
 
+def test_iteration_makes_no_lists() -> None:
+    assert next(iter(Shape(1 << 40, 1 << 20))) == (0, 0)
+    assert next(iter(JaggedShape([Shape(1 << 40), Shape(1)]))) == (0, 0)
+    assert list(Shape(1 << 60, 0)) == []
+
+
+def test_boxes_and_origins_may_be_arrays() -> None:
+    first, stop = np.array([0, 1]), np.array([1, 3], dtype=np.uint8)
+    assert Shape(2, 3).slice(first, stop) == Shape((1, 2), origin=first)
+    assert Shape(2, 3).chip(np.array(1)) == Shape(3)
+    assert np.array([1, 2]) in Shape(2, 3)
+
+
 def test_bad_input_costs_nothing() -> None:
     start = time.perf_counter()
     with pytest.raises(SizeError):

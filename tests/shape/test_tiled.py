@@ -26,7 +26,7 @@ GRID = JaggedShape(
     ]
 )
 
-cuts = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=4), max_size=3)
+cuts = st.lists(st.lists(st.integers(0, 4), max_size=4), max_size=3)
 
 
 def test_the_tiling_of_the_design_in_both_forms() -> None:
@@ -52,6 +52,7 @@ def test_ways_to_cut() -> None:
     assert TiledShape([]).rank == 0
     assert TiledShape([]).size == 1
     assert TiledShape(TILED, CUTS) == TILED
+    assert TiledShape.from_jagged(JaggedShape([Shape(1), Shape(2)])) == TiledShape([[1, 2]])
 
 
 def test_tiles_know_where_they_lie() -> None:
@@ -86,7 +87,7 @@ def test_slices_chips_and_iteration_are_those_of_the_jagged_form() -> None:
         (lambda: TiledShape([[5, -1]]), r"must not be negative, got \(5, -1\)"),
         (lambda: TiledShape([[5.0]]), "must be an integer"),
         (lambda: TiledShape(Shape(31, 30), CUTS), r"add up to \(30, 30\), not to .* \(31, 30\)"),
-        (lambda: TiledShape(), "sizes of the tiles of each mode are needed"),
+        (TiledShape, "sizes of the tiles of each mode are needed"),
         (lambda: TiledShape("ab"), "sizes of the tiles of each mode are needed"),
         (lambda: TiledShape.uniform(Shape(3), 0), "at least 1 is needed"),
         (lambda: TiledShape.uniform(Shape(3, 3), 2), r"one tile size .* got \(2,\)"),
@@ -94,7 +95,6 @@ def test_slices_chips_and_iteration_are_those_of_the_jagged_form() -> None:
         (lambda: TiledShape.from_boundaries([[1, 2]]), "start at 0 and do not decrease"),
         (lambda: TiledShape.from_boundaries([[0, 2, 1]]), "start at 0 and do not decrease"),
         (lambda: TiledShape.from_boundaries([[]]), "start at 0 and do not decrease"),
-        (lambda: TiledShape.from_jagged(JaggedShape([Shape(1), Shape(2)]).slice(0)), "odd"),
         (lambda: TiledShape.from_jagged(JaggedShape([Shape(1, 2)])), "is no tiling"),
         (lambda: TiledShape.from_jagged(JaggedShape([[Shape(1, 2)], []])), "is no tiling"),
         (lambda: TiledShape.from_jagged(JaggedShape([[Shape(1, 2)], [Shape(1, 3)]])), "no tiling"),
@@ -103,9 +103,6 @@ def test_slices_chips_and_iteration_are_those_of_the_jagged_form() -> None:
     ],
 )
 def test_cuts_that_are_refused(make: Any, text: str) -> None:
-    if text == "odd":  # a matrix of one row is a tiling of a vector into one tile
-        assert make() == TiledShape([[1]])
-        return
     with pytest.raises(ShapeError, match=text):
         make()
 
@@ -133,7 +130,7 @@ def test_huge_grids_cost_nothing_until_they_are_listed() -> None:
         huge.to_jagged()
     assert hash(huge) == hash(Shape(100_000, 100_000, 8, 8))
     assert repr(huge).startswith("TiledShape([[8, 8, 8, 8, 8, 8, ..., 8")
-    with pytest.raises(SizeError, match="TiledShape.uniform"):
+    with pytest.raises(SizeError, match=r"TiledShape\.uniform"):
         TiledShape.uniform(Shape(1 << 40), 1)
     with pytest.raises(SizeError):
         TiledShape([[1 << 40], [1 << 40]])

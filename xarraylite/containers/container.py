@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._errors import BroadcastError, LayoutError
-from ..dtypes.names import as_dtype, dtype_name
+from ..dtypes.names import as_dtype
 from ..expr import build
 from ..expr.build import describe
 from ..expr.node import Leaf
@@ -231,13 +231,15 @@ class XContainer(XExpression, InPlace):
         return store(self.node, place).view(self._dtype, place)
 
     def summary(self) -> str:
-        """Return kind, dtype and shape, as error messages show them."""
-        return f"{self._kind} {dtype_name(self._dtype)}{list(self.shape)}"
+        """Return kind, dtype, shape and tiled layout, as error messages show them."""
+        return f"{self._kind} {describe(self.node)}"
 
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
         try:
-            values = read(self._buffer, self._dtype, self._map) if self._is_small() else self.numpy()
+            values = (
+                read(self._buffer, self._dtype, self._map) if self._is_small() else self.numpy()
+            )
         except LayoutError:  # a broadcast view of more elements than NumPy can count
             return f"<{self.summary()}>"
         return container_repr(self._kind, values)

@@ -10,6 +10,7 @@ from ..engine.graph import canonical
 from ..engine.program import KernelStep, Program
 from ..engine.target import Target
 from ..expr.node import Node
+from ..layout.tiled import TiledMap
 from ..storage.buffer import Buffer
 from .assign import fit, node_of
 from .container import XContainer
@@ -115,7 +116,10 @@ def explain(destination: object, expression: object = None) -> Explanation:
         layout = engine.result_layout(canonical(node, None, False), node)
         target = Target(Buffer.allocate(0), layout, node.dtype)
         name = "a new container"
-        return _explanation(node, target, True, name, layout.size * node.dtype.itemsize)
+        if isinstance(layout, TiledMap):
+            name = f"{name} with the layout {layout.layout}"
+        nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
+        return _explanation(node, target, True, name, nbytes)
     noalias = isinstance(destination, NoAlias)
     container = destination.target if isinstance(destination, NoAlias) else destination
     if not isinstance(container, XContainer):

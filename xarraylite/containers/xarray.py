@@ -17,7 +17,7 @@ from ..layout.layout import Layout
 from ..layout.memory import map_of
 from ..layout.spec import ArraySpec
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
-from ..layout.tiled import Map, TiledMap
+from ..layout.tiled import Map
 from ..shape import transform as steps
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer

@@ -116,6 +116,15 @@ def reverse(nest: Nest) -> Nest:
     return Nest(nest.extents, walkers)
 
 
+def deepen(nest: Nest, depth: int) -> Nest:
+    """Return the nest with outermost loops of one pass, so that it has ``depth`` loops."""
+    more = depth - len(nest.extents)
+    if more <= 0:
+        return nest
+    walkers = [Walker(w.start, (0,) * more + w.strides) for w in nest.walkers]
+    return Nest((1,) * more + nest.extents, tuple(walkers))
+
+
 def split(
     shape: Sequence[int], walkers: Sequence[Walker], axes: Sequence[int], lead: int
 ) -> tuple[Nest, Nest]:

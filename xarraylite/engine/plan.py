@@ -41,7 +41,16 @@ from .emit.walkers import Access
 from .graph import Graph
 from .lower import Cut, Lowered, Use, lower
 from .program import TARGET, HostStep, Place, Program, Step, Temporary
-from .steps import Destination, Memory, Range, chunk_ranges, map_step, reduce_step, strided
+from .steps import (
+    Destination,
+    Memory,
+    Range,
+    chunk_ranges,
+    map_depth,
+    map_step,
+    reduce_step,
+    strided,
+)
 from .target import Target
 
 #: Nodes of one kernel; compile time grows faster than linearly beyond.
@@ -178,7 +187,7 @@ class _Planner:
         if parts is None:
             return [self.copy_step(start, own, to, note)]
         memory = [self.memory(use, Access.APART, own) for use in parts[0].lowered.uses]
-        return [map_step(part.lowered, memory, part.to, None, note) for part in parts]
+        return _map_steps(parts, memory, None, note)
 
     def divided(
         self, start: int, own: int, to: Destination, axes: tuple[int, ...] | None = None
@@ -230,8 +239,14 @@ class _Planner:
                 return [self.copy_step(ordinal, -1, to, note)]
             return [
                 reduce_step(
-                    p.lowered, memory, p.to, node.op, p.loops(axes),
-                    chunk_ranges(p.lowered, p.loops(axes), False), 0, note,
+                    p.lowered,
+                    memory,
+                    p.to,
+                    node.op,
+                    p.loops(axes),
+                    chunk_ranges(p.lowered, p.loops(axes), False),
+                    0,
+                    note,
                 )
                 for p in direct
             ]
@@ -265,9 +280,7 @@ class _Planner:
             moved = replace(layout, offset=layout.offset + start * stride)
             piece = Destination(slot, moved, to.dtype, 8 * to.dtype.itemsize)
             axes = part.loops(node.axes)
-            found.append(
-                reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, note)
-            )
+            found.append(reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, note))
         use = Use(-1, to.dtype, Strided.row_major(shape), 8 * to.dtype.itemsize)
         joined = Lowered(shape, Body((Load(0, to.dtype),)), [use], [], [])
         over = replace(to, layout=spread(to.layout, shape, (0,)))
@@ -365,7 +378,7 @@ class _Planner:
             return self.final_steps(root, to)  # operands were cut: look again
         if order is not None and len(parts) > 1:
             return self.by_way_of(root, "no order of boxes keeps what operands still need")
-        return [map_step(part.lowered, memory, part.to, order, "result") for part in parts]
+        return _map_steps(parts, memory, order, "result")
 
     def by_way_of(self, root: int, reason: str) -> list[Step]:
         """Return the steps that copy the whole result from a temporary to the target."""
@@ -431,6 +444,13 @@ class _Planner:
                     )
         finally:
             self.noalias = True
+
+
+def _map_steps(
+    parts: Sequence[Part], memory: Sequence[Memory], order: Mode | None, note: str
+) -> list[Step]:
+    depth = max([map_depth(part.lowered, part.to) for part in parts]) if len(parts) > 1 else 1
+    return [map_step(part.lowered, memory, part.to, order, note, depth) for part in parts]
 
 
 def _rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Destination:

@@ -23,7 +23,7 @@ from .emit.reduction import BLOCK_BYTES, Form, ReduceSpec, block_of, emit_reduce
 from .emit.walkers import Access, Inner, Operand, Words
 from .identities import identity_words
 from .kernel import Kernel, kernels
-from .loops import Nest, Walker, normalise, split, walker
+from .loops import Nest, Walker, deepen, normalise, split, walker
 from .lower import Lowered
 from .program import KernelStep, Work
 
@@ -73,6 +73,7 @@ def map_step(
     to: Destination,
     order: Mode | None,
     note: str,
+    depth: int = 1,
 ) -> KernelStep:
     """Return the step that fills ``to`` element by element.
 
@@ -88,9 +89,12 @@ def map_step(
         `Mode.STAGED` or `Mode.FALLING` where aliasing demands that order, else None.
     note : str
         What the step does.
+    depth : int, optional
+        Loops to make at least, so that the boxes of one evaluation share a kernel.
     """
-    walkers = [walker(strided(to.layout), unit(to.bits)), *_walkers(lowered)]
-    nest = normalise(lowered.shape, walkers)
+    nest = _map_nest(lowered, to)
+    shallow = max(0, depth - len(nest.extents))
+    nest = deepen(nest, depth)
     mode = order or _pick_mode(nest, lowered, memory, to)
     if mode is Mode.FALLING:
         nest = _reverse_outer(nest)
@@ -136,9 +140,19 @@ def map_step(
             ordered=order is not None or packing(to.bits) > 1,
             falling=order is Mode.FALLING,
         ),
-        f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents))}]",
+        f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents[shallow:]))}]",
         _traffic(lowered, to),
     )
+
+
+def map_depth(lowered: Lowered, to: Destination) -> int:
+    """Return the number of loops that `map_step` needs."""
+    return len(_map_nest(lowered, to).extents)
+
+
+def _map_nest(lowered: Lowered, to: Destination) -> Nest:
+    walkers = [walker(strided(to.layout), unit(to.bits)), *_walkers(lowered)]
+    return normalise(lowered.shape, walkers)
 
 
 def _walkers(lowered: Lowered) -> list[Walker]:

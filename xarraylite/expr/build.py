@@ -17,6 +17,7 @@ from ..dtypes.names import dtype_name, is_narrow_float, is_narrow_int
 from ..dtypes.narrow import to_narrow
 from ..dtypes.promotion import check_scalar, result_type
 from ..layout.strided import Strided
+from ..layout.tiled import TiledMap
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
@@ -95,7 +96,10 @@ def describe(operand: Operand) -> str:
     """Return how an error message shows an operand."""
     if not isinstance(operand, Node):
         return f"Python {type(operand).__name__} {operand!r}"
-    return f"{dtype_name(operand.dtype)}{list(operand.shape)}"
+    layout = ""
+    if isinstance(operand, Leaf) and isinstance(operand.map, TiledMap) and operand.map.is_whole:
+        layout = str(operand.map.layout)
+    return f"{dtype_name(operand.dtype)}{list(operand.shape)}{layout}"
 
 
 def elementwise(op: Op, *operands: Operand) -> Elementwise:

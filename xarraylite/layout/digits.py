@@ -322,11 +322,10 @@ def simplify(digits: Sequence[tuple[int, int]], extent: int) -> Digits:
     for period, stride in digits:
         if reach <= period and period > 1:
             continue  # the digit is always 0
-        reach = min(reach, period) if period > 1 else reach
-        if kept:
-            above, step = kept[-1]
-            if above % period == 0 and step == stride * (above // period):
-                kept[-1] = (period, stride)
-                continue
+        reach = min(reach, period)
+        if kept and kept[-1][0] % period == 0 and kept[-1][1] == stride * (kept[-1][0] // period):
+            kept.pop()
         kept.append((period, stride))
+        if period == 1:
+            break  # nothing is left: more digits are always 0
     return tuple(kept)

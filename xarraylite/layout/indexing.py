@@ -193,31 +193,8 @@ def for_each_index(
     return (tuple([moved[k] for k in back]) for moved in itertools.product(*walks))
 
 
-def is_untiled_layout(tiles: Sequence[Sequence[int]], dimensions: Sequence[int]) -> bool:
-    """Tell, on the safe side, whether tiles move nothing; dimensions are major to minor."""
-    extents = list(dimensions)
-    for tile in tiles:
-        if len(tile) > len(extents) or COMBINE in tile:
-            raise LayoutError(
-                f"is_untiled_layout: tile {tuple(tile)} on {tuple(extents)} combines dimensions "
-                "or is longer than the array, which XLA's function lacks"
-            )
-        keep = len(extents) - len(tile)
-        tiled = extents[keep:]
-        if any([d % t for d, t in zip(tiled, tile, strict=True)]):
-            return False
-        grid = [d // t for d, t in zip(tiled, tile, strict=True)]
-        # Behind the first dimension that a tile cuts, there may be one tile only.
-        cut = next((k for k, t in enumerate(tile) if t != 1), len(tile))
-        if any([n != 1 for n in grid[cut + 1 :]]):
-            return False
-        extents = [*extents[:keep], *grid, *tile]
-    return True
-
-
-def is_untiled(spec: SpecLike) -> bool:
+def is_untiled_layout(spec: SpecLike) -> bool:
     """Tell, on the safe side, whether the tiles of a spec move nothing."""
     spec = require_array(spec, "is_untiled_layout")
     layout = layout_of(spec)
-    physical = [spec.dimensions[d] for d in reversed(layout.minor_to_major)]
-    return is_untiled_layout(layout.tile_dims, physical)
+    return layout.is_untiled_layout([spec.dimensions[d] for d in reversed(layout.minor_to_major)])

@@ -11,9 +11,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from .._errors import IndexRangeError
+from .._errors import IndexRangeError, SizeError
 from .digits import Tiled
 from .speclike import SpecLike, check_index, layout_of, require_bounded
+
+#: Most positions that `memory_order` lists; `multi_index` answers for one at a time.
+MOST_POSITIONS = 1 << 28
 
 
 def geometry(spec: SpecLike, operation: str) -> Tiled:
@@ -54,8 +57,13 @@ def multi_index(spec: SpecLike, position: int) -> tuple[int, ...] | None:
 
 def memory_order(spec: SpecLike) -> list[int | None]:
     """Return the row-major ordinal of the element at each position; None for padding."""
+    size = physical_size(spec, "memory_order")
+    if size > MOST_POSITIONS:
+        raise SizeError(
+            f"memory_order: {spec} has {size} positions; at most {MOST_POSITIONS} are listed"
+        )
     order = geometry(spec, "memory_order").memory_order()
-    return order + [None] * (physical_size(spec, "memory_order") - len(order))
+    return order + [None] * (size - len(order))
 
 
 def round_up(value: int, multiple: int) -> int:

@@ -12,6 +12,7 @@ sequences then repeat with ``gcd(a, b)`` as well, which leaves questions about s
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -89,8 +90,8 @@ def sequence(tiled: Tiled) -> Sequence | None:
         return found
     if math.prod(tiled.dimensions) > MOST_ELEMENTS:
         return None
-    places = {e: p for p, e in enumerate(tiled.memory_order()) if e is not None}
-    return tuple([Run(places[e], 1, 0, (), 1) for e in range(len(places))])
+    indices = itertools.product(*map(range, tiled.dimensions))
+    return tuple([Run(tiled.linear_index(index), 1, 0, (), 1) for index in indices])
 
 
 def _axes(tiled: Tiled) -> list[tuple[int, Digits]] | None:

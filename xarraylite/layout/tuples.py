@@ -52,7 +52,7 @@ def slice_tuple(spec: S, start: int, limit: int) -> S:
     count = len(spec.tuple_shapes)
     if not 0 <= start <= limit <= count:
         raise IndexRangeError(f"slice_tuple: {start} to {limit} is no part of {count} members")
-    return retuple(spec, spec.tuple_shapes[start:limit])
+    return retuple(spec, members(spec)[start:limit])
 
 
 def get_tuple_element_shape(spec: S, number: int) -> S:

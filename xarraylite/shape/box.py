@@ -9,8 +9,8 @@ per mode, with None for "the whole span, whatever it is".
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeGuard
 
 from .._errors import IndexRangeError, ShapeError
 
@@ -46,9 +46,15 @@ def integers(values: object, operation: str, what: str) -> tuple[int, ...]:
     ShapeError
         If one of them is no integer.
     """
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        values = (values,)
-    return tuple([integer(value, operation, what) for value in values])
+    items = values if _is_vector(values) else (values,)
+    return tuple([integer(value, operation, what) for value in items])
+
+
+def _is_vector(value: object) -> TypeGuard[Iterable[object]]:
+    """Tell whether there is something to iterate over; arrays of rank 0 only look like it."""
+    if isinstance(value, str) or getattr(value, "ndim", 1) == 0:
+        return False
+    return isinstance(value, Iterable)
 
 
 def index_of(given: tuple[Any, ...], operation: str) -> tuple[int, ...]:
@@ -82,7 +88,7 @@ def parse_ranges(given: tuple[Any, ...], rank: int, operation: str) -> tuple[Ran
     BoundsError
         For negative integers: offsets count from the first element.
     """
-    vectors = [not hasattr(item, "__index__") and isinstance(item, Iterable) for item in given]
+    vectors = [_is_vector(item) for item in given]
     if vectors == [True, True]:
         first = integers(given[0], operation, "an entry of the first element")
         stop = integers(given[1], operation, "an entry of the end")
@@ -143,3 +149,17 @@ def check_permutation(axes: object, rank: int, operation: str = "permute") -> tu
             f"{operation}: {order} is not a permutation of the modes {tuple(range(rank))}"
         )
     return order
+
+
+def lexicographic(spans: Sequence[range]) -> Iterator[tuple[int, ...]]:
+    """Yield every index of a box, without a list of its spans as `itertools.product` makes."""
+    return _nested_loops(tuple(spans)) if all(spans) else iter(())
+
+
+def _nested_loops(spans: tuple[range, ...]) -> Iterator[tuple[int, ...]]:
+    if not spans:
+        yield ()
+        return
+    for head in _nested_loops(spans[:-1]):
+        for i in spans[-1]:
+            yield (*head, i)

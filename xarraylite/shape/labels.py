@@ -23,15 +23,12 @@ of those are worked out at once, label by label; nothing but integers is touched
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
 
 from .._errors import ShapeError
 from .tables import Extent, Table, extent_text, same_extent
-
-if TYPE_CHECKING:
-    from .base import ShapeBase
 
 
 def parse_labels(text: object, operation: str = "labels") -> tuple[str, ...]:
@@ -98,6 +95,20 @@ class Mode:
 Term = dict[str, Mode]
 
 
+class Operand(Protocol):
+    """What expressions need to know about the classes of shapes."""
+
+    #: The result of an expression has the most general kind of its operands.
+    _generality: ClassVar[int]
+
+    def copy(self) -> Operand:
+        """Return an equal shape of its own."""
+
+    @classmethod
+    def _of_modes(cls, labels: Sequence[str], modes: Sequence[Mode]) -> Operand:
+        """Return the shape with the given modes."""
+
+
 class IndexedShape:
     """A shape whose modes have labels, or a sum or product of such shapes.
 
@@ -124,11 +135,11 @@ class IndexedShape:
     def __init__(
         self,
         terms: tuple[Term, ...],
-        kind: type[ShapeBase],
+        kind: type[Operand],
         *,
         layers: int = 0,
         wrap: Callable[[tuple[int, ...], Any], Any] | None = None,
-        source: ShapeBase | None = None,
+        source: Operand | None = None,
     ) -> None:
         self._terms = terms
         self._kind = kind
@@ -166,7 +177,7 @@ class IndexedShape:
         return self._join(other, self._terms + other._terms, sign, self._source)
 
     def _join(
-        self, other: IndexedShape, terms: tuple[Term, ...], sign: str, source: ShapeBase | None
+        self, other: IndexedShape, terms: tuple[Term, ...], sign: str, source: Operand | None
     ) -> IndexedShape:
         if (self._wrap is None) != (other._wrap is None) or self._layers != other._layers:
             raise ShapeError(

@@ -173,7 +173,8 @@ class Nested(ShapeBase):
         Parameters
         ----------
         *index : int or sequence of int
-            Offsets for all modes of the outermost layer, or of the first few layers.
+            Offsets for all modes of the outermost layer, or of the first few layers: of as few
+            as the offsets fill.
 
         Returns
         -------

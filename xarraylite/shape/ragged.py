@@ -14,7 +14,6 @@ These integers are descriptions, like strides are: no element of any tensor is t
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._errors import ShapeError, SizeError
-from .box import BoundsError, Range
+from .box import BoundsError, Range, lexicographic
 from .broadcast import MAX_SIZE, check_rank
 
 Ints = npt.NDArray[np.int64]
@@ -96,6 +95,9 @@ class Ragged:
         """Return a box: no outer modes, one slice."""
         origins = [ints([o]) if o else None for o in origin or (0,) * len(extents)]
         return Ragged((), tuple([ints([extent]) for extent in extents]), tuple(origins))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (self.counts, self.extents, self.origins)  # nothing that can be redone
 
     @staticmethod
     def checked(
@@ -369,7 +371,7 @@ class Ragged:
             for m in range(mode, self.rank):
                 start = self.origin(m, node) if absolute else 0
                 spans.append(range(start, start + int(self.values(m)[node])))
-            for tail in itertools.product(*spans):
+            for tail in lexicographic(spans):
                 yield prefix + tail
             return
         start = self.origin(mode, node) if absolute else 0
@@ -381,3 +383,14 @@ class Ragged:
         """Return a hashable value that does not depend on how the space is written as a tree."""
         first = np.diff(self.node_offsets(1)).tobytes() if self.outer else b""
         return (self.rank, self.bounding(), self.size, first)
+
+
+def _restored(
+    counts: Sequence[Ints], extents: Sequence[Ints], origins: Sequence[Ints | None]
+) -> Ragged:
+    """Return a space from its pickled arrays, which come back writeable."""
+    return Ragged(
+        tuple(map(ints, counts)),
+        tuple(map(ints, extents)),
+        tuple([None if column is None else ints(column) for column in origins]),
+    )

@@ -7,14 +7,21 @@ and absolute indices appear where they are asked for.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 from .._errors import ShapeError
 from .base import ShapeBase
-from .box import Range, check_permutation, dropped_modes, integer, integers, parse_ranges
+from .box import (
+    Range,
+    check_permutation,
+    dropped_modes,
+    integer,
+    integers,
+    lexicographic,
+    parse_ranges,
+)
 from .broadcast import MAX_SIZE, as_shape
 from .labels import Mode
 from .ragged import Ragged
@@ -224,8 +231,7 @@ class Shape(ShapeBase):
         if self._extents is None:
             return iter(())
         start = self.origin if absolute else (0,) * self.rank
-        spans = [range(o, o + n) for o, n in zip(start, self.extents, strict=True)]
-        return itertools.product(*spans)
+        return lexicographic([range(o, o + n) for o, n in zip(start, self.extents, strict=True)])
 
     def slice(self, *box: Any) -> Shape:
         """Return a sub-shape of the same rank; its origin is its first element.

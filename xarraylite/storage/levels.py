@@ -105,10 +105,8 @@ def meet(
     ----------
     levels : list of tuple
         At least one level, as made by `pair`.
-    low, high : int
-        The window.
-    least, most : int
-        Bounds of the drift of what is not on any level, such as a broadcast dimension.
+    low, high, least, most : int
+        The window, and bounds of the drift of what is on no level (a broadcast dimension).
     goal : int
         Bits that settle the caller's question: once all are found the search ends.
     work : int
@@ -117,7 +115,7 @@ def meet(
     Returns
     -------
     int
-        `MEETS`, `BELOW` and `ABOVE`, or-ed; `UNKNOWN` where there was more work than allowed.
+        `MEETS`, `BELOW` and `ABOVE`, or-ed, and `UNKNOWN` if there was more work than allowed.
 
     Examples
     --------
@@ -173,11 +171,7 @@ def meet(
             if k:
                 todo.append((k - 1, low - sum_, high - sum_, here, there))
                 continue
-            found |= MEETS
-            if here < 0:
-                found |= BELOW
-            if there > 0:
-                found |= ABOVE
+            found |= MEETS | (BELOW if here < 0 else 0) | (ABOVE if there > 0 else 0)
             if found & goal == goal:
                 return found
     return found

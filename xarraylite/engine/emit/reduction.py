@@ -259,7 +259,9 @@ def _fold_across(source: Source, spec: ReduceSpec) -> None:
         names = token(spec.operands[0].dtype)
         at, offset = place(spec.operands[0], 0, "j")
         with source.block("for j in range(left, right):"):
-            source.line(f"store_{spec.operands[0].memory}(p0{at}, {offset}, {call(names.encode, done)})")
+            source.line(
+                f"store_{spec.operands[0].memory}(p0{at}, {offset}, {call(names.encode, done)})"
+            )
 
 
 def _fold_rows(source: Source, spec: ReduceSpec, rows: Odometer) -> None:

@@ -188,9 +188,7 @@ def constants(body: Body) -> dict[str, DType]:
     return {f"c{s.slot}": s.dtype for s in body.instructions if isinstance(s, Const)}
 
 
-def readers(
-    operands: Sequence[Operand], pointer: str, index: str, woven: str = ""
-) -> list[str]:
+def readers(operands: Sequence[Operand], pointer: str, index: str, woven: str = "") -> list[str]:
     """Return per body operand (walkers 1…) the source that reads its element at ``index``.
 
     Operands in which the kernel's lanes lie side by side are read at ``woven`` instead.  An ``@``

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .. import edit, tuples
+from .. import relayout, tuples
 from ..layout import Layout
 from ..speclike import S, SpecLike, layout_of, require_array
 
@@ -14,7 +12,7 @@ class LayoutMethods:
 
     __slots__ = ()
 
-    def change_element_type(self: S, element_type: Any) -> S:
+    def change_element_type(self: S, element_type: object) -> S:
         """Return the spec with another element type.
 
         Parameters
@@ -29,7 +27,7 @@ class LayoutMethods:
         >>> print(xl.ArraySpec.parse("s4[64,128]{1,0:E(4)}").change_element_type("u8"))
         u8[64,128]{1,0}
         """
-        return edit.change_element_type(self, element_type)
+        return relayout.change_element_type(self, element_type)
 
     def update_element_size_in_bits(self: S, pack_subbyte_types: bool = True) -> S:
         """Return the spec with elements narrower than a byte packed, or unpacked.
@@ -45,7 +43,7 @@ class LayoutMethods:
         >>> print(xl.ArraySpec.parse("s4[64,128]").update_element_size_in_bits())
         s4[64,128]{1,0:E(4)}
         """
-        return edit.update_element_size_in_bits(self, pack_subbyte_types)
+        return relayout.update_element_size_in_bits(self, pack_subbyte_types)
 
     def device_shape_to_host_shape(self: S) -> S:
         """Return the spec without tiles, padding, packing, memory space and prefix.
@@ -56,11 +54,11 @@ class LayoutMethods:
         >>> print(xl.ArraySpec.parse("f32[8,3]{0,1:T(8,128)S(1)}").device_shape_to_host_shape())
         f32[8,3]{0,1}
         """
-        return edit.device_shape_to_host_shape(self)
+        return relayout.device_shape_to_host_shape(self)
 
     def device_shape_is_host_shape(self: S) -> bool:
         """Tell whether `device_shape_to_host_shape` changes nothing."""
-        return edit.device_shape_is_host_shape(self)
+        return relayout.device_shape_is_host_shape(self)
 
     def get_default_layout_for_shape(self: SpecLike) -> Layout:
         """Return the default layout of an array of this rank: row major, untiled."""
@@ -69,19 +67,19 @@ class LayoutMethods:
 
     def get_with_default_layout(self: S) -> S:
         """Return the spec with its dimensions in default order; tiles and the like stay."""
-        return edit.get_with_default_layout(self)
+        return relayout.get_with_default_layout(self)
 
     def set_to_default_layout(self: S) -> S:
         """Return the spec with its dimensions in default order; specs are never changed."""
-        return edit.get_with_default_layout(self)
+        return relayout.get_with_default_layout(self)
 
     def clear_layout(self: S) -> S:
         """Return the spec without a layout."""
-        return edit.clear_layout(self)
+        return relayout.clear_layout(self)
 
     def clear_tiles(self: S) -> S:
         """Return the spec without tiles."""
-        return edit.clear_tiles(self)
+        return relayout.clear_tiles(self)
 
     def copy_layout_between_shapes(self: SpecLike, dst: S) -> S:
         """Return ``dst`` with the layouts of this spec.
@@ -96,7 +94,7 @@ class LayoutMethods:
         LayoutError
             If structures or ranks differ, or a layout does not fit.
         """
-        return edit.copy_layout_between_shapes(self, dst)
+        return relayout.copy_layout_between_shapes(self, dst)
 
     def has_layout(self: SpecLike) -> bool:
         """Tell whether every array here has a layout."""

@@ -71,6 +71,11 @@ class PositionMethods:
         list of int or None
             For each position the row-major ordinal of its element; None for padding.
 
+        Raises
+        ------
+        SizeError
+            If there are more than 2**28 positions.
+
         Examples
         --------
         >>> import xarraylite as xl
@@ -241,4 +246,4 @@ class PositionMethods:
             True only if every element is where it would be without tiles; False also where an
             extent is no multiple of its tile.
         """
-        return indexing.is_untiled(self)
+        return indexing.is_untiled_layout(self)

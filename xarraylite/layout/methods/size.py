@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from .. import sizes
 from ..layout import SplitConfig
-from ..speclike import SpecLike
+from ..speclike import S, SpecLike
+from ..suggest import Suggestion, suggest
 
 #: Bytes of a pointer where XLA asks for them.
 POINTER_SIZE = 8
@@ -168,6 +169,24 @@ class SizeMethods:
             If there are several.
         """
         return sizes.get_split_config(self)
+
+    def suggest(self: S) -> tuple[Suggestion[S], ...]:
+        """Return layouts in which the array takes less memory, the smallest first.
+
+        Returns
+        -------
+        tuple of Suggestion
+            Other orders of the dimensions and other tiles, with the bytes they save and why;
+            empty if nothing is to be saved.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> best = xl.ArraySpec.parse("bf16[16,1280,40]{2,1,0:T(8,128)(2,1)}").suggest()[0]
+        >>> print(best.spec, best.saved_bytes)
+        bf16[16,1280,40]{1,2,0:T(8,128)(2,1)} 3604480
+        """
+        return suggest(self)
 
     def is_padded(self: SpecLike) -> bool:
         """Tell whether ``padded_dimensions``, the older form of padding, pad anything."""
