@@ -42,7 +42,9 @@ def _one_tile(array: Ordinals, tile: Sequence[int]) -> Ordinals:
     rest = [-extent % size for extent, size in zip(extents[keep:], sizes, strict=True)]
     array = array.reshape(extents)
     array = np.pad(array, [(0, 0)] * keep + [(0, n) for n in rest], constant_values=-1)
-    split = [n for extent, t in zip(array.shape[keep:], sizes, strict=True) for n in (extent // t, t)]
+    split = [
+        n for extent, t in zip(array.shape[keep:], sizes, strict=True) for n in (extent // t, t)
+    ]
     array = array.reshape([*extents[:keep], *split])
     count = len(sizes)
     grid, inside = range(keep, keep + 2 * count, 2), range(keep + 1, keep + 2 * count, 2)
@@ -65,7 +67,9 @@ def cases(
     dims = []
     for _ in range(rank):
         t = draw(st.sampled_from(sizes))
-        dims.append(draw(st.sampled_from([n for n in (1, t, t - 1, t + 1, 2 * t + 1, 0) if n >= least])))
+        dims.append(
+            draw(st.sampled_from([n for n in (1, t, t - 1, t + 1, 2 * t + 1, 0) if n >= least]))
+        )
     while math.prod(dims) > 600:
         dims[dims.index(max(dims))] = 2
     order = draw(st.permutations(range(rank)))
@@ -106,7 +110,8 @@ def test_whole_arrays_of_indices_are_followed_at_once(case: Case) -> None:
     moved = tiled.physical_index(grid)
     shape = tiled.physical_dimensions
     places = np.ravel_multi_index([np.asarray(m) for m in moved], shape) if shape else 0
-    assert np.array_equal(expected.ravel()[places], np.arange(math.prod(case[0])))
+    found = expected.ravel()[places].reshape(-1)
+    assert np.array_equal(found, np.arange(math.prod(case[0])))
 
 
 @given(cases(least=1))
@@ -123,7 +128,7 @@ def test_digits_are_there_unless_a_later_tile_combines(case: Case) -> None:
         assert field.digits[-1][0] == 1
         periods = [period for period, _ in field.digits]
         extent = math.prod([dims[d] for d in field.dims])
-        assert periods == sorted(periods, reverse=True)
+        assert periods == sorted(set(periods), reverse=True)
         assert periods[0] == 1 or periods[0] < extent, "a digit that is always 0 is left out"
 
 
@@ -157,7 +162,7 @@ def test_simplified_digits_are_the_same_function(
         (((16, 128), (1, 0), ((8, 128),)), (1, 1)),  # one column of tiles is row-major
         (((16, 256), (1, 0), ((8, 128), (2, 1))), (3, 2)),
         (((4096,), (0,), ((1024,),)), (1,)),
-        (((4096,), (0,), ((1024,), (128,), (2, 1))), (2,)),
+        (((4096,), (0,), ((1024,), (128,), (2, 1))), (3,)),
     ],
 )
 def test_as_few_digits_as_possible(case: Case, count: tuple[int, ...]) -> None:

@@ -224,7 +224,7 @@ class XContainer(XExpression, InPlace):
         return isinstance(self._map, Strided) or self.size <= SMALL
 
     def _unpacked(self) -> NumpyArray:
-        """Return tiled elements as a NumPy array of their own."""
+        """Return the elements as NumPy reads them: tiled ones as an array of their own."""
         if self._is_small():
             return read(self._buffer, self._dtype, self._map)
         place = Strided.row_major(self.shape)
@@ -237,9 +237,7 @@ class XContainer(XExpression, InPlace):
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
         try:
-            values = (
-                read(self._buffer, self._dtype, self._map) if self._is_small() else self.numpy()
-            )
+            values = self._unpacked()
         except LayoutError:  # a broadcast view of more elements than NumPy can count
             return f"<{self.summary()}>"
         return container_repr(self._kind, values)

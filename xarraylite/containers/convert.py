@@ -44,7 +44,7 @@ def as_order(layout: LayoutLike) -> Order | Layout:
         return ROW_MAJOR
     if isinstance(layout, Order | Layout):
         return layout
-    if isinstance(layout, str) and layout.lstrip().startswith("{"):
+    if str(layout).lstrip().startswith("{"):
         return Layout.parse(layout)
     try:
         return Order(layout)

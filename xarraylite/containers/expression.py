@@ -24,6 +24,7 @@ from ..ops.op import Op
 from ..ops.table import OPS
 from ..shape import transform as steps
 from ..shape.index import Selection, parse_index
+from ..storage.arrays import read
 from ..storage.buffer import Buffer
 from .namespace import namespace
 from .operands import HasNode, as_operand, is_operand
@@ -214,8 +215,8 @@ class XExpression(HasNode):
 
     def numpy(self) -> NumpyArray:
         """Evaluate into a new NumPy array."""
-        buffer, layout = engine.evaluate(self.node)
-        return buffer.view(self.dtype, layout)
+        buffer, layout = engine.evaluate(self.node, tiled=False)
+        return read(buffer, self.dtype, layout)
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> NumpyArray:
         """Return the values as a NumPy array; ``copy=False`` is refused for a lazy result."""

@@ -92,7 +92,8 @@ def parse_error_lines(error: LayoutParseError, text: str) -> tuple[str, str]:
     xarraylite layout: no such type at column 1: f33[2]
                                                  ^
     """
-    reason = str(error).partition(f" at column {error.column}")[0]
+    reason = str(error).rpartition(f" at column {error.column} of ")[0]
+    reason = reason.removeprefix("ArraySpec.parse: ")
     at = min(max(error.column - 1, 0), len(text))
     start, end = max(0, at - _AROUND), at + _AROUND
     before = ("..." if start else "") + _printable(text[start:at])

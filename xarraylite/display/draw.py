@@ -227,5 +227,9 @@ def unseen_lines(grid: Grid) -> Iterator[str]:
     layout = grid.spec.layout
     size = grid.frame.full.physical_size
     if layout is not None and (tail := -size % layout.tail_padding_alignment_in_elements):
-        where = f"position {size:,} is" if tail == 1 else f"positions {size:,} to {size + tail - 1:,} are"
+        where = (
+            f"position {size:,} is"
+            if tail == 1
+            else f"positions {size:,} to {size + tail - 1:,} are"
+        )
         yield f"{where} padding at the tail"

@@ -15,7 +15,6 @@ of its position after k levels by the size of that tile, because a tile is one r
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -100,10 +99,16 @@ class Frame:
 
     def gather(self, axis: int, coordinate: int) -> int | None:
         """Return the index at a coordinate of an axis; None for padding."""
-        size = self.axes[axis].size
-        found = bisect_left(range(size), coordinate, key=lambda i: self.spread(axis, i))
-        if found < size and self.spread(axis, found) == coordinate:
-            return found
+        # `spread` rises.  (Not `bisect`: a range beyond the address space has no length.)
+        low, high = 0, self.axes[axis].size
+        while low < high:
+            middle = (low + high) // 2
+            if self.spread(axis, middle) < coordinate:
+                low = middle + 1
+            else:
+                high = middle
+        if low < self.axes[axis].size and self.spread(axis, low) == coordinate:
+            return low
         return None
 
     def tile_of(self, level: int, coordinates: Sequence[int]) -> int:
@@ -159,9 +164,7 @@ def _full(
         sizes = room[:keep] + [g * t for g, t in zip(grid, inner, strict=True)]
         room = list(level.before)
         wide = list(tile)
-        for parts, size, within in zip(
-            level.merged, sizes, [0] * keep + inner, strict=True
-        ):
+        for parts, size, within in zip(level.merged, sizes, [0] * keep + inner, strict=True):
             if len(parts) == 1:
                 room[parts[0]] = size
                 if parts[0] >= keep and within:

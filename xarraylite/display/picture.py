@@ -344,9 +344,7 @@ def _entry_width(text: str) -> float:
     return SWATCH + 8 + text_width(Role.TEXT, text)
 
 
-def _legend(
-    entries: list[tuple[Role, str]], top: float, inner: float
-) -> tuple[list[Item], float]:
+def _legend(entries: list[tuple[Role, str]], top: float, inner: float) -> tuple[list[Item], float]:
     """Return the key to the picture, and where it ends."""
     if not entries:
         return [], top - 26

@@ -21,7 +21,7 @@ def report_lines(spec: ArraySpec, index: Sequence[int | None] | None = None) -> 
     Parameters
     ----------
     spec : ArraySpec
-        Any spec; of tuples every member is reported.
+        Any spec; of a tuple every member is reported.
     index : sequence of int or None, optional
         The plane whose corner is shown, as for `draw`.
 
@@ -31,11 +31,10 @@ def report_lines(spec: ArraySpec, index: Sequence[int | None] | None = None) -> 
         One line.
     """
     yield str(spec)
-    if spec.is_tuple:
-        for member in spec.tuple_shapes:
-            yield ""
-            yield from report_lines(member)
-    elif spec.is_array:
+    for member in spec.tuple_shapes:
+        yield ""
+        yield from report_lines(member)
+    if spec.is_array:
         grid = grid_of(spec, index, CORNER_ROWS, CORNER_COLUMNS)
         yield ""
         yield from _numbers(spec, grid)
@@ -100,10 +99,12 @@ def _element(cell: Cell) -> str:
 
 
 def _suggestions(spec: ArraySpec) -> Iterator[str]:
+    if not spec.padding_bytes:
+        return
     found = spec.suggest()
     yield ""
     if not found:
-        yield "No other order of dimensions or tiles in use takes less."
+        yield "No other order of dimensions, and none of the usual tiles, takes less."
         return
     yield "These take less:"
     for item in found:

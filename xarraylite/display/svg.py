@@ -122,9 +122,7 @@ def _(item: Box) -> str:
 
 @_show.register
 def _(item: Lines) -> str:
-    runs = [
-        "M" + "L".join([f"{number(x)} {number(y)}" for x, y in run]) for run in item.runs
-    ]
+    runs = ["M" + "L".join([f"{number(x)} {number(y)}" for x, y in run]) for run in item.runs]
     return element("path", {"class": _name(item.role), "d": "".join(runs)})
 
 

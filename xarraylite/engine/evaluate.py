@@ -63,7 +63,9 @@ def uses_reference() -> bool:
     return engine == "reference" or (engine == "auto" and not numba_is_installed())
 
 
-def evaluate(node: Node, layout: Map | None = None) -> tuple[Buffer, Map]:
+def evaluate(
+    node: Node, layout: Map | None = None, *, tiled: bool = True
+) -> tuple[Buffer, Map]:
     """Evaluate ``node`` into new memory.
 
     Parameters
@@ -72,6 +74,8 @@ def evaluate(node: Node, layout: Map | None = None) -> tuple[Buffer, Map]:
         What to evaluate.
     layout : Strided or TiledMap, optional
         Layout of the result; by default `result_layout` of the node's operands.
+    tiled : bool, optional
+        Whether that may be a tiled one.
 
     Raises
     ------
@@ -79,7 +83,7 @@ def evaluate(node: Node, layout: Map | None = None) -> tuple[Buffer, Map]:
         If the result exceeds the ``max_result_bytes`` setting.
     """
     graph = canonical(node, None, True)
-    chosen = layout or result_layout(graph, node)
+    chosen = layout or result_layout(graph, node, tiled)
     target = Target(raw_target(node, chosen), chosen, node.dtype)
     execute(graph, target, noalias=True)
     return target.buffer, chosen
@@ -129,22 +133,30 @@ def clear_programs() -> None:
         _programs.clear()
 
 
-def result_layout(graph: Graph, node: Node) -> Map:
+def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     """Return the layout of a new result: that of its operands where they agree, else row-major.
 
     Column-major if all operands are; tiled if all are tiled alike.  Operands of lower rank and
     those whose layout is both row- and column-major do not count.
     """
     shape = node.shape
-    tiled = {leaf.map if isinstance(leaf.map, TiledMap) else None for leaf in _voters(graph, node)}
-    first = tiled.pop() if len(tiled) == 1 else None
-    if first is not None and first.is_whole and first.shape == shape:
-        return like(first, node.dtype)
+    common = _common_tiles(graph, node) if tiled else None
+    if common is not None:
+        return like(common, node.dtype)
     if len(shape) > 1:
         votes = {_vote(leaf) for leaf in _voters(graph, node)} - {None}
         if votes == {"column"}:
             return Strided.column_major(shape)
     return Strided.row_major(shape)
+
+
+def _common_tiles(graph: Graph, node: Node) -> TiledMap | None:
+    """Return the tiled map that all operands of the result's rank share, if they do."""
+    maps = [leaf.map.based() for leaf in _voters(graph, node)]
+    first = maps[0] if maps else None
+    if not isinstance(first, TiledMap) or not first.is_whole or first.shape != node.shape:
+        return None
+    return first if all(m == first for m in maps) else None
 
 
 def _voters(graph: Graph, node: Node) -> list[Leaf]:

@@ -48,7 +48,7 @@ class Take:
 
 
 Step = Transform | Reshape | Take
-M = TypeVar("M", Strided, TiledMap)
+M = TypeVar("M", bound=Map)
 Path = tuple[tuple[Step, int], ...]
 """Steps from a node up to the kernel's loop space, each with the ordinal of what made it."""
 
@@ -281,12 +281,10 @@ class _Lowering:
 
     def move(self, layout: M, step: Transform | Reshape, maker: int) -> M:
         """Apply one step to a layout; a reshape may be impossible."""
-        if isinstance(step, Transform):
-            return layout.apply(step)
-        reshaped = layout.reshape(step.shape)
-        if reshaped is None:
+        moved = layout.apply(step) if isinstance(step, Transform) else layout.reshape(step.shape)
+        if moved is None:
             raise Cut(self.graph.args[maker][0], "is not contiguous in the order of the reshape")
-        return reshaped
+        return moved  # type: ignore[return-value]  # of the kind that came in
 
     def gathered(self, index: int, stride: int, layout: Strided, node: Node) -> tuple[int, int]:
         """Append the load of an index; return its number and its stride's slot."""

@@ -211,12 +211,14 @@ def reshape(node: Node, shape: Sequence[int]) -> Node:
     target = infer_extent(shape, math.prod(node.shape))
     if target == node.shape:
         return node
-    if isinstance(node, Leaf | Iota):
+    if isinstance(node, Leaf):
         layout = node.map.reshape(target)
         if layout is not None:
-            if isinstance(node, Leaf):
-                return Leaf(target, node.dtype, node.reading, layout)
-            return Iota(target, node.dtype, layout)
+            return Leaf(target, node.dtype, node.reading, layout)
+    if isinstance(node, Iota):
+        numbers = node.map.reshape(target)
+        if numbers is not None:
+            return Iota(target, node.dtype, numbers)
     if math.prod(target) == 1:
         one = steps.squeeze(node.shape, range(len(node.shape)))
         return view(view(node, one), steps.expand((), range(len(target))))

@@ -212,15 +212,16 @@ class Tiled:
 
     def multi_index(self, position: int) -> tuple[int, ...] | None:
         """Return the index of the element at ``position`` (known to be in range), or None."""
-        moved: list[int] | None = []
+        moved: list[int] = []
         for extent in reversed(self.physical_dimensions):
             moved.append(position % extent)
             position //= extent
         moved.reverse()
         for level in reversed(self.levels):
-            moved = level.backward(moved)
-            if moved is None:
+            before = level.backward(moved)
+            if before is None:
                 return None
+            moved = before
         index = [0] * len(self.dimensions)
         for d, e in zip(reversed(self.minor_to_major), moved, strict=True):
             index[d] = e

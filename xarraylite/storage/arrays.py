@@ -43,7 +43,7 @@ def positions(layout: TiledMap) -> Array:
         total = total + place
     else:
         for dims, weights, digits in fields:
-            rest = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])
+            rest: Any = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])
             for period, stride in digits:
                 total = total + rest // period * stride
                 rest = rest % period

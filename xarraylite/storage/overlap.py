@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 from .levels import ABOVE, BELOW, MEETS, UNKNOWN, meet, pair
 from .sums import Budget, OutOfWork, Sums
 
-MAX_WORK: Final = 16
+MAX_WORK: Final = 12
 """Search steps of `classify` and `may_share`, about 0.3 microseconds each; views of one array
 mostly take one per dimension."""
 
@@ -124,10 +124,11 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
     - shifted, interleaved, another block or another part of each element: 1.4 to 3.1 us;
     - all of it reversed, permuted, broadcast or reinterpreted: 1.2 to 2.1 us;
     - any other stepped, reversed or permuted slice of one array: 2 to 5 us, at most 6.2;
-    - anything else: 2 to 5 us at rank up to 4, at most 8 (the bound).
+    - anything else: 2 to 6 us at rank up to 4, at most 11 (the bound).
 
-    The first three are exact: views of one array of rank up to 4 do not reach the bound.  Where
-    no two strides need be related, which takes ``as_strided``, fewer than 1 in 100 pairs do.
+    The first three are exact: no views of one array of rank up to 4 are known to take more than
+    seven steps.  Of pairs whose strides need not be related, which takes ``as_strided``, about
+    1 in 70 reaches the bound with a verdict that is not the best.
 
     Examples
     --------
