@@ -35,7 +35,7 @@ float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int2 in
 _MODULES: dict[str, str] = {
     "_config": "config",
     "_errors": (
-        "AxisError BroadcastError CacheWarning CastError DTypeError FormatError IndexRangeError "
+        "AxisError BoundsError BroadcastError CacheWarning CastError DTypeError FormatError IndexRangeError "
         "LayoutError LayoutParseError NoAliasError NotWritableError OverlapError ReadOnlyError ShapeError SizeError "
         "StaleOperandError TracedValueError XarrayliteError"
     ),
@@ -66,6 +66,7 @@ _MODULES: dict[str, str] = {
     ),
     "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
     "io.npy": "load save",
+    "layout.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "layout.elements": "ElementType",
     "layout.formats": "tpu_layout",
     "layout.layout": "Layout PaddingValue SplitConfig",
@@ -74,6 +75,11 @@ _MODULES: dict[str, str] = {
     "layout.suggest": "Suggestion",
     "layout.tile": "COMBINE Tile",
     "shape.broadcast": "broadcast_shapes",
+    "shape.jagged": "JaggedShape",
+    "shape.labels": "IndexedShape",
+    "shape.nested": "Nested",
+    "shape.shape": "Shape",
+    "shape.tiled": "TiledShape",
     "engine.cache": "cache_clear cache_info",
 }
 

@@ -3,6 +3,7 @@
 from . import testing as testing
 from ._config import config as config
 from ._errors import AxisError as AxisError
+from ._errors import BoundsError as BoundsError
 from ._errors import BroadcastError as BroadcastError
 from ._errors import CacheWarning as CacheWarning
 from ._errors import CastError as CastError
@@ -217,6 +218,9 @@ from .functions.reducers import sum as sum
 from .functions.reducers import var as var
 from .io.npy import load as load
 from .io.npy import save as save
+from .layout.bitcast import BitcastReshape as BitcastReshape
+from .layout.bitcast import BitcastTranspose as BitcastTranspose
+from .layout.bitcast import BitcastTrt as BitcastTrt
 from .layout.elements import ElementType as ElementType
 from .layout.formats import tpu_layout as tpu_layout
 from .layout.layout import Layout as Layout
@@ -231,6 +235,11 @@ from .layout.suggest import Suggestion as Suggestion
 from .layout.tile import COMBINE as COMBINE
 from .layout.tile import Tile as Tile
 from .shape.broadcast import broadcast_shapes as broadcast_shapes
+from .shape.jagged import JaggedShape as JaggedShape
+from .shape.labels import IndexedShape as IndexedShape
+from .shape.nested import Nested as Nested
+from .shape.shape import Shape as Shape
+from .shape.tiled import TiledShape as TiledShape
 
 __version__: str
 __array_api_version__: str

@@ -65,6 +65,10 @@ class IndexRangeError(XarrayliteError, IndexError):
     """An index is out of range, or of a kind that is not supported."""
 
 
+class BoundsError(ShapeError, IndexRangeError):
+    """An index or a box lies outside the shape it is applied to."""
+
+
 class ReadOnlyError(XarrayliteError, ValueError):
     """The destination's memory is read-only."""
 

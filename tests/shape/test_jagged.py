@@ -15,6 +15,7 @@ from tests.shape.models import jagged_of, shapes_of, tree_indices, trees
 from xarraylite._errors import ShapeError, SizeError
 from xarraylite.shape.box import BoundsError
 from xarraylite.shape.jagged import JaggedShape
+from xarraylite.shape.nested import Nested
 from xarraylite.shape.ragged import MAX_SLICES
 from xarraylite.shape.shape import Shape
 
@@ -119,6 +120,8 @@ def test_empty_lists_take_the_rank_of_their_siblings() -> None:
         ([10, 20], "from_lengths"),
         ([s10, 20], "slices are shapes or lists of them, got 20"),
         (10, "slices are shapes or lists of them, got 10"),
+        (Nested([1], s10), "has layers, which a jagged shape does not"),
+        ([Nested([1], s10), s10], "has layers"),
         ("ab", "slices are shapes or lists of them, got 'ab'"),
     ],
 )
@@ -272,6 +275,11 @@ def test_how_a_shape_was_written_makes_no_difference() -> None:
     assert JaggedShape([Shape(2, 6)] + [Shape(3, 4)]) != JaggedShape([Shape(3, 4), Shape(2, 6)])
     assert Shape(2, 15) != ROWS
     assert ROWS != "rows"
+    flat = JaggedShape([Shape(2, 6), Shape(4, 4), Shape(3, 6)])
+    deep = JaggedShape([[Shape(4)] * 4, [Shape(6)] * 2, [Shape(6)] * 3])
+    assert flat != deep  # of one size and one bounding box, and written at two depths
+    assert (flat.outer_rank, flat.slice_rank, flat.n_slices) == (1, 2, 3)
+    assert (deep.outer_rank, deep.slice_rank, deep.n_slices) == (2, 1, 9)
 
 
 def test_from_lengths_and_offsets() -> None:
@@ -363,6 +371,18 @@ def test_equality_is_that_of_index_sets(left: Any, right: Any) -> None:
     assert (a == b) == (tree_indices(left) == tree_indices(right))
     if a == b:
         assert hash(a) == hash(b)
+
+
+@given(trees(max_depth=2), trees(max_depth=2))
+def test_equality_and_hashes_agree_where_there_are_no_elements(left: Any, right: Any) -> None:
+    a, b = jagged_of(left), jagged_of(right)
+    assert (a == b) == (b == a)
+    if a == b:
+        assert hash(a) == hash(b)
+        assert list(a) == list(b)
+    if a.is_smooth:
+        assert a == a.as_smooth()
+        assert hash(a) == hash(a.as_smooth())
 
 
 @given(trees(min_extent=1), st.data())

@@ -48,6 +48,7 @@ def test_construction_as_in_the_design(layers: list[int], shape: Shape) -> None:
     assert nested.rank == shape.rank
     assert nested.size == shape.size
     assert nested.shape == shape
+    assert nested.as_tuple() == shape.extents
     assert nested == Nested(iter(layers), shape)
     assert nested != shape
     assert eval(repr(nested)) == nested

@@ -131,6 +131,7 @@ def test_iteration_as_in_the_design() -> None:
         (((5, 5), (4, 6)), ShapeError, "before it starts"),
         ((True,), ShapeError, "must be an integer, got True"),
         ((1.5,), ShapeError, r"must be an integer, got 1\.5"),
+        (((np.ones(2), 1), (2, 2)), ShapeError, "an entry of the first element must be an integer"),
     ],
 )
 def test_boxes_that_are_refused(box: Any, error: type[Exception], text: str) -> None:

@@ -73,12 +73,12 @@ def run(face: ModuleType, options: argparse.Namespace) -> int:
             lines += ["", f"{options.draw} written"]
     except (XarrayliteError, InputError) as error:
         return _refuse(f"{_PREFIX}{error}")
-    print("\n".join(lines))
+    sys.stdout.write("\n".join([*lines, ""]))
     return 0
 
 
 def _refuse(*lines: str) -> int:
-    print("\n".join(lines), file=sys.stderr)
+    sys.stderr.write("\n".join([*lines, ""]))
     return BAD_INPUT
 
 

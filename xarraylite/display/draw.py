@@ -223,13 +223,9 @@ def _side_name(side: Side) -> str:
 def unseen_lines(grid: Grid) -> Iterator[str]:
     """Say what padding has no place in any plane."""
     if grid.off_grid:
-        yield f"{grid.off_grid:,} more positions are padding between merged tiles"
+        yield f"{grid.off_grid:,} more positions between merged tiles: padding"
     layout = grid.spec.layout
     size = grid.frame.full.physical_size
     if layout is not None and (tail := -size % layout.tail_padding_alignment_in_elements):
-        where = (
-            f"position {size:,} is"
-            if tail == 1
-            else f"positions {size:,} to {size + tail - 1:,} are"
-        )
-        yield f"{where} padding at the tail"
+        word = "position" if tail == 1 else "positions"
+        yield f"{tail:,} more {word} from {size:,} on: tail padding"

@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from ..layout.digits import Tiled
 
@@ -88,13 +89,13 @@ class Frame:
 
     def spread(self, axis: int, index: int) -> int:
         """Return the coordinate of the elements with this index along an axis."""
-        moved: list[int] | None = [0] * len(self.axes)
+        moved = [0] * len(self.axes)
         moved[axis] = index
         for level in self.plain.levels:
             moved = level.forward(moved)
         for level in reversed(self.full.levels):
-            moved = level.backward(moved)
-            assert moved is not None  # the full array has no padding
+            # The full array has no padding, so there is always an index.
+            moved = level.backward(moved) or moved
         return moved[axis]
 
     def gather(self, axis: int, coordinate: int) -> int | None:
@@ -117,6 +118,11 @@ class Frame:
         return step.linear_index(coordinates) // math.prod(step.levels[level].tile)
 
 
+def _virtual(count: int) -> list[tuple[int, ...]]:
+    """Return axes that only a tile has."""
+    return [()] * count
+
+
 def _row_major(rank: int) -> tuple[int, ...]:
     return tuple(range(rank - 1, -1, -1))
 
@@ -127,16 +133,16 @@ def frame_of(
 ) -> Frame:
     """Return the frame of an array with a layout (known to fit it)."""
     levels = Tiled.of(dimensions, order, tiles).levels
-    physical = [(d,) for d in reversed(order)]
+    physical: list[tuple[int, ...]] = [(d,) for d in reversed(order)]
     if levels:
         extra = len(levels[0].before) - len(physical)
-        before: list[tuple[int, ...]] = [()] * extra + physical
+        before = _virtual(extra) + physical
         physical = [sum([before[at] for at in parts], ()) for parts in levels[0].merged]
         tiles = (levels[0].tile, *tiles[1:])
         # Later tiles may reach beyond what the ones before them left.
-        extra = sum([len(b.before) - len(a.after) for a, b in zip(levels, levels[1:])])
-        physical = [()] * extra + physical
-    physical = [()] * (2 - len(physical)) + physical
+        extra = sum([len(b.before) - len(a.after) for a, b in pairwise(levels)])
+        physical = _virtual(extra) + physical
+    physical = _virtual(2 - len(physical)) + physical
     extents = [tuple([dimensions[d] for d in dims]) for dims in physical]
     sizes = tuple([math.prod(e) for e in extents])
     plain = Tiled.of(sizes, _row_major(len(sizes)), tiles)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from .._errors import IndexRangeError, LayoutError
 from ..layout.spec import ArraySpec
@@ -138,7 +139,7 @@ class Grid:
     def path(self) -> Iterator[tuple[Cell, Cell]]:
         """Yield each shown cell with the next one in memory that is shown."""
         order = sorted([c for row in self.cells for c in row], key=lambda c: c.position)
-        yield from zip(order, order[1:], strict=False)
+        yield from pairwise(order)
 
     def tile_of(self, level: int, row: int, column: int) -> int:
         """Return the number of the tile of a level that a cell is in."""

@@ -63,9 +63,7 @@ def uses_reference() -> bool:
     return engine == "reference" or (engine == "auto" and not numba_is_installed())
 
 
-def evaluate(
-    node: Node, layout: Map | None = None, *, tiled: bool = True
-) -> tuple[Buffer, Map]:
+def evaluate(node: Node, layout: Map | None = None, *, tiled: bool = True) -> tuple[Buffer, Map]:
     """Evaluate ``node`` into new memory.
 
     Parameters

@@ -17,11 +17,13 @@ from typing import TypeVar
 import numpy as np
 
 from ..expr.node import Elementwise, Gather, Iota, Leaf, Node, Scalar, View
+from ..layout.refine import Wave
 from ..layout.strided import Strided
-from ..layout.tiled import Map, TiledMap
+from ..layout.tiled import Map
 from ..shape import transform as steps
-from ..shape.transform import Reshape, Transform
-from .emit.body import Apply, Body, Const, Instruction, Load, Position
+from ..shape.transform import FIXED, Reshape, Transform
+from ..shape.transform import Map as Axis
+from .emit.body import Apply, Body, Const, Instruction, Load, Position, Spread
 from .graph import Graph
 
 #: A node may be computed again along another path while (paths - 1) * cost stays below this:
@@ -49,6 +51,9 @@ class Take:
 
 Step = Transform | Reshape | Take
 M = TypeVar("M", bound=Map)
+
+Reach = int | tuple[Wave, ...]
+"""The stride of a dimension read through an index, or the digits that stand for one."""
 Path = tuple[tuple[Step, int], ...]
 """Steps from a node up to the kernel's loop space, each with the ordinal of what made it."""
 
@@ -248,36 +253,30 @@ class _Lowering:
         memory = not isinstance(node, Iota) or self.is_operand(ordinal)
         layout = _base(node, self.is_operand(ordinal))
         bits = layout.bits_of(node.dtype.itemsize) if memory else 0
-        gathers: list[tuple[int, int, Strided]] = []
+        gathers: list[tuple[int, Reach, Strided]] = []
         for step, maker in path:
             if isinstance(step, Take):
                 if not memory:
                     raise Cut(ordinal, "is read through an index")
-                if isinstance(layout, TiledMap):
-                    raise Cut(ordinal, "is tiled, and read through an index")
                 if any(at.strides[step.axis] for _, _, at in gathers):
                     # The earlier index would itself have to be gathered.
                     raise Cut(self.graph.args[maker][0], "is gathered, and gathered from")
                 index = self.graph.nodes[step.index]
-                gathers.append((step.index, layout.strides[step.axis], Strided((), ())))
+                reach = _reach(layout, step.axis)
+                if reach is None:
+                    raise Cut(ordinal, "combines dimensions, and is read through an index of one")
                 layout, at = _take(layout, step.axis, index)
-                gathers[-1] = (*gathers[-1][:2], at)
                 # Earlier gathers see the new dimensions as ones they do not depend on.
-                gathers = [(i, s, self.widen(g, step, index, at)) for i, s, g in gathers]
+                gathers = [(i, r, _take(g, step.axis, index)[0]) for i, r, g in gathers]
+                gathers.append((step.index, reach, at))
             else:
                 layout = self.move(layout, step, maker)
-                gathers = [(i, s, self.move(g, step, maker)) for i, s, g in gathers]
-        loads = tuple([self.gathered(i, stride, at, node) for i, stride, at in gathers])
+                gathers = [(i, r, self.move(g, step, maker)) for i, r, g in gathers]
+        loads = tuple([self.gathered(i, reach, at, bits) for i, reach, at in gathers])
         number = self.use(Use(ordinal, node.dtype, layout, bits))
         if memory:
             return self.append(Load(number, node.dtype, loads))
         return self.append(Position(number, node.dtype))
-
-    def widen(self, layout: Strided, step: Take, index: Node, newest: Strided) -> Strided:
-        """Return an earlier gather's index layout over the space after ``step``."""
-        if layout is newest:
-            return layout
-        return _take(layout, step.axis, index, follow=False)[0]
 
     def move(self, layout: M, step: Transform | Reshape, maker: int) -> M:
         """Apply one step to a layout; a reshape may be impossible."""
@@ -286,11 +285,14 @@ class _Lowering:
             raise Cut(self.graph.args[maker][0], "is not contiguous in the order of the reshape")
         return moved  # type: ignore[return-value]  # of the kind that came in
 
-    def gathered(self, index: int, stride: int, layout: Strided, node: Node) -> tuple[int, int]:
+    def gathered(self, index: int, reach: Reach, layout: Strided, bits: int) -> tuple[int, int]:
         """Append the load of an index; return its number and its stride's slot."""
         dtype = self.graph.nodes[index].dtype
         value = self.append(Load(self.use(Use(index, dtype, layout, 8 * dtype.itemsize)), dtype))
-        self.gathers.append(stride * node.dtype.itemsize)
+        if not isinstance(reach, int):
+            value = self.append(Spread(value, reach, sum([wave.at(0) for wave in reach])))
+            reach = 1
+        self.gathers.append(reach * max(1, bits // 8))
         return value, len(self.gathers) - 1
 
     def use(self, use: Use) -> int:
@@ -326,18 +328,38 @@ def _base(node: Node, is_temporary: bool) -> Map:
     return node.map.based()
 
 
-def _take(layout: Strided, axis: int, index: Node, follow: bool = True) -> tuple[Strided, Strided]:
+def _reach(layout: Map, axis: int) -> Reach | None:
+    """Return how far one step along a dimension leads, or the digits that say it.
+
+    None where the dimension is combined with another that the operand still moves along.
+    """
+    if isinstance(layout, Strided):
+        return layout.strides[axis]
+    terms = layout.terms()
+    if terms is None:
+        return None
+    moving = [term for term in terms if term.paces[axis]]
+    if any(sum(map(bool, term.paces)) > 1 for term in moving):
+        return None
+    return tuple([Wave(term.digits, term.start, term.paces[axis]) for term in moving])
+
+
+def _take(layout: M, axis: int, index: Node) -> tuple[M, Strided]:
     """Replace a dimension by those of an index.
 
     Returns the layout of the operand, which stands still along the new dimensions, and that of
     the index, which moves along them alone.
     """
+    more = len(index.shape)
     shape = layout.shape[:axis] + index.shape + layout.shape[axis + 1 :]
-    still = (0,) * len(index.shape)
-    strides = layout.strides[:axis] + still + layout.strides[axis + 1 :]
-    own = still
-    if isinstance(index, Leaf) and follow:
+    maps = [
+        Axis(0, 0, FIXED) if k == axis else Axis(0, 1, k if k < axis else k + more - 1)
+        for k in range(layout.ndim)
+    ]
+    own = (0,) * more
+    if isinstance(index, Leaf):
         assert isinstance(index.map, Strided), "index arrays are strided"
         own = index.map.strides
     around = (0,) * axis + own + (0,) * (layout.ndim - axis - 1)
-    return Strided(shape, strides, layout.offset), Strided(shape, around)
+    moved = layout.apply(Transform(shape, tuple(maps)))
+    return moved, Strided(shape, around)  # type: ignore[return-value]  # of the same kind

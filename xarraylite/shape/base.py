@@ -15,7 +15,7 @@ everywhere and the same origins.  How a jagged shape was written, or whether a b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 from .._errors import ShapeError
@@ -143,11 +143,6 @@ class ShapeBase(ABC):
     def null(cls) -> Self:
         """Return the null shape: no rank and no elements."""
 
-    @classmethod
-    @abstractmethod
-    def _of_modes(cls, labels: Sequence[str], modes: Sequence[Mode]) -> ShapeBase:
-        """Return the shape with the given modes."""
-
     @abstractmethod
     def _with_origin(self, origin: tuple[int, ...]) -> Self:
         """Return a copy with another origin."""
@@ -243,9 +238,9 @@ class ShapeBase(ABC):
         term = dict(zip(names, self._modes(names), strict=True))
         return self._indexed(term)
 
+    @abstractmethod
     def _indexed(self, term: Term) -> IndexedShape:
         """Return the expression for labelled modes."""
-        return IndexedShape((term,), type(self), source=self.copy())
 
     def __setitem__(self, labels: str, expression: IndexedShape) -> None:
         self._check_open(f"assignment to labels {labels!r}")

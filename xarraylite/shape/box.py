@@ -12,14 +12,10 @@ import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
-from .._errors import IndexRangeError, ShapeError
+from .._errors import BoundsError, ShapeError
 
 #: First offset and one past the last one, or None for the whole span of a mode.
 Range = tuple[int, int] | None
-
-
-class BoundsError(ShapeError, IndexRangeError):
-    """An index or a box lies outside the shape it is applied to."""
 
 
 def integer(value: object, operation: str, what: str) -> int:

@@ -33,6 +33,10 @@ def as_shape(value: SupportsIndex | Iterable[SupportsIndex], operation: str = "s
     SizeError
         If the number of elements exceeds 2**63 - 1.
     """
+    # A shape object iterates over its indices; what it says as a tuple are its extents.
+    tell = getattr(value, "as_tuple", None)
+    if tell is not None:
+        value = tell()
     extents = value if isinstance(value, Iterable) else (value,)
     shape = tuple(_extent(extent, operation) for extent in extents)
     check_rank(len(shape), operation)

@@ -8,7 +8,7 @@ layer may have no modes at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 from .._errors import ShapeError
@@ -344,10 +344,6 @@ class Nested(ShapeBase):
             Mode(mode.extents, mode.origin, layer)
             for mode, layer in zip(inner, self._layer_of(), strict=True)
         ]
-
-    @classmethod
-    def _of_modes(cls, labels: Sequence[str], modes: Sequence[Mode]) -> ShapeBase:
-        raise ShapeError("Nested: layers wrap a shape of another kind")
 
     def _space(self) -> Ragged:
         raise ShapeError(f"{self!r} has layers, which a jagged shape does not; use its .shape")

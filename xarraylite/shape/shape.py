@@ -23,7 +23,7 @@ from .box import (
     parse_ranges,
 )
 from .broadcast import MAX_SIZE, as_shape
-from .labels import Mode
+from .labels import IndexedShape, Mode, Term
 from .ragged import Ragged
 from .tables import Table
 
@@ -315,6 +315,9 @@ class Shape(ShapeBase):
 
     def _space(self) -> Ragged:
         return Ragged.smooth(self.extents, self.origin)
+
+    def _indexed(self, term: Term) -> IndexedShape:
+        return IndexedShape((term,), Shape, source=self.copy())
 
     def _modes(self, labels: tuple[str, ...]) -> list[Mode]:
         return [Mode((n,), o) for n, o in zip(self.extents, self.origin, strict=True)]

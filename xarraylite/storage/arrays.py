@@ -56,7 +56,7 @@ def read(buffer: Buffer, dtype: np.dtype[Any], layout: Map) -> Array:
         return buffer.view(dtype, layout)
     where = positions(layout)
     if layout.bits >= 8:
-        return _cells(buffer, dtype, layout)[where]
+        return np.asarray(_cells(buffer, dtype, layout)[where])
     per = 8 // layout.bits
     codes = buffer.data[where // per] >> (where % per * layout.bits).astype(np.uint8)
     codes = np.asarray(codes & np.uint8((1 << layout.bits) - 1))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...expr.build import CAST
+from ...layout.refine import Wave
 from ...ops.op import Op
 from ...ops.table import cast_body
 from .source import Source
@@ -55,7 +56,25 @@ class Apply:
     dtype: DType
 
 
-Instruction = Load | Const | Position | Apply
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far a tiled operand's element lies from the first one, by its index along a dimension.
+
+    ``waves`` are the digits of ``start + pace * value`` (`layout.refine.Wave`), ``base`` their sum
+    at 0.
+    """
+
+    value: int
+    waves: tuple[Wave, ...]
+    base: int
+
+    @property
+    def dtype(self) -> DType:
+        """Positions are int64."""
+        return np.dtype(np.int64)
+
+
+Instruction = Load | Const | Position | Apply | Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +133,23 @@ def instruction(step: Instruction, addresses: Sequence[str]) -> str:
         return expression(step)
     if isinstance(step, Const):
         return f"c{step.slot}"
+    if isinstance(step, Spread):
+        return _spread(step)
     if isinstance(step, Position):
         return _cast(np.dtype("i8"), step.dtype, addresses[step.operand])
     moved = "".join(f" + v{value} * g{slot}" for value, slot in step.gathers)
     return call(names.decode, addresses[step.operand].replace("@", moved))
+
+
+def _spread(step: Spread) -> str:
+    """Return the source of a sum of digits."""
+    terms = [f"{-step.base}"]
+    for digits, start, pace in step.waves:
+        rest = f"(v{step.value} * {pace} + {start})"
+        for period, stride in digits:
+            terms.append(f"{rest} // {period} * {stride}" if period > 1 else f"{rest} * {stride}")
+            rest = f"({rest} % {period})"
+    return " + ".join(terms)
 
 
 def invariant(body: Body, still: Sequence[bool]) -> set[int]:
@@ -128,6 +160,9 @@ def invariant(body: Body, still: Sequence[bool]) -> set[int]:
             fixed.add(number)
         elif isinstance(step, Apply):
             if all(arg in fixed for arg in step.args):
+                fixed.add(number)
+        elif isinstance(step, Spread):
+            if step.value in fixed:
                 fixed.add(number)
         elif still[step.operand] and (
             isinstance(step, Position) or all(value in fixed for value, _ in step.gathers)
