@@ -70,6 +70,6 @@ bench-smoke: $(VENV)/.installed-bench  ## Run every benchmark once at small size
 ci: lint docs bench-smoke test-reference test  ## What CI runs; pytest's closing line comes last
 
 clean:  ## Remove .venv and everything that was built
-	rm -rf $(VENV) build dist docs/_build docs/reference/generated asv_bench/.asv
+	rm -rf $(VENV) build dist docs/_build docs/reference/generated docs/user_guide/generated asv_bench/.asv
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

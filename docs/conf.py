@@ -1,4 +1,4 @@
-"""Sphinx configuration; the reference pages are written from the package's own name list."""
+"""Sphinx configuration; the package writes its own reference pages and draws its own pictures."""
 
 import sys
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
+from pictures import write_pictures  # noqa: E402
 from public_api import write_reference  # noqa: E402
 
 import xarraylite as xl  # noqa: E402
@@ -43,3 +44,4 @@ html_theme_options = {
 }
 
 write_reference(HERE / "reference" / "generated")
+write_pictures(HERE / "user_guide" / "generated")

@@ -29,6 +29,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("shape", "Shapes"),
     ("engine", "Plans and engines"),
     ("io", "Files"),
+    ("display", "Pictures"),
     ("_config", "Settings"),
     ("_errors", "Errors and warnings"),
 )

@@ -35,9 +35,10 @@ float8_e5m2fnuz float8_e8m0fnu float6_e2m3fn float6_e3m2fn float4_e2m1fn int2 in
 _MODULES: dict[str, str] = {
     "_config": "config",
     "_errors": (
-        "AxisError BoundsError BroadcastError CacheWarning CastError DTypeError FormatError IndexRangeError "
-        "LayoutError LayoutParseError NoAliasError NotWritableError OverlapError ReadOnlyError ShapeError SizeError "
-        "StaleOperandError TracedValueError XarrayliteError"
+        "AxisError BoundsError BroadcastError CacheWarning CastError DTypeError FormatError "
+        "IndexRangeError LayoutError LayoutParseError NoAliasError NotWritableError "
+        "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError TracedValueError "
+        "XarrayliteError"
     ),
     "containers.adapt": "adapt",
     "containers.explain": "explain",
@@ -48,6 +49,7 @@ _MODULES: dict[str, str] = {
     "containers.vectorize": "vectorize",
     "containers.xarray": "XArray XView",
     "containers.xtensor": "XTensor XTensorFixed",
+    "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
     "dtypes.names": _DTYPES,
     "functions.comparison": "allclose array_equal",

@@ -33,6 +33,8 @@ from .containers.xarray import XView as XView
 from .containers.xarray import eval_ as _eval
 from .containers.xtensor import XTensor as XTensor
 from .containers.xtensor import XTensorFixed as XTensorFixed
+from .display.draw import Drawing as Drawing
+from .display.draw import draw as draw
 from .dtypes.info import finfo as finfo
 from .dtypes.info import iinfo as iinfo
 from .dtypes.info import isdtype as isdtype

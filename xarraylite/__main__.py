@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from .demo import command as demo
+from .display import command as layout
 
 INTERRUPTED = 130
 
@@ -36,6 +37,11 @@ class Command:
 COMMANDS = {
     "demo": Command(
         "shade and erode a real terrain, and compare with NumPy", demo.add_arguments, demo.run
+    ),
+    "layout": Command(
+        "say what a layout costs and where its elements lie, and draw it",
+        layout.add_arguments,
+        layout.run,
     ),
 }
 

@@ -6,7 +6,7 @@ import itertools
 import math
 from pathlib import Path
 from types import SimpleNamespace
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import assume, given
@@ -164,7 +164,7 @@ def test_every_position_has_one_cell_and_every_element_its_own(spec: ArraySpec) 
 @given(specs())
 def test_any_layout_can_be_drawn(spec: ArraySpec) -> None:
     drawing = draw(spec, max_rows=4, max_columns=5)
-    ElementTree.fromstring(drawing.svg)
+    ET.fromstring(drawing.svg)
     assert len(drawing.cells) <= 4
     for cell in itertools.chain(*drawing.cells):
         if cell.element is not None:
@@ -219,7 +219,7 @@ def test_arrays_of_any_rank(text: str, shape: tuple[int, int], first: list[int |
     drawing = draw(text)
     assert (drawing.grid.rows.axis.padded, drawing.grid.columns.axis.padded) == shape
     assert (positions(drawing) or [[]])[0] == first
-    ElementTree.fromstring(drawing.svg)
+    ET.fromstring(drawing.svg)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_numbers_are_short(value: float, text: str) -> None:
 
 
 def test_elements_are_escaped() -> None:
-    parsed = ElementTree.fromstring(element("a", {"b": HOSTILE, "c": 1.25}))
+    parsed = ET.fromstring(element("a", {"b": HOSTILE, "c": 1.25}))
     assert parsed.attrib == {"b": HOSTILE, "c": "1.25"}
 
 
@@ -35,7 +35,7 @@ def test_words_notes_and_labels_are_escaped() -> None:
     box = Box(Role.CELL_0, 1, 2, 3, 4, note=HOSTILE)
     text = render(scene(box, Words(Role.TITLE, 5, 6, HOSTILE), label=HOSTILE))
     assert "<script" not in text
-    root = ElementTree.fromstring(text)
+    root = ET.fromstring(text)
     assert root.get("aria-label") == HOSTILE
     assert root.findtext(f"{NAMESPACE}text") == HOSTILE
     assert root.findtext(f"{NAMESPACE}rect/{NAMESPACE}title") == HOSTILE
@@ -45,8 +45,13 @@ def test_items_keep_their_order_and_places() -> None:
     lines = Lines(Role.PATH, (((0, 0), (1.5, 2)), ((3, 4), (5, 6), (7, 8))))
     box = Box(Role.CARD, 1, 2, 3, 4, 5)
     words = Words(Role.NUMBER, 30, 40, "17", 0.5)
-    root = ElementTree.fromstring(render(scene(words, lines, box)))
-    assert [child.tag.removeprefix(NAMESPACE) for child in root] == ["style", "text", "path", "rect"]
+    root = ET.fromstring(render(scene(words, lines, box)))
+    assert [child.tag.removeprefix(NAMESPACE) for child in root] == [
+        "style",
+        "text",
+        "path",
+        "rect",
+    ]
     text, path, rect = root[1:]
     assert path.get("d") == "M0 0L1.5 2M3 4L5 6L7 8"
     assert [rect.get(key) for key in ("x", "y", "width", "height", "rx")] == list("12345")
@@ -70,7 +75,7 @@ def test_the_sheet_has_the_roles_that_are_used_in_both_lights() -> None:
 
 def test_pictures_share_a_page() -> None:
     text = render(scene(Words(Role.TITLE, 0, 0, "t")))
-    root = ElementTree.fromstring(text)
+    root = ET.fromstring(text)
     assert not [node for node in root.iter() if "id" in node.attrib]
     classes = {node.attrib["class"] for node in root.iter() if "class" in node.attrib}
     assert all(name.startswith("xl-") for name in classes)

@@ -12,14 +12,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 import xarraylite as xl
 from tests.properties.tiling import LAYOUTS, padding_of, poisoned
-from xarraylite.dtypes.names import SUPPORTED
-from xarraylite.testing import assert_same_bits, count_allocations
+from xarraylite.testing import assert_same_bits
 from xarraylite.testing import strategies as xst
 from xarraylite.testing.oracle import reduce as reference
 from xarraylite.testing.strategies import fill

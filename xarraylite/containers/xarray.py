@@ -229,8 +229,10 @@ class XArray(XContainer):
         self._check_owner(node.shape, "assign")
         foreign = self._buffer.owner is not None
         place = self._policy_layout(node.shape, self._first() if foreign else 0)
+        if foreign:
+            self._check_dense(place)
         node = converted(node, self._dtype)
-        if foreign or (self._fits(place) and self._buffer.pending() is None):
+        if foreign or (self._reuses(place) and self._buffer.pending() is None):
             protect(self._buffer, node, operand)
             try:
                 engine.assign(Target(self._buffer, place, self._dtype), node, noalias and foreign)
@@ -241,17 +243,33 @@ class XArray(XContainer):
         self._move(store(node, place), place)
 
     def _first(self) -> int:
-        """Return where the elements begin, which must fill one run."""
-        if not self._map.is_contiguous():
-            raise LayoutError(
-                f"{self.summary()} is an adaptor with strides {self.strides}; it is not "
-                "contiguous, so it cannot take another shape"
-            )
+        """Return where the elements of foreign memory begin, which must fill one run."""
+        self._check_dense(self._map)
         return self._map.bounds()[0]
 
-    def _fits(self, place: Map) -> bool:
+    def _check_dense(self, place: Map) -> None:
+        """Refuse a layout with gaps or padding for another shape of foreign memory.
+
+        Without any, as many elements need as many bytes.
+        """
+        if not place.is_contiguous():
+            how = (
+                f"strides {place.strides}"
+                if isinstance(place, Strided)
+                else f"the layout {place.layout}"
+            )
+            raise LayoutError(
+                f"assign: {self.summary()} is an adaptor and cannot take another shape, as the "
+                f"shape {place.shape} with {how} is not contiguous"
+            )
+
+    def _reuses(self, place: Map) -> bool:
+        """Tell whether another shape takes the present memory as it is.
+
+        Where there is padding the old elements would become padding.
+        """
         low, high = place.byte_range(self._dtype.itemsize)
-        return low >= 0 and high + 1 == self._buffer.nbytes
+        return low >= 0 and high + 1 == self._buffer.nbytes and place.is_contiguous()
 
     def _move(self, buffer: Buffer, place: Map) -> None:
         """Give up the present memory for another."""
@@ -348,7 +366,9 @@ class XArray(XContainer):
         if self._buffer.owner is not None:  # it stays where the foreign elements are
             return self.reshape_(target, layout=layout, strides=strides)
         place = self._relayout(target, layout, strides, "resize_", 0)
-        if self._fits(place):
+        if place == self._map:
+            return self
+        if self._reuses(place):
             self._map = place
         else:
             self._move(raw(place, self._dtype), place)

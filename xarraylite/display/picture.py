@@ -88,7 +88,7 @@ def compose(grid: Grid, *, path: bool, title: str, lines: Iterable[str]) -> Scen
     down, across = grid.rows.labels(), grid.columns.labels()
     digits = [str(cell.position) for row in grid.cells for cell in row]
     top = MARGIN + LINE * (len(lines) + 1) + (38 if digits else 0)
-    left = MARGIN + max([text_width(Role.HEADER, label) for label in down], default=0.0) + 10
+    left = ceil(MARGIN + max([text_width(Role.HEADER, s) for s in down], default=0.0) + 10)
     wide = max([text_width(Role.NUMBER, text) for text in digits], default=0.0) + 22
     head = max([text_width(Role.HEADER, label) for label in across], default=0.0) + 10
     rows = places(grid.rows, top, CELL_HEIGHT)

@@ -23,6 +23,7 @@ from ..expr.node import (
     Node,
     Reduce,
     Scalar,
+    SegmentReduce,
     View,
 )
 from ..expr.walk import postorder
@@ -206,6 +207,10 @@ def _reduce_key(node: Reduce, args: tuple[int, ...], builder: _Builder) -> Key:
     return ("reduce", args, node.op, node.axes, node.keepdims)
 
 
+def _segment_key(node: SegmentReduce, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("segments", args, node.op)
+
+
 _KEYS: dict[type[Node], Callable[..., Key]] = {
     Leaf: _leaf_key,
     Scalar: _scalar_key,
@@ -215,4 +220,5 @@ _KEYS: dict[type[Node], Callable[..., Key]] = {
     Gather: _gather_key,
     Concat: _concat_key,
     Reduce: _reduce_key,
+    SegmentReduce: _segment_key,
 }

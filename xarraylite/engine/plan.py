@@ -225,7 +225,7 @@ class _Planner:
     def reduce_steps(self, ordinal: int, node: Reduce, to: Destination, note: str) -> list[Step]:
         """Return the steps of a reduction: one, or partial results and what joins them."""
         arg, axes = self.graph.args[ordinal][0], node.axes
-        note = f"{note}; {node.op.name} over axes {axes}"
+        text = f"{note}; {node.op.name} over axes {axes}"
         rows = _rows(-1, node.shape, to.dtype)
         parts = self.divided(arg, ordinal, rows, axes)
         assert parts is not None, "row-major results are a loop nest"
@@ -234,9 +234,12 @@ class _Planner:
         alone = len(groups) == 1
         chunks = [chunk_ranges(p.lowered, p.loops(axes), alone) for p in parts]
         if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
+            cuts = dict(self.cuts)
             direct = self.divided(arg, ordinal, to, axes)
             if direct is None:
                 return [self.copy_step(ordinal, -1, to, note)]
+            if self.cuts != cuts:
+                return self.reduce_steps(ordinal, node, to, note)  # operands were cut: look again
             return [
                 reduce_step(
                     p.lowered,
@@ -246,7 +249,7 @@ class _Planner:
                     p.loops(axes),
                     chunk_ranges(p.lowered, p.loops(axes), False),
                     0,
-                    note,
+                    text,
                 )
                 for p in direct
             ]
@@ -255,7 +258,8 @@ class _Planner:
         for part, own in zip(parts, chunks, strict=True):
             starts.append(taken[part.group(axes)])
             taken[part.group(axes)] += len(own)
-        return self.partial_steps(node, to, parts, memory, chunks, starts, note)
+        found = self.partial_steps(node, to, parts, memory, chunks, starts, text)
+        return [self.copy_step(ordinal, -1, to, note)] if found is None else found
 
     def partial_steps(
         self,
@@ -266,11 +270,20 @@ class _Planner:
         chunks: list[tuple[Range, ...]],
         starts: list[int],
         note: str,
-    ) -> list[Step]:
-        """Return the steps that fold every part on its own, and then the partial results."""
+    ) -> list[Step] | None:
+        """Return the steps that fold every part on its own, and then the partial results.
+
+        None if these cannot be joined in the destination: no loop nest serves its layout.
+        """
         count = max(s + len(own) for s, own in zip(starts, chunks, strict=True))
         stride = math.prod(node.shape)
         shape = (count, *node.shape)
+        use = Use(-1, to.dtype, Strided.row_major(shape), 8 * to.dtype.itemsize)
+        joined = Lowered(shape, Body((Load(0, to.dtype),)), [use], [], [])
+        try:
+            ends = divide(joined, replace(to, layout=spread(to.layout, shape, (0,))))
+        except TooManyBoxes:
+            return None
         slot = self.temporary(
             stride * count * to.dtype.itemsize, f"partial results of {node.op.name}"
         )
@@ -281,13 +294,9 @@ class _Planner:
             piece = Destination(slot, moved, to.dtype, 8 * to.dtype.itemsize)
             axes = part.loops(node.axes)
             found.append(reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, note))
-        use = Use(-1, to.dtype, Strided.row_major(shape), 8 * to.dtype.itemsize)
-        joined = Lowered(shape, Body((Load(0, to.dtype),)), [use], [], [])
-        over = replace(to, layout=spread(to.layout, shape, (0,)))
-        known = [Memory(slot, Access.APART)]
-        for part in divide(joined, over):
+        known, text = [Memory(slot, Access.APART)], "join partial results"
+        for part in ends:
             axes = part.loops((0,))
-            text = "join partial results"
             found.append(reduce_step(part.lowered, known, part.to, node.op, axes, (), 0, text))
         return found
 

@@ -123,16 +123,16 @@ def map_step(
             steps[-2] *= TILE
         extents[-1] = -(-rows // TILE)
         outer = outer // rows * extents[-1]
-    _put_all(block, words, [(f"n_t{d}", extent) for d, extent in enumerate(extents)])
+    put_all(block, words, [(f"n_t{d}", extent) for d, extent in enumerate(extents)])
     for w, steps in enumerate(strides):
-        _put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
+        put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
         _put(block, words, f"e{w}", steps[-1])
-    cost = _cost(lowered.body) * nest.extents[-1] * (TILE if mode is Mode.TILED else lanes)
+    cost = cost_of(lowered.body) * nest.extents[-1] * (TILE if mode is Mode.TILED else lanes)
     return KernelStep(
         _map_kernel(spec),
         block,
-        _finish(block, words, lowered, memory, to, [w.start for w in nest.walkers]),
-        _scalar_words(words, lowered),
+        finish(block, words, lowered, memory, to, [w.start for w in nest.walkers]),
+        scalar_places(words, lowered),
         Work(
             outer,
             nest.extents[-1],
@@ -141,7 +141,7 @@ def map_step(
             falling=order is Mode.FALLING,
         ),
         f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents[shallow:]))}]",
-        _traffic(lowered, to),
+        traffic_of(lowered, to),
     )
 
 
@@ -151,11 +151,11 @@ def map_depth(lowered: Lowered, to: Destination) -> int:
 
 
 def _map_nest(lowered: Lowered, to: Destination) -> Nest:
-    walkers = [walker(strided(to.layout), unit(to.bits)), *_walkers(lowered)]
+    walkers = [walker(strided(to.layout), unit(to.bits)), *walkers_of(lowered)]
     return normalise(lowered.shape, walkers)
 
 
-def _walkers(lowered: Lowered) -> list[Walker]:
+def walkers_of(lowered: Lowered) -> list[Walker]:
     return [walker(strided(use.layout), unit(use.bits)) for use in lowered.uses]
 
 
@@ -265,7 +265,7 @@ def reduce_step(
     after the one before; without any, partial results are joined.
     """
     parts = len(chunks) > 1
-    walkers = [walker(strided(to.layout), unit(to.bits)), *_walkers(lowered)]
+    walkers = [walker(strided(to.layout), unit(to.bits)), *walkers_of(lowered)]
     kept, reduced = split(lowered.shape, walkers, axes, 0)
     form = _pick_form(kept, reduced, lowered)
     starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
@@ -279,10 +279,10 @@ def reduce_step(
     words = spec.words()
     block = array("q", [0]) * len(words)
     for letter, nest, count in (("k", kept, kept_loops), ("r", reduced, reduced_loops)):
-        _put_all(block, words, [(f"n_{letter}{d}", nest.extents[d]) for d in range(count)])
+        put_all(block, words, [(f"n_{letter}{d}", nest.extents[d]) for d in range(count)])
         for w, steps in enumerate(nest.walkers):
             pairs = [(f"s{w}_{letter}{d}", steps.strides[d]) for d in range(count)]
-            _put_all(block, words, pairs)
+            put_all(block, words, pairs)
     for w, steps in enumerate(inner.walkers):
         _put(block, words, f"e{w}", steps.strides[-1])
     for k, word in enumerate(identity_words(op, lowered.body.dtype)):
@@ -293,19 +293,19 @@ def reduce_step(
     return KernelStep(
         _reduce_kernel(spec),
         block,
-        _finish(block, words, lowered, memory, to, starts),
-        _scalar_words(words, lowered),
+        finish(block, words, lowered, memory, to, starts),
+        scalar_places(words, lowered),
         Work(
             outer,
             width,
-            _cost(lowered.body) * rows * width,
+            cost_of(lowered.body) * rows * width,
             rows,
             chunks=_with_offsets(chunks, rows, width, stride * unit(to.bits)) if parts else (),
             split_inner=not along,
         ),
         f"{note} [{form.value}, {outer if along else outer * width} results"
         f" of {rows * width if along else rows}]",
-        _traffic(lowered, to, max(1, len(chunks))),
+        traffic_of(lowered, to, max(1, len(chunks))),
     )
 
 
@@ -346,7 +346,7 @@ def chunk_ranges(
     shape = lowered.shape
     rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
     still = Strided(shape, tuple([0 if k in axes else next(rest) for k in range(len(shape))]))
-    walkers = [walker(still, 1), *_walkers(lowered)]
+    walkers = [walker(still, 1), *walkers_of(lowered)]
     kept, reduced = split(lowered.shape, walkers, axes, 0)
     along = _pick_form(kept, reduced, lowered) is Form.ALONG
     results = kept.outer * kept.extents[-1]
@@ -356,7 +356,7 @@ def chunk_ranges(
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = (reduced if along else kept).extents[-1]
     few = units < 8 and total >= 2 * CHUNK
-    size = CHUNK if few else max(CHUNK, LONG_CHUNK // _cost(lowered.body))
+    size = CHUNK if few else max(CHUNK, LONG_CHUNK // cost_of(lowered.body))
     if not several or (not few and total <= units * size):
         return ((0, rows, 0, width),)
     size = max(size, rows * width // MOST_PARTS)
@@ -384,15 +384,15 @@ def _operands(
     lanes: int = 1,
 ) -> tuple[Operand, ...]:
     """Classify every walker; ``still`` is a walker that does not move innermost, or -1."""
-    first = Inner.STILL if still == 0 else _inner(nest.walkers[0], to.bits, to.dtype, lanes)
+    first = Inner.STILL if still == 0 else inner_of(nest.walkers[0], to.bits, to.dtype, lanes)
     found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
     for use, known, steps in zip(lowered.uses, memory, nest.walkers[1:], strict=True):
-        inner = _inner(steps, use.bits, use.dtype, lanes)
+        inner = inner_of(steps, use.bits, use.dtype, lanes)
         found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
     return tuple(found)
 
 
-def _inner(steps: Walker, bits: int, dtype: np.dtype[np.generic], lanes: int) -> Inner:
+def inner_of(steps: Walker, bits: int, dtype: np.dtype[np.generic], lanes: int) -> Inner:
     stride = steps.strides[-1]
     if stride == 0:
         return Inner.STILL
@@ -408,12 +408,12 @@ def _put(block: array[int], words: Words, name: str, value: int) -> None:
         block[at] = value
 
 
-def _put_all(block: array[int], words: Words, pairs: Sequence[tuple[str, int]]) -> None:
+def put_all(block: array[int], words: Words, pairs: Sequence[tuple[str, int]]) -> None:
     for name, value in pairs:
         _put(block, words, name, value)
 
 
-def _finish(
+def finish(
     block: array[int],
     words: Words,
     lowered: Lowered,
@@ -422,7 +422,7 @@ def _finish(
     starts: Sequence[int],
 ) -> tuple[tuple[int, int, int, int], ...]:
     """Fill gather strides and iota starts; return the address words still to fill."""
-    _put_all(block, words, [(f"g{k}", stride) for k, stride in enumerate(lowered.gathers)])
+    put_all(block, words, [(f"g{k}", stride) for k, stride in enumerate(lowered.gathers)])
     addresses = [(words.index["p0"], to.slot, starts[0], packing(to.bits))]
     for k, (use, known) in enumerate(zip(lowered.uses, memory, strict=True)):
         word = words.index[f"p{k + 1}"]
@@ -433,16 +433,16 @@ def _finish(
     return tuple(addresses)
 
 
-def _scalar_words(words: Words, lowered: Lowered) -> tuple[tuple[int, int], ...]:
+def scalar_places(words: Words, lowered: Lowered) -> tuple[tuple[int, int], ...]:
     slots = [s.slot for s in lowered.body.instructions if isinstance(s, Const)]
     return tuple([(words.index[f"c{slot}"], lowered.scalars[slot]) for slot in sorted(set(slots))])
 
 
-def _cost(body: Body) -> int:
+def cost_of(body: Body) -> int:
     return sum(s.op.cost if isinstance(s, Apply) else 1 for s in body.instructions)
 
 
-def _traffic(lowered: Lowered, to: Destination, results: int = 1) -> int:
+def traffic_of(lowered: Lowered, to: Destination, results: int = 1) -> int:
     read = sum(_distinct(strided(use.layout)) * use.bits // 8 for use in lowered.uses)
     return read + results * _distinct(strided(to.layout)) * to.bits // 8
 
@@ -461,12 +461,12 @@ def _user_functions(body: Body) -> tuple[UserOp, ...]:
 
 @lru_cache(maxsize=8192)
 def _map_kernel(spec: MapSpec) -> Kernel:
-    return _compile(emit_map(spec), spec.body)
+    return compile_source(emit_map(spec), spec.body)
 
 
 @lru_cache(maxsize=8192)
 def _reduce_kernel(spec: ReduceSpec) -> Kernel:
-    return _compile(emit_reduce(spec), spec.body)
+    return compile_source(emit_reduce(spec), spec.body)
 
 
 def clear_kernels() -> None:
@@ -475,7 +475,7 @@ def clear_kernels() -> None:
     _reduce_kernel.cache_clear()
 
 
-def _compile(source: str, body: Body) -> Kernel:
+def compile_source(source: str, body: Body) -> Kernel:
     users = _user_functions(body)
     tag = "private" if any(op.private for op in users) else ""
     return kernels.get(source, {op.symbol: op.function for op in users}, tag)

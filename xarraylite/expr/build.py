@@ -34,6 +34,7 @@ from .node import (
     Node,
     Reduce,
     Scalar,
+    SegmentReduce,
     Shape,
     View,
 )
@@ -300,6 +301,22 @@ def reduce(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> 
     if not axes:
         return node
     return Reduce(shape, node.dtype, op, node, axes, keepdims)
+
+
+def segment_reduce(op: Reduction, node: Node, offsets: Leaf) -> Node:
+    """Return ``node`` folded along dimension 0 in runs, one result for each run.
+
+    Parameters
+    ----------
+    op : Reduction
+        How it is folded.  Where it has no identity, the result of an empty run is not defined.
+    node : Node
+        Of rank 1 or more.
+    offsets : Leaf
+        Checked int64: where each run starts, and where the last one ends.
+    """
+    shape = (offsets.shape[0] - 1, *node.shape[1:])
+    return SegmentReduce(shape, node.dtype, op, node, (0,), False, offsets)
 
 
 def iota(layout: Strided, dtype: DType) -> Node:

@@ -1,4 +1,4 @@
-"""The vocabulary of lazy expressions: eight kinds of immutable node.
+"""The vocabulary of lazy expressions: nine kinds of immutable node.
 
 A node knows its shape and dtype; children come before parents, so graphs have no cycles.  A
 `Leaf` holds a `Reading` of a buffer and a layout, never a container, which keeps containers and
@@ -15,6 +15,7 @@ node already have its loop dtypes, so whoever runs it promotes nothing.
 `Gather`              one dimension read through an integer array
 `Concat`              arguments joined along a dimension
 `Reduce`              a reduction over some dimensions
+`SegmentReduce`       a reduction of the first dimension, row by row, between offsets
 ====================  =========================================================================
 """
 
@@ -151,3 +152,19 @@ class Reduce(Node):
     def args(self) -> tuple[Node, ...]:
         """The nodes this one is computed from."""
         return (self.arg,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentReduce(Reduce):
+    """Dimension 0 of ``arg`` folded in runs: result ``r`` is that of ``offsets[r]:offsets[r+1]``.
+
+    ``offsets`` are int64, row-major, do not decrease, and begin at 0 and end at the extent of
+    that dimension.  ``axes`` is ``(0,)`` and ``keepdims`` False.
+    """
+
+    offsets: Leaf
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return (self.arg, self.offsets)

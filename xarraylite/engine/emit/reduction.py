@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ...ops.reductions import Reduction
-from .body import Body, emit_body, instruction, invariant
+from .body import Apply, Body, emit_body, instruction, invariant
 from .source import Source
 from .tokens import call, token
 from .walkers import (
@@ -50,6 +50,12 @@ ROWS = 128
 
 #: Levels of a counter of tiles: ROWS * 2**LEVELS rows, more than one part of a reduction has.
 LEVELS = 20
+
+#: Cost of a value up to which rows of values are folded before they are put into scratch.
+CHEAP = 8
+
+#: Rows of a block: as many values are added one after another, all others in pairs.
+FOLDED = 8
 
 
 class Form(Enum):
@@ -131,7 +137,7 @@ def emit_reduce(spec: ReduceSpec) -> str:
     return source.text()
 
 
-def _width(dtype: DType) -> int:
+def value_bytes(dtype: DType) -> int:
     """Bytes of one partial result in a register."""
     names = token(dtype)
     return 4 if names.settle and names.kind == "f" else names.itemsize
@@ -139,7 +145,7 @@ def _width(dtype: DType) -> int:
 
 def block_of(dtype: DType) -> int:
     """Return how many values of ``dtype`` one block or tile holds."""
-    return BLOCK_BYTES // _width(dtype)
+    return BLOCK_BYTES // value_bytes(dtype)
 
 
 def _rows(source: Source, spec: ReduceSpec) -> Odometer:
@@ -152,7 +158,8 @@ def _rows(source: Source, spec: ReduceSpec) -> Odometer:
     return loops
 
 
-def _still(source: Source, spec: ReduceSpec) -> set[int]:
+def emit_still(source: Source, spec: ReduceSpec) -> set[int]:
+    """Append the values that do not change along the innermost loop; return their numbers."""
     still = [operand.inner is Inner.STILL for operand in spec.operands[1:]]
     fixed = invariant(spec.body, still)
     addresses = readers(spec.operands, "q", "0")
@@ -161,9 +168,9 @@ def _still(source: Source, spec: ReduceSpec) -> set[int]:
     return fixed
 
 
-def _along_scratch(source: Source, spec: ReduceSpec) -> None:
+def along_scratch(source: Source, spec: ReduceSpec) -> None:
     source.line(f"w0 = scratch({BLOCK_BYTES})")
-    source.line(f"w1 = scratch({64 * _width(spec.body.dtype)})")
+    source.line(f"w1 = scratch({64 * value_bytes(spec.body.dtype)})")
 
 
 def _fold_along(source: Source, spec: ReduceSpec) -> None:
@@ -172,28 +179,57 @@ def _fold_along(source: Source, spec: ReduceSpec) -> None:
     rows = _rows(source, spec)
     source.lines("total = z", f"lost = {value}(0)", "count = 0")
     with source.block("for r in range(r0, r1):"):
-        fixed = _still(source, spec)
+        fixed = emit_still(source, spec)
         with source.block(f"for low in range(j0, j1, {block}):"):
             source.line(f"width = min(j1 - low, {block})")
-            with source.block("for j in range(low, low + width):"):
-                emit_body(source, spec.body, readers(spec.operands, "q", "j"), fixed)
-                source.line(f"push_{value}(w0, j - low, v{len(spec.body.instructions) - 1})")
-            _halve(source, spec)
+            fill(source, spec, fixed)
+            halve(source, spec)
             source.line(f"part = pull_{value}(w0, 0)")
             if spec.compensated:
-                _add_part(source, value)
+                add_part(source, value)
             else:
-                _count_part(source, spec)
+                count_part(source, spec)
         rows.step(source)
     if spec.compensated:
         source.line(f"total = {value}(compensate(total, lost))")
     else:
-        _collect_parts(source, spec)
+        collect_parts(source, spec)
     names = token(spec.operands[0].dtype)
     source.line(f"store_{spec.operands[0].memory}(p0, 0, {call(names.encode, 'total')})")
 
 
-def _halve(source: Source, spec: ReduceSpec) -> None:
+def fill(source: Source, spec: ReduceSpec, fixed: set[int]) -> None:
+    """Put the values of a block into scratch, ``width`` of them; where they are cheap, folded.
+
+    Passing through scratch costs as much as a cheap value, so rows of those, an eighth of a block,
+    are folded onto each other.  Memory is read strictly in order, which the prefetcher needs.
+    """
+    row = block_of(spec.body.dtype) // FOLDED
+    value = token(spec.body.dtype).value
+    last = f"v{len(spec.body.instructions) - 1}"
+
+    def put(index: str, to: str, text: str) -> None:
+        emit_body(source, spec.body, readers(spec.operands, "q", index), fixed)
+        source.line(f"push_{value}(w0, {to}, {text})")
+
+    if sum(s.op.cost for s in spec.body.instructions if isinstance(s, Apply)) > CHEAP:
+        with source.block("for j in range(low, low + width):"):
+            put("j", "j - low", last)
+        return
+    source.line(f"kept = min(width, {row})")
+    with source.block("for j in range(kept):"):
+        put("(low + j)", "j", last)
+    source.line(f"done = width // {row} * {row}")
+    with source.block(f"for row in range(low + kept, low + done, {row}):"):
+        with source.block(f"for j in range({row}):"):
+            put("(row + j)", "j", spec.combine(f"pull_{value}(w0, j)", last))
+    source.line("done = max(done, kept)")
+    with source.block("for j in range(done, width):"):
+        put("(low + j)", "j - done + kept", last)
+    source.line("width += kept - done")
+
+
+def halve(source: Source, spec: ReduceSpec) -> None:
     """Fold ``width`` values in scratch into the first one.
 
     Values an odd distance apart meet, so that neighbours of opposite sign cancel at once instead
@@ -210,14 +246,14 @@ def _halve(source: Source, spec: ReduceSpec) -> None:
         source.line("width = half")
 
 
-def _add_part(source: Source, value: str) -> None:
+def add_part(source: Source, value: str) -> None:
     """Add ``part`` to the total and what the addition rounds off to ``lost`` (Knuth's TwoSum)."""
     source.line(f"whole = {value}(total + part)")
     source.line(f"lost = {value}(lost + sum_error(total, part, whole))")
     source.line("total = whole")
 
 
-def _count_part(source: Source, spec: ReduceSpec) -> None:
+def count_part(source: Source, spec: ReduceSpec) -> None:
     """Put ``part`` into the binary counter, folding it with results of the same weight."""
     value = token(spec.body.dtype).value
     source.lines("carry = count", "level = 0")
@@ -227,7 +263,7 @@ def _count_part(source: Source, spec: ReduceSpec) -> None:
     source.lines(f"push_{value}(w1, level, part)", "count += 1")
 
 
-def _collect_parts(source: Source, spec: ReduceSpec) -> None:
+def collect_parts(source: Source, spec: ReduceSpec) -> None:
     """Fold what is in the counter into the total."""
     value = token(spec.body.dtype).value
     source.line("level = 0")
@@ -271,7 +307,7 @@ def _fold_rows(source: Source, spec: ReduceSpec, rows: Odometer) -> None:
     pair = spec.combine(f"pull_{value}(level, j)", f"pull_{value}(w0, j)")
     source.lines("count = 0", "filled = 0")
     with source.block("for r in range(r0, r1):"):
-        fixed = _still(source, spec)
+        fixed = emit_still(source, spec)
         with source.block("for j in range(left, right):"):
             emit_body(source, spec.body, readers(spec.operands, "q", "j"), fixed)
             last = f"v{len(spec.body.instructions) - 1}"
@@ -299,13 +335,13 @@ def _sum_rows(source: Source, spec: ReduceSpec, rows: Odometer) -> None:
     value = token(spec.body.dtype).value
     _tile(source, f"push_{value}(w1, j, {value}(0))")
     with source.block("for r in range(r0, r1):"):
-        fixed = _still(source, spec)
+        fixed = emit_still(source, spec)
         with source.block("for j in range(left, right):"):
             emit_body(source, spec.body, readers(spec.operands, "q", "j"), fixed)
             source.line(f"part = v{len(spec.body.instructions) - 1}")
             source.line(f"total = pull_{value}(w0, j - left)")
             source.line(f"lost = pull_{value}(w1, j - left)")
-            _add_part(source, value)
+            add_part(source, value)
             source.line(f"push_{value}(w0, j - left, total)")
             source.line(f"push_{value}(w1, j - left, lost)")
         rows.step(source)
@@ -316,5 +352,5 @@ def _tile(source: Source, line: str) -> None:
         source.line(line)
 
 
-_SCRATCH = {Form.ALONG: _along_scratch, Form.ACROSS: _across_scratch}
+_SCRATCH = {Form.ALONG: along_scratch, Form.ACROSS: _across_scratch}
 _FOLD = {Form.ALONG: _fold_along, Form.ACROSS: _fold_across}
