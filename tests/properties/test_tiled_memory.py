@@ -181,7 +181,7 @@ def test_padding_has_the_layouts_value(dtype: Any, padding: str, value: Any) -> 
     assert_same_bits(xl.zeros((2, 3), dtype=dtype, layout=layout), np.zeros((2, 3), dtype))
 
 
-# --- several containers over one memory ------------------------------------------------------------
+# --- several containers over one memory ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
@@ -216,7 +216,7 @@ def test_bitcast_views_of_one_memory() -> None:
     assert not np.asarray(a).any()
 
 
-# --- what is allocated -----------------------------------------------------------------------------
+# --- what is allocated ----------------------------------------------------------------------
 
 
 def test_no_temporary_where_each_element_is_read_in_its_place(engine: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import xarraylite as xl
+from tests.layout.test_digits import naive
 from xarraylite.layout.tiled import TiledMap
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -32,16 +33,15 @@ LAYOUTS: dict[int, tuple[str, ...]] = {
 
 def padding_bits(container: Any) -> Array:
     """Return a mask of the buffer's bytes: the bits that belong to no element."""
-    bits = np.ones(8 * container.buffer.nbytes, np.uint8)
     place = container.map
-    if isinstance(place, TiledMap):
-        width, tiled = place.bits, place.tiled
-        for position in range(tiled.physical_size):
-            if tiled.multi_index(position) is not None:
-                at = (place.offset + position) * width
-                bits[at : at + width] = 0
-    else:
-        bits[:] = 0
+    if not isinstance(place, TiledMap):
+        return np.zeros(container.buffer.nbytes, np.uint8)
+    layout = place.layout
+    ordinals = naive((place.dimensions, layout.minor_to_major, layout.tile_dims)).ravel()
+    free = np.ones(8 * container.buffer.nbytes // place.bits, np.bool_)
+    free[place.offset : place.offset + len(ordinals)] = ordinals < 0
+    bits = np.ones(8 * container.buffer.nbytes, np.bool_)  # those of a broken byte at the end too
+    bits[: len(free) * place.bits] = np.repeat(free, place.bits)
     return np.packbits(bits, bitorder="little")
 
 

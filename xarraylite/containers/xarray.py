@@ -461,18 +461,21 @@ def _restore(
     return made
 
 
-def eval_(value: object) -> XContainer:
+def eval_(value: object, *, layout: LayoutLike = None) -> XContainer:
     """Evaluate an expression into a new `XArray`; return a container as it is.
 
     Parameters
     ----------
     value : XExpression, array or scalar
         What to evaluate.
+    layout : Layout, str or constant, optional
+        Layout of the result.  By default that of the operands if they all have the same, be it
+        column-major or tiled, else row-major.
 
     Returns
     -------
     XContainer
-        ``value`` itself if it already is one.
+        ``value`` itself if it already is one and no layout is asked for.
 
     Raises
     ------
@@ -489,9 +492,14 @@ def eval_(value: object) -> XContainer:
     True
     >>> xl.eval(a + 1)
     XArray([2, 3])
+    >>> str(xl.eval(a + 1, layout="{0:T(4)}").spec)
+    's64[2]{0:T(4)}'
     """
-    if isinstance(value, XContainer):
+    if isinstance(value, XContainer) and layout is None:
         return value
     node = values_node(value, None, "eval")
+    if layout is not None:
+        place, order = layout_of(node.shape, layout, None, node.dtype, "eval")
+        return XArray._own(store(node, place), place, node.dtype, order)
     buffer, layout = engine.evaluate(node)
     return XArray._own(buffer, layout, node.dtype, policy_of(layout))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import store
+from . import segments, store
 from .evaluate import clear_programs
 from .kernel import kernels
 from .steps import clear_kernels
@@ -59,6 +59,7 @@ def cache_clear(*, disk: bool = False) -> None:
     """
     clear_programs()
     clear_kernels()
+    segments.clear_kernels()
     kernels.clear()
     if disk:
         store.clear()

@@ -63,7 +63,12 @@ _IDENTITIES: dict[str, Callable[[DType], Any]] = {
 }
 
 
+def identity(op: Reduction, dtype: DType) -> Any:
+    """Return the value that a fold of values of ``dtype``, one of NumPy's own, starts from."""
+    return _IDENTITIES[op.name](dtype)
+
+
 def identity_words(op: Reduction, dtype: DType) -> tuple[int, ...]:
     """Return the words of the value that a fold of ``dtype`` starts from."""
     assert op.name in ("any", "all") or kind(dtype) != "b" or op.name in ("min", "max")
-    return scalar_words(_IDENTITIES[op.name](register_dtype(dtype)), dtype)
+    return scalar_words(identity(op, register_dtype(dtype)), dtype)

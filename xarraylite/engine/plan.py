@@ -27,7 +27,17 @@ import numpy as np
 from .._config import settings
 from .._errors import NoAliasError
 from ..expr.build import describe
-from ..expr.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, Scalar, View
+from ..expr.node import (
+    Concat,
+    Elementwise,
+    Gather,
+    Leaf,
+    Node,
+    Reduce,
+    Scalar,
+    SegmentReduce,
+    View,
+)
 from ..layout.refine import TooManyBoxes
 from ..layout.strided import Strided
 from ..ops.user import UserOp
@@ -41,6 +51,7 @@ from .emit.walkers import Access
 from .graph import Graph
 from .lower import Cut, Lowered, Use, lower
 from .program import TARGET, HostStep, Place, Program, Step, Temporary
+from .segments import segment_steps
 from .steps import (
     Destination,
     Memory,
@@ -158,6 +169,8 @@ class _Planner:
     def steps(self, ordinal: int, to: Destination, note: str) -> list[Step]:
         """Return the steps that evaluate one node into ``to`` (which nothing else uses)."""
         node = self.graph.nodes[ordinal]
+        if isinstance(node, SegmentReduce):
+            return segment_steps(self, ordinal, node, to, note)
         if isinstance(node, Reduce):
             return self.reduce_steps(ordinal, node, to, note)
         if isinstance(node, Concat):

@@ -24,12 +24,14 @@ from ..expr.node import (
     Node,
     Reduce,
     Scalar,
+    SegmentReduce,
     View,
 )
 from ..ops.op import Op
 from ..shape.transform import FIXED, Reshape, Transform
 from ..storage.arrays import read
 from .graph import Graph
+from .identities import identity
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -110,6 +112,18 @@ def _(node: Reduce, args: list[Array]) -> Array:
     source = from_narrow(args[0]) if _widens(node.dtype) else args[0]
     result = node.op.numpy(source, axis=node.axes, keepdims=node.keepdims)
     return convert(np.asarray(result), node.dtype)
+
+
+@value.register
+def _(node: SegmentReduce, args: list[Array]) -> Array:
+    source, offsets = args
+    source = from_narrow(source) if _widens(node.dtype) else source
+    result = np.full(node.shape, identity(node.op, source.dtype), source.dtype)
+    filled = np.diff(offsets) > 0  # an empty run is no run for reduceat
+    if filled.any():
+        fold = node.op.combine.numpy.reduceat  # type: ignore[attr-defined]
+        result[filled] = fold(source, offsets[:-1][filled], axis=0)
+    return convert(result, node.dtype)
 
 
 def apply(op: Op, args: list[Array], dtype: np.dtype[Any]) -> Array:

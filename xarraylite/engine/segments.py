@@ -6,20 +6,21 @@ import math
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Protocol
 
 from ..expr.node import SegmentReduce
 from ..layout.strided import Strided
-from ..layout.tiled import Map
 from ..shape.transform import FIXED, Transform
 from ..shape.transform import Map as Axis
 from .emit.reduction import Form, ReduceSpec
 from .emit.segments import SegmentSpec, emit_segments
-from .emit.walkers import Operand, Words
+from .emit.walkers import Access, Operand
+from .graph import Graph
 from .identities import identity_words
 from .kernel import Kernel
 from .loops import Walker, split, walker
-from .lower import Lowered
-from .program import KernelStep, Work
+from .lower import Lowered, Use
+from .program import KernelStep, Step, Work
 from .steps import (
     Destination,
     Memory,
@@ -37,9 +38,38 @@ from .steps import (
 )
 
 
-def is_strided(lowered: Lowered, to: Map) -> bool:
-    """Tell whether `segment_step` serves these layouts: it walks rows, not tiles."""
-    return all(isinstance(m, Strided) for m in (to, *[use.layout for use in lowered.uses]))
+class Planner(Protocol):
+    """What the planner gives: the graph, and what it has decided so far."""
+
+    graph: Graph
+    cuts: dict[int, str]
+    leaf_slot: dict[int, int]
+
+    def lowered(self, start: int, own: int) -> Lowered: ...
+
+    def memory(self, use: Use, access: Access, own: int) -> Memory: ...
+
+    def map_one(self, start: int, own: int, to: Destination, note: str) -> list[Step]: ...
+
+
+def segment_steps(
+    planner: Planner, ordinal: int, node: SegmentReduce, to: Destination, note: str
+) -> list[Step]:
+    """Return the steps that evaluate a node into ``to``: one, where everything is strided."""
+    graph = planner.graph
+    if not isinstance(to.layout, Strided):
+        planner.cuts[ordinal] = "rows are not folded into tiles"
+        return planner.map_one(ordinal, -1, to, note)
+    arg, offsets = graph.args[ordinal]
+    lowered = planner.lowered(arg, ordinal)
+    tiled = [use.ordinal for use in lowered.uses if not isinstance(use.layout, Strided)]
+    if tiled:
+        planner.cuts.update(dict.fromkeys(tiled, "rows are not folded from tiles"))
+        lowered = planner.lowered(arg, ordinal)
+    memory = [planner.memory(use, Access.APART, ordinal) for use in lowered.uses]
+    slot = planner.leaf_slot[id(graph.nodes[offsets])]
+    note = f"{note}; {node.op.name} over segments"
+    return [segment_step(lowered, memory, to, node, slot, note)]
 
 
 def segment_step(
@@ -105,3 +135,30 @@ def segment_step(
         f"{note} [segments, {rows * columns} results of {elements * columns} elements]",
         traffic_of(lowered, to) + 8 * (rows + 1),
     )
+
+
+def _along(layout: Strided, shape: tuple[int, ...]) -> Strided:
+    """Return the destination's layout over the space that is folded: it stands still in a run."""
+    sides = [Axis(0, 1, k) for k in range(1, len(shape))]
+    return layout.apply(Transform(shape, (Axis(0, 0, FIXED), *sides)))
+
+
+def _operands(
+    lowered: Lowered, memory: Sequence[Memory], to: Destination, steps: Sequence[int]
+) -> tuple[Operand, ...]:
+    first = inner_of(Walker(0, (steps[0],)), to.bits, to.dtype, 1)
+    found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
+    for use, known, step in zip(lowered.uses, memory, steps[1:], strict=True):
+        inner = inner_of(Walker(0, (step,)), use.bits, use.dtype, 1)
+        found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def _segment_kernel(spec: SegmentSpec) -> Kernel:
+    return compile_source(emit_segments(spec), spec.fold.body)
+
+
+def clear_kernels() -> None:
+    """Forget which kernel belongs to which specification."""
+    _segment_kernel.cache_clear()

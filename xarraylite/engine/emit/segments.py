@@ -48,7 +48,7 @@ from .walkers import (
 SHORT = 48
 
 #: Values of a short row that are folded pairwise.
-RUN = 4
+RUN = 8
 
 #: Instructions up to which a body is written out `RUN` times.
 UNROLLED = 24
