@@ -58,7 +58,7 @@ def test_every_golden_file_has_a_case(request: pytest.FixtureRequest) -> None:
 # --- only tokens of our own ----------------------------------------------------------------------
 
 LOCALS = re.compile(
-    r"(block|kernel|range|min|[vpqswgceh]\d+|[tjrky]|t[01]|j[01]|r[01]|z|rows|height|left|right|low"
+    r"(block|kernel|range|min|max|row|done|kept|[vpqswgceh]\d+|[tjrky]|t[01]|j[01]|r[01]|z|rows|height|left|right|low"
     r"|high|head|to|blocks|width|half|part|whole|lost|total|carry|count|level|filled|rest_[tkr]"
     r"|[ins]\d*_[tkr]\d+|abs"
     r"|real|imag|user_\d+)"

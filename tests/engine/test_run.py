@@ -106,7 +106,7 @@ def test_pieces_are_small_enough_to_be_interrupted_between(work: Work) -> None:
 def test_blocks_of_pieces_are_whole_lines() -> None:
     """Streaming stores whole lines, and two threads never write to one line in turn."""
     found = list(pieces(Work(1, 10_000_000, 30_000_000)))
-    assert len(found) > 100
+    assert len(found) > 30
     assert all(j0 % 1024 == 0 for _, _, j0, *_ in found)
 
 

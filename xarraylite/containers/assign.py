@@ -172,18 +172,35 @@ def update(destination: Writable, op: Op, value: object, held: bool, noalias: bo
     """
     operand = as_operand(value, op.name)
     result = build.elementwise(op, destination.node, operand)
+    _check_update(destination, op.name, result)
+    handle = handle_of(value, operand, held) if isinstance(operand, Node) else None
+    write(destination, result, handle, noalias)
+
+
+def update_with(destination: Writable, operation: str, result: Node) -> None:
+    """Write the result of an in-place operation that was evaluated already.
+
+    Raises
+    ------
+    CastError, BroadcastError
+        As `update`.
+    """
+    _check_update(destination, operation, result)
+    write(destination, result, None, False)
+
+
+def _check_update(destination: Writable, operation: str, result: Node) -> None:
+    """Refuse a result of another shape, or that does not cast back."""
     if not can_cast(result.dtype, destination.dtype, "same_kind"):
         raise CastError(
-            f"in-place {op.name}: the result {describe(result)} does not cast to the "
+            f"in-place {operation}: the result {describe(result)} does not cast to the "
             f"destination's dtype {dtype_name(destination.dtype)} (rule: same_kind)"
         )
     if result.shape != destination.shape:
         raise BroadcastError(
-            f"in-place {op.name}: the result has shape {result.shape}, but "
+            f"in-place {operation}: the result has shape {result.shape}, but "
             f"{destination.summary()} never changes shape; use assign to let it grow"
         )
-    handle = handle_of(value, operand, held) if isinstance(operand, Node) else None
-    write(destination, result, handle, noalias)
 
 
 def handle_of(value: object, node: Node, held: bool) -> Operand | None:

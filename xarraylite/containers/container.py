@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,10 +22,13 @@ from ..shape import transform as steps
 from ..shape.index import Selection, parse_index
 from ..storage.arrays import read
 from ..storage.buffer import Buffer
-from .assign import check_writable, handle_of, node_of, update, write
+from . import products
+from .assign import check_writable, handle_of, node_of, update, update_with, write
 from .convert import SMALL, LayoutLike, store, store_into
 from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_array
 from .inplace import InPlace
+from .labelled_write import assign_labelled
+from .operands import as_node
 from .readers import HELD_ASSIGN, HELD_SETITEM, consume, protect
 from .representation import container_repr
 from .tracing import reading_of
@@ -219,6 +222,20 @@ class XContainer(XExpression, InPlace):
             return view.astype(dtype)
         return view.copy() if copy else view
 
+    def __dlpack__(self, **options: Any) -> Any:
+        """Export the memory for DLPack consumers; tiled memory, which DLPack cannot say, as a copy.
+
+        Raises
+        ------
+        BufferError
+            If the layout is tiled and ``copy`` is False.
+        """
+        if isinstance(self._map, TiledMap) and options.get("copy") is False:
+            raise BufferError(
+                f"__dlpack__: {self.summary()} with the layout {self._map.layout} needs a copy"
+            )
+        return super().__dlpack__(**options)
+
     def _is_small(self) -> bool:
         """Tell whether NumPy may copy the elements by positions."""
         return isinstance(self._map, Strided) or self.size <= SMALL
@@ -299,6 +316,9 @@ class XContainer(XExpression, InPlace):
             node = node_of(value, self)
             write(self, node, handle_of(value, node, held), noalias)
             return
+        if isinstance(key, str):
+            assign_labelled(self, key, value, held, noalias)
+            return
         selection = parse_index(key, self.shape, is_index_array)
         if selection.take is not None:
             self._scatter(selection, value, held)
@@ -340,6 +360,12 @@ class XContainer(XExpression, InPlace):
 
     def _update(self, op: Op, value: object, held: bool) -> None:
         update(self, op, value, held, False)
+
+    def __imatmul__(self, other: object) -> Self:
+        """Apply ``matmul`` in place, by NumPy's rule."""
+        node = products.matmul(self.node, as_node(other, "matmul"))
+        update_with(self, "matmul", node)
+        return self
 
     def fill(self, value: object) -> None:
         """Write one value to every element."""

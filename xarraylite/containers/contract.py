@@ -279,7 +279,9 @@ def _candidate(
     return Gemm(stack, rows, inner, columns, pack_left, pack_right, result, direct)
 
 
-def _packed(sketch: Sketch, stack: Labels, outer: Labels, inner: Labels, extents: Extents) -> Labels:
+def _packed(
+    sketch: Sketch, stack: Labels, outer: Labels, inner: Labels, extents: Extents
+) -> Labels:
     """Return the order of a copy; the last label is one that is contiguous already, if it can."""
     own = tuple([k for k in stack if k in sketch.labels])
     last = _lowest(sketch, extents)

@@ -169,7 +169,9 @@ def store(node: Node, layout: Map) -> Buffer:
     Memory that is only copied or converted needs no kernel: NumPy does it, with the same bits,
     so that making containers never waits for a compiler.
     """
-    buffer = raw(layout, node.dtype) if layout.is_contiguous() else zeroed(layout, node.dtype)
+    # Between the elements of tiled memory there is padding only, which new memory has.
+    filled = isinstance(layout, TiledMap) or layout.is_contiguous()
+    buffer = (raw if filled else zeroed)(layout, node.dtype)
     source = _plain_source(node)
     if source is None or not (_is_quick(source, layout) and _is_quick(source, source.map)):
         engine.assign(Target(buffer, layout, node.dtype), node, True)

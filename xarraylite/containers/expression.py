@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
@@ -26,14 +26,20 @@ from ..shape import transform as steps
 from ..shape.index import Selection, parse_index
 from ..storage.arrays import read
 from ..storage.buffer import Buffer
+from . import products
+from .labelled import XLabelled
 from .namespace import namespace
-from .operands import HasNode, as_operand, is_operand
+from .operands import HasNode, Lifted, as_node, as_operand, is_operand
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 def apply(op: Op, *operands: object) -> XExpression:
     """Return the lazy application of ``op`` to whatever may stand in an expression."""
+    for operand in operands:
+        if isinstance(operand, Lifted):
+            lifted: XExpression = operand.lift(op, operands)
+            return lifted
     return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
 
 
@@ -91,6 +97,9 @@ class XExpression(HasNode):
 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
+
+    #: The class of evaluated results, which is defined later than this one.
+    _container: ClassVar[Any]
 
     _node: Node
 
@@ -180,14 +189,24 @@ class XExpression(HasNode):
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
         return XExpression(build.reshape(self.node, shape))
 
-    def __getitem__(self, key: Any) -> XExpression:
-        """Return the elements that ``key`` selects, lazily.
+    @overload
+    def __getitem__(self, key: str) -> XLabelled: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> XExpression: ...
+
+    def __getitem__(self, key: Any) -> XExpression | XLabelled:
+        """Return the elements that ``key`` selects, lazily; a text gives dimensions labels.
 
         Raises
         ------
         IndexRangeError
             For an index out of range or of an unsupported kind.
+        ShapeError
+            For labels that are malformed, or not one per dimension.
         """
+        if isinstance(key, str):
+            return XLabelled.of(self.node, key, self)
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
@@ -231,6 +250,9 @@ class XExpression(HasNode):
         Where there is none, or another method or ``out=`` is asked for, NumPy computes on the
         values, and the result is NumPy's.
         """
+        if ufunc is np.matmul and method == "__call__" and not kwargs:
+            left, right = [as_node(x, "matmul") for x in inputs]
+            return self._container._of_leaf(products.matmul(left, right))
         op = ufunc_table().get(ufunc)
         if op is not None and method == "__call__" and not kwargs:
             return apply(op, *inputs)
@@ -303,6 +325,10 @@ class XExpression(HasNode):
         """Return the values as nested lists of Python scalars."""
         return self.numpy().tolist()
 
+    def summary(self) -> str:
+        """Return kind, dtype and shape, as error messages show them."""
+        return describe(self.node)
+
     def __repr__(self) -> str:
         """Describe the expression; never computes it."""
         name = _NAMES.get(type(self.node), lambda node: type(node).__name__)(self.node)
@@ -324,6 +350,18 @@ class XExpression(HasNode):
     __xor__, __rxor__ = _binary("bitwise_xor")
     __lshift__, __rlshift__ = _binary("bitwise_left_shift")
     __rshift__, __rrshift__ = _binary("bitwise_right_shift")
+
+    def __matmul__(self, other: object) -> Any:
+        """Return the matrix product, evaluated; see `xl.matmul`."""
+        if not is_operand(other):
+            return NotImplemented
+        return self._container._of_leaf(products.matmul(self.node, as_node(other, "matmul")))
+
+    def __rmatmul__(self, other: object) -> Any:
+        """Return the matrix product of another operand and this one, evaluated."""
+        if not is_operand(other):
+            return NotImplemented
+        return self._container._of_leaf(products.matmul(as_node(other, "matmul"), self.node))
 
     def __divmod__(self, other: object) -> tuple[XExpression, XExpression]:
         """Return the lazy quotient and remainder of a floor division."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,6 +37,17 @@ from .operands import as_operand, is_operand
 
 DType = np.dtype[Any]
 Labels = tuple[str, ...]
+
+#: Texts of labels that were read before.
+_parsed: dict[str, Labels] = {}
+_REMEMBERED = 1024
+
+
+class Described(Protocol):
+    """What messages need of an array."""
+
+    def summary(self) -> str:
+        """Return kind, dtype and shape."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,9 +153,9 @@ class XLabelled:
         self._updated = updated  # the container that an in-place operator writes
 
     @classmethod
-    def of(cls, node: Node, text: str, origin: object, summary: str) -> XLabelled:
+    def of(cls, node: Node, text: str, origin: Described) -> XLabelled:
         """Return ``node`` with the labels in ``text``."""
-        labels = labels_for(text, node.shape, summary)
+        labels = labels_for(text, node.shape, origin)
         extents = dict(zip(labels, node.shape, strict=True))
         return cls((Term((Indexed(node, labels),)),), node.dtype, extents, origin)
 
@@ -196,19 +207,19 @@ class XLabelled:
         """Return the quotient by a number, lazily."""
         return self._scaled("divide", other) if is_operand(other) else NotImplemented
 
-    def __add__(self, other: object) -> XLabelled:
+    def __add__(self, other: object) -> Any:
         """Return the sum, lazily."""
         return self._sum(other, "add", "+", False)
 
-    def __radd__(self, other: object) -> XLabelled:
+    def __radd__(self, other: object) -> Any:
         """Return the sum, lazily; only labelled operands have one."""
         return self._sum(other, "add", "+", False)
 
-    def __sub__(self, other: object) -> XLabelled:
+    def __sub__(self, other: object) -> Any:
         """Return the difference, lazily."""
         return self._sum(other, "subtract", "-", True)
 
-    def __rsub__(self, other: object) -> XLabelled:
+    def __rsub__(self, other: object) -> Any:
         """Return the difference, lazily; only labelled operands have one."""
         return self._sum(other, "subtract", "-", True)
 
@@ -221,19 +232,19 @@ class XLabelled:
         """Return the expression itself."""
         return self
 
-    def __iadd__(self, other: object) -> XLabelled:
+    def __iadd__(self, other: object) -> XLabelled:  # noqa: PYI034
         """Return the sum, to be assigned to the container by the in-place rule."""
         return self._update(self + other)
 
-    def __isub__(self, other: object) -> XLabelled:
+    def __isub__(self, other: object) -> XLabelled:  # noqa: PYI034
         """Return the difference, to be assigned to the container by the in-place rule."""
         return self._update(self - other)
 
-    def __imul__(self, other: object) -> XLabelled:
+    def __imul__(self, other: object) -> XLabelled:  # noqa: PYI034
         """Return the product, to be assigned to the container by the in-place rule."""
         return self._update(self * other)
 
-    def __itruediv__(self, other: object) -> XLabelled:
+    def __itruediv__(self, other: object) -> XLabelled:  # noqa: PYI034
         """Return the quotient, to be assigned to the container by the in-place rule."""
         return self._update(self / other)
 
@@ -252,7 +263,7 @@ class XLabelled:
         )
         return XLabelled(terms, dtype, extents)
 
-    def _sum(self, other: object, name: str, sign: str, negative: bool) -> XLabelled:
+    def _sum(self, other: object, name: str, sign: str, negative: bool) -> Any:
         if not isinstance(other, XLabelled):
             if is_operand(other):
                 raise ShapeError(
@@ -293,7 +304,7 @@ class XLabelled:
         return self.extents | other.extents
 
 
-def labels_for(text: object, shape: tuple[int, ...], summary: str) -> Labels:
+def labels_for(text: object, shape: tuple[int, ...], array: Described) -> Labels:
     """Return the labels of an array, one per dimension.
 
     Raises
@@ -301,12 +312,23 @@ def labels_for(text: object, shape: tuple[int, ...], summary: str) -> Labels:
     ShapeError
         For malformed or repeated labels, and for any other number of them.
     """
-    labels = parse_labels(text, f"labels of {summary}")
+    labels = _parsed.get(text) if isinstance(text, str) else None
+    if labels is None:
+        labels = _parse(text, f"labels of {array.summary()}")
     if len(labels) != len(shape):
         raise ShapeError(
-            f"labels of {summary}: {text!r} has {len(labels)} labels, the array has "
+            f"labels of {array.summary()}: {text!r} has {len(labels)} labels, the array has "
             f"{len(shape)} dimensions; there is one label per dimension"
         )
+    return labels
+
+
+def _parse(text: object, operation: str) -> Labels:
+    """Return the labels in a text, and remember them."""
+    labels = parse_labels(text, operation)
+    if len(_parsed) >= _REMEMBERED:
+        _parsed.clear()
+    _parsed[text] = labels  # type: ignore[index]  # a str: anything else was refused
     return labels
 
 
@@ -318,21 +340,34 @@ def result_labels(text: object, value: XLabelled, operation: str) -> Labels:
     ShapeError
         For malformed or repeated labels, and for those that a term does not have.
     """
-    labels = parse_labels(text, operation)
+    labels = _parsed.get(text) if isinstance(text, str) else None
+    if labels is None:
+        labels = _parse(text, operation)
+    check_result(labels, value, operation)
+    return labels
+
+
+def check_result(labels: Labels, value: XLabelled, operation: str) -> None:
+    """Refuse labels of a result that some term does not have.
+
+    Raises
+    ------
+    ShapeError
+        Naming the label and the term.
+    """
     for term in value.terms:
         own = term.labels
         for label in labels:
             if label not in own:
                 known = extents_text({k: value.extents[k] for k in own})
                 raise ShapeError(
-                    f"{operation}: the result's label {label!r} of {text!r} is missing in the "
-                    f"term ({known}) of {value!r}"
+                    f"{operation}: the result's label {label!r} of {','.join(labels)!r} is "
+                    f"missing in the term ({known}) of {value!r}"
                 )
-    return labels
 
 
 def check_destination(
-    labels: Labels, shape: tuple[int, ...], value: XLabelled, summary: str
+    labels: Labels, shape: tuple[int, ...], value: XLabelled, array: Described
 ) -> None:
     """Refuse a destination whose extents are not those of the result.
 
@@ -344,7 +379,7 @@ def check_destination(
     for label, extent in zip(labels, shape, strict=True):
         if value.extents[label] != extent:
             raise ShapeError(
-                f"labelled assignment to {summary}: label {label!r} has extent {extent} in the "
+                f"labelled assignment to {array.summary()}: label {label!r} has extent {extent} in the "
                 f"destination and {value.extents[label]} in {value!r}; it never changes shape"
             )
 

@@ -9,6 +9,7 @@ from ..ops.op import Op
 from .assign import update
 from .container import XContainer
 from .inplace import InPlace
+from .labelled import XLabelled
 
 
 class NoAlias(InPlace):
@@ -30,9 +31,10 @@ class NoAlias(InPlace):
         self.target._assign(value, False, True)
         return self.target
 
-    def __getitem__(self, key: Any) -> NoAlias:
-        """Return a part of the destination under the same promise."""
-        return noalias(self.target[key])
+    def __getitem__(self, key: Any) -> Any:
+        """Return a part of the destination under the same promise; labels for a text."""
+        part = self.target[key]
+        return part if isinstance(part, XLabelled) else noalias(part)
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Assign by the view rule, without alias analysis."""

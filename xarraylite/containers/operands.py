@@ -16,6 +16,7 @@ from ..dtypes.names import as_dtype
 from ..expr.build import WEAK_TYPES, Operand, scalar, weak_scalar
 from ..expr.node import Leaf, Node
 from ..layout.strided import Strided
+from ..ops.op import Op
 from ..storage.buffer import Buffer
 
 
@@ -27,6 +28,20 @@ class HasNode:
     @property
     def node(self) -> Node:
         """The expression's node."""
+        raise NotImplementedError
+
+
+class Lifted:
+    """Base of operands that are more than an array, and say themselves what an operation means."""
+
+    __slots__ = ("__weakref__",)
+
+    def lift(self, op: Op, operands: tuple[object, ...]) -> Any:
+        """Return the lazy application of ``op`` to operands of which this is the first such one."""
+        raise NotImplementedError
+
+    def evaluated(self) -> Any:
+        """Return the values in memory: what ``xl.eval`` makes of it."""
         raise NotImplementedError
 
 

@@ -13,6 +13,7 @@ from .._errors import DTypeError, LayoutError, ShapeError
 from ..dtypes.names import dtype_name
 from ..engine import evaluate as engine
 from ..engine.target import Target
+from ..expr.node import Leaf
 from ..layout.layout import Layout
 from ..layout.memory import map_of
 from ..layout.spec import ArraySpec
@@ -24,6 +25,10 @@ from ..storage.buffer import Buffer
 from .assign import check_writable, converted, handle_of, node_of, write
 from .container import DType, XContainer
 from .convert import LayoutLike, layout_of, pinned_dtype, policy_of, raw, store, values_node
+from .expression import XExpression
+from .labelled import XLabelled
+from .labelled_write import evaluate_labelled
+from .operands import Lifted
 from .readers import consume, protect
 
 
@@ -119,6 +124,11 @@ class XArray(XContainer):
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._kind} with strides")
+
+    @classmethod
+    def _of_leaf(cls, leaf: Leaf) -> XArray:
+        """Return a container over row-major memory that nobody else has."""
+        return cls._own(leaf.reading.buffer, leaf.map, leaf.dtype, ROW_MAJOR)
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         """Refuse shapes and dtypes that this kind of container cannot have."""
@@ -461,13 +471,17 @@ def _restore(
     return made
 
 
-def eval_(value: object, *, layout: LayoutLike = None) -> XContainer:
+def eval_(
+    value: object, labels: str | None = None, *, layout: LayoutLike = None
+) -> XContainer:
     """Evaluate an expression into a new `XArray`; return a container as it is.
 
     Parameters
     ----------
-    value : XExpression, array or scalar
+    value : XExpression, XLabelled, array or scalar
         What to evaluate.
+    labels : str, optional
+        Labels of the result of a labelled expression, such as ``"i,k"``; the others are summed.
     layout : Layout, str or constant, optional
         Layout of the result.  By default that of the operands if they all have the same, be it
         column-major or tiled, else row-major.
@@ -483,6 +497,8 @@ def eval_(value: object, *, layout: LayoutLike = None) -> XContainer:
         If an operand was overwritten and its old values could not be kept.
     SizeError
         If the result is larger than the ``max_result_bytes`` setting.
+    ShapeError
+        If labels are missing, not those of the expression, or given for one without labels.
 
     Examples
     --------
@@ -495,11 +511,19 @@ def eval_(value: object, *, layout: LayoutLike = None) -> XContainer:
     >>> str(xl.eval(a + 1, layout="{0:T(4)}").spec)
     's64[2]{0:T(4)}'
     """
+    if isinstance(value, XLabelled) or labels is not None:
+        value = XArray._of_leaf(evaluate_labelled(value, labels))
     if isinstance(value, XContainer) and layout is None:
         return value
+    if isinstance(value, Lifted):
+        evaluated: XContainer = value.evaluated()
+        return evaluated
     node = values_node(value, None, "eval")
     if layout is not None:
         place, order = layout_of(node.shape, layout, None, node.dtype, "eval")
         return XArray._own(store(node, place), place, node.dtype, order)
     buffer, layout = engine.evaluate(node)
     return XArray._own(buffer, layout, node.dtype, policy_of(layout))
+
+
+XExpression._container = XArray

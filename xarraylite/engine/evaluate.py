@@ -140,7 +140,8 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     shape = node.shape
     common = _common_tiles(graph, node) if tiled else None
     if common is not None:
-        return like(common, node.dtype)
+        sources = {leaf.dtype for leaf in _voters(graph, node)}
+        return like(common, node.dtype, node.dtype if node.dtype in sources else sources.pop())
     if len(shape) > 1:
         votes = {_vote(leaf) for leaf in _voters(graph, node)} - {None}
         if votes == {"column"}:
@@ -150,11 +151,15 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
 
 def _common_tiles(graph: Graph, node: Node) -> TiledMap | None:
     """Return the tiled map that all operands of the result's rank share, if they do."""
-    maps = [leaf.map.based() for leaf in _voters(graph, node)]
-    first = maps[0] if maps else None
-    if not isinstance(first, TiledMap) or not first.is_whole or first.shape != node.shape:
-        return None
-    return first if all(m == first for m in maps) else None
+    first: TiledMap | None = None
+    for leaf in _voters(graph, node):
+        place = leaf.map
+        if not isinstance(place, TiledMap) or not place.is_whole or place.shape != node.shape:
+            return None
+        if first is not None and place.based() != first:
+            return None
+        first = place.based()
+    return first
 
 
 def _voters(graph: Graph, node: Node) -> list[Leaf]:

@@ -1,6 +1,6 @@
 """Running a program: temporaries, argument blocks, pieces of work, threads.
 
-A step's iterations are divided into pieces of about `GRAIN` units of cost, small enough that
+A step's iterations are divided into pieces of `GRAIN` to `LARGEST` units of cost, small enough that
 Python sees a Ctrl-C between two of them and that threads finish together.  Pieces are a function
 of the step alone; reductions that are folded from parts have parts fixed by the plan.
 """
@@ -26,8 +26,14 @@ from .program import HostStep, KernelStep, Place, Program, Work
 from .target import Target
 from .threads import pool
 
-#: Cost of one piece: about a tenth of a millisecond of cheap arithmetic.
+#: Cost of one piece at least: about a tenth of a millisecond of cheap arithmetic.
 GRAIN = 1 << 18
+
+#: Cost of one piece at most; a Ctrl-C waits for it.
+LARGEST = 1 << 21
+
+#: Pieces of one step to aim for: enough for threads to finish together.
+MANY = 32
 
 #: Steps below this cost run on the calling thread: waking another takes about 90 us.
 PARALLEL_FROM = 1 << 19
@@ -96,8 +102,9 @@ def pieces(work: Work) -> Iterator[Piece]:
     """Yield the pieces of a step, in an order that is right also where order matters."""
     parts = work.chunks or ((0, work.rows, 0, work.inner, 0),)
     cost = max(1, work.cost // len(parts))
-    ranges = list(_inner_ranges(work, cost))
-    step = max(1, GRAIN // cost) if len(ranges) == 1 else 1
+    grain = min(max(GRAIN, work.outer * cost // MANY), LARGEST)
+    ranges = list(_inner_ranges(work, cost, grain))
+    step = max(1, grain // cost) if len(ranges) == 1 else 1
     for r0, r1, j0, j1, offset in parts:
         for t in range(0, work.outer, step):
             for low, high in ranges:
@@ -105,12 +112,12 @@ def pieces(work: Work) -> Iterator[Piece]:
                 yield t, end, max(j0, low), min(j1, high), r0, r1, offset
 
 
-def _inner_ranges(work: Work, cost: int) -> Iterator[tuple[int, int]]:
+def _inner_ranges(work: Work, cost: int, grain: int) -> Iterator[tuple[int, int]]:
     """Divide the innermost loop where one pass of it is more than a piece."""
-    if not work.split_inner or cost <= 2 * GRAIN:
+    if not work.split_inner or cost <= 2 * grain:
         yield 0, work.inner
         return
-    per = max(1024, GRAIN * work.inner // cost // 1024 * 1024)
+    per = max(1024, grain * work.inner // cost // 1024 * 1024)
     starts = range(0, work.inner, per)
     for j in reversed(starts) if work.falling else starts:
         yield j, min(j + per, work.inner)

@@ -101,7 +101,7 @@ def segment_step(
     along += walkers_of(lowered)
     kept, reduced = split(lowered.shape, along, (0,), 0)
     count = len(kept.extents) if math.prod(kept.extents) > 1 else 0
-    steps = [to.layout.strides[0] * unit(to.bits), *[w.strides[0] for w in along[1:]]]
+    steps = [strided(to.layout).strides[0] * unit(to.bits), *[w.strides[0] for w in along[1:]]]
     spec = SegmentSpec(
         ReduceSpec(
             Form.ALONG,
@@ -116,7 +116,8 @@ def segment_step(
     words = spec.words()
     block = array("q", [0]) * len(words)
     rows, columns = node.shape[0], math.prod(kept.extents)
-    put_all(block, words, [("rows", rows), ("columns", columns)])
+    elements = lowered.shape[0]
+    put_all(block, words, [("rows", rows), ("elements", elements), ("columns", columns)])
     put_all(block, words, [(f"n_k{d}", kept.extents[d]) for d in range(count)])
     for w, (step, sides) in enumerate(zip(steps, kept.walkers, strict=True)):
         put_all(block, words, [(f"s{w}_k{d}", sides.strides[d]) for d in range(count)])
@@ -125,7 +126,6 @@ def segment_step(
     put_all(block, words, list(zip(("z", "z+"), identity, strict=False)))
     starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
     addresses = finish(block, words, lowered, memory, to, starts)
-    elements = lowered.shape[0]
     return KernelStep(
         _segment_kernel(spec),
         block,

@@ -29,6 +29,7 @@ from ..dtypes.names import as_dtype, dtype_name, float64, int64, kind
 from ..expr import build
 from ..expr.node import Iota, Node, Scalar
 from ..layout.layout import Layout
+from ..layout.memory import layout_for
 from ..layout.strided import COLUMN_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..shape.broadcast import as_shape
@@ -222,7 +223,11 @@ def _like(values: XExpression, dtype: object, layout: LayoutLike) -> tuple[objec
     """Return dtype and layout of an array like ``values``."""
     if layout is None and isinstance(values, XContainer):
         kept = values.layout
-        layout = kept if kept is COLUMN_MAJOR or isinstance(kept, Layout) else None
+        layout = kept if kept is COLUMN_MAJOR else None
+        if isinstance(kept, Layout):
+            layout = layout_for(
+                kept, as_dtype(values.dtype if dtype is None else dtype), values.dtype
+            )
     return (values.dtype if dtype is None else dtype), layout
 
 

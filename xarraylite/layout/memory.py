@@ -57,16 +57,24 @@ def element_bits(layout: Layout, dtype: DType, operation: str) -> int:
     return given
 
 
-def like(layout: TiledMap, dtype: DType) -> TiledMap:
-    """Return the map of a whole array tiled like another one, for elements of ``dtype``.
+def like(layout: TiledMap, dtype: DType, source: DType) -> Map:
+    """Return the map of a whole array of ``dtype`` that lies as one of ``source`` does."""
+    chosen = layout_for(layout.layout, dtype, source)
+    place = map_of(chosen, layout.dimensions, dtype, "evaluate")
+    if isinstance(place, Strided) and not (place.is_row_major() or place.is_column_major()):
+        return TiledMap.whole(chosen, layout.dimensions, element_bits(chosen, dtype, "evaluate"))
+    return place
 
-    A size of elements that the layout names is kept where ``dtype`` has as many bits.
+
+def layout_for(layout: Layout, dtype: DType, source: DType) -> Layout:
+    """Return a layout of elements of ``source`` for elements of ``dtype``.
+
+    A size of elements that it names is kept for the same dtype, and for one with as many bits.
     """
-    chosen, given = layout.layout, layout.layout.element_size_in_bits
-    if given and given != element_type(dtype).bits:
-        chosen = replace(chosen, element_size_in_bits=0)
-    bits = element_bits(chosen, dtype, "evaluate")
-    return TiledMap.whole(chosen, layout.dimensions, bits)
+    given = layout.element_size_in_bits
+    if given and dtype != source and given != element_type(dtype).bits:
+        return replace(layout, element_size_in_bits=0)
+    return layout
 
 
 def layout_of_map(place: Map) -> Layout | None:
@@ -76,9 +84,7 @@ def layout_of_map(place: Map) -> Layout | None:
     """
     if isinstance(place, TiledMap):
         return place.layout if place.is_whole else None
-    order = sorted(
-        range(place.ndim), key=lambda d: (place.shape[d] != 1 and place.strides[d], -d)
-    )
+    order = sorted(range(place.ndim), key=lambda d: (place.shape[d] != 1 and place.strides[d], -d))
     step = 1
     for d in order:
         if place.shape[d] > 1 and place.strides[d] != step:

@@ -175,7 +175,7 @@ def along_scratch(source: Source, spec: ReduceSpec) -> None:
 
 def _fold_along(source: Source, spec: ReduceSpec) -> None:
     value = token(spec.body.dtype).value
-    block = 1 if spec.joins and spec.compensated else block_of(spec.body.dtype)
+    block = 1 if spec.joins and spec.compensated else block_size(spec)
     rows = _rows(source, spec)
     source.lines("total = z", f"lost = {value}(0)", "count = 0")
     with source.block("for r in range(r0, r1):"):
@@ -198,13 +198,23 @@ def _fold_along(source: Source, spec: ReduceSpec) -> None:
     source.line(f"store_{spec.operands[0].memory}(p0, 0, {call(names.encode, 'total')})")
 
 
+def _is_cheap(spec: ReduceSpec) -> bool:
+    return sum(s.op.cost for s in spec.body.instructions if isinstance(s, Apply)) <= CHEAP
+
+
+def block_size(spec: ReduceSpec) -> int:
+    """Return how many values are folded into one: a row of cheap ones takes half the scratch."""
+    size = block_of(spec.body.dtype)
+    return size // 2 * FOLDED if _is_cheap(spec) else size
+
+
 def fill(source: Source, spec: ReduceSpec, fixed: set[int]) -> None:
     """Put the values of a block into scratch, ``width`` of them; where they are cheap, folded.
 
     Passing through scratch costs as much as a cheap value, so rows of those, an eighth of a block,
     are folded onto each other.  Memory is read strictly in order, which the prefetcher needs.
     """
-    row = block_of(spec.body.dtype) // FOLDED
+    row = block_size(spec) // FOLDED
     value = token(spec.body.dtype).value
     last = f"v{len(spec.body.instructions) - 1}"
 
@@ -212,7 +222,7 @@ def fill(source: Source, spec: ReduceSpec, fixed: set[int]) -> None:
         emit_body(source, spec.body, readers(spec.operands, "q", index), fixed)
         source.line(f"push_{value}(w0, {to}, {text})")
 
-    if sum(s.op.cost for s in spec.body.instructions if isinstance(s, Apply)) > CHEAP:
+    if not _is_cheap(spec):
         with source.block("for j in range(low, low + width):"):
             put("j", "j - low", last)
         return

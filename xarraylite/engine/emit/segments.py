@@ -7,17 +7,21 @@ have the same number of places take about the same time, however the lengths are
 Each row is folded by one piece, so results do not depend on how work is divided.
 
 Long rows are folded as `Form.ALONG` folds them.  In short ones, which may be a few elements each,
-setting up blocks would cost more than folding them: every `RUN` values are folded pairwise, and
-the results one after another; sums keep what each of these additions rounds off.  Sums are thus
-at least as accurate as NumPy's, whose rows of up to eight elements are added one by one.
+setting up blocks would cost more than folding them.  Cheap values are computed for `LANES`
+positions at once, those beyond the end of the row replaced by the identity, and folded by
+halving; so most short rows take no decision that depends on their length, which the CPU could not
+foresee.  Dear values are computed one by one.  Either way sums keep what the addition to the
+row's total rounds off, which makes them at least as accurate as NumPy's: those of up to eight
+elements are added one by one there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .body import emit_body
+from .body import Apply, emit_body
 from .reduction import (
+    CHEAP,
     ReduceSpec,
     add_part,
     along_scratch,
@@ -47,11 +51,8 @@ from .walkers import (
 #: Rows of fewer elements are short.
 SHORT = 48
 
-#: Values of a short row that are folded pairwise.
-RUN = 8
-
-#: Instructions up to which a body is written out `RUN` times.
-UNROLLED = 24
+#: Values of a short row that are computed at once.
+LANES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class SegmentSpec:
     def words(self) -> Words:
         """Return the layout of the argument block; ``o`` is the address of the offsets."""
         fold, words = self.fold, Words()
-        words.add(*RANGES, "o", "rows", "columns")
+        words.add(*RANGES, "o", "rows", "elements", "columns")
         words.add(*[f"n_k{d}" for d in range(fold.kept)])
         add_walkers(words, fold.operands, {"k": fold.kept})
         add_values(words, fold.body, fold.gathers)
@@ -150,15 +151,27 @@ def _row(source: Source, fold: ReduceSpec) -> None:
 
 
 def _short(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
-    run = RUN if len(fold.body.instructions) <= UNROLLED else 1
-    if run > 1:
-        with source.block(f"for j in range(0, extent - {run - 1}, {run}):"):
-            names = [_value(source, fold, fixed, f"(j + {k})", f"x{k}") for k in range(run)]
+    """Fold a row of few elements: by lanes, or one by one where lanes would reach too far."""
+    if sum(s.op.cost for s in fold.body.instructions if isinstance(s, Apply)) > CHEAP:
+        _one_by_one(source, fold, fixed)
+        return
+    with source.block(f"if start + extent + {LANES} > elements:"):
+        _one_by_one(source, fold, fixed)
+    with source.block("else:"):
+        with source.block(f"for j in range(0, extent, {LANES}):"):
+            source.line("left = extent - j")
+            names = [_value(source, fold, fixed, f"(j + {k})", f"x{k}") for k in range(LANES)]
+            for k in range(1, LANES):
+                source.line(f"x{k} = x{k} if {k} < left else z")
             while len(names) > 1:
-                pairs = zip(names[::2], names[1::2], strict=True)
+                half = len(names) // 2
+                pairs = zip(names[:half], names[half:], strict=True)
                 names = [fold.combine(left, right) for left, right in pairs]
             _take(source, fold, names[0])
-    with source.block(f"for j in range(extent // {run} * {run}, extent):"):
+
+
+def _one_by_one(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
+    with source.block("for j in range(extent):"):
         _take(source, fold, _value(source, fold, fixed, "j", "x0"))
 
 

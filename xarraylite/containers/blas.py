@@ -1,0 +1,121 @@
+"""Calls of BLAS through `numpy.matmul`: in pieces that can be interrupted, on threads as set.
+
+Python handles Ctrl-C between two calls only, so a product that would take long is cut into
+products of some of its rows, columns or stacked matrices.  How it is cut depends on the shapes
+alone.
+
+BLAS has threads of its own.  Where the ``threads`` setting asks for fewer than the process may use,
+they are capped for the length of a call, one call at a time: the cap belongs to the process.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .._config import available_cores, settings
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+#: Multiplications after which a product is cut: a tenth of a second on a few cores.
+UNINTERRUPTED = 1 << 31
+
+#: Multiplications below which BLAS takes one thread anyway.
+THREADED_FROM = 1 << 18
+
+_lock = threading.Lock()
+
+
+def _make_lock() -> None:
+    """Make a new lock in a forked child: another thread may have held the old one."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
+
+def multiply(left: Array, right: Array, out: Array) -> None:
+    """Write the products of stacked matrices to ``out``, which shares no memory with them.
+
+    Parameters
+    ----------
+    left, right, out : ndarray
+        Of one dtype, shapes ``(..., m, k)``, ``(..., k, n)`` and ``(..., m, n)``.
+    """
+    work = out.size * left.shape[-1]
+    with np.errstate(all="ignore"):
+        if work >= THREADED_FROM and settings.threads < _cores():
+            with _lock, _capped(settings.threads):
+                _multiply(left, right, out)
+        elif work <= UNINTERRUPTED:
+            np.matmul(left, right, out=out)
+        else:
+            _multiply(left, right, out)
+
+
+def _multiply(left: Array, right: Array, out: Array) -> None:
+    for piece in pieces(out.shape, left.shape[-1]):
+        rows, columns = piece[-2:]
+        stack = piece[:-2]
+        np.matmul(
+            left[(*stack, rows, slice(None))],
+            right[(*stack, slice(None), columns)],
+            out=out[piece],
+        )
+
+
+def pieces(shape: tuple[int, ...], inner: int) -> Iterator[tuple[slice, ...]]:
+    """Yield indices of parts of a product, each of at most `UNINTERRUPTED` multiplications.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the result: the stack, rows, columns.
+    inner : int
+        Extent that is summed; it is never cut, so every element is added up as in one call.
+
+    Examples
+    --------
+    >>> len(list(pieces((1024, 1024), 1024))), len(list(pieces((4096, 4096), 1024)))
+    (1, 8)
+    """
+    todo = [tuple([(0, extent) for extent in shape])]
+    while todo:
+        box = todo.pop()
+        extents = [end - start for start, end in box]
+        axis = 0 if len(box) > 2 and extents[0] > 1 else extents.index(max(extents))
+        if math.prod(extents) * inner <= UNINTERRUPTED or extents[axis] == 1:
+            yield tuple([slice(start, end) for start, end in box])
+            continue
+        start, end = box[axis]
+        half = extents[axis] // 2
+        middle = start + (half - half % 64 or half)  # whole blocks of BLAS's kernels
+        todo += [(*box[:axis], part, *box[axis + 1 :]) for part in ((middle, end), (start, middle))]
+
+
+@cache
+def _cores() -> int:
+    return available_cores()
+
+
+@cache
+def _controller() -> Any:
+    """Return the handle on BLAS's threads; looking for libraries takes milliseconds, once."""
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 (slow, and rarely needed)
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def _capped(threads: int) -> Iterator[None]:
+    with _controller().limit(limits=threads):
+        yield

@@ -1,0 +1,231 @@
+"""How a jagged shape becomes an array that kernels can run over: rows of one smooth tail.
+
+The elements of a jagged tensor lie one after the other, so arithmetic between tensors of one
+shape is arithmetic between flat arrays.  `Rows` says which: the trailing modes that have one
+extent everywhere are dimensions of their own, the *tail*, and all modes before them, the *head*,
+are one dimension that counts rows.  A jagged matrix is thus a vector of its elements, a jagged
+stack of vectors in space a matrix with three columns.
+
+What is smaller is stretched mode by mode, from the right, as arrays are.  Along the tail that is
+ordinary broadcasting; along the head each row needs the number of the element it takes, so such an
+operand is read through an integer array (a `Gather`), which is made once for a shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .._errors import BroadcastError
+from ..expr import build
+from ..expr.build import describe
+from ..expr.node import Leaf, Node
+from ..shape.jagged import JaggedShape
+from ..shape.ragged import Ints, Ragged, ints, joined_ranges, running
+from .expression import index_leaf
+
+_known: WeakKeyDictionary[Ragged, Rows] = WeakKeyDictionary()
+
+
+def rows_of(shape: JaggedShape) -> Rows:
+    """Return the rows of a shape; for equal handles of one value the same object."""
+    space = shape._space()
+    rows = _known.get(space)
+    if rows is None:
+        rows = _known[space] = Rows(space)
+    return rows
+
+
+class Rows:
+    """A jagged index space as rows of a smooth tail.
+
+    Parameters
+    ----------
+    space : Ragged
+        Of rank 1 or more.
+
+    Attributes
+    ----------
+    rank : int
+        Number of modes.
+    head : int
+        Number of modes that the rows run over: up to the last jagged one, and at least one.
+    tail : tuple of int
+        Extents of the other modes.
+    children : tuple of ndarray
+        Per mode of the head, the first child of every node, and the end of the last one's.
+    count : int
+        Number of rows.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "children", "count", "head", "rank", "tail")
+
+    def __init__(self, space: Ragged) -> None:
+        uniform = space.uniform_modes
+        self.rank = space.rank
+        self.head = max([1, *[mode + 1 for mode in range(self.rank) if not uniform[mode]]])
+        self.tail = space.bounding()[self.head :]
+        levels = space.expand(self.head - 1)
+        self.children = tuple(
+            [*levels.child_offsets[: self.head], running(levels.values(self.head - 1))][: self.head]
+        )
+        self.count = int(self.children[-1][-1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the nodes that hold the elements."""
+        return (self.count, *self.tail)
+
+    @cached_property
+    def modes(self) -> tuple[int | None, ...]:
+        """Extent of every mode, None for jagged ones."""
+        head = [np.diff(starts) for starts in self.children]
+        sizes = [
+            int(counts.max(initial=0)) if counts.min(initial=1 << 62) == counts.max(initial=0) else None
+            for counts in head
+        ]
+        return (*sizes, *self.tail)
+
+    def starts(self, depth: int) -> Ints:
+        """Return where the rows of each node at ``depth`` (at most ``head``) start, and the end."""
+        starts = ints(np.arange(self.count + 1))
+        for children in reversed(self.children[depth:]):
+            starts = starts[children]
+        return ints(starts)
+
+    def nodes(self, depth: int) -> Ints:
+        """Return for each row the node at ``depth`` that it belongs to."""
+        starts = self.starts(depth)
+        return ints(np.repeat(np.arange(starts.size - 1), np.diff(starts)))
+
+    def positions(self, mode: int) -> Ints:
+        """Return for each row its index along a mode of the head."""
+        first = self.children[mode][self.nodes(mode)]
+        return ints(self.nodes(mode + 1) - first)
+
+    def places(self, extents: Sequence[int]) -> Ints:
+        """Return for each row its row-major position in a box over the head.
+
+        Modes of extent 1 in the box are not counted along.
+        """
+        place = np.zeros(self.count, np.int64)
+        for mode, extent in enumerate(extents):
+            place = place * extent
+            if extent != 1:
+                place += self.positions(mode)
+        return ints(place)
+
+    # --- leaves that kernels read -------------------------------------------------------------
+
+    @cached_property
+    def _leaves(self) -> dict[tuple[str, object], Leaf]:
+        return {}
+
+    def offsets_leaf(self, depth: int) -> Leaf:
+        """Return `starts` as an operand of kernels."""
+        return self._leaf("offsets", depth, self.starts, self.count + 1)
+
+    def nodes_leaf(self, depth: int) -> Leaf:
+        """Return `nodes` as an operand of kernels."""
+        return self._leaf("nodes", depth, self.nodes, max(1, self.count))
+
+    def positions_leaf(self, mode: int) -> Leaf:
+        """Return `positions` as an operand of kernels."""
+        return self._leaf("positions", mode, self.positions, 1 << 62)
+
+    def places_leaf(self, extents: tuple[int, ...]) -> Leaf:
+        """Return `places` as an operand of kernels."""
+        if extents[1:] == (1,) * (len(extents) - 1):
+            return self.nodes_leaf(1)
+        return self._leaf("places", extents, self.places, max(1, math.prod(extents)))
+
+    def _leaf(self, kind: str, key: object, make: object, extent: int) -> Leaf:
+        leaf = self._leaves.get((kind, key))
+        if leaf is None:
+            leaf = self._leaves[kind, key] = index_leaf(make(key), extent)  # type: ignore[operator]
+        return leaf
+
+    # --- other operands -----------------------------------------------------------------------
+
+    def has_head_of(self, other: Rows, depth: int) -> bool:
+        """Tell whether the first ``depth`` modes of two shapes are the same."""
+        pairs = zip(self.children[:depth], other.children[:depth], strict=True)
+        return all(a is b or np.array_equal(a, b) for a, b in pairs)
+
+    def same(self, other: Rows) -> bool:
+        """Tell whether two shapes have the same extents everywhere."""
+        if self is other:
+            return True
+        mine, theirs = (self.rank, self.head, self.tail), (other.rank, other.head, other.tail)
+        return mine == theirs and self.has_head_of(other, self.head)
+
+    def stretch(self, node: Node, other: Rows, operation: str) -> Node:
+        """Return elements of another jagged shape as these rows want them.
+
+        Raises
+        ------
+        BroadcastError
+            Unless both have the same modes, but for trailing ones of extent 1.
+        """
+        if self.same(other):
+            return node
+        less = self.head - other.head
+        spread, tail = other.tail[: max(less, 0)], other.tail[max(less, 0) :]
+        fits = (
+            self.rank == other.rank
+            and less >= 0
+            and spread == (1,) * less
+            and all(n in (1, m) for n, m in zip(tail, self.tail, strict=True))
+            and self.has_head_of(other, other.head)
+        )
+        if not fits:
+            raise BroadcastError(
+                f"{operation}: the jagged extents {other.modes} are not those of {self.modes}; "
+                "jagged operands must agree everywhere, but for trailing modes of extent 1"
+            )
+        if less == 0:
+            return node
+        return build.gather(build.reshape(node, (other.count, *tail)), 0, self.nodes_leaf(other.head))
+
+    def spread(self, node: Node, operation: str) -> Node:
+        """Return a dense array as these rows want it: stretched mode by mode, from the right.
+
+        Raises
+        ------
+        BroadcastError
+            If an extent is neither 1 nor that of its mode.
+        """
+        shape = (1,) * (self.rank - len(node.shape)) + node.shape
+        fits = len(shape) == self.rank and all(
+            n in (1, m) for n, m in zip(shape, self.modes, strict=True)
+        )
+        if not fits:
+            raise BroadcastError(
+                f"{operation}: {describe(node)} does not stretch to the jagged extents "
+                f"{self.modes}; from the right, each extent must be 1 or that of its mode, and 1 "
+                "where the mode is jagged (None)"
+            )
+        head, tail = shape[: self.head], shape[self.head :]
+        flat = build.reshape(node, (math.prod(head), *tail))
+        if all(n == 1 for n in head):
+            return flat
+        if self.head == 1:
+            return flat
+        return build.gather(flat, 0, self.places_leaf(head))
+
+    def joined(self, ranges: Sequence[tuple[int, int] | None]) -> Ints:
+        """Return the rows inside a box over the head; each range must be in bounds."""
+        nodes = ints([0])
+        for mode, wanted in enumerate(ranges):
+            starts = self.children[mode]
+            first = starts[nodes]
+            counts = starts[nodes + 1] - first
+            if wanted is not None:
+                first = first + wanted[0]
+                counts = counts * 0 + (wanted[1] - wanted[0])
+            nodes = joined_ranges(ints(first), ints(counts))
+        return nodes

@@ -1,0 +1,245 @@
+"""Assigning labelled expressions to containers, and evaluating them into new ones.
+
+What `assign.write` promises holds here too: everything is checked before the first byte is written,
+pending readers of the destination keep the old values, and an expression that reads its
+destination is right.  A matrix product never reads memory that it writes: where an operand may lie
+in the destination's bytes, the product is made in a temporary first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._config import settings
+from .._errors import CastError, NoAliasError, ShapeError
+from ..dtypes.names import dtype_name
+from ..dtypes.promotion import can_cast
+from ..engine import evaluate as engine
+from ..engine.aliasing import shares
+from ..engine.target import Target
+from ..expr import build
+from ..expr.node import Leaf, Node
+from ..expr.walk import postorder
+from ..layout.strided import Strided
+from ..storage.buffer import Buffer
+from .assign import Writable, check_writable, write
+from .contract import Sketch
+from .contraction import Lowering, Note
+from .gemm import Product
+from .labelled import (
+    Group,
+    Labels,
+    Term,
+    XLabelled,
+    check_destination,
+    check_result,
+    labels_for,
+    require_labelled,
+    result_labels,
+)
+from .readers import Operand, consume, protect
+
+DType = np.dtype[Any]
+
+#: Stands for the root of an assignment whose operands are not nodes any more.
+_NOTHING = build.scalar(False, np.dtype(np.bool_))
+
+
+def assign_labelled(
+    destination: Writable, text: str, value: object, held: bool, noalias: bool
+) -> None:
+    """Perform ``destination[text] = value``.
+
+    Parameters
+    ----------
+    destination : container
+        What is written.
+    text : str
+        One label per dimension of the destination.
+    value : XLabelled
+        The expression.
+    held : bool
+        Whether anyone but the assignment holds it.
+    noalias : bool
+        Whether the caller promised that it does not read the destination in another order.
+
+    Raises
+    ------
+    ShapeError
+        For labels or extents that do not fit.
+    CastError
+        If an in-place operator's result does not cast back under ``same_kind``.
+    DTypeError
+        If ``value`` is not labelled.
+    """
+    labelled, labels = checked(destination, text, value)
+    check_writable(destination, "labelled assignment")
+    if noalias and settings.check_noalias:
+        _check_promise(destination, labelled)
+    place = destination.map
+    sketch = Sketch(labels, place.strides) if isinstance(place, Strided) else None
+    result = Lowering(labelled, labels, sketch, destination.dtype).run()
+    if not held:
+        labelled.release()
+    if not isinstance(result, Product):
+        write(destination, result, Operand(result, held), noalias)
+        return
+    assert isinstance(place, Strided), "BLAS is planned for strided destinations only"
+    if result.shares_memory(destination.buffer, place):
+        write(destination, _made(result, labels), None, noalias)
+        return
+    protect(destination.buffer, _NOTHING, None)
+    try:
+        result.run(destination.buffer, place, labels)
+    finally:
+        consume(destination.buffer)
+
+
+def checked(destination: Writable, text: object, value: object) -> tuple[XLabelled, Labels]:
+    """Return an assignment's value and labels, once they fit the destination.
+
+    Raises
+    ------
+    ShapeError, CastError, DTypeError
+        As `assign_labelled`.
+    """
+    labelled = require_labelled(value, "labelled assignment")
+    labels = labels_for(text, destination.shape, destination)
+    check_result(labels, labelled, "labelled assignment")
+    check_destination(labels, destination.shape, labelled, destination)
+    if labelled.is_update_of(destination) and not can_cast(
+        labelled.dtype, destination.dtype, "same_kind"
+    ):
+        raise CastError(
+            f"in-place labelled assignment: {labelled!r} does not cast to the destination's dtype "
+            f"{dtype_name(destination.dtype)} (rule: same_kind)"
+        )
+    return labelled, labels
+
+
+def _made(product: Product, labels: Labels) -> Node:
+    """Return a product in memory of its own."""
+    place = Strided.row_major(tuple([product.extents[k] for k in labels]))
+    buffer = Buffer.allocate(place.size * product.dtype.itemsize)
+    product.run(buffer, place, labels)
+    return Leaf(place.shape, product.dtype, buffer.reading(), place)
+
+
+def evaluate_labelled(value: object, text: object) -> Leaf:
+    """Evaluate a labelled expression into new row-major memory.
+
+    Parameters
+    ----------
+    value : XLabelled
+        The expression.
+    text : str
+        Labels of the result.
+
+    Raises
+    ------
+    ShapeError
+        If ``value`` has no labels, or the result's are missing or not among them.
+    SizeError
+        If the result exceeds the ``max_result_bytes`` setting.
+    """
+    return computed(*resulting(value, text))
+
+
+def resulting(value: object, text: object) -> tuple[XLabelled, Labels]:
+    """Return an expression and the labels of its result, once they fit.
+
+    Raises
+    ------
+    ShapeError
+        As `evaluate_labelled`.
+    """
+    if not isinstance(value, XLabelled):
+        raise ShapeError(
+            f"eval: labels {text!r} are for labelled expressions, got {type(value).__name__}; "
+            'index it with a text such as "i,j" first'
+        )
+    if text is None:
+        example = ",".join(value.labels)
+        raise ShapeError(f"eval: {value!r} needs the labels of the result, such as {example!r}")
+    return value, result_labels(text, value, "eval")
+
+
+def computed(value: XLabelled, labels: Labels) -> Leaf:
+    """Evaluate an expression whose terms have all the result's labels into row-major memory."""
+    place = Strided.row_major(tuple([value.extents[k] for k in labels]))
+    result = Lowering(value, labels, Sketch(labels, place.strides), value.dtype).run()
+    if isinstance(result, Product):
+        buffer = Buffer.allocate(place.size * value.dtype.itemsize)
+        result.run(buffer, place, labels)
+    else:
+        buffer, _ = engine.evaluate(result, place)
+    return Leaf(place.shape, value.dtype, buffer.reading(), place)
+
+
+def explained(
+    value: XLabelled, labels: Labels, destination: Writable | None
+) -> tuple[list[Note], Node | None]:
+    """Return what an evaluation does before its last kernel, and what that kernel evaluates.
+
+    The node is None where BLAS writes the result itself.
+    """
+    notes: list[Note] = []
+    place: object = Strided.row_major(tuple([value.extents[k] for k in labels]))
+    dtype = value.dtype
+    if destination is not None:
+        place, dtype = destination.map, destination.dtype
+    sketch = Sketch(labels, place.strides) if isinstance(place, Strided) else None
+    lowering = Lowering(value, labels, sketch, dtype, notes)
+    result = lowering.run()
+    if isinstance(result, Product):
+        reads = destination is not None and any(
+            [shares(_target(destination), leaf) for leaf in _read_in_place(value, lowering)]
+        )
+        if not reads:
+            return notes, None
+        labels_of = Strided.row_major(tuple([value.extents[k] for k in labels]))
+        last = notes.pop()
+        reason = "an operand of the matrix product lies in the destination"
+        notes.append(Note(last.text, labels_of.size * dtype.itemsize, reason, last.traffic))
+        return notes, Leaf(labels_of.shape, dtype, Buffer.allocate(0).reading(), labels_of)
+    return notes, result
+
+
+def _target(destination: Writable) -> Target:
+    return Target(destination.buffer, destination.map, destination.dtype)
+
+
+def _read_in_place(value: XLabelled, lowering: Lowering) -> list[Leaf]:
+    """Return the operands of a sole matrix product that BLAS reads where they are."""
+    return [
+        factor.node
+        for factor in value.terms[0].factors
+        if not isinstance(factor, Group)
+        and isinstance(factor.node, Leaf)
+        and factor.node.dtype == lowering.acc
+    ]
+
+
+def _check_promise(destination: Writable, value: XLabelled) -> None:
+    """Refuse a broken ``noalias``: a sum of products that reads what is written."""
+    target = _target(destination)
+    for leaf in _leaves(value.terms):
+        if shares(target, leaf) and any([len(t.factors) > 1 for t in value.terms]):
+            raise NoAliasError(
+                f"noalias: operand {build.describe(leaf)} of {value!r} shares memory with the "
+                f"destination of shape {destination.shape}; leave noalias out"
+            )
+
+
+def _leaves(terms: tuple[Term, ...]) -> list[Leaf]:
+    """Return all operands in memory."""
+    found: list[Leaf] = []
+    for term in terms:
+        for factor in term.factors:
+            if isinstance(factor, Group):
+                found += _leaves(factor.terms)
+            else:
+                found += [node for node in postorder(factor.node) if isinstance(node, Leaf)]
+    return found

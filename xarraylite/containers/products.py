@@ -1,0 +1,249 @@
+"""`matmul`, `vecdot`, `tensordot`, `einsum`: labelled expressions of their operands' dimensions.
+
+Each function gives the dimensions labels, checks what its rule demands, and has
+`labelled_write.computed` do the work.  A dimension of extent 1 that is broadcast has no
+label: its factor is the same for every index.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import AxisError, ShapeError
+from ..dtypes.names import kind
+from ..dtypes.promotion import result_type
+from ..expr import build
+from ..expr.build import describe
+from ..expr.node import Leaf, Node
+from ..ops.table import OPS
+from ..shape import transform as steps
+from ..shape.broadcast import check_axis
+from ..shape.transform import Map, Transform
+from .labelled import Indexed, Labels, Term, XLabelled
+from .labelled_write import computed
+
+DType = np.dtype[Any]
+
+
+def contract(
+    operands: Sequence[tuple[Node, Labels]], out: Labels, dtype: DType | None, operation: str
+) -> Leaf:
+    """Return the sum of products as memory of its own.
+
+    Parameters
+    ----------
+    operands : sequence of (node, labels)
+        Labels may repeat within one operand, which takes its diagonal; an extent of 1 is
+        stretched to another operand's.
+    out : tuple of str
+        Labels of the result.
+    dtype : numpy.dtype or None
+        Of the computation and the result; by default the operands' common one.
+    operation : str
+        Named in messages.
+
+    Raises
+    ------
+    ShapeError
+        Where a label has two extents other than 1.
+    """
+    plain = [_diagonal(node, labels, operation) for node, labels in operands]
+    shown = ", ".join([describe(node) for node, _ in operands])
+    extents: dict[str, int] = {}
+    for node, labels in plain:
+        for label, extent in zip(labels, node.shape, strict=True):
+            known = extents.get(label, 1)
+            if known not in (1, extent) and extent != 1:
+                raise ShapeError(
+                    f"{operation}({shown}): label {label!r} has extent {known} in one operand "
+                    f"and {extent} in another"
+                )
+            extents[label] = extent if known == 1 else known
+    end = result_type(*[node.dtype for node, _ in plain]) if dtype is None else dtype
+    factors = tuple([_stretched(node, labels, extents) for node, labels in plain])
+    value = XLabelled((Term(factors),), end, extents)
+    return computed(value, out)
+
+
+def _diagonal(node: Node, labels: Labels, operation: str) -> tuple[Node, Labels]:
+    """Return an operand with every label once."""
+    kept = tuple(dict.fromkeys(labels))
+    if len(kept) == len(labels):
+        return node, labels
+    extents: dict[str, int] = {}
+    for label, extent in zip(labels, node.shape, strict=True):
+        if extents.setdefault(label, extent) != extent:
+            raise ShapeError(
+                f"{operation}: {describe(node)} has label {label!r} for dimensions of extents "
+                f"{extents[label]} and {extent}; a diagonal needs equal ones"
+            )
+    maps = tuple([Map(0, 1, kept.index(label)) for label in labels])
+    return build.view(node, Transform(tuple([extents[k] for k in kept]), maps)), kept
+
+
+def _stretched(node: Node, labels: Labels, extents: dict[str, int]) -> Indexed:
+    """Return an operand without the dimensions that are stretched."""
+    wide = [d for d, k in enumerate(labels) if node.shape[d] == 1 and extents[k] != 1]
+    if not wide:
+        return Indexed(node, labels)
+    kept = tuple([k for d, k in enumerate(labels) if d not in wide])
+    return Indexed(build.view(node, steps.squeeze(node.shape, wide)), kept)
+
+
+def matmul(left: Node, right: Node) -> Leaf:
+    """Return the matrix product of the last two dimensions; see `xl.matmul`."""
+    shown = f"matmul({describe(left)}, {describe(right)})"
+    if not left.shape or not right.shape:
+        raise ShapeError(
+            f"{shown}: operands must have at least one dimension; multiply by * instead"
+        )
+    inner_left, inner_right = left.shape[-1], right.shape[-2 if len(right.shape) > 1 else 0]
+    if inner_left != inner_right:
+        raise ShapeError(
+            f"{shown}: the last dimension of the left operand ({inner_left}) and the "
+            f"{'second to last' if len(right.shape) > 1 else 'only'} one of the right "
+            f"({inner_right}) must be equal"
+        )
+    stacks = max(len(left.shape), len(right.shape)) - 2
+    stack = tuple([f"b{k}" for k in range(max(stacks, 0))])
+    rows, columns = ("m",) * (len(left.shape) > 1), ("n",) * (len(right.shape) > 1)
+    own_left = _last(stack, len(left.shape) - 2) + rows + ("k",)
+    own_right = _last(stack, len(right.shape) - 2) + ("k",) + columns
+    operands = [(left, own_left), (right, own_right)]
+    return contract(operands, stack + rows + columns, None, "matmul")
+
+
+def vecdot(left: Node, right: Node, axis: int) -> Leaf:
+    """Return the dot products along ``axis``, the left operand conjugated; see `xl.vecdot`."""
+    shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
+    least = min(len(left.shape), len(right.shape))
+    if not -least <= axis <= -1:
+        raise AxisError(f"{shown}: axis must be from -{least} to -1, as it is one of both operands")
+    if left.shape[axis] != right.shape[axis]:
+        raise ShapeError(
+            f"{shown}: extents along the axis are {left.shape[axis]} and {right.shape[axis]}; "
+            "they must be equal"
+        )
+    count = max(len(left.shape), len(right.shape))
+    labels = tuple([f"b{k}" for k in range(count)])
+    out = labels[: count + axis] + labels[count + axis + 1 :]
+    if kind(left.dtype) == "c":
+        left = conjugate(left)
+    operands = [(x, _last(labels, len(x.shape))) for x in (left, right)]
+    return contract(operands, out, None, "vecdot")
+
+
+def conjugate(node: Node) -> Node:
+    """Return the lazy complex conjugate."""
+    return build.elementwise(OPS["conj"], node)
+
+
+def tensordot(left: Node, right: Node, axes: object) -> Leaf:
+    """Return the sum of products over pairs of dimensions; see `xl.tensordot`."""
+    shown = f"tensordot({describe(left)}, {describe(right)}, axes={axes})"
+    first, second = _pairs_of_axes(axes, len(left.shape), len(right.shape), shown)
+    for a, b in zip(first, second, strict=True):
+        if left.shape[a] != right.shape[b]:
+            raise ShapeError(
+                f"{shown}: dimension {a} of the left operand has extent {left.shape[a]}, "
+                f"dimension {b} of the right one {right.shape[b]}; they must be equal"
+            )
+    own_left = [f"l{k}" for k in range(len(left.shape))]
+    own_right = [f"r{k}" for k in range(len(right.shape))]
+    for a, b in zip(first, second, strict=True):
+        own_right[b] = own_left[a]
+    out = [k for d, k in enumerate(own_left) if d not in first]
+    out += [k for d, k in enumerate(own_right) if d not in second]
+    operands = [(left, tuple(own_left)), (right, tuple(own_right))]
+    return contract(operands, tuple(out), None, "tensordot")
+
+
+def _pairs_of_axes(
+    axes: object, rank_left: int, rank_right: int, shown: str
+) -> tuple[list[int], list[int]]:
+    if isinstance(axes, Sequence) and not isinstance(axes, str):
+        if len(axes) != 2:
+            raise ShapeError(f"{shown}: axes are a number or a pair of sequences")
+        first, second = [_axes(part) for part in axes]
+        if len(first) != len(second):
+            raise ShapeError(f"{shown}: both operands need as many axes")
+        a = [check_axis(axis, rank_left, "tensordot") for axis in first]
+        b = [check_axis(axis, rank_right, "tensordot") for axis in second]
+        if len(set(a)) != len(a) or len(set(b)) != len(b):
+            raise AxisError(f"{shown}: an axis is named twice")
+        return a, b
+    try:
+        count = operator.index(axes)  # type: ignore[arg-type]
+    except TypeError:
+        raise ShapeError(f"{shown}: axes are a number or a pair of sequences") from None
+    if not 0 <= count <= min(rank_left, rank_right):
+        raise AxisError(f"{shown}: there are no {count} common axes")
+    return list(range(rank_left - count, rank_left)), list(range(count))
+
+
+def _axes(part: Any) -> list[int]:
+    return list(part) if isinstance(part, Sequence) else [operator.index(part)]
+
+
+def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Leaf:
+    """Return the sum of products that ``spec`` says; see `xl.einsum`."""
+    shown = f"einsum({spec!r}, {', '.join([describe(node) for node in operands])})"
+    inputs, out = _parsed(spec, [len(node.shape) for node in operands], shown)
+    for labels, node in zip(inputs, operands, strict=True):
+        if len(labels) != len(node.shape):
+            raise ShapeError(
+                f"{shown}: {''.join(labels)!r} labels {len(labels)} dimensions of {describe(node)}"
+            )
+    known = {label for labels in inputs for label in labels}
+    for k, label in enumerate(out):
+        if label not in known:
+            raise ShapeError(f"{shown}: label {label!r} of the result is in no operand")
+        if label in out[:k]:
+            raise ShapeError(f"{shown}: label {label!r} occurs twice in the result")
+    return contract(list(zip(operands, inputs, strict=True)), out, dtype, "einsum")
+
+
+def _parsed(spec: str, ranks: list[int], shown: str) -> tuple[list[Labels], Labels]:
+    """Return the labels of operands and result; dimensions of an ellipsis are numbered."""
+    left, arrow, right = spec.replace(" ", "").partition("->")
+    texts = left.split(",")
+    if len(texts) != len(ranks):
+        raise ShapeError(f"{shown}: {len(texts)} groups of labels for {len(ranks)} operands")
+    widths = [
+        rank - len(text.replace("...", "")) if "..." in text else 0
+        for text, rank in zip(texts, ranks, strict=True)
+    ]
+    if min(widths) < 0:
+        raise ShapeError(f"{shown}: more labels than dimensions beside an ellipsis")
+    width = max(widths)
+    inputs = [_letters(t, w, width, shown) for t, w in zip(texts, widths, strict=True)]
+    if arrow:
+        return inputs, _letters(right, width, width, shown)
+    uses = [label for labels in inputs for label in labels if not label[0].isdigit()]
+    single = sorted([label for label in set(uses) if uses.count(label) == 1])
+    return inputs, (*_numbered(width, width), *single)
+
+
+def _letters(text: str, own: int, width: int, shown: str) -> Labels:
+    """Return the labels of one operand; its ellipsis stands for the last ``own`` of ``width``."""
+    head, dots, tail = text.partition("...")
+    for letter in head + tail:
+        if not (letter.isascii() and letter.isalpha()):
+            raise ShapeError(
+                f"{shown}: {letter!r} is no label; labels are letters, and an operand has at most "
+                "one ellipsis"
+            )
+    return (*head, *(_numbered(own, width) if dots else ()), *tail)
+
+
+def _numbered(own: int, width: int) -> Labels:
+    """Return the labels of an ellipsis, aligned at the right; no letter is among them."""
+    return tuple([f"{k}" for k in range(width - own, width)])
+
+
+def _last(labels: Labels, number: int) -> Labels:
+    return labels[len(labels) - number :] if number > 0 else ()
