@@ -89,7 +89,7 @@ def test_random_expressions(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_reductions(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from((F4, I4)))
     x = data.draw(tiled(dtype, data.draw(shapes(1))))
@@ -108,6 +108,27 @@ def test_reductions(data: st.DataObject) -> None:
         return
     ours = getattr(xl, name)(x.operand, axis=axis, keepdims=keepdims)
     assert_same_bits(ours, reference(name, x.array, axis, keepdims))
+
+
+@pytest.mark.parametrize("name", ["sum", "argmax"])
+def test_partial_results_join_where_no_loop_nest_writes(name: str) -> None:
+    values = fill(I4, (3, 100_001), 5, plain=True)
+    expected = getattr(np, name)(values, axis=1)
+    for text in ("{1,0}", "{1,0:T(2,128)}"):
+        out = xl.zeros(3, dtype="i8", layout="{0:T(2)(2)(*,3)}")
+        out[...] = getattr(xl, name)(xl.asarray(values, layout=text), axis=1)
+        assert_same_bits(out, expected.astype("i8"))
+
+
+def test_operands_whose_tiles_do_not_fit_the_destination_are_copied() -> None:
+    """Tiles of 503 and 509 columns: more boxes than one kernel may have."""
+    values = fill(np.dtype("i1"), (2, 500_000, 2), 5, plain=True)
+    a = xl.asarray(values, layout="{2,1,0:T(2,503,2)}")
+    out = xl.zeros((2, 500_000), dtype="i8", layout="{1,0:T(2,509)}")
+    out[...] = xl.sum(a, axis=2)
+    assert_same_bits(out, values.sum(2, "i8"))
+    out[...] = a[:, :, 0] + out
+    assert_same_bits(out, values.sum(2, "i8") + values[:, :, 0])
 
 
 @st.composite

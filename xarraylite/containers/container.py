@@ -182,7 +182,7 @@ class XContainer(XExpression, InPlace):
         >>> list(memoryview(b.buffer.data).cast("q"))
         [1, 2, 4, 5, 3, 0, 6, 0]
         >>> xl.array_equal(a, b.to_layout("row_major"))
-        XArray(True)
+        True
         """
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 

@@ -320,17 +320,19 @@ class Lowering:
         """Return a factor copied, converted and evaluated into row-major memory."""
         node = build.cast(aligned(part, order), dtype)
         place = Strided.row_major(node.shape)
+        numpy_packs = place.size <= NUMPY_PACKS and isinstance(part.node, Leaf)
         if self.notes is not None:
             text = f"pack {_shown(part)} as {','.join(order)}, {dtype_name(dtype)}"
             nbytes = place.size * dtype.itemsize
             traffic = place.size * part.node.dtype.itemsize + nbytes
-            self.notes.append(Note(f"{text}: {reason}", nbytes, reason, traffic, node))
+            kernel = None if numpy_packs else node
+            self.notes.append(Note(f"{text}: {reason}", nbytes, text, traffic, kernel))
             buffer = Buffer.allocate(0)
-        elif place.size <= NUMPY_PACKS:
+        elif numpy_packs:
             buffer = store(node, place)
         else:
             buffer, _ = engine.evaluate(node, place)
-        counters.temporaries += 1
+        counters.temporaries += self.notes is None
         return Indexed(Leaf(node.shape, dtype, buffer.reading(), place), order)
 
     def stored(self, product: Product) -> Indexed:
@@ -346,7 +348,7 @@ class Lowering:
         else:
             buffer = allocate(place, product.dtype)
         product.run(buffer, place, labels)
-        counters.temporaries += 1
+        counters.temporaries += self.notes is None
         node: Node = Leaf(place.shape, product.dtype, buffer.reading(), place)
         if kind(self.acc) in "iu" and product.dtype != self.acc:
             node = build.cast(node, int64)  # exact, and narrower integers wrap from there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..dtypes.names import dtype_name
@@ -10,10 +11,13 @@ from ..engine.graph import canonical
 from ..engine.program import KernelStep, Program
 from ..engine.target import Target
 from ..expr.node import Node
-from ..layout.tiled import TiledMap
+from ..layout.strided import Strided
+from ..layout.tiled import Map, TiledMap
 from ..storage.buffer import Buffer
 from .assign import fit, node_of
 from .container import XContainer
+from .labelled import XLabelled
+from .labelled_write import checked, explained, resulting
 from .noalias import NoAlias
 from .operands import as_node
 
@@ -88,9 +92,10 @@ def explain(destination: object, expression: object = None) -> Explanation:
     ----------
     destination : XExpression, container or ``noalias(container)``
         With one argument, the expression that ``xl.eval`` would evaluate; with two, where it
-        would be assigned by the view rule.
+        would be assigned by the view rule.  For labelled expressions, ``C["i,k"]``.
     expression : optional
-        What would be assigned.
+        What would be assigned.  After a labelled expression that ``xl.eval`` would evaluate, the
+        labels of the result.
 
     Returns
     -------
@@ -110,7 +115,13 @@ def explain(destination: object, expression: object = None) -> Explanation:
     ...     crossed, straight = xl.explain(a, a + a.T), xl.explain(a, a + 1)
     >>> len(crossed.temporaries), len(straight.temporaries)
     (1, 0)
+    >>> print(xl.explain(a["i,j"] * a["j,k"], "i,k"))
+    float64[4, 4] into a new container
+      1. BLAS: float64[4, 4][i,j] * float64[4, 4][j,k] over j, [4, 4] @ [4, 4] in float64
+      0 kernel(s), 384 bytes moved, 128 bytes for the result, 0 bytes in 0 temporaries
     """
+    if isinstance(destination, XLabelled):
+        return _explain_labelled(destination, expression)
     if expression is None:
         node = as_node(destination, "explain")
         layout = engine.result_layout(canonical(node, None, False), node)
@@ -128,6 +139,47 @@ def explain(destination: object, expression: object = None) -> Explanation:
     target = Target(container.buffer, container.map, container.dtype)
     name = f"noalias({container.summary()})" if noalias else container.summary()
     return _explanation(node, target, noalias, name, 0)
+
+
+def _explain_labelled(destination: XLabelled, expression: object) -> Explanation:
+    """Explain an evaluation, or an assignment to a labelled container."""
+    container = destination.origin
+    if expression is None or isinstance(expression, str):
+        value, labels = resulting(destination, expression)
+        shape = tuple([value.extents[k] for k in labels])
+        place: Map = Strided.row_major(shape)
+        target = Target(Buffer.allocate(0), place, value.dtype)
+        name, result_bytes = "a new container", math.prod(shape) * value.dtype.itemsize
+        notes, node = explained(value, labels, None)
+    elif isinstance(container, XContainer):
+        text = ",".join(destination.labels)
+        value, labels = checked(container, text, expression)
+        target = Target(container.buffer, container.map, container.dtype)
+        name, result_bytes = container.summary(), 0
+        notes, node = explained(value, labels, container)
+    else:
+        raise TypeError("explain: the destination must be a container with labels, as C['i,k']")
+    packs = [_into_temporary(note.node) for note in notes if note.node is not None]
+    if node is None:
+        shape = target.map.shape
+        what = f"{dtype_name(value.dtype)}{list(shape)} into {name}"
+        last = Explanation(what, (), (), 0, result_bytes, ())
+    else:
+        last = _explanation(node, target, container is None, name, result_bytes)
+    return Explanation(
+        last.title,
+        (*[note.text for note in notes], *last.steps),
+        (*[Temporary(n.nbytes, n.reason) for n in notes if n.nbytes], *last.temporaries),
+        sum([note.traffic for note in notes]) + last.bytes_moved,
+        result_bytes,
+        tuple([source for pack in packs for source in pack.sources]) + last.sources,
+    )
+
+
+def _into_temporary(node: Node) -> Explanation:
+    """Explain a copy into row-major memory."""
+    target = Target(Buffer.allocate(0), Strided.row_major(node.shape), node.dtype)
+    return _explanation(node, target, True, "a temporary", 0)
 
 
 def _explanation(

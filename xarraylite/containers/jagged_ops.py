@@ -14,8 +14,8 @@ operand is read through an integer array (a `Gather`), which is made once for a 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,6 +27,8 @@ from ..expr.node import Leaf, Node
 from ..shape.jagged import JaggedShape
 from ..shape.ragged import Ints, Ragged, ints, joined_ranges, running
 from .expression import index_leaf
+
+K = TypeVar("K", bound=Hashable)
 
 _known: WeakKeyDictionary[Ragged, Rows] = WeakKeyDictionary()
 
@@ -56,39 +58,30 @@ class Rows:
         Number of modes that the rows run over: up to the last jagged one, and at least one.
     tail : tuple of int
         Extents of the other modes.
+    modes : tuple of (int or None)
+        Extent of every mode, None for jagged ones.
     children : tuple of ndarray
         Per mode of the head, the first child of every node, and the end of the last one's.
     count : int
         Number of rows.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "children", "count", "head", "rank", "tail")
-
     def __init__(self, space: Ragged) -> None:
-        uniform = space.uniform_modes
+        uniform, largest = space.uniform_modes, space.bounding()
         self.rank = space.rank
+        self.modes = tuple([n if same else None for n, same in zip(largest, uniform, strict=True)])
         self.head = max([1, *[mode + 1 for mode in range(self.rank) if not uniform[mode]]])
-        self.tail = space.bounding()[self.head :]
+        self.tail = largest[self.head :]
         levels = space.expand(self.head - 1)
-        self.children = tuple(
-            [*levels.child_offsets[: self.head], running(levels.values(self.head - 1))][: self.head]
-        )
-        self.count = int(self.children[-1][-1])
+        last = running(levels.values(self.head - 1))
+        self.children = (*levels.child_offsets[: self.head - 1], last)
+        self.count = int(last[-1])
+        self._leaves: dict[tuple[str, Hashable], Leaf] = {}
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the nodes that hold the elements."""
         return (self.count, *self.tail)
-
-    @cached_property
-    def modes(self) -> tuple[int | None, ...]:
-        """Extent of every mode, None for jagged ones."""
-        head = [np.diff(starts) for starts in self.children]
-        sizes = [
-            int(counts.max(initial=0)) if counts.min(initial=1 << 62) == counts.max(initial=0) else None
-            for counts in head
-        ]
-        return (*sizes, *self.tail)
 
     def starts(self, depth: int) -> Ints:
         """Return where the rows of each node at ``depth`` (at most ``head``) start, and the end."""
@@ -121,10 +114,6 @@ class Rows:
 
     # --- leaves that kernels read -------------------------------------------------------------
 
-    @cached_property
-    def _leaves(self) -> dict[tuple[str, object], Leaf]:
-        return {}
-
     def offsets_leaf(self, depth: int) -> Leaf:
         """Return `starts` as an operand of kernels."""
         return self._leaf("offsets", depth, self.starts, self.count + 1)
@@ -143,10 +132,10 @@ class Rows:
             return self.nodes_leaf(1)
         return self._leaf("places", extents, self.places, max(1, math.prod(extents)))
 
-    def _leaf(self, kind: str, key: object, make: object, extent: int) -> Leaf:
+    def _leaf(self, kind: str, key: K, make: Callable[[K], Ints], extent: int) -> Leaf:
         leaf = self._leaves.get((kind, key))
         if leaf is None:
-            leaf = self._leaves[kind, key] = index_leaf(make(key), extent)  # type: ignore[operator]
+            leaf = self._leaves[kind, key] = index_leaf(make(key), extent)
         return leaf
 
     # --- other operands -----------------------------------------------------------------------
@@ -211,21 +200,33 @@ class Rows:
             )
         head, tail = shape[: self.head], shape[self.head :]
         flat = build.reshape(node, (math.prod(head), *tail))
-        if all(n == 1 for n in head):
-            return flat
-        if self.head == 1:
+        if self.head == 1 or all(n == 1 for n in head):
             return flat
         return build.gather(flat, 0, self.places_leaf(head))
 
-    def joined(self, ranges: Sequence[tuple[int, int] | None]) -> Ints:
-        """Return the rows inside a box over the head; each range must be in bounds."""
-        nodes = ints([0])
-        for mode, wanted in enumerate(ranges):
-            starts = self.children[mode]
-            first = starts[nodes]
-            counts = starts[nodes + 1] - first
-            if wanted is not None:
-                first = first + wanted[0]
-                counts = counts * 0 + (wanted[1] - wanted[0])
-            nodes = joined_ranges(ints(first), ints(counts))
-        return nodes
+
+def positions_in(space: Ragged, ranges: Sequence[tuple[int, int] | None]) -> Ints:
+    """Return the flat positions of the elements in a box, which must be in bounds."""
+    nodes = ints([0])
+    for starts, wanted in zip(space.child_offsets, ranges[: space.outer], strict=True):
+        first, counts = _cut(starts[nodes], np.diff(starts)[nodes], wanted)
+        nodes = joined_ranges(first, counts)
+    extents = [column[nodes] for column in space.extents]
+    places = space.slice_offsets[nodes]
+    strides = [ints(np.repeat(np.int64(1), nodes.size))]
+    for column in reversed(extents[1:]):
+        strides.insert(0, ints(strides[0] * column))
+    for mode, wanted in enumerate(ranges[space.outer :]):
+        first, counts = _cut(ints(extents[mode] * 0), extents[mode], wanted)
+        along = joined_ranges(first, counts)
+        places = ints(np.repeat(places, counts) + along * np.repeat(strides[mode], counts))
+        extents = [np.repeat(column, counts) for column in extents]
+        strides = [np.repeat(column, counts) for column in strides]
+    return places
+
+
+def _cut(first: Ints, counts: Ints, wanted: tuple[int, int] | None) -> tuple[Ints, Ints]:
+    if wanted is None:
+        return ints(first), ints(counts)
+    low, high = wanted
+    return ints(first + low), ints(counts * 0 + (high - low))

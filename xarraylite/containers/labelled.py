@@ -379,8 +379,9 @@ def check_destination(
     for label, extent in zip(labels, shape, strict=True):
         if value.extents[label] != extent:
             raise ShapeError(
-                f"labelled assignment to {array.summary()}: label {label!r} has extent {extent} in the "
-                f"destination and {value.extents[label]} in {value!r}; it never changes shape"
+                f"labelled assignment to {array.summary()}: label {label!r} has extent {extent} "
+                f"in the destination and {value.extents[label]} in {value!r}; the destination "
+                "never changes shape"
             )
 
 

@@ -222,6 +222,8 @@ def _parsed(spec: str, ranks: list[int], shown: str) -> tuple[list[Labels], Labe
     width = max(widths)
     inputs = [_letters(t, w, width, shown) for t, w in zip(texts, widths, strict=True)]
     if arrow:
+        if width and "..." not in right:
+            raise ShapeError(f"{shown}: the dimensions of an ellipsis stay; the result needs one")
         return inputs, _letters(right, width, width, shown)
     uses = [label for labels in inputs for label in labels if not label[0].isdigit()]
     single = sorted([label for label in set(uses) if uses.count(label) == 1])

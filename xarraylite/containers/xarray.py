@@ -189,9 +189,11 @@ class XArray(XContainer):
         >>> import xarraylite as xl
         >>> a = xl.asarray(range(2048), dtype="float32", layout="{0:T(1024)}")
         >>> a.bitcast("f32[16,128]{1,0:T(8,128)}")[8, 0]
-        XArray(1024., dtype=float32)
+        XView(1024., dtype=float32)
         """
         wanted = ArraySpec.parse(spec) if isinstance(spec, str) else spec
+        if not (wanted.is_array and wanted.is_static):
+            raise LayoutError(f"bitcast: {wanted} is not the spec of one array of a fixed shape")
         mine = self.spec
         dtype, layout = wanted.dtype, wanted.layout or Layout.row_major(wanted.rank)
         if dtype.itemsize != self._dtype.itemsize or not mine.is_bitcast(wanted):
@@ -200,7 +202,6 @@ class XArray(XContainer):
                 "and its width, and the memory its size"
             )
         place, policy = layout_of(wanted.dimensions, layout, None, dtype, "bitcast")
-        self._check(wanted.dimensions, dtype, "bitcast")
         start = self._map.byte_start(self._dtype.itemsize) * 8 // place.bits_of(dtype.itemsize)
         return XArray._own(self._buffer, replace(place, offset=start), dtype, policy)
 
@@ -471,9 +472,7 @@ def _restore(
     return made
 
 
-def eval_(
-    value: object, labels: str | None = None, *, layout: LayoutLike = None
-) -> XContainer:
+def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None) -> XContainer:
     """Evaluate an expression into a new `XArray`; return a container as it is.
 
     Parameters

@@ -43,16 +43,17 @@ def element_bits(layout: Layout, dtype: DType, operation: str) -> int:
     Raises
     ------
     LayoutError
-        If they are fewer than the dtype needs, or neither 1, 2, 4 nor whole bytes.
+        If they are fewer than the dtype needs, or neither 1, 2, 4 nor such that every element is
+        aligned.
     """
     given = layout.element_size_in_bits
     if given == 0:
         return 8 * dtype.itemsize
-    needed = element_type(dtype).bits
-    if given < needed or (given not in (1, 2, 4) and given % 8):
+    needed, unit = element_type(dtype).bits, 8 * dtype.alignment
+    if given < needed or (given not in (1, 2, 4) and given % unit):
         raise LayoutError(
             f"{operation}: layout {layout} gives an element {given} bits; {dtype_name(dtype)} "
-            f"needs at least {needed}, and as many as 1, 2, 4 or a multiple of 8"
+            f"needs at least {needed}, and as many as 1, 2, 4 or a multiple of {unit}"
         )
     return given
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 #: Stands for "this input dimension depends on no output dimension".
@@ -71,6 +72,7 @@ class Reshape:
     """Shape of the output, of the same size."""
 
 
+@lru_cache(maxsize=1024)
 def identity(shape: tuple[int, ...]) -> Transform:
     """Return the transform that changes nothing."""
     return Transform(shape, tuple([Map(0, 1, k) for k in range(len(shape))]))

@@ -4,8 +4,9 @@ Sums are pairwise in fixed blocks.  What decides a kernel's form is whether the 
 runs along a reduced dimension or a kept one:
 
 `ALONG`
-    The inner loop is reduced.  Blocks of `BLOCK_BYTES` of values are computed into scratch and
-    folded by halving, which vectorises without reordering by the compiler.  The blocks' results
+    The inner loop is reduced.  Blocks of values are computed into scratch, cheap ones in a few rows
+    folded onto each other, and folded by halving, which vectorises without reordering by the
+    compiler.  The blocks' results
     are summed with what each addition rounds off kept apart and added at the end (Knuth's
     TwoSum, as in Neumaier's summation); other folds go through a binary counter, so that results
     of equal weight meet.

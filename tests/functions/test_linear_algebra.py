@@ -1,0 +1,303 @@
+"""Products of matrices and tensors against NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xarraylite as xl
+from tests.properties import tiling
+from xarraylite.dtypes.names import as_dtype
+from xarraylite.functions.linear_algebra import einsum, matmul, tensordot, vecdot
+from xarraylite.testing import assert_same_bits
+from xarraylite.testing.operands import LAYOUTS, fill, sample
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+NUMPY_DTYPES = ["float64", "float32", "int8", "uint16", "int32", "int64", "bool", "complex128"]
+VALUES = np.arange(24.0).reshape(2, 3, 4)
+
+
+def operand(draw: st.DrawFn, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Any, Array]:
+    """Small whole numbers in some layout, and as NumPy's array."""
+    values = fill(dtype, shape, draw(st.integers(0, 99)), plain=True)
+    tiles = tiling.LAYOUTS.get(len(shape), ())
+    layout = draw(st.sampled_from([*LAYOUTS, *tiles]))
+    if layout in tiles:
+        return tiling.poisoned(values, layout), values
+    made = sample(layout, values, 1)
+    return made.operand, made.array
+
+
+def stacks(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Two shapes that broadcast."""
+    whole = draw(st.lists(st.sampled_from([2, 3, 1, 0]), max_size=3))
+    found = []
+    for _ in range(2):
+        own = whole[draw(st.integers(0, len(whole))) :]
+        found.append(tuple([1 if draw(st.integers(0, 3)) == 0 else n for n in own]))
+    return found[0], found[1]
+
+
+@given(st.data())
+def test_matmul(data: st.DataObject) -> None:
+    draw = data.draw
+    dtype = as_dtype(draw(st.sampled_from(NUMPY_DTYPES)))
+    m, k, n = (draw(st.sampled_from([3, 2, 1, 5, 9, 0])) for _ in range(3))
+    left, right = stacks(draw)
+    a_shape = draw(st.sampled_from([(*left, m, k), (k,)]))
+    b_shape = draw(st.sampled_from([(*right, k, n), (k,)]))
+    (a, p), (b, q) = operand(draw, a_shape, dtype), operand(draw, b_shape, dtype)
+    expected = np.asarray(p @ q)
+    assert_same_bits(matmul(a, b), expected)
+    assert_same_bits(matmul(p, b), expected)
+    if isinstance(a, xl.XExpression) or isinstance(b, xl.XExpression):
+        assert_same_bits(a @ b, expected)
+        assert type(a @ b) is xl.XArray
+
+
+def test_operators() -> None:
+    p, q = VALUES[0], VALUES[1].T
+    a, b = xl.asarray(p), xl.asarray(q)
+    for result in (a @ b, p @ b, a @ q, (a + 0) @ b, a @ (b * 1), np.matmul(p, b), np.matmul(a, q)):
+        assert type(result) is xl.XArray
+        assert_same_bits(result, p @ q)
+    c = square = xl.asarray(p[:, :3])
+    c @= xl.asarray(p[:, :3])
+    assert c is square
+    assert_same_bits(c, p[:, :3] @ p[:, :3])
+    view = xl.zeros((4, 4))
+    view[...] = 2.0
+    part = view[1:, 1:]
+    part @= np.eye(3)[::-1] + 1
+    assert view[0].tolist() == [2.0] * 4
+    assert view[1:, 1:].tolist() == [[8.0] * 3] * 3
+    with pytest.raises(xl.BroadcastError, match="in-place matmul"):
+        a @= b
+    whole = xl.ones((2, 2), dtype="int32")
+    with pytest.raises(xl.CastError, match="in-place matmul"):
+        whole @= xl.ones((2, 2))
+    with pytest.raises(TypeError):
+        a @ [[1.0]]
+    with pytest.raises(TypeError):
+        [[1.0]] @ a
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        ((), (3,), "at least one dimension"),
+        ((3,), (), "at least one dimension"),
+        ((2, 3), (2, 3), r"last dimension of the left operand \(3\) and the second to last"),
+        ((3,), (4,), r"\(3\) and the only one of the right \(4\)"),
+        ((2, 2, 3), (3, 3, 2), "extent 2 in one operand and 3 in another"),
+    ],
+)
+def test_matmul_errors(left: tuple[int, ...], right: tuple[int, ...], message: str) -> None:
+    with pytest.raises(xl.ShapeError, match=message):
+        matmul(xl.zeros(left), xl.zeros(right))
+
+
+def test_numbers_are_no_matrices() -> None:
+    with pytest.raises(xl.ShapeError):
+        xl.ones(3) @ 2.0
+    with pytest.raises(xl.DTypeError):
+        matmul("text", xl.ones(3))
+
+
+def test_matmul_of_mixed_dtypes() -> None:
+    a, b = np.ones((2, 3), np.int32), np.ones((3, 2), np.float32)
+    assert matmul(a, b).dtype == np.matmul(a, b).dtype == np.float64
+    half = xl.ones((2, 2048), dtype="bfloat16")
+    result = half @ half.T
+    assert result.dtype == xl.bfloat16
+    assert result.tolist() == [[2048.0] * 2] * 2
+
+
+@given(st.data())
+def test_vecdot(data: st.DataObject) -> None:
+    draw = data.draw
+    dtype = as_dtype(draw(st.sampled_from(["float64", "int16", "complex128", "float32"])))
+    left, right = stacks(draw)
+    k = draw(st.sampled_from([4, 1, 0, 33]))
+    axis = draw(st.integers(-1 - min(len(left), len(right)), -1))
+    place = axis + 1
+    shapes = [s[: len(s) + place] + (k,) + s[len(s) + place :] for s in (left, right)]
+    (a, p), (b, q) = (operand(draw, shape, dtype) for shape in shapes)
+    assert_same_bits(vecdot(a, b, axis=axis), np.asarray(np.vecdot(p, q, axis=axis)))
+
+
+def test_vecdot_conjugates_the_left() -> None:
+    z = xl.asarray([1 + 2j, 3 - 1j])
+    assert complex(vecdot(z, z)) == 15
+    assert complex(vecdot(z, 1j * z)) == 15j
+
+
+@pytest.mark.parametrize(
+    ("shapes", "axis", "error"),
+    [
+        (((2, 3), (3,)), 0, xl.AxisError),
+        (((2, 3), (3,)), -2, xl.AxisError),
+        (((), (3,)), -1, xl.AxisError),
+        (((2, 3), (2, 4)), -1, xl.ShapeError),
+        (((2, 3), (4, 3)), -1, xl.ShapeError),
+    ],
+)
+def test_vecdot_errors(
+    shapes: tuple[tuple[int, ...], tuple[int, ...]], axis: int, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match="vecdot"):
+        vecdot(xl.zeros(shapes[0]), xl.zeros(shapes[1]), axis=axis)
+
+
+@given(st.data())
+def test_tensordot(data: st.DataObject) -> None:
+    draw = data.draw
+    dtype = as_dtype(draw(st.sampled_from(["float64", "int32", "complex64", "uint8"])))
+    left = draw(st.lists(st.sampled_from([2, 3, 1, 4, 0]), max_size=3))
+    right = draw(st.lists(st.sampled_from([2, 3, 1, 4]), max_size=3))
+    count = draw(st.integers(0, min(len(left), len(right))))
+    first = draw(st.permutations(range(len(left))))[:count]
+    second = draw(st.permutations(range(len(right))))[:count]
+    for i, j in zip(first, second, strict=True):
+        right[j] = left[i]
+    (a, p), (b, q) = operand(draw, tuple(left), dtype), operand(draw, tuple(right), dtype)
+    signs = [x - len(left) if draw(st.booleans()) else x for x in first]
+    assert_same_bits(tensordot(a, b, axes=(signs, second)), np.tensordot(p, q, (first, second)))
+    if left[len(left) - count :] == right[:count]:
+        assert_same_bits(tensordot(a, b, count), np.tensordot(p, q, count))
+
+
+def test_tensordot_of_single_axes() -> None:
+    a = xl.asarray(VALUES)
+    assert_same_bits(tensordot(a, a, axes=(0, 0)), np.tensordot(VALUES, VALUES, (0, 0)))
+
+
+@pytest.mark.parametrize(
+    ("axes", "error", "message"),
+    [
+        (4, xl.AxisError, "no 4 common axes"),
+        (-1, xl.AxisError, "no -1 common axes"),
+        (1, xl.ShapeError, "dimension 2 of the left operand has extent 4, dimension 0"),
+        (((0, 0), (0, 1)), xl.AxisError, "named twice"),
+        (((0,), (5,)), xl.AxisError, "tensordot"),
+        (((0, 1), (0,)), xl.ShapeError, "as many axes"),
+        ((0, 1, 2), xl.ShapeError, "a number or a pair"),
+        ("ab", xl.ShapeError, "a number or a pair"),
+    ],
+)
+def test_tensordot_errors(axes: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        tensordot(xl.asarray(VALUES), xl.asarray(VALUES), axes)
+
+
+EINSUMS = [
+    "ij->ji",
+    "ij->",
+    "ij->i",
+    "ii",
+    "ii->i",
+    "iij->ij",
+    "iij->j",
+    "ij,jk",
+    "ij,jk->ki",
+    "ij,ij->ij",
+    "ij,jk,kl->il",
+    "ij, jk -> k",
+    "...ij,...jk->...ik",
+    "...ij,jk",
+    "i...,i...->...",
+    "...,...",
+    "b...,b->b...",
+    "ii,ij->j",
+    "i,j,k->kji",
+    "ba",
+    "...a->a...",
+]
+
+
+@given(st.sampled_from(EINSUMS), st.data())
+def test_einsum(spec: str, data: st.DataObject) -> None:
+    draw = data.draw
+    dtype = as_dtype(draw(st.sampled_from(NUMPY_DTYPES)))
+    extents = {k: draw(st.sampled_from([3, 2, 4, 1])) for k in "abijkl"}
+    more = draw(st.lists(st.sampled_from([2, 3]), max_size=2)) if "..." in spec else []
+    operands = []
+    for text in spec.replace(" ", "").split("->")[0].split(","):
+        head, dots, tail = text.partition("...")
+        own = more[draw(st.integers(0, len(more))) :] if dots else []
+        own = [1 if draw(st.integers(0, 4)) == 0 else n for n in own]
+        shape = [extents[k] for k in head] + own + [extents[k] for k in tail]
+        operands.append(operand(draw, tuple(shape), dtype))
+    expected = np.asarray(np.einsum(spec, *[values for _, values in operands]))
+    assert_same_bits(einsum(spec, *[ours for ours, _ in operands]), expected)
+
+
+def test_einsum_stretches_extents_of_1() -> None:
+    p, q = VALUES[:, :1, 0], VALUES[0]
+    assert_same_bits(einsum("ij,jk->ik", p, q), np.einsum("ij,jk->ik", p, q))
+    assert_same_bits(einsum("ij,jk", p, q[:1]), np.einsum("ij,jk", p, q[:1]))
+
+
+def test_einsum_in_another_dtype() -> None:
+    a = np.full((2, 300), 100, np.int8)
+    assert_same_bits(einsum("ij,kj->ik", a, a, dtype="int64"), np.full((2, 2), 3_000_000))
+    assert einsum("ij,kj->ik", a, a, dtype="bf16").dtype == xl.bfloat16
+
+
+def test_einsum_of_expressions_and_numbers() -> None:
+    a = xl.asarray(VALUES[0])
+    assert_same_bits(einsum("ij,->ij", a + 1, 2.0), (VALUES[0] + 1) * 2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("ij", "1 groups of labels for 2 operands"),
+        ("ij,jkl->i", "'jkl' labels 3 dimensions of"),
+        ("ij,jk->il", "label 'l' of the result is in no operand"),
+        ("ij,jk->ii", "label 'i' occurs twice in the result"),
+        ("...k,...j->", "the result needs one"),
+        ("ij,ij->", "label '.' has extent . in one operand and . in another"),
+        ("i1,jk->i", "'1' is no label"),
+        ("i......,jk->i", "'.' is no label"),
+        ("ijk...,jk->i", "more labels than dimensions"),
+        ("...jk,jk->i", "in no operand"),
+        ("ii,jk->i", "a diagonal needs equal ones"),
+        ("é,jk->", "'é' is no label"),
+    ],
+)
+def test_einsum_errors(spec: str, message: str) -> None:
+    with pytest.raises(xl.ShapeError, match=message):
+        einsum(spec, xl.asarray(VALUES[0]), xl.asarray(VALUES[1].T))
+
+
+def test_einsum_without_operands() -> None:
+    with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
+        einsum("")
+    with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
+        einsum(xl.ones(3), [0])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: matmul(x, x),
+        lambda x: vecdot(x, x),
+        lambda x: tensordot(x, x, 1),
+        lambda x: einsum("ij,jk", x, x),
+    ],
+)
+def test_they_evaluate(function: Callable[[Any], Any]) -> None:
+    a = xl.asarray(VALUES[0][:, :3])
+    result = function(a + 1)
+    a[...] = 0.0
+    assert type(result) is xl.XArray
+    assert_same_bits(result, np.asarray(function(VALUES[0][:, :3] + 1)))
+    with pytest.raises(xl.TracedValueError):
+        xl.jit(function)(a)

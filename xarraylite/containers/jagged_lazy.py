@@ -1,0 +1,453 @@
+"""The lazy handle of jagged arrays: what operators and functions of them return.
+
+A jagged expression is an ordinary lazy expression over the elements, one after the other, and the
+`JaggedShape` they fill (`jagged_ops` says how they are laid out).  Elementwise operations
+therefore fuse into one kernel over the flat buffer, whatever the lengths; reductions over jagged
+modes fold it row by row (`xl.sum` and its relatives, in `functions`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .._errors import IndexRangeError, ShapeError
+from ..dtypes.names import as_dtype, dtype_name
+from ..expr import build
+from ..expr.build import Operand
+from ..expr.node import Node
+from ..layout.strided import ROW_MAJOR, Strided
+from ..ops.op import Op
+from ..ops.table import OPS
+from ..shape.box import parse_ranges
+from ..shape.jagged import JaggedShape
+from ..shape.ragged import Ints, ints
+from . import jagged_values
+from .convert import raw
+from .expression import XExpression, index_leaf, ufunc_table
+from .jagged_ops import Rows, positions_in, rows_of
+from .operands import Lifted, as_operand, is_operand
+from .xarray import XArray
+
+NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+
+def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return an operator's method and its reflected method."""
+    op = OPS[name]
+
+    def forward(self: XJaggedExpression, other: object) -> Any:
+        if not isinstance(other, Lifted) and not is_operand(other):
+            return NotImplemented
+        return self.lift(op, (self, other))
+
+    def reflected(self: XJaggedExpression, other: object) -> Any:
+        return self.lift(op, (other, self)) if is_operand(other) else NotImplemented
+
+    forward.__doc__ = f"Return the lazy ``{name}`` of this expression and another operand."
+    reflected.__doc__ = f"Return the lazy ``{name}`` of another operand and this expression."
+    return forward, reflected
+
+
+def _unary(name: str) -> Callable[..., Any]:
+    op = OPS[name]
+
+    def method(self: XJaggedExpression) -> XJaggedExpression:
+        return self.lift(op, (self,))
+
+    method.__doc__ = f"Return the lazy ``{name}`` of this expression."
+    return method
+
+
+class XJaggedExpression(Lifted):
+    """A lazy jagged array: a jagged shape, a dtype, and how to compute the elements.
+
+    Parameters
+    ----------
+    node : Node
+        The elements, laid out as `jagged_ops.Rows` says.
+    shape : JaggedShape
+        The index space.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.XJagged([[1.0, 2.0], [3.0]])
+    >>> e = a * 2 + 1
+    >>> e.shape, e.jagged_shape
+    ((2, None), JaggedShape([Shape(2), Shape(1)]))
+    >>> xl.eval(e)
+    XJagged([[3., 5.], [7.]])
+    """
+
+    __slots__ = ("_node", "_shape")
+
+    #: NumPy's operators leave mixed expressions to us.
+    __array_priority__ = 1000.0
+
+    #: The class of evaluated arrays, which is defined later than this one.
+    _container: ClassVar[Any]
+
+    _node: Node
+    _shape: JaggedShape
+
+    def __init__(self, node: Node, shape: JaggedShape) -> None:
+        self._node = node
+        self._shape = shape
+
+    @property
+    def rows(self) -> Rows:
+        """How the elements are laid out."""
+        return rows_of(self._shape)
+
+    @property
+    def node(self) -> Node:
+        """The elements, row by row."""
+        return self._node
+
+    @property
+    def jagged_shape(self) -> JaggedShape:
+        """The index space; a copy."""
+        return self._shape.copy()
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The extent of every mode, None for jagged modes."""
+        return self.rows.modes
+
+    @property
+    def ndim(self) -> int:
+        """Number of modes."""
+        return self._shape.rank
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._shape.size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the elements."""
+        return self.node.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def offsets(self) -> Ints:
+        """Where each slice along the first mode starts among the elements, and the end; int64."""
+        rows = self.rows
+        return ints(rows.starts(1) * math.prod(rows.tail))
+
+    @property
+    def flat(self) -> XExpression:
+        """All elements one after the other, as a lazy vector."""
+        return XExpression(build.reshape(self.node, (self.size,)))
+
+    # --- operations ---------------------------------------------------------------------------
+
+    def lift(self, op: Op, operands: tuple[object, ...]) -> XJaggedExpression:
+        """Return the lazy application of ``op``; dense operands are stretched from the right.
+
+        Raises
+        ------
+        BroadcastError
+            If the jagged operands do not agree, or a dense one does not stretch.
+        """
+        jagged = [x for x in operands if isinstance(x, XJaggedExpression)]
+        lead = max(jagged, key=lambda x: (x.rows.head, x.size))
+        rows = lead.rows
+        nodes = [spread(x, rows, op.name) for x in operands]
+        return XJaggedExpression(build.elementwise(op, *nodes), lead._shape)
+
+    def astype(self, dtype: object, /, *, copy: bool = True) -> XJaggedExpression:
+        """Return the elements converted to ``dtype``, lazily."""
+        return XJaggedExpression(build.cast(self.node, as_dtype(dtype)), self._shape)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
+        """Let ``np.add(numpy_array, jagged)`` mean the operation of the op table."""
+        op = ufunc_table().get(ufunc)
+        if op is None or method != "__call__" or kwargs:
+            return NotImplemented
+        return self.lift(op, inputs)
+
+    # --- parts --------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the extent of the first mode."""
+        return int(self.rows.children[0][-1])
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the slices along the first mode."""
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a chip, for an integer, or a slice of the first mode, for a slice of step 1.
+
+        Further indices apply to what an integer gives.  Parts of an `XJagged` are views.
+
+        Raises
+        ------
+        IndexRangeError
+            For an index out of range or of another kind.
+        """
+        first: Any
+        first, *rest = key if isinstance(key, tuple) else (key,)
+        if first is Ellipsis and not rest:
+            return self._part(self._shape, 0, self.size)
+        if isinstance(first, slice) and not rest:
+            return self._slice(first)
+        try:
+            index = first.__index__()
+        except (AttributeError, TypeError):
+            raise IndexRangeError(
+                f"{self._summary()}: index {key!r} is neither an integer, which may be followed by "
+                "others, nor a slice; see slice() and chip() for boxes"
+            ) from None
+        if not -len(self) <= index < len(self):
+            raise IndexRangeError(f"{self._summary()}: index {index} is out of range")
+        found = self._chip(index % len(self))
+        return found[tuple(rest)] if rest else found
+
+    def _slice(self, wanted: slice) -> Any:
+        low, high, step = wanted.indices(len(self))
+        if step != 1:
+            raise IndexRangeError(f"{self._summary()}: slices of jagged modes have step 1")
+        high = max(low, high)
+        starts = self.offsets
+        space = self._shape._space()
+        whole: list[tuple[int, int] | None] = [(low, high), *[None] * (self.ndim - 1)]
+        shape = JaggedShape._make(space.select(whole, (), "index"))
+        return self._part(shape, int(starts[low]), int(starts[high]))
+
+    def _chip(self, index: int) -> Any:
+        """Return the slice at an index: dense if no mode of slices is jagged, else jagged."""
+        rows = self.rows
+        if rows.head == 1:
+            return self._flat[index]
+        low, high = (int(n) for n in rows.starts(1)[index : index + 2])
+        if rows.head == 2:
+            return self._flat[low:high]
+        return self._part(self._shape.chip(index), low, high)
+
+    @property
+    def _flat(self) -> XExpression:
+        """The elements, row by row, as a dense array."""
+        return XExpression(self.node)
+
+    def _part(self, shape: JaggedShape, low: int, high: int) -> Any:
+        """Return the elements ``low`` to ``high``, which fill ``shape``."""
+        return XJaggedExpression(self._run(shape, low, high).node, shape)
+
+    def _run(self, shape: JaggedShape, low: int, high: int) -> XExpression:
+        flat = self._flat._reshaped((self.size,))[low:high]
+        return flat._reshaped(rows_of(shape).shape)
+
+    def slice(self, *box: Any) -> Any:
+        """Return a sub-array of the same rank, by offsets; see `JaggedShape.slice`.
+
+        Returns
+        -------
+        XJagged or XJaggedExpression
+            A view where the elements lie one after the other, else a lazy expression.
+
+        Raises
+        ------
+        ShapeError
+            As for `JaggedShape.slice`.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> a = xl.XJagged([[1, 2, 3], [4, 5]])
+        >>> xl.eval(a.slice((0, 1), (2, 2)))
+        XJagged([[2], [5]])
+        """
+        return self._selected(self._shape.slice(*box), box, "slice")
+
+    def chip(self, *box: Any) -> Any:
+        """Return a sub-array without the modes that are pinned; see `JaggedShape.chip`.
+
+        Parameters
+        ----------
+        *box : int, or two sequences of int
+            As for `JaggedShape.chip`.
+
+        Returns
+        -------
+        XView, XExpression, XJagged or XJaggedExpression
+            As for `slice`; dense if all modes but the last smooth ones are pinned by integers.
+
+        Raises
+        ------
+        ShapeError
+            As for `JaggedShape.chip`.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.XJagged([[1, 2, 3], [4, 5]]).chip(1)
+        XView([4, 5])
+        """
+        shape = self._shape.chip(*box)
+        pinned = self.ndim - shape.rank
+        part = self._selected(shape, box, "chip")
+        if pinned < max(1, self.rows.head - 1):
+            return part
+        return part._flat._reshaped(shape.as_tuple())
+
+    def _selected(self, shape: JaggedShape, box: tuple[Any, ...], operation: str) -> Any:
+        """Return the elements inside a box, which fill ``shape``."""
+        places = positions_in(self._shape._space(), parse_ranges(box, self.ndim, operation))
+        if not places.size:
+            return self._part(shape, 0, 0)
+        low, high = int(places[0]), int(places[-1]) + 1
+        if high - low == places.size:  # they rise, so they are one run
+            return self._part(shape, low, high)
+        index = index_leaf(places.reshape(rows_of(shape).shape), self.size)
+        return XJaggedExpression(build.gather(self.flat.node, 0, index), shape)
+
+    # --- values -------------------------------------------------------------------------------
+
+    def evaluated(self) -> Any:
+        """Return the values in memory."""
+        return self._container(self)
+
+    def _values(self) -> NumpyArray:
+        """Return the elements, one after the other."""
+        return np.asarray(self._flat).reshape(-1)
+
+    def to_list(self) -> Any:
+        """Return the values as nested lists of Python scalars.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> (xl.XJagged([[1, 2], [], [3]]) + 1).to_list()
+        [[2, 3], [], [4]]
+        """
+        return jagged_values.nested(self._values(), self._shape._space())
+
+    tolist = to_list
+
+    def to_padded(self, fill: object = 0) -> XArray:
+        """Return the values in the least box that holds them.
+
+        Parameters
+        ----------
+        fill : scalar, optional
+            What stands where there is no element.
+
+        Returns
+        -------
+        XArray
+            Its shape is that of ``jagged_shape.to_padded()``.
+
+        Raises
+        ------
+        SizeError
+            If the box exceeds the ``max_result_bytes`` setting.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.XJagged([[1, 2], [3]]).to_padded(-1)
+        XArray([[ 1,  2],
+                [ 3, -1]])
+        """
+        rows, (box, _) = self.rows, self._shape.to_padded()
+        layout = Strided.row_major(box.extents)
+        value = build.convert(as_operand(fill, "to_padded"), self.dtype)
+        buffer = raw(layout, self.dtype)
+        padded = buffer.view(self.dtype, layout)
+        padded[...] = np.asarray(XExpression(value))
+        head = box.extents[: rows.head]
+        values = self._values().reshape(rows.shape)
+        padded.reshape(math.prod(head), *rows.tail)[rows.places(head)] = values
+        return XArray._own(buffer, layout, self.dtype, ROW_MAJOR)
+
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> NumpyArray:
+        """Refuse: the rows have no rectangular form of their own.
+
+        Raises
+        ------
+        ShapeError
+            Always.
+        """
+        raise ShapeError(
+            f"{self._summary()} has no rectangular form; use to_padded(), to_list() or flat"
+        )
+
+    def __bool__(self) -> bool:
+        """Refuse: an array has no truth value; `xl.any` and `xl.all` do."""
+        raise TypeError(f"bool: {self._summary()} has no truth value; use xl.any or xl.all")
+
+    def __reduce__(self) -> Any:
+        """Refuse: a lazy expression refers to memory of this process.
+
+        Raises
+        ------
+        TypeError
+            Always; containers pickle.
+        """
+        raise TypeError(
+            f"{self._summary()} is a lazy expression and cannot be pickled; evaluate it with "
+            "xl.eval and pickle the container"
+        )
+
+    def _summary(self) -> str:
+        extents = ", ".join(["None" if n is None else str(n) for n in self.shape])
+        return f"{type(self).__name__} {dtype_name(self.dtype)}[{extents}]"
+
+    def __repr__(self) -> str:
+        """Describe the expression; never computes it."""
+        return f"<{self._summary()}, lazy>"
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # --- operators ----------------------------------------------------------------------------
+
+    __add__, __radd__ = _binary("add")
+    __sub__, __rsub__ = _binary("subtract")
+    __mul__, __rmul__ = _binary("multiply")
+    __truediv__, __rtruediv__ = _binary("divide")
+    __floordiv__, __rfloordiv__ = _binary("floor_divide")
+    __mod__, __rmod__ = _binary("remainder")
+    __pow__, __rpow__ = _binary("pow")
+    __and__, __rand__ = _binary("bitwise_and")
+    __or__, __ror__ = _binary("bitwise_or")
+    __xor__, __rxor__ = _binary("bitwise_xor")
+    __lshift__, __rlshift__ = _binary("bitwise_left_shift")
+    __rshift__, __rrshift__ = _binary("bitwise_right_shift")
+    __eq__, _ = _binary("equal")
+    __ne__, _ = _binary("not_equal")
+    __lt__, _ = _binary("less")
+    __le__, _ = _binary("less_equal")
+    __gt__, _ = _binary("greater")
+    __ge__, _ = _binary("greater_equal")
+    __neg__ = _unary("negative")
+    __pos__ = _unary("positive")
+    __abs__ = _unary("abs")
+    __invert__ = _unary("bitwise_invert")
+    del _
+
+
+def spread(value: object, rows: Rows, operation: str) -> Operand:
+    """Return an operand of an expression over ``rows``, stretched as far as it has to be.
+
+    Raises
+    ------
+    BroadcastError
+        If it does not stretch.
+    """
+    if isinstance(value, XJaggedExpression):
+        return rows.stretch(value.node, value.rows, operation)
+    operand = as_operand(value, operation)
+    if isinstance(operand, Node) and operand.shape:
+        return rows.spread(operand, operation)
+    return operand

@@ -1,0 +1,101 @@
+"""Jagged arrays from nested lists and back, and as text."""
+
+from __future__ import annotations
+
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+
+from .._errors import ShapeError
+from ..shape.ragged import Ragged, ints
+from .operands import HasNode
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Slices of one node that `text` shows; more lose their middle.
+_SHOWN = 6
+
+
+def parse(values: object, operation: str) -> tuple[list[Any] | Array, Ragged]:
+    """Return the elements of nested lists one after the other, and the index space they fill.
+
+    Parameters
+    ----------
+    values : list or tuple
+        Of numbers, of arrays of one rank, or of lists of those again, to any depth.
+    operation : str
+        What messages begin with.
+
+    Raises
+    ------
+    ShapeError
+        If numbers, arrays and lists stand side by side, or ranks differ.
+    """
+    level: list[Any] = [values]
+    counts: list[Any] = []
+    while all([isinstance(item, list | tuple) for item in level]) and (level or not counts):
+        counts.append(ints([len(item) for item in level]))
+        level = list(chain.from_iterable(level))
+    if not counts:
+        raise ShapeError(f"{operation}: nested lists are needed, got {type(values).__name__}")
+    arrays = [isinstance(item, np.ndarray | HasNode) and np.ndim(item) > 0 for item in level]
+    if level and all(arrays):
+        return _joined([np.asarray(item) for item in level], counts, operation)
+    for item in level:
+        if isinstance(item, list | tuple) or np.ndim(item) > 0:
+            raise ShapeError(
+                f"{operation}: at depth {len(counts)} there are both {type(item).__name__} and "
+                "other things; numbers, arrays and lists must not stand side by side"
+            )
+    return level, Ragged.checked(counts[:-1], counts[-1:], [None] * len(counts))
+
+
+def _joined(slices: list[Array], counts: list[Any], operation: str) -> tuple[Array, Ragged]:
+    ranks = {item.ndim for item in slices}
+    if len(ranks) > 1:
+        raise ShapeError(f"{operation}: slices of ranks {sorted(ranks)}; there must be one rank")
+    (rank,) = ranks
+    table = ints([item.shape for item in slices])
+    columns = [ints(table[:, k]) for k in range(rank)]
+    space = Ragged.checked(counts, columns, [None] * (len(counts) + rank))
+    return np.concatenate([item.reshape(-1) for item in slices]), space
+
+
+def nested(flat: Array, space: Ragged) -> Any:
+    """Return elements as nested lists of Python scalars."""
+    bounds = pairwise(space.slice_offsets.tolist())
+    if len(space.extents) == 1:
+        values = flat.tolist()
+        level: list[Any] = [values[a:b] for a, b in bounds]
+    else:
+        extents = zip(*[column.tolist() for column in space.extents], strict=True)
+        level = [
+            flat[a:b].reshape(shape).tolist()
+            for (a, b), shape in zip(bounds, extents, strict=True)
+        ]
+    for offsets in reversed(space.child_offsets):
+        level = [level[a:b] for a, b in pairwise(offsets.tolist())]
+    return level[0]
+
+
+def text(flat: Array, space: Ragged) -> str:
+    """Return elements as nested brackets, the middle of long lists left out."""
+    return _node(flat, space, 0, 0)
+
+
+def _node(flat: Array, space: Ragged, depth: int, node: int) -> str:
+    if depth == space.outer:
+        start, stop = space.slice_offsets[node : node + 2]
+        shape = [int(column[node]) for column in space.extents]
+        values = np.array2string(
+            flat[start:stop].reshape(shape), separator=", ", threshold=20, max_line_width=10**6
+        )
+        return " ".join(values.split())
+    first, count = int(space.child_offsets[depth][node]), int(space.counts[depth][node])
+    half = _SHOWN // 2
+    numbers = [*range(count)] if count <= _SHOWN else [*range(half), *range(count - half, count)]
+    shown = [_node(flat, space, depth + 1, first + k) for k in numbers]
+    if count > _SHOWN:
+        shown.insert(half, "...")
+    return f"[{', '.join(shown)}]"

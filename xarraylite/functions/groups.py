@@ -1,0 +1,142 @@
+"""What a reduction folds together: elements along axes, or rows of a jagged array.
+
+Every reducer is written once, in terms of four questions that a group answers: how to fold, how
+many elements each group has, how to bring a result back to the elements it came from, and where
+an element stands in its group.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Protocol, SupportsIndex
+
+from ..containers.expression import XExpression
+from ..containers.operands import as_operand
+from ..dtypes.names import int64
+from ..expr import build
+from ..expr.build import Operand
+from ..expr.node import DType, Iota, Node
+from ..layout.strided import Strided, row_major_strides
+from ..ops.reductions import Reduction
+
+Axis = SupportsIndex | Iterable[SupportsIndex] | None
+
+
+class Groups(Protocol):
+    """The elements of one operand, divided into groups that are folded.
+
+    Attributes
+    ----------
+    largest : int
+        Number of elements of the largest group.
+    empty : bool
+        Whether some group has no elements.
+    """
+
+    @property
+    def largest(self) -> int: ...
+
+    @property
+    def empty(self) -> bool: ...
+
+    def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
+        """Return each group of ``node`` folded, ``initial`` included.
+
+        Raises
+        ------
+        ShapeError
+            If a group is empty and neither ``op`` nor the caller says what it folds to.
+        """
+        ...
+
+    def kept(self) -> Groups:
+        """Return the groups with results that `back` takes."""
+        ...
+
+    def back(self, folded: Node) -> Node:
+        """Return for each element the result of its group, in a shape that broadcasts."""
+        ...
+
+    def count(self, dtype: DType, less: float = 0.0) -> Operand:
+        """Return how many elements each group has, ``less`` subtracted, at least 0."""
+        ...
+
+    def places(self, shape: tuple[int, ...]) -> Node:
+        """Return for each element its number in its group, int64."""
+        ...
+
+    def wrap(self, folded: Node) -> XExpression:
+        """Return the results as a user gets them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Groups along axes of a dense array.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the array.
+    axes : tuple of int
+        The axes that are folded.
+    keepdims : bool
+        Whether these stay, with extent 1.
+    """
+
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    @property
+    def largest(self) -> int:
+        """Number of elements of every group."""
+        return math.prod([self.shape[axis] for axis in self.axes])
+
+    @property
+    def empty(self) -> bool:
+        """Whether groups have no elements."""
+        return self.largest == 0
+
+    def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
+        """Return each group folded; see `Groups.fold`."""
+        if op.identity is None and initial is not None and self.empty:
+            kept = [1 if k in self.axes else n for k, n in enumerate(self.shape)]
+            shape = kept if self.keepdims else [n for k, n in enumerate(kept) if k not in self.axes]
+            first = build.convert(as_operand(initial, op.name), node.dtype)
+            return build.broadcast_to(first, tuple(shape))
+        return with_initial(op, build.reduce(op, node, self.axes, self.keepdims), initial)
+
+    def kept(self) -> Axes:
+        """Return the groups with results that broadcast against the elements."""
+        return replace(self, keepdims=True)
+
+    def back(self, folded: Node) -> Node:
+        """Return results as they broadcast against the elements."""
+        return folded
+
+    def count(self, dtype: DType, less: float = 0.0) -> Operand:
+        """Return the number of elements of every group."""
+        return float(max(self.largest - less, 0))
+
+    def places(self, shape: tuple[int, ...]) -> Node:
+        """Return positions in row-major order of the folded axes."""
+        strides = row_major_strides([shape[k] for k in self.axes])
+        full = [0] * len(shape)
+        for k, stride in zip(self.axes, strides, strict=True):
+            full[k] = stride
+        return Iota(shape, int64, Strided(shape, tuple(full)))
+
+    def wrap(self, folded: Node) -> XExpression:
+        """Return the lazy results."""
+        return XExpression(folded)
+
+
+def with_initial(op: Reduction, folded: Node, initial: object) -> Node:
+    """Return results with one more value folded in, unless it is None."""
+    if initial is None:
+        return folded
+    value = build.convert(as_operand(initial, op.name), folded.dtype)
+    return build.elementwise(op.combine, folded, value)

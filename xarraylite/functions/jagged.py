@@ -1,0 +1,193 @@
+"""Reductions of jagged arrays: which modes may be folded, and what shape is left.
+
+A mode can be folded if what is left is jagged by rows again.  Rows that differ in length cannot be
+added element by element, so a mode goes only together with all jagged modes after it:
+
+* trailing smooth modes, any of them: each row is folded on its own, the shape stays jagged;
+* the last jagged mode, and modes right before it: runs of the flat buffer are folded, between
+  offsets (`SegmentReduce`).  What is left of the first mode alone is dense, one result for each of
+  its indices; of several modes, jagged;
+* everything.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from .._errors import ShapeError
+from ..containers.expression import XExpression
+from ..containers.jagged_lazy import XJaggedExpression
+from ..containers.jagged_ops import Rows, rows_of
+from ..containers.operands import as_node, as_operand, borrow_array
+from ..expr import build
+from ..expr.build import Operand
+from ..expr.node import DType, Node
+from ..ops.reductions import Reduction
+from ..ops.table import OPS
+from ..shape.broadcast import check_axes
+from ..shape.jagged import JaggedShape
+from ..shape.ragged import Ints, Ragged, ints
+from .groups import Axes, Axis, Groups, with_initial
+
+
+def operand_and_groups(
+    x: object, axis: Axis, keepdims: bool, operation: str
+) -> tuple[Node, Groups]:
+    """Return what a reducer folds, and how it is divided.
+
+    Raises
+    ------
+    AxisError
+        For axes out of range.
+    ShapeError
+        For modes of a jagged array that cannot be folded.
+    """
+    if not isinstance(x, XJaggedExpression):
+        node = as_node(x, operation)
+        return node, Axes(node.shape, check_axes(axis, len(node.shape), operation), keepdims)
+    rows = x.rows
+    modes = check_axes(axis, rows.rank, operation)
+    head = [mode for mode in modes if mode < rows.head]
+    first = rows.head - len(head)
+    if head != list(range(first, rows.head)):
+        raise ShapeError(
+            f"{operation}: modes {modes} of the jagged extents {rows.modes} cannot be folded: mode "
+            f"{rows.head - 1} is jagged and would have to go with them, and all modes between; use "
+            "to_padded() for sums across rows of different lengths"
+        )
+    return x.node, Segments(rows, modes, first, keepdims)
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Groups of elements of a jagged array; see `groups.Groups`.
+
+    Attributes
+    ----------
+    rows : Rows
+        How the elements are laid out.
+    modes : tuple of int
+        The modes that are folded.
+    depth : int
+        How many leading modes stay: up to ``rows.head``.
+    keepdims : bool
+        Whether folded modes stay, with extent 1.
+    """
+
+    rows: Rows
+    modes: tuple[int, ...]
+    depth: int
+    keepdims: bool
+
+    @property
+    def _tail(self) -> tuple[int, ...]:
+        """Folded dimensions of the node behind its rows."""
+        return tuple([mode - self.rows.head + 1 for mode in self.modes if mode >= self.rows.head])
+
+    @property
+    def _dense(self) -> Axes | None:
+        """The same groups as axes of the node, where they are that."""
+        if self.depth == self.rows.head:
+            return Axes(self.rows.shape, self._tail, True)
+        return Axes(self.rows.shape, (0, *self._tail), True) if self.depth == 0 else None
+
+    def _counts(self) -> Ints:
+        """Return the number of elements of each group."""
+        folded = math.prod([self.rows.shape[k] for k in self._tail])
+        if self.depth == self.rows.head:
+            return ints([folded] * bool(self.rows.count))
+        return ints(np.diff(self.rows.starts(self.depth)) * folded)
+
+    @property
+    def largest(self) -> int:
+        """Number of elements of the largest group."""
+        return int(self._counts().max(initial=0))
+
+    @property
+    def empty(self) -> bool:
+        """Whether some group has no elements."""
+        return int(self._counts().min(initial=1)) == 0
+
+    def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
+        """Return each group folded, as one row with dimensions of extent 1; see `Groups.fold`."""
+        dense = self._dense
+        if dense is not None:
+            return dense.fold(op, node, initial)
+        if op.identity is None and self.empty and initial is None:
+            at = int(self._counts().argmin())
+            raise ShapeError(
+                f"{op.name}: slice {at} of the jagged extents {self.rows.modes} has no elements "
+                f"along modes {self.modes}, and {op.name} has no identity; give initial="
+            )
+        if self._tail:
+            inner = math.prod([node.shape[k] for k in self._tail])
+            node = build.reduce(op, node, self._tail, True) if inner else self._nothing(op, node)
+        folded = build.segment_reduce(op, node, self.rows.offsets_leaf(self.depth))
+        result = with_initial(op, folded, initial)
+        if op.identity is None and self.empty:
+            full = borrow_array(np.asarray(self._counts() > 0), op.name)
+            first = build.convert(as_operand(initial, op.name), node.dtype)
+            result = build.elementwise(OPS["where"], self._beside(full), result, first)
+        return result
+
+    def _nothing(self, op: Reduction, node: Node) -> Node:
+        """Return rows without elements folded: any value will do where there is no identity."""
+        shape = tuple([1 if k in self._tail else n for k, n in enumerate(node.shape)])
+        value = build.scalar(0 if op.identity is None else op.identity, node.dtype)
+        return build.broadcast_to(value, shape)
+
+    def _beside(self, node: Node) -> Node:
+        """Return one value for each group as it broadcasts against folded rows."""
+        return build.reshape(node, (node.shape[0], *[1] * len(self.rows.tail)))
+
+    def kept(self) -> Segments:
+        """Return the groups themselves: their results have all dimensions."""
+        return self
+
+    def back(self, folded: Node) -> Node:
+        """Return for each row the result of its group."""
+        if self._dense is not None:
+            return folded
+        return build.gather(folded, 0, self.rows.nodes_leaf(self.depth))
+
+    def count(self, dtype: DType, less: float = 0.0) -> Operand:
+        """Return the number of elements of each group."""
+        if self._dense is not None:
+            return self._dense.count(dtype, less)
+        counts = np.maximum(self._counts() - less, 0.0)
+        return build.cast(self._beside(borrow_array(counts, "mean")), dtype)
+
+    def places(self, shape: tuple[int, ...]) -> Node:
+        """Return the position along the folded mode; in the flat buffer, if all are folded."""
+        if self._dense is not None:
+            return self._dense.places(shape)
+        return self._beside(self.rows.positions_leaf(self.modes[0]))
+
+    def wrap(self, folded: Node) -> XExpression:
+        """Return dense results if at most the first mode is left of the head, else jagged ones."""
+        rows, depth = self.rows, self.depth
+        tail = [
+            1 if mode in self.modes else rows.modes[mode]
+            for mode in range(depth, rows.rank)
+            if self.keepdims or mode not in self.modes
+        ]
+        sides = [cast("int", n) for n in tail]
+        if depth <= 1 and rows.head != depth:
+            lead = [rows.modes[0]] if depth else []
+            return XExpression(build.reshape(folded, [*[cast("int", n) for n in lead], *sides]))
+        if depth == 0:
+            return XExpression(build.reshape(folded, sides))
+        levels = [ints(np.diff(starts)) for starts in rows.children[:depth]]
+        columns = [levels.pop(), *[ints(np.full(levels_size(rows, depth), n)) for n in sides]]
+        shape = JaggedShape._make(Ragged.checked(levels, columns, [None] * (depth + len(sides))))
+        made = XJaggedExpression(build.reshape(folded, rows_of(shape).shape), shape)
+        return cast("XExpression", made)  # a user knows that sums of jagged arrays may be jagged
+
+
+def levels_size(rows: Rows, depth: int) -> int:
+    """Return the number of slices that the last of ``depth`` modes divides."""
+    return rows.children[depth - 1].size - 1

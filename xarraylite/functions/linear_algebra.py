@@ -1,0 +1,194 @@
+"""Products of matrices and tensors: the array API's, and `einsum`.
+
+They evaluate their inputs and return containers.  All are sums of products over labels, the same
+as ``C["i,k"] = A["i,j"] * B["j,k"]`` (see ``containers/contraction.py``): BLAS where that is a
+product of matrices, one fused kernel where it is not.  Floats of 16 bits or fewer are added up in
+float32 and rounded once; integers wrap as in NumPy, and sums of products of bool are bool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+from .._errors import ShapeError
+from ..containers import products
+from ..containers.operands import as_node
+from ..containers.xarray import XArray
+from ..dtypes.names import as_dtype
+
+Axes = SupportsIndex | Sequence[SupportsIndex]
+
+
+def matmul(x1: object, x2: object, /) -> XArray:
+    """Return the matrix product; the same as ``x1 @ x2``.
+
+    Parameters
+    ----------
+    x1, x2 : array or expression
+        Of rank 1 or more.  The last two dimensions are those of matrices, the ones before them
+        are broadcast.  A vector stands for one row on the left and for one column on the right,
+        and that dimension is left out of the result.
+
+    Returns
+    -------
+    XArray
+        Row-major, of the operands' common dtype.
+
+    Raises
+    ------
+    ShapeError
+        If an operand is of rank 0, the last dimension of ``x1`` does not fit the second to last
+        of ``x2``, or the others do not broadcast.
+
+    See Also
+    --------
+    einsum, tensordot, vecdot
+    numpy.matmul : The same on NumPy arrays.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1, 2], [3, 4]])
+    >>> xl.matmul(a, a.T)
+    XArray([[ 5, 11],
+            [11, 25]])
+    >>> a @ xl.asarray([1, 1])
+    XArray([3, 7])
+    """
+    return XArray._of_leaf(products.matmul(as_node(x1, "matmul"), as_node(x2, "matmul")))
+
+
+def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray:
+    """Return the dot products of vectors along one dimension.
+
+    Parameters
+    ----------
+    x1, x2 : array or expression
+        The other dimensions are broadcast.  Complex elements of ``x1`` are conjugated.
+    axis : int, default -1
+        Negative: a dimension counted from the last one, which both operands have.
+
+    Returns
+    -------
+    XArray
+        Of the operands' common dtype.
+
+    Raises
+    ------
+    AxisError
+        If ``axis`` is not negative, or an operand does not have it.
+    ShapeError
+        If the extents along the axis differ, or the others do not broadcast.
+
+    See Also
+    --------
+    matmul, tensordot
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.vecdot(xl.asarray([[1.0, 2.0], [3.0, 4.0]]), xl.asarray([1.0, 10.0]))
+    XArray([21., 43.])
+    >>> xl.vecdot(xl.asarray([1j]), xl.asarray([1j]))
+    XArray(1.+0.j)
+    """
+    return XArray._of_leaf(products.vecdot(as_node(x1, "vecdot"), as_node(x2, "vecdot"), axis))
+
+
+def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray:
+    """Return the sum of products over pairs of dimensions.
+
+    Parameters
+    ----------
+    x1, x2 : array or expression
+        Of any rank.
+    axes : int or pair of sequences of int, default 2
+        How many of the last dimensions of ``x1`` meet the first ones of ``x2``, in order; or the
+        dimensions of ``x1`` and those of ``x2`` that they meet.
+
+    Returns
+    -------
+    XArray
+        The dimensions of ``x1`` that are left, then those of ``x2``.
+
+    Raises
+    ------
+    AxisError
+        If an axis is out of range or named twice.
+    ShapeError
+        If the extents of a pair differ, or there are not as many axes for both.
+
+    See Also
+    --------
+    einsum, matmul
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.reshape(xl.arange(24), (2, 3, 4))
+    >>> xl.tensordot(a, a, axes=((1, 2), (1, 2)))
+    XArray([[ 506, 1298],
+            [1298, 3818]])
+    """
+    return XArray._of_leaf(
+        products.tensordot(as_node(x1, "tensordot"), as_node(x2, "tensordot"), axes)
+    )
+
+
+def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArray:
+    """Return the sum of products that subscripts say.
+
+    Parameters
+    ----------
+    subscripts : str
+        One group of letters per operand, separated by commas, with a letter per dimension; after
+        ``->`` those of the result.  Letters that the result leaves out are summed.  Without
+        ``->`` the result has the letters that occur once, in alphabetical order.  An ellipsis
+        stands for further dimensions, which are broadcast.  A letter that an operand has twice
+        takes its diagonal.
+    *operands : array or expression
+        As many as there are groups.
+    dtype : dtype, optional
+        To compute in and to return; by default the operands' common one.
+
+    Returns
+    -------
+    XArray
+        Row-major.  Products of several operands are made two at a time, in the order that costs
+        least.
+
+    Raises
+    ------
+    ShapeError
+        For malformed subscripts, a number of letters that is not an operand's rank, or a letter
+        with two extents (other than 1, which is stretched).
+
+    See Also
+    --------
+    matmul, tensordot
+    numpy.einsum : The same on NumPy arrays.
+
+    Notes
+    -----
+    ``A["i,j"] * B["j,k"]`` says the same with names of any length, into existing memory, and
+    together with sums and multiples.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> xl.einsum("ij,kj->ik", a, a)
+    XArray([[ 5., 11.],
+            [11., 25.]])
+    >>> xl.einsum("ii", a)
+    XArray(5.)
+    """
+    if not operands or not isinstance(subscripts, str):
+        raise ShapeError(
+            f"einsum({subscripts!r}, ...): takes a text of subscripts, and an operand for each "
+            "of its groups"
+        )
+    nodes = [as_node(x, "einsum") for x in operands]
+    wanted = None if dtype is None else as_dtype(dtype)
+    return XArray._of_leaf(products.einsum(subscripts, nodes, wanted))
