@@ -105,7 +105,7 @@ def _entry(name: str, value: object) -> list[str]:
     directive = "autoexception" if issubclass(value, BaseException) else "autoclass"
     lines = [f".. {directive}:: {name}", "   :show-inheritance:"]
     if directive == "autoclass":
-        lines += ["   :members:", "   :inherited-members:"]
+        lines += ["   :members:", "   :inherited-members: int, object"]
     return [*lines, ""]
 
 

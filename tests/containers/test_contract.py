@@ -187,10 +187,33 @@ def test_pieces_cover_a_product_once(shape: list[int], inner: int) -> None:
     assert total == size
 
 
+@given(
+    st.lists(st.sampled_from([1, 2, 7, 64, 3000]), max_size=3), st.sampled_from([1, 4096, 1 << 18])
+)
+def test_runs_cover_a_stack_once(stack: list[int], one: int) -> None:
+    seen = np.zeros(stack, np.int8) if math.prod(stack) < 1 << 20 else np.zeros(())
+    if seen.shape != tuple(stack):
+        return
+    for part in blas.runs(tuple(stack), one):
+        seen[part] += 1
+    assert (seen == 1).all()
+
+
+def test_stacks_are_shared_among_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blas, "GRAIN", 500)
+    rng = np.random.default_rng(0)
+    left, right = rng.random((3, 50, 7, 5)), rng.random((3, 50, 5, 6))
+    out = np.empty((3, 50, 7, 6))
+    blas.multiply(left, right, out)
+    np.testing.assert_allclose(out, left @ right, rtol=1e-13)
+    assert len(blas.runs((3, 50), 210)) == 50
+
+
 def test_cut_products_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blas, "UNINTERRUPTED", 5000)
     rng = np.random.default_rng(0)
     left, right = rng.random((3, 70, 40)), rng.random((3, 40, 90))
+    monkeypatch.setattr(blas, "THREADED_FROM", 0)
     out = np.empty((3, 70, 90))
     blas.multiply(left, right, out)
     np.testing.assert_allclose(out, left @ right, rtol=1e-13)

@@ -72,7 +72,7 @@ CASES: dict[str, Case] = {
     "gather": (lambda: A[[0, 2]], xl.IndexRangeError, "0 to 2, out of range for an extent of 2"),
     "float gather": (lambda: A[np.array([0.5])], xl.IndexRangeError, "float64"),
     "two gathers": (lambda: A[[0], [0]], xl.IndexRangeError, "one integer array"),
-    "text": (lambda: A["name"], xl.IndexRangeError, "'name' of type str"),
+    "text": (lambda: A["name"], xl.ShapeError, "'name' has 1 labels, the array has 2 dim"),
     # dtypes
     "subtract bools": (
         lambda: (A > 0) - (A > 1),

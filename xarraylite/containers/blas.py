@@ -4,7 +4,8 @@ Python handles Ctrl-C between two calls only, so a product that would take long 
 products of some of its rows, columns or stacked matrices.  How it is cut depends on the shapes
 alone.
 
-BLAS has threads of its own.  Where the ``threads`` setting asks for fewer than the process may use,
+BLAS has threads of its own, and takes one for a small product: a stack of those is shared among
+this package's threads.  Where the ``threads`` setting asks for fewer than the process may use,
 they are capped for the length of a call, one call at a time: the cap belongs to the process.
 """
 
@@ -21,14 +22,18 @@ from typing import Any
 import numpy as np
 
 from .._config import available_cores, settings
+from ..engine.threads import pool
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 #: Multiplications after which a product is cut: a tenth of a second on a few cores.
 UNINTERRUPTED = 1 << 31
 
-#: Multiplications below which BLAS takes one thread anyway.
+#: Multiplications below which BLAS takes one thread for a product of matrices.
 THREADED_FROM = 1 << 18
+
+#: Multiplications of one piece where our own threads share a stack of such products.
+GRAIN = 1 << 20
 
 _lock = threading.Lock()
 
@@ -51,26 +56,69 @@ def multiply(left: Array, right: Array, out: Array) -> None:
     left, right, out : ndarray
         Of one dtype, shapes ``(..., m, k)``, ``(..., k, n)`` and ``(..., m, n)``.
     """
-    work = out.size * left.shape[-1]
-    with np.errstate(all="ignore"):
-        if work >= THREADED_FROM and settings.threads < _cores():
-            with _lock, _capped(settings.threads):
-                _multiply(left, right, out)
-        elif work <= UNINTERRUPTED:
-            np.matmul(left, right, out=out)
+    one = out.shape[-2] * out.shape[-1] * left.shape[-1]
+    stacked = math.prod(out.shape[:-2])
+    if one < THREADED_FROM:
+        parts = runs(out.shape[:-2], one)
+        if len(parts) > 1:
+            pool.run(
+                parts, lambda: lambda part: _multiply(left, right, out, part), settings.threads
+            )
         else:
-            _multiply(left, right, out)
+            _multiply(left, right, out, ())
+    elif settings.threads < _cores():
+        with _lock, _capped(settings.threads):
+            _multiply_large(left, right, out)
+    elif one * stacked <= UNINTERRUPTED:
+        _multiply(left, right, out, ())
+    else:
+        _multiply_large(left, right, out)
 
 
-def _multiply(left: Array, right: Array, out: Array) -> None:
+def _multiply(left: Array, right: Array, out: Array, part: tuple[slice, ...]) -> None:
+    if part:
+        left, right, out = left[part], right[part], out[part]
+    with np.errstate(all="ignore"):  # each thread has its own
+        np.matmul(left, right, out=out)
+
+
+def _multiply_large(left: Array, right: Array, out: Array) -> None:
     for piece in pieces(out.shape, left.shape[-1]):
         rows, columns = piece[-2:]
         stack = piece[:-2]
-        np.matmul(
-            left[(*stack, rows, slice(None))],
-            right[(*stack, slice(None), columns)],
-            out=out[piece],
-        )
+        a, b = left[(*stack, rows, slice(None))], right[(*stack, slice(None), columns)]
+        _multiply(a, b, out[piece], ())
+
+
+def runs(stack: tuple[int, ...], one: int) -> list[tuple[slice, ...]]:
+    """Return indices of parts of a stack of small products, for threads to share.
+
+    Parameters
+    ----------
+    stack : tuple of int
+        Extents of the stack.
+    one : int
+        Multiplications of one product.
+
+    Returns
+    -------
+    list of tuple of slice
+        Parts of the longest dimension, of about `GRAIN` multiplications.
+
+    Examples
+    --------
+    >>> len(runs((1000,), 1000)), len(runs((1000, 2), 32**3))
+    (1, 63)
+    """
+    if not stack:
+        return [()]
+    axis = stack.index(max(stack))
+    each = max(one * math.prod(stack) // max(stack[axis], 1), 1)
+    step = max(1, GRAIN // each)
+    around = (slice(None),) * axis
+    if step * 2 > stack[axis]:
+        return [()]
+    return [(*around, slice(k, k + step)) for k in range(0, stack[axis], step)]
 
 
 def pieces(shape: tuple[int, ...], inner: int) -> Iterator[tuple[slice, ...]]:

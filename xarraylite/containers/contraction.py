@@ -41,9 +41,9 @@ from ..shape import transform as steps
 from ..storage.arrays import allocate
 from ..storage.buffer import Buffer
 from ..storage.pool import counters
-from .contract import Sketch, contraction_order, count, plan_gemm
+from .contract import Gemm, Sketch, contraction_order, count, plan_gemm
 from .convert import store
-from .gemm import Array, Product, accumulator, carrier, matrices
+from .gemm import Matrices, Product, accumulator, carrier, matrices
 from .labelled import Group, Indexed, Labels, Term, XLabelled
 
 DType = np.dtype[Any]
@@ -56,6 +56,12 @@ PACK_FROM = 1 << 12
 
 #: Elements up to which NumPy packs, so that small products never wait for a compiler.
 NUMPY_PACKS = 1 << 15
+
+Key = tuple[object, ...]
+
+#: Plans of products of two operands that need no copy, by all that decides them.
+_direct: dict[Key, tuple[Gemm, Strided, Strided, Strided]] = {}
+_REMEMBERED = 1024
 
 _MULTIPLY, _ADD, _SUBTRACT, _NEGATIVE = [
     OPS[name] for name in ("multiply", "add", "subtract", "negative")
@@ -126,8 +132,13 @@ class Lowering:
     def run(self) -> Node | Product:
         """Return the result: a node with the result's labels, or the one product it is."""
         if len(self.terms) == 1:
+            key = self.key()
+            known = None if key is None else _direct.get(key)
+            if known is not None:
+                return self.over(known)
             result = self.term(self.terms[0], True)
             if isinstance(result, Product):
+                self.remember(key, result)
                 return result
             node = self.signed(result, self.terms[0].negative)
         else:
@@ -137,12 +148,60 @@ class Lowering:
             node = source if source.dtype == self.dtype else node  # widened, and left as it was
         return build.cast(node, self.dtype)
 
+    # --- products seen before ------------------------------------------------------------------
+
+    def key(self) -> Key | None:
+        """Return what decides how two operands in memory are multiplied; None for all else."""
+        term, to = self.terms[0], self.destination
+        simple = len(term.factors) == 2 and not term.scales and not term.negative
+        if self.notes is not None or to is None or not simple:
+            return None
+        parts: list[object] = []
+        for factor in term.factors:
+            if isinstance(factor, Group) or not _is_memory(factor.node):
+                return None
+            leaf = factor.node
+            assert isinstance(leaf, Leaf), "checked"
+            parts += (factor.labels, leaf.dtype, leaf.shape, leaf.map.pattern)
+        return (*parts, self.labels, to.strides, self.dtype, self.writes)
+
+    def remember(self, key: Key | None, product: Product) -> None:
+        """Keep a product that copies nothing for the next one of its kind."""
+        gemm, to = product.gemm, self.destination
+        packs = gemm.pack_left is not None or gemm.pack_right is not None
+        if key is None or packs or to is None or to.strides is None:
+            return
+        shape = tuple([self.extents[k] for k in to.labels])
+        groups = (gemm.stack, gemm.rows, gemm.columns, self.extents)
+        product.out = matrices(Strided(shape, to.strides), to.labels, *groups)
+        assert product.left is not None, "it is to be run"
+        assert product.right is not None, "it is to be run"
+        if len(_direct) >= _REMEMBERED:
+            _direct.clear()
+        _direct[key] = gemm, product.left.place, product.right.place, product.out
+
+    def over(self, known: tuple[Gemm, Strided, Strided, Strided]) -> Product:
+        """Return a product planned before, of the present operands."""
+        gemm, *places, out = known
+        found = []
+        for factor, place in zip(self.terms[0].factors, places, strict=True):
+            assert isinstance(factor, Indexed), "part of the key"
+            leaf = factor.node
+            assert isinstance(leaf, Leaf), "part of the key"
+            moved = Strided(place.shape, place.strides, leaf.map.offset)
+            found.append(Matrices(leaf.reading.buffer, moved))
+        return Product(gemm, found[0], found[1], self.dtype, self.extents, out)
+
+    # --- sums ----------------------------------------------------------------------------------
+
     def whole(self, term: Term) -> tuple[Node, bool]:
+        """Return one of several terms, and whether it is subtracted."""
         result = self.term(term, False)
         assert not isinstance(result, Product), "only a sole term is left to BLAS"
         return result, term.negative
 
     def signed(self, node: Node, negative: bool) -> Node:
+        """Return a node or its negative."""
         return build.elementwise(_NEGATIVE, node) if negative else node
 
     def added(self, parts: list[tuple[Node, bool]]) -> Node:
@@ -200,12 +259,14 @@ class Lowering:
         return Indexed(self.added(parts), group.labels)
 
     def scaled(self, node: Node, scales: list[tuple[Op, build.Operand]]) -> Node:
+        """Return a node multiplied and divided by numbers, in their order."""
         for op, operand in scales:
             number = build.cast(operand, self.acc) if isinstance(operand, Node) else operand
             node = build.elementwise(op, node, number)
         return node
 
     def converted(self, part: Indexed) -> Indexed:
+        """Return a factor in the accumulator's dtype."""
         return Indexed(build.cast(part.node, self.acc), part.labels)
 
     def summed(self, part: Indexed, labels: list[str]) -> Indexed:
@@ -294,19 +355,19 @@ class Lowering:
         a, b = sketch(left, dtype), sketch(right, dtype)
         gemm = plan_gemm(a, b, summed, self.extents, destination, dtype.itemsize)
         inner = (gemm.rows, gemm.inner), (gemm.inner, gemm.columns)
-        arrays: list[Array | None] = []
+        operands: list[Matrices | None] = []
         for part, pack, (rows, columns) in zip(
             (left, right), (gemm.pack_left, gemm.pack_right), inner, strict=True
         ):
             if pack is not None:
                 part = self.packed(part, pack, dtype, _why_packed(part, dtype))
-            arrays.append(self.view(part, gemm.stack, rows, columns))
-        result = Product(gemm, arrays[0], arrays[1], dtype, self.extents)
+            operands.append(self.view(part, gemm.stack, rows, columns))
+        result = Product(gemm, operands[0], operands[1], dtype, self.extents)
         if self.notes is not None:
             self.notes.append(_product_note(result, left, right, summed))
         return result
 
-    def view(self, part: Indexed, stack: Labels, rows: Labels, columns: Labels) -> Array | None:
+    def view(self, part: Indexed, stack: Labels, rows: Labels, columns: Labels) -> Matrices | None:
         """Return a factor's memory as stacked matrices."""
         leaf = part.node
         assert isinstance(leaf, Leaf), "packed, or memory to begin with"
@@ -314,7 +375,7 @@ class Lowering:
         if self.notes is not None:
             return None
         place = matrices(leaf.map, part.labels, stack, rows, columns, self.extents)
-        return leaf.reading.buffer.view(leaf.dtype, place)
+        return Matrices(leaf.reading.buffer, place)
 
     def packed(self, part: Indexed, order: Labels, dtype: DType, reason: str) -> Indexed:
         """Return a factor copied, converted and evaluated into row-major memory."""
@@ -358,11 +419,19 @@ class Lowering:
 def sketch(part: Indexed, dtype: DType) -> Sketch:
     """Return what a plan may know about a factor."""
     leaf = part.node
-    if isinstance(leaf, Leaf) and leaf.dtype == dtype and isinstance(leaf.map, Strided):
-        reading = leaf.reading
-        if reading.stale is None and not reading.traced and not reading.late:
-            return Sketch(part.labels, leaf.map.strides)
+    if leaf.dtype == dtype and _is_memory(leaf):
+        assert isinstance(leaf, Leaf), "memory is a leaf"
+        assert isinstance(leaf.map, Strided), "and strided"
+        return Sketch(part.labels, leaf.map.strides)
     return Sketch(part.labels, None)
+
+
+def _is_memory(node: Node) -> bool:
+    """Tell whether a node is strided memory that can be read as it is now."""
+    if not isinstance(node, Leaf) or not isinstance(node.map, Strided):
+        return False
+    reading = node.reading
+    return reading.stale is None and not reading.traced and not reading.late
 
 
 def aligned(part: Indexed, order: Labels) -> Node:

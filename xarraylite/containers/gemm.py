@@ -57,6 +57,31 @@ def carrier(dtype: DType, terms: int) -> DType | None:
     return float64 if largest <= 1 << 53 else None
 
 
+@dataclass(frozen=True, slots=True)
+class Matrices:
+    """Stacked matrices in memory.
+
+    Attributes
+    ----------
+    buffer : Buffer
+        Where they lie.  Not a reading: writes do not wait for a product that is about to run.
+    place : Strided
+        The stack's dimensions, rows and columns.
+    """
+
+    buffer: Buffer
+    place: Strided
+
+    def view(self, dtype: DType) -> Array:
+        """Return them as a NumPy array over the memory."""
+        return self.buffer.view(dtype, self.place)
+
+    def reach(self, itemsize: int) -> tuple[int, int]:
+        """Return the addresses of the first and the last byte that may be read."""
+        low, high = self.place.byte_range(itemsize)
+        return self.buffer.address + low, self.buffer.address + high
+
+
 @dataclass(slots=True)
 class Product:
     """A matrix product whose operands lie as BLAS takes them, not yet run.
@@ -65,37 +90,42 @@ class Product:
     ----------
     gemm : Gemm
         The plan.
-    left, right : ndarray or None
-        Stacked matrices, views of memory; None where the product is only explained.
+    left, right : Matrices or None
+        The operands; None where the product is only explained.
     dtype : numpy.dtype
         Dtype of operands and result.
     extents : mapping
         Extent of each label.
+    out : Strided or None
+        Matrices of the planned destination, at position 0, where they are known already.
     """
 
     gemm: Gemm
-    left: Array | None
-    right: Array | None
+    left: Matrices | None
+    right: Matrices | None
     dtype: DType
     extents: Mapping[str, int]
+    out: Strided | None = None
 
     def run(self, buffer: Buffer, place: Strided, labels: Labels) -> None:
         """Write the product to memory whose dimensions have the given labels."""
         if self.left is None or self.right is None:
             return
-        gemm = self.gemm
-        view = matrices(place, labels, gemm.stack, gemm.rows, gemm.columns, self.extents)
-        multiply(self.left, self.right, buffer.view(self.dtype, view))
+        gemm, known = self.gemm, self.out
+        if known is None:
+            known = matrices(place, labels, gemm.stack, gemm.rows, gemm.columns, self.extents)
+        out = buffer.view(self.dtype, Strided(known.shape, known.strides, place.offset))
+        multiply(self.left.view(self.dtype), self.right.view(self.dtype), out)
 
     def shares_memory(self, buffer: Buffer, place: Strided) -> bool:
         """Tell whether an operand may lie in the bytes that ``place`` reaches."""
-        low, high = place.byte_range(self.dtype.itemsize)
-        for array in (self.left, self.right):
-            if array is None:
-                continue
-            first, last = np.lib.array_utils.byte_bounds(array)
-            if first <= buffer.address + high and buffer.address + low < last:
-                return True
+        size = self.dtype.itemsize
+        low, high = Matrices(buffer, place).reach(size)
+        for operand in (self.left, self.right):
+            if operand is not None:
+                first, last = operand.reach(size)
+                if first <= high and low <= last:
+                    return True
         return False
 
 

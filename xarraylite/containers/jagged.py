@@ -9,16 +9,14 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
-from .._errors import BroadcastError, ShapeError
+from .._errors import ShapeError
 from ..expr import build
 from ..expr.build import describe
-from ..expr.node import Leaf
-from ..layout.strided import ROW_MAJOR, Strided
+from ..expr.node import Leaf, Node
 from ..ops.op import Op
 from ..shape.base import ShapeBase
 from ..shape.jagged import JaggedShape
@@ -26,7 +24,7 @@ from ..shape.ragged import Ragged, ints
 from . import jagged_values
 from .assign import update
 from .container import DType, XContainer
-from .convert import pinned_dtype, store
+from .convert import pinned_dtype
 from .expression import XExpression
 from .inplace import InPlace
 from .jagged_lazy import XJaggedExpression, spread
@@ -135,10 +133,10 @@ class XJagged(XJaggedExpression, InPlace):
         XArray([1, 0, 0])
         """
         space = _space_of(shape, "from_flat")
-        if not isinstance(flat, XContainer) or flat.shape != (space.size,):
+        if flat.shape != (space.size,):
             raise ShapeError(
                 f"from_flat: a vector in memory of the {space.size} elements of the shape is "
-                f"needed, got {flat!r}"
+                f"needed, got {flat.summary()}"
             )
         if not flat.map.is_row_major():
             raise ShapeError(f"from_flat: {flat.summary()} is not contiguous; pass it to XJagged")
@@ -215,7 +213,7 @@ class XJagged(XJaggedExpression, InPlace):
             )
         flat = np.asarray(layout.data)
         columns = [ints(np.full(int(counts[-1].sum()), n)) for n in flat.shape[1:]]
-        extents = [counts.pop(), *columns] if not columns else columns
+        extents = columns if columns else [counts.pop()]
         space = Ragged.checked(counts, extents, [None] * (len(counts) + len(extents)))
         return cls(flat.reshape(-1), JaggedShape._make(space), dtype)
 
@@ -318,13 +316,13 @@ class XJagged(XJaggedExpression, InPlace):
         if isinstance(value, list | tuple):
             value = XJagged(value, dtype=self.dtype)
         operand: Any = spread(value, self.rows, "assignment")
-        if isinstance(operand, build.Node):
+        if isinstance(operand, Node):
             operand = XExpression(operand)
         self._array._store(Ellipsis, operand, held, False)
 
     def _update(self, op: Op, value: object, held: bool) -> None:
         operand: Any = spread(value, self.rows, f"in-place {op.name}")
-        if isinstance(operand, build.Node):
+        if isinstance(operand, Node):
             operand = XExpression(operand)
         update(self._array, op, operand, held, False)
 

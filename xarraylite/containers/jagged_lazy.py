@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -160,7 +160,10 @@ class XJaggedExpression(Lifted):
             If the jagged operands do not agree, or a dense one does not stretch.
         """
         jagged = [x for x in operands if isinstance(x, XJaggedExpression)]
-        lead = max(jagged, key=lambda x: (x.rows.head, x.size))
+        lead = jagged[0]
+        for x in jagged[1:]:
+            if x.rows.breadth > lead.rows.breadth:
+                lead = x
         rows = lead.rows
         nodes = [spread(x, rows, op.name) for x in operands]
         return XJaggedExpression(build.elementwise(op, *nodes), lead._shape)
@@ -226,14 +229,18 @@ class XJaggedExpression(Lifted):
         return self._part(shape, int(starts[low]), int(starts[high]))
 
     def _chip(self, index: int) -> Any:
-        """Return the slice at an index: dense if no mode of slices is jagged, else jagged."""
-        rows = self.rows
-        if rows.head == 1:
-            return self._flat[index]
-        low, high = (int(n) for n in rows.starts(1)[index : index + 2])
-        if rows.head == 2:
-            return self._flat[low:high]
-        return self._part(self._shape.chip(index), low, high)
+        """Return the slice at an index: dense if it is a smooth slice of the shape, else jagged."""
+        low, high = (int(n) for n in self.offsets[index : index + 2])
+        return self._dense_or_part(self._shape.chip(index), low, high)
+
+    def _dense_or_part(self, shape: JaggedShape, low: int, high: int) -> Any:
+        if shape.outer_rank:
+            return self._part(shape, low, high)
+        return self._elements[low:high]._reshaped(shape.as_tuple())
+
+    @property
+    def _elements(self) -> XExpression:
+        return self._flat._reshaped((self.size,))
 
     @property
     def _flat(self) -> XExpression:
@@ -245,8 +252,7 @@ class XJaggedExpression(Lifted):
         return XJaggedExpression(self._run(shape, low, high).node, shape)
 
     def _run(self, shape: JaggedShape, low: int, high: int) -> XExpression:
-        flat = self._flat._reshaped((self.size,))[low:high]
-        return flat._reshaped(rows_of(shape).shape)
+        return self._elements[low:high]._reshaped(rows_of(shape).shape)
 
     def slice(self, *box: Any) -> Any:
         """Return a sub-array of the same rank, by offsets; see `JaggedShape.slice`.
@@ -281,7 +287,7 @@ class XJaggedExpression(Lifted):
         Returns
         -------
         XView, XExpression, XJagged or XJaggedExpression
-            As for `slice`; dense if all modes but the last smooth ones are pinned by integers.
+            As for `slice`, but dense if a smooth shape (of outer rank 0) is left.
 
         Raises
         ------
@@ -294,15 +300,15 @@ class XJaggedExpression(Lifted):
         >>> xl.XJagged([[1, 2, 3], [4, 5]]).chip(1)
         XView([4, 5])
         """
-        shape = self._shape.chip(*box)
-        pinned = self.ndim - shape.rank
-        part = self._selected(shape, box, "chip")
-        if pinned < max(1, self.rows.head - 1):
+        part = self._selected(self._shape.chip(*box), box, "chip")
+        if not isinstance(part, XJaggedExpression) or part._shape.outer_rank:
             return part
-        return part._flat._reshaped(shape.as_tuple())
+        return part._flat._reshaped(part._shape.as_tuple())
 
     def _selected(self, shape: JaggedShape, box: tuple[Any, ...], operation: str) -> Any:
         """Return the elements inside a box, which fill ``shape``."""
+        if shape.rank == 0:
+            return self._elements[self._shape.flat_index(*box)]
         places = positions_in(self._shape._space(), parse_ranges(box, self.ndim, operation))
         if not places.size:
             return self._part(shape, 0, 0)
@@ -435,6 +441,20 @@ class XJaggedExpression(Lifted):
     __abs__ = _unary("abs")
     __invert__ = _unary("bitwise_invert")
     del _
+
+    def __divmod__(self, other: object) -> tuple[Any, Any]:
+        """Return the lazy quotient and remainder of a floor division."""
+        return self // other, self % other
+
+    def __rdivmod__(self, other: object) -> tuple[Any, Any]:
+        """Return the lazy quotient and remainder of another operand divided by this one."""
+        return other // self, other % self
+
+    def __round__(self, digits: None = None) -> XJaggedExpression:
+        """Return the elements rounded to the nearest integers, half to even, lazily."""
+        if digits is not None:
+            raise TypeError("round: only whole numbers; scale before and after for digits")
+        return self.lift(OPS["round"], (self,))
 
 
 def spread(value: object, rows: Rows, operation: str) -> Operand:

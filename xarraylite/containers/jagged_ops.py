@@ -30,6 +30,9 @@ from .expression import index_leaf
 
 K = TypeVar("K", bound=Hashable)
 
+#: Upper bound of checked positions, which are right by construction.
+_ANY = 1 << 62
+
 _known: WeakKeyDictionary[Ragged, Rows] = WeakKeyDictionary()
 
 
@@ -83,6 +86,11 @@ class Rows:
         """Shape of the nodes that hold the elements."""
         return (self.count, *self.tail)
 
+    @property
+    def breadth(self) -> tuple[int, int]:
+        """What is greater the more operands can be stretched to these rows."""
+        return self.head, sum([extent != 1 for extent in self.modes])
+
     def starts(self, depth: int) -> Ints:
         """Return where the rows of each node at ``depth`` (at most ``head``) start, and the end."""
         starts = ints(np.arange(self.count + 1))
@@ -116,26 +124,26 @@ class Rows:
 
     def offsets_leaf(self, depth: int) -> Leaf:
         """Return `starts` as an operand of kernels."""
-        return self._leaf("offsets", depth, self.starts, self.count + 1)
+        return self._leaf("offsets", depth, self.starts)
 
     def nodes_leaf(self, depth: int) -> Leaf:
         """Return `nodes` as an operand of kernels."""
-        return self._leaf("nodes", depth, self.nodes, max(1, self.count))
+        return self._leaf("nodes", depth, self.nodes)
 
     def positions_leaf(self, mode: int) -> Leaf:
         """Return `positions` as an operand of kernels."""
-        return self._leaf("positions", mode, self.positions, 1 << 62)
+        return self._leaf("positions", mode, self.positions)
 
     def places_leaf(self, extents: tuple[int, ...]) -> Leaf:
         """Return `places` as an operand of kernels."""
         if extents[1:] == (1,) * (len(extents) - 1):
             return self.nodes_leaf(1)
-        return self._leaf("places", extents, self.places, max(1, math.prod(extents)))
+        return self._leaf("places", extents, self.places)
 
-    def _leaf(self, kind: str, key: K, make: Callable[[K], Ints], extent: int) -> Leaf:
+    def _leaf(self, kind: str, key: K, make: Callable[[K], Ints]) -> Leaf:
         leaf = self._leaves.get((kind, key))
         if leaf is None:
-            leaf = self._leaves[kind, key] = index_leaf(make(key), extent)
+            leaf = self._leaves[kind, key] = index_leaf(make(key), _ANY)
         return leaf
 
     # --- other operands -----------------------------------------------------------------------
@@ -162,13 +170,14 @@ class Rows:
         """
         if self.same(other):
             return node
-        less = self.head - other.head
-        spread, tail = other.tail[: max(less, 0)], other.tail[max(less, 0) :]
+        comparable = self.rank == other.rank and self.head >= other.head
+        depth = self.head
+        while comparable and depth > other.head and other.modes[depth - 1] == 1:
+            depth -= 1
         fits = (
-            self.rank == other.rank
-            and less >= 0
-            and spread == (1,) * less
-            and all(n in (1, m) for n, m in zip(tail, self.tail, strict=True))
+            comparable
+            and self.modes[other.head : depth] == other.modes[other.head : depth]
+            and all(n in (1, m) for n, m in zip(other.tail[::-1], self.tail[::-1], strict=False))
             and self.has_head_of(other, other.head)
         )
         if not fits:
@@ -176,9 +185,11 @@ class Rows:
                 f"{operation}: the jagged extents {other.modes} are not those of {self.modes}; "
                 "jagged operands must agree everywhere, but for trailing modes of extent 1"
             )
-        if less == 0:
+        if self.head == other.head:
             return node
-        return build.gather(build.reshape(node, (other.count, *tail)), 0, self.nodes_leaf(other.head))
+        nodes = self.starts(depth).size - 1
+        flat = build.reshape(node, (nodes, *other.tail[self.head - other.head :]))
+        return build.gather(flat, 0, self.nodes_leaf(depth))
 
     def spread(self, node: Node, operation: str) -> Node:
         """Return a dense array as these rows want it: stretched mode by mode, from the right.

@@ -39,16 +39,19 @@ def parse(values: object, operation: str) -> tuple[list[Any] | Array, Ragged]:
         level = list(chain.from_iterable(level))
     if not counts:
         raise ShapeError(f"{operation}: nested lists are needed, got {type(values).__name__}")
-    arrays = [isinstance(item, np.ndarray | HasNode) and np.ndim(item) > 0 for item in level]
-    if level and all(arrays):
+    if level and all([_is_array(item) for item in level]):
         return _joined([np.asarray(item) for item in level], counts, operation)
     for item in level:
-        if isinstance(item, list | tuple) or np.ndim(item) > 0:
+        if isinstance(item, list | tuple) or _is_array(item):
             raise ShapeError(
                 f"{operation}: at depth {len(counts)} there are both {type(item).__name__} and "
                 "other things; numbers, arrays and lists must not stand side by side"
             )
     return level, Ragged.checked(counts[:-1], counts[-1:], [None] * len(counts))
+
+
+def _is_array(item: Any) -> bool:
+    return isinstance(item, np.ndarray | HasNode) and len(np.shape(item)) > 0  # type: ignore[arg-type]
 
 
 def _joined(slices: list[Array], counts: list[Any], operation: str) -> tuple[Array, Ragged]:
@@ -71,8 +74,7 @@ def nested(flat: Array, space: Ragged) -> Any:
     else:
         extents = zip(*[column.tolist() for column in space.extents], strict=True)
         level = [
-            flat[a:b].reshape(shape).tolist()
-            for (a, b), shape in zip(bounds, extents, strict=True)
+            flat[a:b].reshape(shape).tolist() for (a, b), shape in zip(bounds, extents, strict=True)
         ]
     for offsets in reversed(space.child_offsets):
         level = [level[a:b] for a, b in pairwise(offsets.tolist())]

@@ -81,7 +81,7 @@ def assign_labelled(
     place = destination.map
     sketch = Sketch(labels, place.strides) if isinstance(place, Strided) else None
     result = Lowering(labelled, labels, sketch, destination.dtype).run()
-    if not held:
+    if not held and not noalias:  # under noalias nobody has counted who holds it
         labelled.release()
     if not isinstance(result, Product):
         write(destination, result, Operand(result, held), noalias)
@@ -123,6 +123,7 @@ def _made(product: Product, labels: Labels) -> Node:
     """Return a product in memory of its own."""
     place = Strided.row_major(tuple([product.extents[k] for k in labels]))
     buffer = Buffer.allocate(place.size * product.dtype.itemsize)
+    product.out = None  # this is not the planned destination
     product.run(buffer, place, labels)
     return Leaf(place.shape, product.dtype, buffer.reading(), place)
 

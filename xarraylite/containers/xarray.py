@@ -9,8 +9,7 @@ from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
-from .._errors import DTypeError, LayoutError, ShapeError
-from ..dtypes.names import dtype_name
+from .._errors import LayoutError, ShapeError
 from ..engine import evaluate as engine
 from ..engine.target import Target
 from ..expr.node import Leaf
@@ -29,6 +28,7 @@ from .expression import XExpression
 from .labelled import XLabelled
 from .labelled_write import evaluate_labelled
 from .operands import Lifted
+from .pickling import restore
 from .readers import consume, protect
 
 
@@ -127,7 +127,6 @@ class XArray(XContainer):
 
     @classmethod
     def _of_leaf(cls, leaf: Leaf) -> XArray:
-        """Return a container over row-major memory that nobody else has."""
         return cls._own(leaf.reading.buffer, leaf.map, leaf.dtype, ROW_MAJOR)
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
@@ -219,7 +218,7 @@ class XArray(XContainer):
         column = place != Strided.row_major(self.shape)
         policy = self._policy if isinstance(self._policy, Layout) else self._policy.value
         kept = (self._dtype, self.shape, column, policy)
-        return _restore, (type(self)._origin(), values, *kept)
+        return restore, (type(self)._origin(), values, *kept)
 
     @classmethod
     def _origin(cls) -> tuple[type[XArray], object]:
@@ -445,33 +444,6 @@ class XArray(XContainer):
         return self
 
 
-def _restore(
-    origin: tuple[Any, object],
-    values: bytes,
-    dtype: DType,
-    shape: tuple[int, ...],
-    column: bool,
-    policy: str | Layout,
-) -> XArray:
-    """Rebuild a pickled container, checking that the bytes are what the shape needs."""
-    cls, subscript = origin
-    kind = cls if subscript is None else cls[subscript]
-    checked = as_shape(shape, "unpickling")
-    kept = policy if isinstance(policy, Layout) else Order(policy)
-    place: Map = (Strided.column_major if column else Strided.row_major)(checked)
-    if isinstance(kept, Layout):
-        place = map_of(kept, checked, dtype, "unpickling")
-    if len(values) != place.byte_range(dtype.itemsize)[1] + 1:
-        raise ShapeError(f"unpickling: {len(values)} bytes do not fit {dtype}{list(checked)}")
-    buffer = raw(place, pinned_dtype(dtype) or dtype)
-    buffer.data[:] = np.frombuffer(values, np.uint8)
-    made: XArray = kind._own(buffer, place, dtype, kept)
-    made._check(checked, dtype, "unpickling")
-    if subscript is not None and dtype != kind._pin[0]:
-        raise DTypeError(f"unpickling: {kind.__name__} cannot hold {dtype_name(dtype)}")
-    return made
-
-
 def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None) -> XContainer:
     """Evaluate an expression into a new `XArray`; return a container as it is.
 
@@ -521,8 +493,8 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     if layout is not None:
         place, order = layout_of(node.shape, layout, None, node.dtype, "eval")
         return XArray._own(store(node, place), place, node.dtype, order)
-    buffer, layout = engine.evaluate(node)
-    return XArray._own(buffer, layout, node.dtype, policy_of(layout))
+    buffer, place = engine.evaluate(node)
+    return XArray._own(buffer, place, node.dtype, policy_of(place))
 
 
 XExpression._container = XArray

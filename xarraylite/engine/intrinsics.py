@@ -239,6 +239,51 @@ def muladd(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     return a(a, a, a), codegen
 
 
+#: Values that `_lanes` folds at once; `emit.segments` counts on it.
+_LANES = 32
+
+
+def _lanes(numba_type: Any, llvm_type: Any, fold: str) -> Any:
+    """Return a fold by halving of the first ``count`` of `_LANES` values in stack scratch.
+
+    All are read; the identity ``rest`` stands for the others.
+    """
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def lanes(typing_context: Any, address: Any, count: Any, rest: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def everywhere(value: Any) -> Any:
+                one = ir.VectorType(value.type, _LANES)
+                first = builder.insert_element(ir.Constant(one, ir.Undefined), value, zero)
+                return builder.shuffle_vector(first, ir.Constant(one, ir.Undefined), places(0, 0))
+
+            def places(start: int, step: int = 1, width: int = _LANES) -> Any:
+                numbers = [start + k * step for k in range(width)]
+                return ir.Constant(ir.VectorType(ir.IntType(32), width), numbers)
+
+            zero = ir.Constant(ir.IntType(32), 0)
+            values = _read(builder, ir.VectorType(llvm_type, _LANES), args[0], zero, "tmp")
+            numbers = ir.Constant(ir.VectorType(_INT64, _LANES), list(range(_LANES)))
+            inside = builder.icmp_signed("<", numbers, everywhere(args[1]))
+            values = builder.select(inside, values, everywhere(args[2]))
+            width = _LANES
+            while width > 1:
+                width //= 2
+                none = ir.Constant(values.type, ir.Undefined)
+                low = builder.shuffle_vector(values, none, places(0, 1, width))
+                high = builder.shuffle_vector(values, none, places(width, 1, width))
+                values = getattr(builder, fold)(low, high)
+            return builder.extract_element(values, zero)
+
+        return numba_type(types.int64, types.int64, numba_type), codegen
+
+    return lanes
+
+
+#: LLVM's instructions for folds by lanes, for floats and for integers.
+_FOLDS = {"add": ("fadd", "add"), "multiply": ("fmul", "mul")}
+
+
 def library() -> dict[str, Any]:
     """Return every intrinsic by the name kernels use."""
     names: dict[str, Any] = {
@@ -251,6 +296,10 @@ def library() -> dict[str, Any]:
         "bits_f64": _bit_cast(types.float64, types.int64, ir.IntType(64)),
         "float_f64": _bit_cast(types.int64, types.float64, ir.DoubleType()),
     }
+    for name, (real, whole) in _FOLDS.items():
+        for kind in ("f32", "f64", "i64", "u64"):
+            fold = real if kind[0] == "f" else whole
+            names[f"lanes_{name}_{kind}"] = _lanes(*_REAL[kind], fold)
     for scope, (load, store) in {
         "src": ("load", None),
         "dst": ("peek", "store"),

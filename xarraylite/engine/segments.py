@@ -117,7 +117,7 @@ def segment_step(
     block = array("q", [0]) * len(words)
     rows, columns = node.shape[0], math.prod(kept.extents)
     elements = lowered.shape[0]
-    put_all(block, words, [("rows", rows), ("elements", elements), ("columns", columns)])
+    put_all(block, words, [("rows", rows), ("columns", columns)])
     put_all(block, words, [(f"n_k{d}", kept.extents[d]) for d in range(count)])
     for w, (step, sides) in enumerate(zip(steps, kept.walkers, strict=True)):
         put_all(block, words, [(f"s{w}_k{d}", sides.strides[d]) for d in range(count)])

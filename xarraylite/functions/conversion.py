@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import ShapeError
 from ..containers.adapt import adapt
 from ..containers.container import XContainer
 from ..containers.convert import LayoutLike, pinned_dtype
 from ..containers.expression import XExpression
 from ..containers.xarray import XArray
+from ..layout.blocked import blocked_layout
+from ..shape.nested import Nested
+from ..shape.shape import Shape
 from .creation import check_device
 
 
@@ -24,6 +28,7 @@ def asarray(
     copy: bool | None = None,
     layout: LayoutLike = None,
     strides: Sequence[int] | None = None,
+    shape: object = None,
 ) -> XContainer:
     """Return ``values`` as a container.
 
@@ -39,7 +44,12 @@ def asarray(
         True: always copy.  False: never; refuse where that is impossible.  By default copy
         everything but containers, so that what others write later is not seen.
     layout, strides : optional
-        As for `XArray`.
+        As for `XArray`.  With a `Nested` shape also ``"blocked"``: tiles of the extents of the
+        inner layers, each stored contiguously.
+    shape : Shape, Nested or sequence of int, optional
+        What the shape of the values must be.  A `Nested` with the layout ``"blocked"`` may also
+        describe them folded: mode ``k`` of the outer layer counts the blocks along dimension
+        ``k``, and mode ``k`` of the inner layer the elements of a block.
 
     Returns
     -------
@@ -51,15 +61,22 @@ def asarray(
     ValueError
         If ``copy=False`` and a copy is needed.
     DTypeError, ShapeError
-        If the values are no numbers, or ragged.
+        If the values are no numbers, ragged, or not of the shape that was given.
+    LayoutError
+        If the layout does not fit.
 
     Examples
     --------
     >>> import xarraylite as xl
     >>> xl.asarray([[1, 2], [3, 4]], dtype="bfloat16").dtype
     dtype(bfloat16)
+    >>> blocks = xl.Nested([2, 2], xl.Shape(2, 2, 3, 4))
+    >>> str(xl.asarray(xl.zeros((6, 8)), shape=blocks, layout="blocked").layout)
+    '{1,0:T(3,4)}'
     """
     check_device(device, "asarray")
+    if shape is not None:
+        values, layout = _shaped(values, shape, layout)
     wanted = pinned_dtype(dtype)
     plain = layout is None and strides is None
     as_is = plain and copy is not True
@@ -73,6 +90,17 @@ def asarray(
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
     return XArray(values, dtype, layout, strides)
+
+
+def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
+    """Return values as an array of a shape, and a layout that the shape may choose."""
+    array = values if isinstance(values, XExpression | np.ndarray) else XArray(values)
+    if isinstance(shape, Nested) and layout == "blocked":
+        return array, blocked_layout(shape, array.shape)
+    wanted = Shape.of(shape).extents
+    if array.shape != wanted:
+        raise ShapeError(f"asarray: values of shape {array.shape} are not of the shape {wanted}")
+    return array, layout
 
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> XContainer:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..containers.expression import XExpression
+from ..containers.jagged_lazy import XJaggedExpression
 from ..containers.operands import HasNode, as_node
 from ..dtypes import promotion
 from ..dtypes.names import as_dtype
@@ -47,6 +48,8 @@ def astype(
     """
     if device not in (None, "cpu"):
         raise ValueError(f"astype: the only device is 'cpu', got {device!r}")
+    if isinstance(x, XJaggedExpression):
+        return cast("XExpression", x.astype(dtype, copy=copy))
     array = x if isinstance(x, XExpression) else XExpression(as_node(x, "astype"))
     return array.astype(dtype, copy=copy)
 

@@ -5,9 +5,10 @@ added element by element, so a mode goes only together with all jagged modes aft
 
 * trailing smooth modes, any of them: each row is folded on its own, the shape stays jagged;
 * the last jagged mode, and modes right before it: runs of the flat buffer are folded, between
-  offsets (`SegmentReduce`).  What is left of the first mode alone is dense, one result for each of
-  its indices; of several modes, jagged;
+  offsets (`SegmentReduce`);
 * everything.
+
+Results are jagged if both of the first two modes are left, else dense.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ class Segments:
         return self._beside(self.rows.positions_leaf(self.modes[0]))
 
     def wrap(self, folded: Node) -> XExpression:
-        """Return dense results if at most the first mode is left of the head, else jagged ones."""
+        """Return dense results if one of the first two modes is folded, else jagged ones."""
         rows, depth = self.rows, self.depth
         tail = [
             1 if mode in self.modes else rows.modes[mode]
@@ -176,18 +177,12 @@ class Segments:
             if self.keepdims or mode not in self.modes
         ]
         sides = [cast("int", n) for n in tail]
-        if depth <= 1 and rows.head != depth:
-            lead = [rows.modes[0]] if depth else []
-            return XExpression(build.reshape(folded, [*[cast("int", n) for n in lead], *sides]))
-        if depth == 0:
-            return XExpression(build.reshape(folded, sides))
+        if not {0, 1}.isdisjoint(self.modes):
+            lead = [cast("int", n) for n in rows.modes[:depth]]
+            return XExpression(build.reshape(folded, [*lead, *sides]))
         levels = [ints(np.diff(starts)) for starts in rows.children[:depth]]
-        columns = [levels.pop(), *[ints(np.full(levels_size(rows, depth), n)) for n in sides]]
+        slices = levels[-1].size
+        columns = [levels.pop(), *[ints(np.full(slices, n)) for n in sides]]
         shape = JaggedShape._make(Ragged.checked(levels, columns, [None] * (depth + len(sides))))
         made = XJaggedExpression(build.reshape(folded, rows_of(shape).shape), shape)
-        return cast("XExpression", made)  # a user knows that sums of jagged arrays may be jagged
-
-
-def levels_size(rows: Rows, depth: int) -> int:
-    """Return the number of slices that the last of ``depth`` modes divides."""
-    return rows.children[depth - 1].size - 1
+        return cast("XExpression", made)  # typed as the usual case

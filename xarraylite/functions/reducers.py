@@ -7,24 +7,21 @@ in float32; sums of integers in at least 64 bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 
 from .._errors import ShapeError
 from ..containers.expression import XExpression
-from ..containers.operands import as_node, as_operand
 from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
 from ..expr import build
 from ..expr.build import describe
-from ..expr.node import Iota, Node
-from ..layout.strided import Strided, row_major_strides
+from ..expr.node import Node
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
-from ..shape.broadcast import check_axes, check_axis
+from .groups import Axis, Groups
+from .jagged import operand_and_groups
 
-Axis = SupportsIndex | Iterable[SupportsIndex] | None
 DType = np.dtype[Any]
 
 
@@ -41,30 +38,13 @@ def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
     return (float32 if is_narrow_float(end) else end), end
 
 
-def _fold(
-    op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool, initial: object
-) -> Node:
-    """Fold, then take ``initial`` in."""
-    if op.identity is None and initial is not None and 0 in [node.shape[k] for k in axes]:
-        shape = [1 if k in axes else n for k, n in enumerate(node.shape)]
-        kept = tuple(shape if keepdims else [n for k, n in enumerate(shape) if k not in axes])
-        first = as_operand(initial, op.name)
-        return build.broadcast_to(build.convert(first, node.dtype), kept)
-    result = build.reduce(op, node, axes, keepdims)
-    if initial is None:
-        return result
-    value = build.convert(as_operand(initial, op.name), node.dtype)
-    return build.elementwise(op.combine, result, value)
-
-
 def _total(
     op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
 ) -> XExpression:
-    node = as_node(x, op.name)
-    axes = check_axes(axis, len(node.shape), op.name)
+    node, groups = operand_and_groups(x, axis, keepdims, op.name)
     inner, end = _total_dtype(node, dtype)
-    folded = _fold(op, build.cast(node, inner), axes, keepdims, initial)
-    return XExpression(build.cast(folded, end))
+    folded = groups.fold(op, build.cast(node, inner), initial)
+    return groups.wrap(build.cast(folded, end))
 
 
 def sum(
@@ -131,10 +111,9 @@ def prod(
 
 
 def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> XExpression:
-    node = as_node(x, op.name)
+    node, groups = operand_and_groups(x, axis, keepdims, op.name)
     build.require_real(node, op.name)
-    axes = check_axes(axis, len(node.shape), op.name)
-    return XExpression(_fold(op, node, axes, keepdims, initial))
+    return groups.wrap(groups.fold(op, node, initial))
 
 
 def min(
@@ -184,9 +163,9 @@ def max(
     return _extreme(MAX, x, axis, keepdims, initial)
 
 
-def _truth(x: object, name: str) -> Node:
-    node = as_node(x, name)
-    return node if node.dtype == bool_ else build.cast(node, bool_)
+def _truth(op: Reduction, x: object, axis: Axis, keepdims: bool) -> XExpression:
+    node, groups = operand_and_groups(x, axis, keepdims, op.name)
+    return groups.wrap(groups.fold(op, build.cast(node, bool_)))
 
 
 def any(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpression:
@@ -198,9 +177,7 @@ def any(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpressi
     >>> bool(xl.any(xl.asarray([0, 2])))
     True
     """
-    node = _truth(x, "any")
-    axes = check_axes(axis, len(node.shape), "any")
-    return XExpression(build.reduce(ANY, node, axes, keepdims))
+    return _truth(ANY, x, axis, keepdims)
 
 
 def all(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpression:
@@ -212,9 +189,7 @@ def all(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpressi
     >>> bool(xl.all(xl.asarray([0, 2])))
     False
     """
-    node = _truth(x, "all")
-    axes = check_axes(axis, len(node.shape), "all")
-    return XExpression(build.reduce(ALL, node, axes, keepdims))
+    return _truth(ALL, x, axis, keepdims)
 
 
 def count_nonzero(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpression:
@@ -226,12 +201,13 @@ def count_nonzero(x: object, /, *, axis: Axis = None, keepdims: bool = False) ->
     >>> int(xl.count_nonzero(xl.asarray([0, 2, 3])))
     2
     """
-    return _total(SUM, XExpression(_truth(x, "count_nonzero")), axis, int64, keepdims, None)
+    node, groups = operand_and_groups(x, axis, keepdims, "count_nonzero")
+    truth = build.cast(build.cast(node, bool_), int64)
+    return groups.wrap(groups.fold(SUM, truth))
 
 
-def _float_node(x: object, name: str) -> tuple[Node, DType]:
+def _float_node(node: Node) -> tuple[Node, DType]:
     """Return an operand in the dtype that means are computed in, and their dtype."""
-    node = as_node(x, name)
     if kind(node.dtype) in "biu":
         return build.cast(node, float64), float64
     if is_narrow_float(node.dtype):
@@ -239,16 +215,9 @@ def _float_node(x: object, name: str) -> tuple[Node, DType]:
     return node, node.dtype
 
 
-def _count(node: Node, axes: tuple[int, ...]) -> int:
-    count = 1
-    for axis in axes:
-        count *= node.shape[axis]
-    return count
-
-
-def _mean(node: Node, axes: tuple[int, ...], keepdims: bool) -> Node:
-    total = build.reduce(SUM, node, axes, keepdims)
-    return build.elementwise(OPS["divide"], total, float(_count(node, axes)))
+def _mean(node: Node, groups: Groups) -> Node:
+    total = groups.fold(SUM, node)
+    return build.elementwise(OPS["divide"], total, groups.count(node.dtype))
 
 
 def mean(
@@ -276,26 +245,26 @@ def mean(
     >>> float(xl.mean(xl.asarray([1, 2, 6])))
     3.0
     """
+    node, groups = operand_and_groups(x, axis, keepdims, "mean")
     if dtype is not None:
-        x = XExpression(build.cast(as_node(x, "mean"), as_dtype(dtype)))
-    node, end = _float_node(x, "mean")
+        node = build.cast(node, as_dtype(dtype))
+    node, end = _float_node(node)
     end = end if dtype is None else as_dtype(dtype)
-    axes = check_axes(axis, len(node.shape), "mean")
-    return XExpression(build.cast(_mean(node, axes, keepdims), end))
+    return groups.wrap(build.cast(_mean(node, groups), end))
 
 
-def _variance(node: Node, axes: tuple[int, ...], correction: float, keepdims: bool) -> Node:
+def _variance(node: Node, groups: Groups, correction: float) -> Node:
     """Return the mean square distance from the mean, in two passes."""
-    distance = build.elementwise(OPS["subtract"], node, _mean(node, axes, True))
+    kept = groups.kept()
+    distance = build.elementwise(OPS["subtract"], node, kept.back(_mean(node, kept)))
     if kind(node.dtype) == "c":
         real = build.elementwise(OPS["square"], build.elementwise(OPS["real"], distance))
         imag = build.elementwise(OPS["square"], build.elementwise(OPS["imag"], distance))
         square = build.elementwise(OPS["add"], real, imag)
     else:
         square = build.elementwise(OPS["square"], distance)
-    total = build.reduce(SUM, square, axes, keepdims)
-    freedom = _count(node, axes) - correction
-    return build.elementwise(OPS["divide"], total, float(freedom if freedom > 0 else 0))
+    total = groups.fold(SUM, square)
+    return build.elementwise(OPS["divide"], total, groups.count(total.dtype, correction))
 
 
 def _real_dtype(dtype: DType) -> DType:
@@ -332,9 +301,9 @@ def var(
     >>> float(xl.var(xl.asarray([1.0, 3.0]), correction=1))
     2.0
     """
-    node, end = _float_node(x, "var")
-    axes = check_axes(axis, len(node.shape), "var")
-    return XExpression(build.cast(_variance(node, axes, correction, keepdims), _real_dtype(end)))
+    node, groups = operand_and_groups(x, axis, keepdims, "var")
+    node, end = _float_node(node)
+    return groups.wrap(build.cast(_variance(node, groups, correction), _real_dtype(end)))
 
 
 def std(
@@ -353,32 +322,26 @@ def std(
     >>> float(xl.std(xl.asarray([1.0, 3.0])))
     1.0
     """
-    node, end = _float_node(x, "std")
-    axes = check_axes(axis, len(node.shape), "std")
-    root = build.elementwise(OPS["sqrt"], _variance(node, axes, correction, keepdims))
-    return XExpression(build.cast(root, _real_dtype(end)))
+    node, groups = operand_and_groups(x, axis, keepdims, "std")
+    node, end = _float_node(node)
+    root = build.elementwise(OPS["sqrt"], _variance(node, groups, correction))
+    return groups.wrap(build.cast(root, _real_dtype(end)))
 
 
 def _position(op: Reduction, x: object, axis: int | None, keepdims: bool, name: str) -> XExpression:
     """Return the first position of the extreme: the least position of elements equal to it."""
-    node = as_node(x, name)
+    axes = None if axis is None else (axis,)
+    node, groups = operand_and_groups(x, axes, keepdims, name)
     build.require_real(node, name)
-    rank = len(node.shape)
-    axes = tuple(range(rank)) if axis is None else (check_axis(axis, rank, name),)
-    if _count(node, axes) == 0:
+    if groups.empty:
         raise ShapeError(f"{name}({describe(node)}): there is no element along axis {axis}")
-    count = _count(node, axes)
-    strides = row_major_strides([node.shape[k] for k in axes])
-    full = [0] * rank
-    for k, stride in zip(axes, strides, strict=True):
-        full[k] = stride
-    place = Iota(node.shape, int64, Strided(node.shape, tuple(full)))
-    extreme = build.reduce(op, node, axes, True)
+    kept = groups.kept()
+    extreme = kept.back(kept.fold(op, node))
     hit: Node = build.elementwise(OPS["equal"], node, extreme)
     if kind(node.dtype) == "f":
         hit = build.elementwise(OPS["logical_or"], hit, build.elementwise(OPS["isnan"], node))
-    found = build.elementwise(OPS["where"], hit, place, count)
-    return XExpression(build.reduce(MIN, found, axes, keepdims))
+    found = build.elementwise(OPS["where"], hit, groups.places(node.shape), groups.largest)
+    return groups.wrap(groups.fold(MIN, found))
 
 
 def argmin(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> XExpression:

@@ -18,8 +18,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
-from .._errors import ShapeError
-from .box import BoundsError, index_of, integers
+from .._errors import BoundsError, ShapeError
+from .box import index_of, integers
 from .combine import equal
 from .labels import IndexedShape, Mode, Term, parse_labels
 from .ragged import Ragged

@@ -22,8 +22,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import ShapeError, SizeError
-from .box import BoundsError, Range, lexicographic
+from .._errors import BoundsError, ShapeError, SizeError
+from .box import Range, lexicographic
 from .broadcast import MAX_SIZE, check_rank
 
 Ints = npt.NDArray[np.int64]

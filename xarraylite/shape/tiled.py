@@ -15,9 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._errors import ShapeError
+from .._errors import BoundsError, ShapeError
 from .base import ShapeBase
-from .box import BoundsError, index_of, integers
+from .box import index_of, integers
 from .broadcast import as_shape
 from .jagged import JaggedShape
 from .ragged import Ragged, check_nodes, ints

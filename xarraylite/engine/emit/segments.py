@@ -6,31 +6,33 @@ row to row, so any range of places is a range of rows, found by bisection, and p
 have the same number of places take about the same time, however the lengths are distributed.
 Each row is folded by one piece, so results do not depend on how work is divided.
 
-Long rows are folded as `Form.ALONG` folds them.  In short ones, which may be a few elements each,
-setting up blocks would cost more than folding them.  Cheap values are computed for `LANES`
-positions at once, those beyond the end of the row replaced by the identity, and folded by
-halving; so most short rows take no decision that depends on their length, which the CPU could not
-foresee.  Dear values are computed one by one.  Either way sums keep what the addition to the
-row's total rounds off, which makes them at least as accurate as NumPy's: those of up to eight
-elements are added one by one there.
+Rows are taken in batches that fill a block of scratch.  The values of all their elements are
+computed at once, so that code which costs much per value is vectorised across rows, however short
+these are.  Then each row is folded: where the machine can, `LANES` values at a time, those beyond
+the end of the row replaced by the identity, so that most short rows take no decision that depends
+on their length, which the CPU could not foresee.  Sums keep what the addition of such a group to
+the row's total rounds off, which makes them at least as accurate as NumPy's.
+
+A row that is longer than a block is folded as `Form.ALONG` folds one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from .body import Apply, emit_body
+from .body import emit_body
 from .reduction import (
-    CHEAP,
+    BLOCK_BYTES,
     ReduceSpec,
     add_part,
-    along_scratch,
     block_of,
     collect_parts,
     count_part,
     emit_still,
     fill,
     halve,
+    value_bytes,
 )
 from .source import Source
 from .tokens import call, token
@@ -48,11 +50,11 @@ from .walkers import (
     readers,
 )
 
-#: Rows of fewer elements are short.
-SHORT = 48
+#: Values of a row that are folded at once.
+LANES = 32
 
-#: Values of a short row that are computed at once.
-LANES = 8
+#: Folds that `intrinsics` has for many lanes, by name of the operation and of the register type.
+LANED = {(op, value) for op in ("add", "multiply") for value in ("f32", "f64", "i64", "u64")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class SegmentSpec:
     def words(self) -> Words:
         """Return the layout of the argument block; ``o`` is the address of the offsets."""
         fold, words = self.fold, Words()
-        words.add(*RANGES, "o", "rows", "elements", "columns")
+        words.add(*RANGES, "o", "rows", "columns")
         words.add(*[f"n_k{d}" for d in range(fold.kept)])
         add_walkers(words, fold.operands, {"k": fold.kept})
         add_values(words, fold.body, fold.gathers)
@@ -83,36 +85,54 @@ def emit_segments(spec: SegmentSpec) -> str:
     """Return the source of the kernel."""
     fold, source = spec.fold, Source()
     dtypes: dict[str, DType] = {**constants(fold.body), "z": fold.body.dtype}
+    block = block_of(fold.body.dtype)
     with source.block("def kernel(block):"):
         load_words(source, spec.words(), dtypes)
-        along_scratch(source, fold)
-        _seek(source)
+        size = value_bytes(fold.body.dtype)
+        source.line(f"w0 = scratch({BLOCK_BYTES + LANES * size})")
+        source.line(f"w1 = scratch({64 * size})")
+        _bisect(source, "end", "0", "load_i64(o, middle) + middle < t1")
+        _bisect(source, "first", "0", "load_i64(o, middle) + middle < t0")
         source.line("start = load_i64(o, first)")
-        with source.block("while first < rows and start + first < t1:"):
-            source.line("extent = load_i64(o, first + 1) - start")
-            _point(source, fold)
-            _columns(source, fold)
-            source.lines("start += extent", "first += 1")
+        with source.block("while first < end:"):
+            _bisect(source, "last", "first", f"load_i64(o, middle + 1) - start <= {block}", "end")
+            with source.block("if last == first:"):
+                source.lines("last += 1", "extent = load_i64(o, last) - start")
+                _columns(source, fold, _long)
+            with source.block("else:"):
+                source.line("extent = load_i64(o, last) - start")
+                _columns(source, fold, _batch)
+            source.lines("start += extent", "first = last")
     return source.text()
 
 
-def _seek(source: Source) -> None:
-    """Set ``first`` to the first row whose places begin at ``t0`` or later."""
-    source.lines("first = 0", "beyond = rows")
-    with source.block("while first < beyond:"):
-        source.line("middle = (first + beyond) // 2")
-        with source.block("if load_i64(o, middle) + middle < t0:"):
-            source.line("first = middle + 1")
+def _bisect(source: Source, name: str, low: str, test: str, high: str = "rows") -> None:
+    """Set ``name`` to the first row from ``low`` on that fails a test of ``middle``."""
+    source.lines(f"{name} = {low}", f"beyond = {high}")
+    with source.block(f"while {name} < beyond:"):
+        source.line(f"middle = ({name} + beyond) // 2")
+        with source.block(f"if {test}:"):
+            source.line(f"{name} = middle + 1")
         with source.block("else:"):
             source.line("beyond = middle")
 
 
-def _point(source: Source, fold: ReduceSpec) -> None:
-    """Set pointers to the row's result and to its first element."""
+def _columns(
+    source: Source, fold: ReduceSpec, emit: Callable[[Source, ReduceSpec, set[int]], None]
+) -> None:
+    """Set pointers to the first row, and fold every column of the batch."""
     for w, operand in enumerate(fold.operands):
         step = _step(operand, w)
         moved = f" + {'start' if w else 'first'} * {step}" if step else ""
         source.line(f"q{w} = p{w}{moved}")
+    if fold.kept == 0:
+        emit(source, fold, emit_still(source, fold))
+        return
+    columns = Odometer("k", fold.kept, "q", range(len(fold.operands)))
+    columns.start(source, "0")
+    with source.block("for column in range(columns):"):
+        emit(source, fold, emit_still(source, fold))
+        columns.step(source)
 
 
 def _step(operand: Operand, w: int) -> str:
@@ -122,67 +142,48 @@ def _step(operand: Operand, w: int) -> str:
     return str(token(operand.dtype).itemsize) if operand.inner is Inner.UNIT else f"e{w}"
 
 
-def _columns(source: Source, fold: ReduceSpec) -> None:
-    if fold.kept == 0:
-        _row(source, fold)
-        return
-    columns = Odometer("k", fold.kept, "q", range(len(fold.operands)))
-    columns.start(source, "0")
-    with source.block("for column in range(columns):"):
-        _row(source, fold)
-        columns.step(source)
-
-
-def _row(source: Source, fold: ReduceSpec) -> None:
-    """Fold one row of one column into its result."""
+def _batch(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
+    """Compute the values of rows ``first`` to ``last``, then fold each row."""
     value = token(fold.body.dtype).value
-    fixed = emit_still(source, fold)
-    source.line("total = z")
-    if fold.compensated:
-        source.line(f"lost = {value}(0)")
-    with source.block(f"if extent < {SHORT}:"):
-        _short(source, fold, fixed)
-    with source.block("else:"):
-        _long(source, fold, fixed)
-    if fold.compensated:
-        source.line(f"total = {value}(compensate(total, lost))")
-    names = token(fold.operands[0].dtype)
-    source.line(f"store_{fold.operands[0].memory}(q0, 0, {call(names.encode, 'total')})")
-
-
-def _short(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
-    """Fold a row of few elements: by lanes, or one by one where lanes would reach too far."""
-    if sum(s.op.cost for s in fold.body.instructions if isinstance(s, Apply)) > CHEAP:
-        _one_by_one(source, fold, fixed)
-        return
-    with source.block(f"if start + extent + {LANES} > elements:"):
-        _one_by_one(source, fold, fixed)
-    with source.block("else:"):
-        with source.block(f"for j in range(0, extent, {LANES}):"):
-            source.line("left = extent - j")
-            names = [_value(source, fold, fixed, f"(j + {k})", f"x{k}") for k in range(LANES)]
-            for k in range(1, LANES):
-                source.line(f"x{k} = x{k} if {k} < left else z")
-            while len(names) > 1:
-                half = len(names) // 2
-                pairs = zip(names[:half], names[half:], strict=True)
-                names = [fold.combine(left, right) for left, right in pairs]
-            _take(source, fold, names[0])
-
-
-def _one_by_one(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
     with source.block("for j in range(extent):"):
-        _take(source, fold, _value(source, fold, fixed, "j", "x0"))
+        emit_body(source, fold.body, readers(fold.operands, "q", "j"), fixed)
+        source.line(f"push_{value}(w0, j, v{len(fold.body.instructions) - 1})")
+    source.lines("at = w0", "low = start")
+    with source.block("for row in range(first, last):"):
+        source.lines("high = load_i64(o, row + 1)", "width = high - low", "total = z")
+        laned = not token(fold.body.dtype).settle and (fold.op.combine.name, value) in LANED
+        (_by_lanes if laned else _one_by_one)(source, fold)
+        step = _step(fold.operands[0], 0)
+        _store(source, fold, f" + (row - first) * {step}" if step else "")
+        source.lines(f"at += width * {value_bytes(fold.body.dtype)}", "low = high")
 
 
-def _value(source: Source, fold: ReduceSpec, fixed: set[int], index: str, name: str) -> str:
-    """Append the computation of one element; return the name of its value."""
-    emit_body(source, fold.body, readers(fold.operands, "q", index), fixed)
-    source.line(f"{name} = v{len(fold.body.instructions) - 1}")
-    return name
+def _by_lanes(source: Source, fold: ReduceSpec) -> None:
+    value, size = token(fold.body.dtype).value, value_bytes(fold.body.dtype)
+    lanes = f"lanes_{fold.op.combine.name}_{value}"
+    with source.block(f"if width <= {LANES}:"):
+        source.line(f"total = {fold.combine('total', f'{lanes}(at, width, z)')}")
+    with source.block("else:"):
+        _start(source, fold)
+        with source.block(f"for j in range(0, width, {LANES}):"):
+            _take(source, fold, f"{lanes}(at + j * {size}, width - j, z)")
+        _finish(source, fold)
+
+
+def _one_by_one(source: Source, fold: ReduceSpec) -> None:
+    _start(source, fold)
+    with source.block("for j in range(width):"):
+        _take(source, fold, f"pull_{token(fold.body.dtype).value}(at, j)")
+    _finish(source, fold)
+
+
+def _start(source: Source, fold: ReduceSpec) -> None:
+    if fold.compensated:
+        source.line(f"lost = {token(fold.body.dtype).value}(0)")
 
 
 def _take(source: Source, fold: ReduceSpec, text: str) -> None:
+    """Fold one more value into the total."""
     if fold.compensated:
         source.line(f"part = {text}")
         add_part(source, token(fold.body.dtype).value)
@@ -190,18 +191,32 @@ def _take(source: Source, fold: ReduceSpec, text: str) -> None:
         source.line(f"total = {fold.combine('total', text)}")
 
 
+def _finish(source: Source, fold: ReduceSpec) -> None:
+    if fold.compensated:
+        source.line(f"total = {token(fold.body.dtype).value}(compensate(total, lost))")
+
+
+def _store(source: Source, fold: ReduceSpec, moved: str) -> None:
+    names = token(fold.operands[0].dtype)
+    total = call(names.encode, "total")
+    source.line(f"store_{fold.operands[0].memory}(q0{moved}, 0, {total})")
+
+
 def _long(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
-    """Fold block by block, as `Form.ALONG` does."""
-    block = block_of(fold.body.dtype)
-    source.line("count = 0")
+    """Fold one row block by block, as `Form.ALONG` does."""
+    value, block = token(fold.body.dtype).value, block_of(fold.body.dtype)
+    source.lines("total = z", "count = 0")
+    _start(source, fold)
     with source.block(f"for low in range(0, extent, {block}):"):
         source.line(f"width = min(extent - low, {block})")
         fill(source, fold, fixed)
         halve(source, fold)
-        source.line(f"part = pull_{token(fold.body.dtype).value}(w0, 0)")
+        source.line(f"part = pull_{value}(w0, 0)")
         if fold.compensated:
-            add_part(source, token(fold.body.dtype).value)
+            add_part(source, value)
         else:
             count_part(source, fold)
     if not fold.compensated:
         collect_parts(source, fold)
+    _finish(source, fold)
+    _store(source, fold, "")
