@@ -22,6 +22,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("functions.logic", "Logic and tests"),
     ("functions.reducers", "Reducers"),
     ("functions.manipulation", "Manipulation"),
+    ("functions.linear_algebra", "Linear algebra"),
     ("functions", "More functions"),
     ("views", "Views"),
     ("dtypes", "Data types"),

@@ -43,7 +43,10 @@ _MODULES: dict[str, str] = {
     "containers.adapt": "adapt",
     "containers.explain": "explain",
     "containers.expression": "XExpression",
+    "containers.jagged": "XJagged",
+    "containers.jagged_lazy": "XJaggedExpression",
     "containers.jit": "jit",
+    "containers.labelled": "XLabelled",
     "containers.late": "late",
     "containers.noalias": "noalias",
     "containers.vectorize": "vectorize",
@@ -62,6 +65,7 @@ _MODULES: dict[str, str] = {
     "functions.data_types": "astype can_cast result_type",
     "functions.elementwise": _ELEMENTWISE,
     "functions.inspection": "__array_namespace_info__",
+    "functions.linear_algebra": "einsum matmul tensordot vecdot",
     "functions.manipulation": (
         "broadcast_arrays broadcast_to concat expand_dims flip matrix_transpose moveaxis "
         "permute_dims reshape squeeze stack transpose"

@@ -24,7 +24,10 @@ from ._errors import XarrayliteError as XarrayliteError
 from .containers.adapt import adapt as adapt
 from .containers.explain import explain as explain
 from .containers.expression import XExpression as XExpression
+from .containers.jagged import XJagged as XJagged
+from .containers.jagged_lazy import XJaggedExpression as XJaggedExpression
 from .containers.jit import jit as jit
+from .containers.labelled import XLabelled as XLabelled
 from .containers.late import late as late
 from .containers.noalias import noalias as noalias
 from .containers.vectorize import vectorize as vectorize
@@ -193,6 +196,10 @@ from .functions.elementwise import true_divide as true_divide
 from .functions.elementwise import trunc as trunc
 from .functions.elementwise import where as where
 from .functions.inspection import __array_namespace_info__ as __array_namespace_info__
+from .functions.linear_algebra import einsum as einsum
+from .functions.linear_algebra import matmul as matmul
+from .functions.linear_algebra import tensordot as tensordot
+from .functions.linear_algebra import vecdot as vecdot
 from .functions.manipulation import broadcast_arrays as broadcast_arrays
 from .functions.manipulation import broadcast_to as broadcast_to
 from .functions.manipulation import concat as _concatenate

@@ -117,8 +117,20 @@ def test_views_have_no_layout() -> None:
     whole = TiledMap.whole(Layout.parse("{1,0:T(2,2)}"), (4, 4), 32)
     part = whole.apply(Transform((2, 4), (Map(1, 1, 0), Map(0, 1, 1))))
     assert layout_of_map(part) is None
-    assert layout_of_map(whole.apply(Transform((4, 4), (Map(0, 1, 1), Map(0, 1, 0))))) is None
+    assert layout_of_map(whole.apply(Transform((4, 4), (Map(3, -1, 0), Map(0, 1, 1))))) is None
+    assert layout_of_map(whole.apply(Transform((2, 4, 4), (Map(0, 1, 1), Map(0, 1, 2))))) is None
     assert part.position((0, 3)) == whole.position((1, 3))
+
+
+def test_a_transpose_has_the_layout_with_its_dimensions_renamed() -> None:
+    layout = Layout((1, 2, 0), padded_dimensions=(2, 4, 5), padding_value="ZERO")
+    whole = TiledMap.whole(layout, (2, 3, 4), 32)
+    moved = whole.apply(Transform((3, 4, 2), (Map(0, 1, 2), Map(0, 1, 0), Map(0, 1, 1))))
+    found = layout_of_map(moved)
+    assert found == Layout((0, 1, 2), padded_dimensions=(4, 5, 2), padding_value="ZERO")
+    again = TiledMap.whole(found, (3, 4, 2), 32)
+    for index in ((0, 0, 0), (2, 3, 1), (1, 2, 1)):
+        assert again.position(index) == moved.position(index)
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,11 @@ from ..ops.op import Op
 from ..shape import transform as steps
 from ..shape.index import Selection, parse_index
 from ..storage.arrays import read
+from ..storage.arrays import write as write_elements
 from ..storage.buffer import Buffer
 from . import products
 from .assign import check_writable, handle_of, node_of, update, update_with, write
-from .convert import SMALL, LayoutLike, store, store_into
+from .convert import SMALL, LayoutLike, store
 from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_array
 from .inplace import InPlace
 from .labelled_write import assign_labelled
@@ -151,8 +152,8 @@ class XContainer(XExpression, InPlace):
         layout = layout_of_map(self._map)
         if layout is None:
             raise LayoutError(
-                f"spec: the elements of {self.summary()} lie as no layout says; it is a view of "
-                "part of an array"
+                f"spec: the elements of {self.summary()} lie as no layout says: it is a view that "
+                "is cut, strided, reversed, repeated or reshaped"
             )
         return ArraySpec(self._dtype, self.shape, layout)
 
@@ -352,10 +353,7 @@ class XContainer(XExpression, InPlace):
         if selection.take_front:
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         protect(self._buffer, node, handle_of(value, node, held))
-        part = view.numpy()
-        part[(slice(None),) * axis + (positions,)] = values
-        if isinstance(view.map, TiledMap):
-            store_into(view.buffer, view.map, part)
+        write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
         consume(self._buffer)
 
     def _update(self, op: Op, value: object, held: bool) -> None:

@@ -18,7 +18,7 @@ from ..engine.target import Target
 from ..expr import build
 from ..expr.node import Elementwise, Leaf, Node
 from ..layout.layout import Layout
-from ..layout.memory import map_of
+from ..layout.memory import layout_of_map, map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, check_strides
 from ..layout.tiled import Map, TiledMap
 from ..storage.arrays import allocate, padding_value, read, write
@@ -32,7 +32,7 @@ SMALL = 1 << 12
 LayoutLike = Order | Layout | str | None
 
 
-def as_order(layout: LayoutLike) -> Order | Layout:
+def as_order(layout: LayoutLike, operation: str = "layout") -> Order | Layout:
     """Return a layout given by constant, by name or as XLA's text; None is row-major.
 
     Raises
@@ -51,7 +51,8 @@ def as_order(layout: LayoutLike) -> Order | Layout:
     except ValueError:
         names = ", ".join(repr(order.value) for order in Order)
         raise LayoutError(
-            f"layout {layout!r} is unknown; it must be one of {names}, an xl.Layout or its text"
+            f"{operation}: layout {layout!r} is unknown; it must be one of {names}, an xl.Layout, "
+            "or its text"
         ) from None
 
 
@@ -71,7 +72,7 @@ def layout_of(
     LayoutError
         If strides are given together with a static layout, or the layout does not fit.
     """
-    order = as_order(layout)
+    order = as_order(layout, operation)
     if strides is not None:
         if layout is not None and order is not DYNAMIC:
             raise LayoutError(
@@ -90,7 +91,9 @@ def policy_of(layout: Map) -> Order | Layout:
     """Return the static layout of a container that an evaluation made."""
     if isinstance(layout, TiledMap):
         return layout.layout
-    return ROW_MAJOR if layout.is_row_major() else COLUMN_MAJOR
+    if layout.is_row_major():
+        return ROW_MAJOR
+    return COLUMN_MAJOR if layout.is_column_major() else layout_of_map(layout) or DYNAMIC
 
 
 def values_node(values: object, dtype: DType | None, operation: str) -> Node:
@@ -180,12 +183,6 @@ def store(node: Node, layout: Map) -> Buffer:
         with np.errstate(all="ignore"):
             write(buffer, node.dtype, layout, convert(values, node.dtype))
     return buffer
-
-
-def store_into(buffer: Buffer, layout: Map, values: np.ndarray[tuple[int, ...], DType]) -> None:
-    """Write an array over existing memory of its dtype."""
-    node = borrow_array(values, "assignment")
-    engine.assign(Target(buffer, layout, node.dtype), node, True)
 
 
 def _is_quick(source: Leaf, layout: Map) -> bool:

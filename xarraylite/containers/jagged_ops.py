@@ -80,6 +80,7 @@ class Rows:
         self.children = (*levels.child_offsets[: self.head - 1], last)
         self.count = int(last[-1])
         self._leaves: dict[tuple[str, Hashable], Leaf] = {}
+        self._lengths: dict[int, tuple[Ints, int, int]] = {}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -97,6 +98,15 @@ class Rows:
         for children in reversed(self.children[depth:]):
             starts = starts[children]
         return ints(starts)
+
+    def lengths(self, depth: int) -> tuple[Ints, int, int]:
+        """Return how many rows each node at ``depth`` has, the least of them and the most."""
+        known = self._lengths.get(depth)
+        if known is None:
+            counts = ints(np.diff(self.starts(depth)))
+            least, most = int(counts.min(initial=_ANY)), int(counts.max(initial=0))
+            known = self._lengths[depth] = (counts, least, most)
+        return known
 
     def nodes(self, depth: int) -> Ints:
         """Return for each row the node at ``depth`` that it belongs to."""

@@ -112,13 +112,6 @@ class XLabelled:
     Made by indexing an expression or a container with a text.  Assign it to a labelled container,
     ``C["i,k"] = e``, or evaluate it with ``xl.eval(e, "i,k")``.
 
-    Attributes
-    ----------
-    dtype : numpy.dtype
-        Dtype of the result.
-    extents : dict
-        Extent of each label.
-
     Examples
     --------
     >>> import xarraylite as xl
@@ -133,7 +126,13 @@ class XLabelled:
             [38., 76.]])
     """
 
-    __slots__ = ("_terms", "_updated", "dtype", "extents", "origin")
+    __slots__ = {
+        "dtype": "Dtype of the result.",
+        "extents": "Extent of each label, a dict.",
+        "origin": "The container it indexes, or None.",
+        "_terms": "What is added up.",
+        "_updated": "The container that an in-place operator writes, or None.",
+    }
 
     #: NumPy's operators leave mixed expressions to us.
     __array_ufunc__ = None
@@ -149,8 +148,8 @@ class XLabelled:
         self._terms = terms
         self.dtype = dtype
         self.extents = extents
-        self.origin = origin  # the container it indexes, for in-place operators
-        self._updated = updated  # the container that an in-place operator writes
+        self.origin = origin
+        self._updated = updated
 
     @classmethod
     def of(cls, node: Node, text: str, origin: Described) -> XLabelled:

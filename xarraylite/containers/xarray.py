@@ -22,6 +22,7 @@ from ..shape import transform as steps
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
 from .assign import check_writable, converted, handle_of, node_of, write
+from .bitcast import bitcast_of
 from .container import DType, XContainer
 from .convert import LayoutLike, layout_of, pinned_dtype, policy_of, raw, store, values_node
 from .expression import XExpression
@@ -190,19 +191,9 @@ class XArray(XContainer):
         >>> a.bitcast("f32[16,128]{1,0:T(8,128)}")[8, 0]
         XView(1024., dtype=float32)
         """
-        wanted = ArraySpec.parse(spec) if isinstance(spec, str) else spec
-        if not (wanted.is_array and wanted.is_static):
-            raise LayoutError(f"bitcast: {wanted} is not the spec of one array of a fixed shape")
-        mine = self.spec
-        dtype, layout = wanted.dtype, wanted.layout or Layout.row_major(wanted.rank)
-        if dtype.itemsize != self._dtype.itemsize or not mine.is_bitcast(wanted):
-            raise LayoutError(
-                f"bitcast: {mine} is not {wanted} in memory; every element must keep its place "
-                "and its width, and the memory its size"
-            )
-        place, policy = layout_of(wanted.dimensions, layout, None, dtype, "bitcast")
-        start = self._map.byte_start(self._dtype.itemsize) * 8 // place.bits_of(dtype.itemsize)
-        return XArray._own(self._buffer, replace(place, offset=start), dtype, policy)
+        place, dtype, policy = bitcast_of(self.spec, self._buffer, self._map, spec)
+        self._buffer.kept = True
+        return XArray._own(self._buffer, place, dtype, policy)
 
     def _compact(self) -> Map:
         """Return the contiguous layout nearest to the present one."""
@@ -283,7 +274,7 @@ class XArray(XContainer):
 
     def _move(self, buffer: Buffer, place: Map) -> None:
         """Give up the present memory for another."""
-        self._buffer.retired = True
+        self._buffer.retired = not self._buffer.kept
         self._buffer, self._map = buffer, place
 
     def _policy_layout(self, shape: tuple[int, ...], start: int = 0) -> Map:

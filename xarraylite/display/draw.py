@@ -57,6 +57,9 @@ class Drawing:
     def _repr_svg_(self) -> str:
         return self.svg
 
+    def _repr_html_(self) -> str:
+        return self.svg
+
     def __repr__(self) -> str:
         rows, columns = self.grid.rows.axis.padded, self.grid.columns.axis.padded
         return f"<Drawing of {self.spec}, {rows} x {columns} positions>"

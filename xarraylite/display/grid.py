@@ -180,6 +180,8 @@ def grid_of(
     frame = _frame(spec)
     default = _sides(frame, range(len(frame.axes) - 2, len(frame.axes)))
     (down, across), still = _plane(spec, frame, default, index)
+    if 0 in spec.dimensions:  # there is no plane with an element in it
+        return Grid(spec, frame, _side(frame, down, ()), _side(frame, across, ()), still)
     rows = _side(frame, down, _landmarks(frame, down, max_rows))
     columns = _side(frame, across, _landmarks(frame, across, max_columns))
     return Grid(spec, frame, rows, columns, still)
@@ -203,6 +205,8 @@ def _frame(spec: ArraySpec) -> Frame:
     rank = len(spec.dimensions)
     if layout is None:
         return frame_of(spec.dimensions, tuple(range(rank - 1, -1, -1)), ())
+    if 0 in spec.dimensions:  # no tiles to show
+        return frame_of(spec.dimensions, layout.minor_to_major, ())
     return frame_of(spec.dimensions, layout.minor_to_major, layout.tile_dims)
 
 

@@ -134,18 +134,22 @@ def clear_programs() -> None:
 def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     """Return the layout of a new result: that of its operands where they agree, else row-major.
 
-    Column-major if all operands are; tiled if all are tiled alike.  Operands of lower rank and
-    those whose layout is both row- and column-major do not count.
+    Tiled if all operands are tiled alike, column-major or in another order of dimensions if all
+    are.  Operands of lower rank and those whose layout is both row- and column-major do not count.
     """
     shape = node.shape
     common = _common_tiles(graph, node) if tiled else None
     if common is not None:
         sources = {leaf.dtype for leaf in _voters(graph, node)}
         return like(common, node.dtype, node.dtype if node.dtype in sources else sources.pop())
-    if len(shape) > 1:
-        votes = {_vote(leaf) for leaf in _voters(graph, node)} - {None}
-        if votes == {"column"}:
+    places = [leaf.map for leaf in _voters(graph, node) if not _is_both(leaf.map)]
+    if len(shape) > 1 and places:
+        if all(place.is_column_major() for place in places):
             return Strided.column_major(shape)
+        order = places[0].based()
+        dense = isinstance(order, Strided) and order.is_contiguous() and order.shape == shape
+        if dense and all(place.based() == order for place in places):
+            return order
     return Strided.row_major(shape)
 
 
@@ -166,11 +170,8 @@ def _voters(graph: Graph, node: Node) -> list[Leaf]:
     return [leaf for leaf in graph.leaves if len(leaf.shape) == len(node.shape)]
 
 
-def _vote(leaf: Leaf) -> str | None:
-    row, column = leaf.map.is_row_major(), leaf.map.is_column_major()
-    if row and column:
-        return None
-    return "column" if column else "row"
+def _is_both(place: Map) -> bool:
+    return place.is_row_major() and place.is_column_major()
 
 
 def raw_target(node: Node, layout: Map) -> Buffer:

@@ -243,7 +243,7 @@ def muladd(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 _LANES = 32
 
 
-def _lanes(numba_type: Any, llvm_type: Any, fold: str) -> Any:
+def _lanes(numba_type: Any, llvm_type: Any, fold: Callable[[Any, Any, Any], Any]) -> Any:
     """Return a fold by halving of the first ``count`` of `_LANES` values in stack scratch.
 
     All are read; the identity ``rest`` stands for the others.
@@ -272,7 +272,7 @@ def _lanes(numba_type: Any, llvm_type: Any, fold: str) -> Any:
                 none = ir.Constant(values.type, ir.Undefined)
                 low = builder.shuffle_vector(values, none, places(0, 1, width))
                 high = builder.shuffle_vector(values, none, places(width, 1, width))
-                values = getattr(builder, fold)(low, high)
+                values = fold(builder, low, high)
             return builder.extract_element(values, zero)
 
         return numba_type(types.int64, types.int64, numba_type), codegen
@@ -280,8 +280,32 @@ def _lanes(numba_type: Any, llvm_type: Any, fold: str) -> Any:
     return lanes
 
 
-#: LLVM's instructions for folds by lanes, for floats and for integers.
-_FOLDS = {"add": ("fadd", "add"), "multiply": ("fmul", "mul")}
+def _plain_fold(method: str) -> Callable[[Any, Any, Any], Any]:
+    return lambda builder, a, b: getattr(builder, method)(a, b)
+
+
+def _extreme_fold(kind: str, sign: str) -> Callable[[Any, Any, Any], Any]:
+    """Return the fold that keeps the greater or smaller value, as `scalars_float.maximum_f`."""
+
+    def fold(builder: Any, a: Any, b: Any) -> Any:
+        if kind == "f":
+            first = builder.fcmp_ordered(sign, a, b)
+            first = builder.or_(first, builder.fcmp_unordered("uno", a, a))
+        else:
+            compare = builder.icmp_signed if kind == "i" else builder.icmp_unsigned
+            first = compare(sign, a, b)
+        return builder.select(first, a, b)
+
+    return fold
+
+
+#: Folds by lanes, for each kind of register.
+_FOLDS: dict[str, dict[str, Callable[[Any, Any, Any], Any]]] = {
+    "add": {"f": _plain_fold("fadd"), "i": _plain_fold("add"), "u": _plain_fold("add")},
+    "multiply": {"f": _plain_fold("fmul"), "i": _plain_fold("mul"), "u": _plain_fold("mul")},
+    "maximum": {kind: _extreme_fold(kind, ">") for kind in "fiu"},
+    "minimum": {kind: _extreme_fold(kind, "<") for kind in "fiu"},
+}
 
 
 def library() -> dict[str, Any]:
@@ -296,10 +320,9 @@ def library() -> dict[str, Any]:
         "bits_f64": _bit_cast(types.float64, types.int64, ir.IntType(64)),
         "float_f64": _bit_cast(types.int64, types.float64, ir.DoubleType()),
     }
-    for name, (real, whole) in _FOLDS.items():
-        for kind in ("f32", "f64", "i64", "u64"):
-            fold = real if kind[0] == "f" else whole
-            names[f"lanes_{name}_{kind}"] = _lanes(*_REAL[kind], fold)
+    for name, folds in _FOLDS.items():
+        for kind in ("f32", "f64", "i32", "i64", "u32", "u64"):
+            names[f"lanes_{name}_{kind}"] = _lanes(*_REAL[kind], folds[kind[0]])
     for scope, (load, store) in {
         "src": ("load", None),
         "dst": ("peek", "store"),

@@ -301,6 +301,7 @@ def reduce_step(
             cost_of(lowered.body) * rows * width,
             rows,
             chunks=_with_offsets(chunks, rows, width, stride * unit(to.bits)) if parts else (),
+            ordered=packing(to.bits) > 1,
             split_inner=not along,
         ),
         f"{note} [{form.value}, {outer if along else outer * width} results"

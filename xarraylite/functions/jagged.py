@@ -31,7 +31,7 @@ from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..shape.broadcast import check_axes
 from ..shape.jagged import JaggedShape
-from ..shape.ragged import Ints, Ragged, ints
+from ..shape.ragged import Ragged, ints
 from .groups import Axes, Axis, Groups, with_initial
 
 
@@ -96,22 +96,24 @@ class Segments:
             return Axes(self.rows.shape, self._tail, True)
         return Axes(self.rows.shape, (0, *self._tail), True) if self.depth == 0 else None
 
-    def _counts(self) -> Ints:
-        """Return the number of elements of each group."""
-        folded = math.prod([self.rows.shape[k] for k in self._tail])
-        if self.depth == self.rows.head:
-            return ints([folded] * bool(self.rows.count))
-        return ints(np.diff(self.rows.starts(self.depth)) * folded)
+    @property
+    def _inner(self) -> int:
+        """Number of elements of each row that are folded."""
+        return math.prod([self.rows.shape[k] for k in self._tail])
 
     @property
     def largest(self) -> int:
         """Number of elements of the largest group."""
-        return int(self._counts().max(initial=0))
+        if self._dense is not None:
+            return self._dense.largest
+        return self.rows.lengths(self.depth)[2] * self._inner
 
     @property
     def empty(self) -> bool:
         """Whether some group has no elements."""
-        return int(self._counts().min(initial=1)) == 0
+        if self._dense is not None:
+            return self._dense.empty
+        return self.rows.lengths(self.depth)[1] * self._inner == 0
 
     def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
         """Return each group folded, as one row with dimensions of extent 1; see `Groups.fold`."""
@@ -119,27 +121,27 @@ class Segments:
         if dense is not None:
             return dense.fold(op, node, initial)
         if op.identity is None and self.empty and initial is None:
-            at = int(self._counts().argmin())
+            at = int(self.rows.lengths(self.depth)[0].argmin()) if self._inner else 0
             raise ShapeError(
                 f"{op.name}: slice {at} of the jagged extents {self.rows.modes} has no elements "
                 f"along modes {self.modes}, and {op.name} has no identity; give initial="
             )
         if self._tail:
-            inner = math.prod([node.shape[k] for k in self._tail])
-            node = build.reduce(op, node, self._tail, True) if inner else self._nothing(op, node)
+            nothing = op.identity is None and not self._inner
+            node = self._nothing(node) if nothing else build.reduce(op, node, self._tail, True)
         folded = build.segment_reduce(op, node, self.rows.offsets_leaf(self.depth))
         result = with_initial(op, folded, initial)
         if op.identity is None and self.empty:
-            full = borrow_array(np.asarray(self._counts() > 0), op.name)
+            some = self.rows.lengths(self.depth)[0] * self._inner > 0
+            full = borrow_array(np.asarray(some), op.name)
             first = build.convert(as_operand(initial, op.name), node.dtype)
             result = build.elementwise(OPS["where"], self._beside(full), result, first)
         return result
 
-    def _nothing(self, op: Reduction, node: Node) -> Node:
-        """Return rows without elements folded: any value will do where there is no identity."""
+    def _nothing(self, node: Node) -> Node:
+        """Return a value for each row without elements, which will not be looked at."""
         shape = tuple([1 if k in self._tail else n for k, n in enumerate(node.shape)])
-        value = build.scalar(0 if op.identity is None else op.identity, node.dtype)
-        return build.broadcast_to(value, shape)
+        return build.broadcast_to(build.scalar(0, node.dtype), shape)
 
     def _beside(self, node: Node) -> Node:
         """Return one value for each group as it broadcasts against folded rows."""
@@ -159,7 +161,7 @@ class Segments:
         """Return the number of elements of each group."""
         if self._dense is not None:
             return self._dense.count(dtype, less)
-        counts = np.maximum(self._counts() - less, 0.0)
+        counts = np.maximum(self.rows.lengths(self.depth)[0] * self._inner - less, 0.0)
         return build.cast(self._beside(borrow_array(counts, "mean")), dtype)
 
     def places(self, shape: tuple[int, ...]) -> Node:

@@ -190,9 +190,7 @@ class Tiled:
                 rest = index[dims[0]]
             else:
                 rest = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])
-            for period, stride in digits:
-                position += rest // period * stride
-                rest %= period
+            position += place_of(rest, digits)
         return position
 
     def _by_levels(self, index: Sequence[int]) -> int:
@@ -241,6 +239,15 @@ class Tiled:
                     break
                 index[d] = 0
         return order
+
+
+def place_of(value: Any, digits: Digits) -> Any:
+    """Return the sum of a number's digits times their strides; of an int, or of an array."""
+    place = 0
+    for period, stride in digits:
+        place = place + value // period * stride
+        value = value % period
+    return place
 
 
 def _level(extents: tuple[int, ...], tile: tuple[int, ...]) -> Level:

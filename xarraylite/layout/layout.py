@@ -216,7 +216,8 @@ class Layout:
         """Sizes of every tile; padded dimensions appear as the one tile they are equal to."""
         if self.padded_dimensions is not None:
             padded = self.padded_dimensions
-            return (tuple([padded[d] for d in reversed(self.minor_to_major)]),)
+            # A tile has no size of 0; an extent of 0 makes no tile of whatever size.
+            return (tuple([padded[d] or 1 for d in reversed(self.minor_to_major)]),)
         return tuple([tile.dimensions for tile in self.tiles])
 
     def major(self, physical: int) -> int:

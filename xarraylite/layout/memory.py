@@ -25,7 +25,16 @@ def map_of(layout: Layout, shape: tuple[int, ...], dtype: DType, operation: str)
     LayoutError
         If the layout does not fit the shape, or its elements are too narrow for the dtype.
     """
-    layout.validate(shape)
+    try:
+        layout.validate(shape)
+    except LayoutError as error:
+        name = f"{dtype_name(dtype)}{list(shape)}"
+        raise LayoutError(f"{operation}: {layout} is no layout of {name}: {error}") from None
+    if layout.dynamic_shape_metadata_prefix_bytes:
+        raise LayoutError(
+            f"{operation}: layout {layout} puts the sizes of a dynamic shape before the elements; "
+            "a container's elements begin where its memory does"
+        )
     bits = element_bits(layout, dtype, operation)
     tail = layout.tail_padding_alignment_in_elements
     if not layout.tile_dims and tail == 1 and bits == 8 * dtype.itemsize:
@@ -60,11 +69,7 @@ def element_bits(layout: Layout, dtype: DType, operation: str) -> int:
 
 def like(layout: TiledMap, dtype: DType, source: DType) -> Map:
     """Return the map of a whole array of ``dtype`` that lies as one of ``source`` does."""
-    chosen = layout_for(layout.layout, dtype, source)
-    place = map_of(chosen, layout.dimensions, dtype, "evaluate")
-    if isinstance(place, Strided) and not (place.is_row_major() or place.is_column_major()):
-        return TiledMap.whole(chosen, layout.dimensions, element_bits(chosen, dtype, "evaluate"))
-    return place
+    return map_of(layout_for(layout.layout, dtype, source), layout.dimensions, dtype, "evaluate")
 
 
 def layout_for(layout: Layout, dtype: DType, source: DType) -> Layout:
@@ -84,7 +89,7 @@ def layout_of_map(place: Map) -> Layout | None:
     Where extents of 1 leave a choice, the order is the row-major one.
     """
     if isinstance(place, TiledMap):
-        return place.layout if place.is_whole else None
+        return _permuted(place)
     order = sorted(range(place.ndim), key=lambda d: (place.shape[d] != 1 and place.strides[d], -d))
     step = 1
     for d in order:
@@ -93,3 +98,25 @@ def layout_of_map(place: Map) -> Layout | None:
         step *= place.shape[d] or 1
     ranked = place.is_row_major()
     return Layout.row_major(place.ndim) if ranked else Layout(order)
+
+
+def _permuted(place: TiledMap) -> Layout | None:
+    """Return the layout of a whole tiled array, or of one with its dimensions permuted."""
+    if place.is_whole:
+        return place.layout
+    axes = [m.axis for m in place.step.maps]
+    plain = all(m.start == 0 and m.step == 1 for m in place.step.maps)
+    shape = tuple([place.dimensions[d] for d in _inverse(axes, place.ndim)])
+    if not plain or sorted(axes) != list(range(place.ndim)) or shape != place.shape:
+        return None
+    padded = place.layout.padded_dimensions
+    return replace(
+        place.layout,
+        minor_to_major=tuple([axes[d] for d in place.layout.minor_to_major]),
+        padded_dimensions=padded and tuple([padded[d] for d in _inverse(axes, place.ndim)]),
+    )
+
+
+def _inverse(axes: list[int], rank: int) -> list[int]:
+    """Return for each new dimension the old one, as far as there is one."""
+    return [axes.index(k) for k in range(rank) if k in axes]

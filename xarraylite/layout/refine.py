@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .digits import Digits
+from .digits import Digits, place_of
 from .strided import Strided
 from .tiled import Map, Term
 
@@ -50,11 +50,7 @@ class Wave(NamedTuple):
 
     def at(self, j: int) -> int:
         """Return the value at ``j``."""
-        rest, value = self.start + self.pace * j, 0
-        for period, stride in self.digits:
-            value += rest // period * stride
-            rest %= period
-        return value
+        return int(place_of(self.start + self.pace * j, self.digits))
 
     def shifted(self, by: int) -> Wave:
         """Return the wave that starts at ``by``."""

@@ -116,7 +116,12 @@ def check_index(
     index: Sequence[int], dimensions: tuple[int, ...], operation: str
 ) -> tuple[int, ...]:
     """Return ``index`` as plain integers, one per dimension and in range."""
-    found = tuple([operator.index(i) for i in index])
+    try:
+        found = tuple([operator.index(i) for i in index])
+    except TypeError:
+        raise IndexRangeError(
+            f"{operation}: an index is a sequence of integers, got {index!r}"
+        ) from None
     if len(found) != len(dimensions):
         raise IndexRangeError(
             f"{operation}: index {found} has {len(found)} entries for dimensions {dimensions}; "

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from ..shape.transform import FIXED, Transform, identity
-from .digits import Digits, Tiled
+from .digits import Digits, Tiled, place_of
 from .layout import Layout
 from .strided import Strided
 
@@ -37,12 +37,8 @@ class Term(NamedTuple):
 
     def at(self, index: Sequence[int]) -> int:
         """Return the value at an index."""
-        rest = self.start + sum([p * i for p, i in zip(self.paces, index, strict=True)])
-        value = 0
-        for period, stride in self.digits:
-            value += rest // period * stride
-            rest %= period
-        return value
+        moved = sum([p * i for p, i in zip(self.paces, index, strict=True)])
+        return int(place_of(self.start + moved, self.digits))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import LayoutError
 from ..dtypes.info import finfo
-from ..dtypes.names import kind
+from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import int_bounds
+from ..layout.digits import place_of
 from ..layout.layout import PaddingValue
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
@@ -23,31 +25,47 @@ from .buffer import Buffer
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
-def positions(layout: TiledMap) -> Array:
-    """Return the position of every element of a box, in elements of the buffer."""
-    rank, tiled = layout.ndim, layout.tiled
-    index: list[Array] = []
-    for start, pace, axis in layout.step.maps:
-        if axis == FIXED:
-            index.append(np.full((1,) * rank, start, np.int64))
-            continue
-        along = start + pace * np.arange(layout.shape[axis], dtype=np.int64)
-        index.append(along.reshape([-1 if k == axis else 1 for k in range(rank)]))
+Choice = tuple[int, Array]
+"""A dimension, and the indices along it that are meant (in any shape)."""
+
+
+def positions(layout: TiledMap, only: Choice | None = None) -> Array:
+    """Return the position of every element of a box, in elements of the buffer.
+
+    With ``only`` those of some indices along one dimension, in whose place the indices' stand.
+    """
+    tiled = layout.tiled
+    shape, along = _grid(layout.shape, only)
+    index: list[Any] = [
+        start if axis == FIXED else start + pace * along[axis]
+        for start, pace, axis in layout.step.maps
+    ]
     total: Any = layout.offset
     fields = tiled.fields
     if fields is None:
-        moved = tiled.physical_index(index)
         place: Any = 0
+        moved = tiled.physical_index(index)
         for extent, e in zip(tiled.physical_dimensions, moved, strict=True):
             place = place * extent + e
         total = total + place
     else:
         for dims, weights, digits in fields:
-            rest: Any = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])
-            for period, stride in digits:
-                total = total + rest // period * stride
-                rest = rest % period
-    return np.broadcast_to(np.asarray(total, np.int64), layout.shape)
+            merged = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])
+            total = total + place_of(merged, digits)
+    return np.broadcast_to(np.asarray(total, np.int64), shape)
+
+
+def _grid(shape: tuple[int, ...], only: Choice | None) -> tuple[tuple[int, ...], list[Array]]:
+    """Return the shape of a table of positions, and along it the indices of each dimension."""
+    parts: list[Array] = [np.arange(extent, dtype=np.int64) for extent in shape]
+    if only is not None:
+        parts[only[0]] = only[1]
+    full = sum([part.shape for part in parts], ())
+    ranks = [part.ndim for part in parts]
+    return full, [
+        part.reshape((1,) * sum(ranks[:k]) + part.shape + (1,) * sum(ranks[k + 1 :]))
+        for k, part in enumerate(parts)
+    ]
 
 
 def read(buffer: Buffer, dtype: np.dtype[Any], layout: Map) -> Array:
@@ -63,18 +81,28 @@ def read(buffer: Buffer, dtype: np.dtype[Any], layout: Map) -> Array:
     return codes.astype(np.bool_) if dtype == np.bool_ else codes.view(dtype)
 
 
-def write(buffer: Buffer, dtype: np.dtype[Any], layout: Map, values: Array) -> None:
-    """Write an array of ``dtype`` to the elements of a layout; what lies between them stays."""
+def write(
+    buffer: Buffer,
+    dtype: np.dtype[Any],
+    layout: Map,
+    values: Array,
+    only: Choice | None = None,
+) -> None:
+    """Write an array of ``dtype`` to the elements of a layout; what lies between them stays.
+
+    With ``only`` to those of some indices along one dimension; of equal ones the last counts.
+    """
     if isinstance(layout, Strided):
-        np.copyto(buffer.view(dtype, layout), values, casting="unsafe")
+        view = buffer.view(dtype, layout)
+        view[... if only is None else (slice(None),) * only[0] + (only[1],)] = values
         return
-    where = positions(layout)
-    values = np.broadcast_to(np.asarray(values, dtype), layout.shape)
+    where = positions(layout, only)
+    values = np.broadcast_to(np.asarray(values, dtype), where.shape)
     if layout.bits >= 8:
         _cells(buffer, dtype, layout)[where] = values
         return
     per, mask = 8 // layout.bits, (1 << layout.bits) - 1
-    codes = np.ascontiguousarray(values).view(np.uint8).reshape(layout.shape) & np.uint8(mask)
+    codes = np.ascontiguousarray(values).view(np.uint8).reshape(where.shape) & np.uint8(mask)
     for place in range(per):  # one element of each byte at a time
         chosen = where % per == place
         bytes_ = where[chosen] // per
@@ -124,6 +152,10 @@ def padding_value(wanted: PaddingValue | None, dtype: np.dtype[Any]) -> Any:
             if np.isinf(endless):
                 return endless[()]
             return finfo(dtype).min if lowest else finfo(dtype).max
+        raise LayoutError(
+            f"layout: the padding value {wanted.name} needs an order, which {dtype_name(dtype)} "
+            "has not"
+        )
     return None
 
 

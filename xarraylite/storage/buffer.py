@@ -111,6 +111,8 @@ class Buffer:
         Whether writing is refused.
     owner : object or None
         The object the bytes were borrowed from; None if they were allocated here.
+    kept : bool
+        Whether another container than its first one owns it too, after a bitcast.
     retired : bool
         Set by a container that has moved to another buffer: nobody will write here again.
     shared : bool
@@ -126,6 +128,7 @@ class Buffer:
         "nbytes",
         "owner",
         "readonly",
+        "kept",
         "retired",
         "shared",
     )
@@ -145,6 +148,7 @@ class Buffer:
         self.nbytes = nbytes
         self.readonly = readonly
         self.owner = owner
+        self.kept = False
         self.retired = False
         self.shared = owner is not None
         self._reading: weakref.ref[Reading] | None = None

@@ -54,7 +54,11 @@ from .walkers import (
 LANES = 32
 
 #: Folds that `intrinsics` has for many lanes, by name of the operation and of the register type.
-LANED = {(op, value) for op in ("add", "multiply") for value in ("f32", "f64", "i64", "u64")}
+LANED = {
+    (op, value)
+    for op in ("add", "multiply", "maximum", "minimum")
+    for value in ("f32", "f64", "i32", "i64", "u32", "u64")
+}
 
 
 @dataclass(frozen=True, slots=True)
