@@ -103,11 +103,11 @@ class Tensors(Comparison):
         self.xarraylite()
         rounds, self.rounds = self.rounds, min(ROUNDS, 5)
         self.best = self.tensordot
-        if self.axes is None or self.time_of(self.einsum) < self.time_of(self.tensordot):
+        if self.axes is None or self.seconds_of(self.einsum) < self.seconds_of(self.tensordot):
             self.best = self.einsum
         self.rounds = rounds
 
-    def time_of(self, numpy: Callable[[], object]) -> float:
+    def seconds_of(self, numpy: Callable[[], object]) -> float:
         """Seconds of one of NumPy's ways."""
         self.best = numpy
         return self.compare().numpy

@@ -131,7 +131,13 @@ def segment_step(
         block,
         (*addresses, (words.index["o"], offsets, 0, 1)),
         scalar_places(words, lowered),
-        Work(elements + rows, 1, cost_of(lowered.body) * columns, split_inner=False),
+        Work(
+            elements + rows,
+            1,
+            cost_of(lowered.body) * columns,
+            ordered=packing(to.bits) > 1,
+            split_inner=False,
+        ),
         f"{note} [segments, {rows * columns} results of {elements * columns} elements]",
         traffic_of(lowered, to) + 8 * (rows + 1),
     )

@@ -10,10 +10,11 @@ import numpy as np
 from .._errors import ShapeError
 from ..containers.adapt import adapt
 from ..containers.container import XContainer
-from ..containers.convert import LayoutLike, pinned_dtype
+from ..containers.convert import LayoutLike, as_order, pinned_dtype
 from ..containers.expression import XExpression
 from ..containers.xarray import XArray
 from ..layout.blocked import blocked_layout
+from ..layout.strided import DYNAMIC
 from ..shape.nested import Nested
 from ..shape.shape import Shape
 from .creation import check_device
@@ -78,7 +79,7 @@ def asarray(
     if shape is not None:
         values, layout = _shaped(values, shape, layout)
     wanted = pinned_dtype(dtype)
-    plain = layout is None and strides is None
+    plain = strides is None and (layout is None or _lies_so(values, layout))
     as_is = plain and copy is not True
     if as_is and isinstance(values, XContainer) and (wanted is None or values.dtype == wanted):
         return values
@@ -90,6 +91,12 @@ def asarray(
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
     return XArray(values, dtype, layout, strides)
+
+
+def _lies_so(values: object, layout: LayoutLike) -> bool:
+    """Tell whether a container has the layout that is asked for already."""
+    order = as_order(layout, "asarray")
+    return isinstance(values, XContainer) and order is not DYNAMIC and values.layout == order
 
 
 def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
