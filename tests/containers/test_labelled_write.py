@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -156,3 +157,33 @@ def test_noalias_is_checked() -> None:
         xl.noalias(c)["i,j"] = xl.asarray(values)["i,k"] * xl.asarray(values)["k,j"]
         with pytest.raises(xl.NoAliasError, match="noalias"):
             xl.noalias(c)["i,k"] = c["i,j"] * c["j,k"]
+
+
+def test_noalias_leaves_elementwise_reads_to_the_engine() -> None:
+    c, values = square()
+    row = xl.asarray(values[0])
+    with count_allocations() as count:
+        xl.noalias(c)["i,j"] = c["i,j"] * row["j"]
+    assert count.snapshots == 0
+    with xl.config(check_noalias=True):
+        xl.noalias(c)["i,j"] = c["i,j"] * row["j"]
+        xl.noalias(c)["i,k"] += row["i"] * row["k"]
+        with pytest.raises(xl.NoAliasError, match="noalias"):
+            xl.noalias(c)["i,j"] = c["j,i"]
+    np.testing.assert_allclose(np.asarray(c), values * values[0] ** 2 + np.outer(*[values[0]] * 2))
+
+
+def test_an_expression_used_up_under_noalias_is_refused() -> None:
+    c, _ = square()
+    e = c["i,j"] * 2
+    xl.noalias(c)["i,j"] = e
+    for again in (lambda: xl.eval(e, "i,j"), lambda: e + e, lambda: -e):
+        with pytest.raises(xl.StaleOperandError, match="consumed"):
+            again()
+
+
+def test_the_handle_is_no_array() -> None:
+    e = square()[0]["i,j"]
+    for use in (np.asarray, bool, pickle.dumps):
+        with pytest.raises(TypeError, match="XLabelled i=40, j=40"):
+            use(e)

@@ -14,7 +14,7 @@ import xarraylite as xl
 from tests.properties import tiling
 from xarraylite.dtypes.names import as_dtype
 from xarraylite.functions.linear_algebra import einsum, matmul, tensordot, vecdot
-from xarraylite.testing import assert_same_bits
+from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing.operands import LAYOUTS, fill, sample
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -95,7 +95,7 @@ def test_operators() -> None:
         ((3,), (), "at least one dimension"),
         ((2, 3), (2, 3), r"last dimension of the left operand \(3\) and the second to last"),
         ((3,), (4,), r"\(3\) and the only one of the right \(4\)"),
-        ((2, 2, 3), (3, 3, 2), "extent 2 in one operand and 3 in another"),
+        ((2, 2, 3), (3, 3, 2), r"matmul.*do not broadcast: shapes \(2,\), \(3,\)"),
     ],
 )
 def test_matmul_errors(left: tuple[int, ...], right: tuple[int, ...], message: str) -> None:
@@ -301,3 +301,21 @@ def test_they_evaluate(function: Callable[[Any], Any]) -> None:
     assert_same_bits(result, np.asarray(function(VALUES[0][:, :3] + 1)))
     with pytest.raises(xl.TracedValueError):
         xl.jit(function)(a)
+
+
+@pytest.mark.parametrize("axes", [True, (1.0, 0), ((0, False), (1, 0)), 1.0])
+def test_tensordot_refuses_axes_that_are_no_integers(axes: Any) -> None:
+    with pytest.raises(xl.ShapeError, match=r"tensordot.*(whole|a) number"):
+        tensordot(xl.ones((2, 2)), xl.ones((2, 2)), axes=axes)
+
+
+def test_sizes_are_checked_before_operands_are_copied() -> None:
+    a, b = xl.broadcast_to(xl.ones(()), (1000, 2)), xl.broadcast_to(xl.ones(()), (2, 1000))
+    with xl.config(max_result_bytes=100_000), count_allocations() as count:
+        with pytest.raises(xl.SizeError, match=r"einsum: .*i=1000, j=1000.* 8000000 bytes"):
+            einsum("ik,kj->ij", a, b)
+    assert count.temporaries == 0
+    n = 2**30
+    a, b = xl.broadcast_to(xl.ones(()), (n, 2)), xl.broadcast_to(xl.ones(()), (2, n))
+    with pytest.raises(xl.SizeError, match=f"{8 * n * n} bytes"):
+        einsum("ik,kj->ij", a, b)

@@ -31,3 +31,16 @@ def test_blocked_layouts() -> None:
         xl.asarray(folded, shape=nested)
     with pytest.raises(xl.LayoutError):
         xl.asarray(folded, layout="blocked")
+
+
+def test_blocks_of_a_tiling() -> None:
+    values = np.arange(400.0).reshape(20, 20)
+    nested = xl.Nested([2, 2], xl.TiledShape([[10, 10], [10, 10]]))
+    a = xl.asarray(values, shape=nested, layout="blocked")
+    assert str(a.layout) == "{1,0:T(10,10)}"
+    assert np.array_equal(a, values)
+    apart = xl.asarray(np.zeros((2, 2, 10, 10)), shape=nested, layout="blocked")
+    assert str(apart.layout) == "{3,2,1,0:T(10,10)}"
+    uneven = xl.Nested([2, 2], xl.TiledShape([[10, 10], [5, 15]]))
+    with pytest.raises(xl.LayoutError, match="differ in size"):
+        xl.asarray(values, shape=uneven, layout="blocked")

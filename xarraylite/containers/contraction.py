@@ -44,7 +44,7 @@ from ..storage.pool import counters
 from .contract import Gemm, Sketch, contraction_order, count, plan_gemm
 from .convert import store
 from .gemm import Matrices, Product, accumulator, carrier, matrices
-from .labelled import Group, Indexed, Labels, Term, XLabelled
+from .labelled import Group, Indexed, Labels, Term, XLabelled, check_size
 
 DType = np.dtype[Any]
 
@@ -297,6 +297,8 @@ class Lowering:
         dtype = carrier(self.acc, count(summed, self.extents))
         if dtype is None or not self.is_matrix_product(left, right, summed, union):
             return self.fused(*self.packed_along(left, right, summed, union), kept, summed)
+        if self.notes is None and not (direct and dtype == self.dtype == self.writes):
+            check_size(kept, self.extents, dtype, "product of two operands")
         product = self.product(left, right, summed, dtype, self.destination if last else None)
         if direct and product.gemm.direct and dtype == self.dtype == self.writes:
             return product
@@ -379,6 +381,8 @@ class Lowering:
 
     def packed(self, part: Indexed, order: Labels, dtype: DType, reason: str) -> Indexed:
         """Return a factor copied, converted and evaluated into row-major memory."""
+        if self.notes is None:
+            check_size(order, self.extents, dtype, "copy of an operand")
         node = build.cast(aligned(part, order), dtype)
         place = Strided.row_major(node.shape)
         numpy_packs = place.size <= NUMPY_PACKS and isinstance(part.node, Leaf)

@@ -146,9 +146,11 @@ def _checked_integers(
     values: object, array: np.ndarray[tuple[int, ...], DType], dtype: DType, operation: str
 ) -> np.ndarray[tuple[int, ...], DType]:
     """Refuse Python integers that ``dtype`` cannot hold, which a cast would wrap."""
+    if not array.size:
+        return array
     if array.dtype.kind in "fO":  # int64 and uint64 together, or beyond both, besides real floats
         array = np.array(values, dtype=object)
-    if array.dtype.kind not in "iuO" or not array.size:
+    if array.dtype.kind not in "iuO":
         return array
     items = array.ravel().tolist()
     if not all(isinstance(item, int) for item in items):

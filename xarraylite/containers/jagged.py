@@ -9,11 +9,12 @@ from __future__ import annotations
 import importlib
 import math
 import sys
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 
-from .._errors import ShapeError
+from .._errors import DTypeError, ShapeError
 from ..expr import build
 from ..expr.build import describe
 from ..expr.node import Leaf, Node
@@ -201,12 +202,15 @@ class XJagged(XJaggedExpression, InPlace):
             If Awkward Array is not installed.
         """
         awkward = importlib.import_module("awkward")
-        layout = awkward.to_packed(awkward.Array(array)).layout
+        layout = _present(awkward.to_packed(awkward.Array(array)).layout)
         counts = [ints([len(layout)])]
         while layout.is_list and layout.parameter("__array__") is None:
-            starts = np.asarray(layout.to_ListOffsetArray64(True).offsets)
-            layout = layout.to_ListOffsetArray64(True).content
+            lists = layout.to_ListOffsetArray64(True)
+            starts = np.asarray(lists.offsets)
+            layout = _present(lists.content[: int(starts[-1])])
             counts.append(ints(np.diff(starts)))
+        if layout.is_unknown:
+            layout = layout.to_NumpyArray(np.float64)
         if not layout.is_numpy:
             raise ShapeError(
                 f"from_awkward: numbers in lists are needed, got {type(layout).__name__}"
@@ -222,10 +226,16 @@ class XJagged(XJaggedExpression, InPlace):
 
         Raises
         ------
+        DTypeError
+            For dtypes that Awkward Array does not have, such as bfloat16.
         ImportError
             If Awkward Array is not installed.
         """
         awkward = importlib.import_module("awkward")
+        if self.dtype.isbuiltin != 1:
+            raise DTypeError(
+                f"to_awkward: Awkward Array has no {self.dtype}; convert by astype('float32'), say"
+            )
         rows = self.rows
         layout = awkward.contents.NumpyArray(self._values().reshape(rows.shape).copy())
         for starts in reversed(rows.children[1:]):
@@ -314,7 +324,10 @@ class XJagged(XJaggedExpression, InPlace):
 
     def _write(self, value: object, held: bool) -> None:
         if isinstance(value, list | tuple):
-            value = XJagged(value, dtype=self.dtype)
+            made = XJagged(value, dtype=self.dtype)
+            # lists that are a box stretch as any dense array does
+            smooth = made._shape.is_smooth
+            value = made._flat._reshaped(made._shape.as_tuple()) if smooth else made
         operand: Any = spread(value, self.rows, "assignment")
         if isinstance(operand, Node):
             operand = XExpression(operand)
@@ -334,6 +347,19 @@ class XJagged(XJaggedExpression, InPlace):
 XJaggedExpression._container = XJagged
 
 
+def _present(layout: Any) -> Any:
+    """Return an Awkward layout that may have missing values without that possibility."""
+    if not layout.is_option:
+        return layout
+    missing = int(np.count_nonzero(np.asarray(layout.mask_as_bool(valid_when=False))))
+    if missing:
+        raise ShapeError(
+            f"from_awkward: numbers in lists are needed, got {missing} missing values; "
+            "awkward.fill_none and awkward.drop_none remove them"
+        )
+    return layout.project()
+
+
 def _space_of(shape: object, operation: str) -> Ragged:
     if not isinstance(shape, ShapeBase):
         raise ShapeError(f"{operation}: a JaggedShape is needed, got {shape!r}")
@@ -348,6 +374,11 @@ def _padded_shape(box: tuple[int, ...], lengths: Any) -> JaggedShape:
     if isinstance(lengths, ShapeBase):
         space = _space_of(lengths, "from_padded")
     else:
+        if not isinstance(lengths, Iterable):
+            raise ShapeError(
+                "from_padded: the lengths of the rows are needed, or a JaggedShape, "
+                f"got {lengths!r}"
+            )
         given = JaggedShape.from_lengths(lengths)._space()
         sides = [ints(np.full(given.n_slices, n)) for n in box[2:]]
         none = [None] * (2 + len(sides))

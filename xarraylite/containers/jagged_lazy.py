@@ -9,6 +9,7 @@ modes fold it row by row (`xl.sum` and its relatives, in `functions`).
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -205,33 +206,55 @@ class XJaggedExpression(Lifted):
             return self._part(self._shape, 0, self.size)
         if isinstance(first, slice) and not rest:
             return self._slice(first)
-        try:
-            index = first.__index__()
-        except (AttributeError, TypeError):
-            raise IndexRangeError(
-                f"{self._summary()}: index {key!r} is neither an integer, which may be followed by "
-                "others, nor a slice; see slice() and chip() for boxes"
-            ) from None
+        index = self._integer(first, key)
         if not -len(self) <= index < len(self):
-            raise IndexRangeError(f"{self._summary()}: index {index} is out of range")
+            raise IndexRangeError(
+                f"{self._summary()}: index {index} is out of range: there are {len(self)} slices"
+            )
         found = self._chip(index % len(self))
-        return found[tuple(rest)] if rest else found
+        if not rest:
+            return found
+        try:
+            return found[tuple(rest)]
+        except IndexRangeError as error:
+            raise IndexRangeError(f"{self._summary()}: index {key!r}: {error}") from None
+
+    def _integer(self, first: Any, key: object) -> int:
+        """Return the first entry of an index, or say what it should have been."""
+        if isinstance(first, str):
+            raise IndexRangeError(
+                f"{self._summary()}: index {key!r} is a label; jagged arrays take no labels, "
+                "their dense parts do"
+            )
+        try:
+            if not isinstance(first, bool):
+                return operator.index(first)
+        except TypeError:
+            pass
+        raise IndexRangeError(
+            f"{self._summary()}: index {key!r} is neither an integer, which may be followed by "
+            "others, nor a slice; see slice() and chip() for boxes"
+        )
 
     def _slice(self, wanted: slice) -> Any:
         low, high, step = wanted.indices(len(self))
         if step != 1:
             raise IndexRangeError(f"{self._summary()}: slices of jagged modes have step 1")
         high = max(low, high)
-        starts = self.offsets
         space = self._shape._space()
         whole: list[tuple[int, int] | None] = [(low, high), *[None] * (self.ndim - 1)]
         shape = JaggedShape._make(space.select(whole, (), "index"))
-        return self._part(shape, int(starts[low]), int(starts[high]))
+        return self._part(shape, self._start(low), self._start(high))
 
     def _chip(self, index: int) -> Any:
         """Return the slice at an index: dense if it is a smooth slice of the shape, else jagged."""
-        low, high = (int(n) for n in self.offsets[index : index + 2])
+        low, high = self._start(index), self._start(index + 1)
         return self._dense_or_part(self._shape.chip(index), low, high)
+
+    def _start(self, index: int) -> int:
+        """Return one entry of `offsets`, without making all of them."""
+        rows = self.rows
+        return rows.start(1, index) * math.prod(rows.tail)
 
     def _dense_or_part(self, shape: JaggedShape, low: int, high: int) -> Any:
         if shape.outer_rank:

@@ -94,10 +94,18 @@ class Rows:
 
     def starts(self, depth: int) -> Ints:
         """Return where the rows of each node at ``depth`` (at most ``head``) start, and the end."""
-        starts = ints(np.arange(self.count + 1))
-        for children in reversed(self.children[depth:]):
+        if depth == self.head:
+            return ints(np.arange(self.count + 1))
+        starts = self.children[-1]
+        for children in reversed(self.children[depth:-1]):
             starts = starts[children]
         return ints(starts)
+
+    def start(self, depth: int, node: int) -> int:
+        """Return where the rows of one node at ``depth`` start: one entry of `starts`."""
+        for children in self.children[depth:]:
+            node = int(children[node])
+        return node
 
     def lengths(self, depth: int) -> tuple[Ints, int, int]:
         """Return how many rows each node at ``depth`` has, the least of them and the most."""
@@ -192,14 +200,37 @@ class Rows:
         )
         if not fits:
             raise BroadcastError(
-                f"{operation}: the jagged extents {other.modes} are not those of {self.modes}; "
-                "jagged operands must agree everywhere, but for trailing modes of extent 1"
+                f"{operation}: the jagged extents {other.modes} are not those of {self.modes}"
+                f"{self._difference(other)}; jagged operands must agree everywhere, but for "
+                "trailing modes of extent 1"
             )
         if self.head == other.head:
             return node
         nodes = self.starts(depth).size - 1
         flat = build.reshape(node, (nodes, *other.tail[self.head - other.head :]))
         return build.gather(flat, 0, self.nodes_leaf(depth))
+
+    def _difference(self, other: Rows) -> str:
+        """Return the first slice of another extent than here, in words; "" if there is none."""
+        if self.rank != other.rank:
+            return ""
+        for mode, (mine, theirs) in enumerate(zip(self.children, other.children, strict=False)):
+            differ = np.diff(mine) != np.diff(theirs)
+            if differ.any():
+                node = int(differ.argmax())
+                slices = ", ".join(map(str, self.address(mode, node)))
+                extents = f"{theirs[node + 1] - theirs[node]}, not {mine[node + 1] - mine[node]}"
+                return f": slice [{slices}] has {extents}, along mode {mode}" if mode else ""
+        return ""
+
+    def address(self, depth: int, node: int) -> tuple[int, ...]:
+        """Return the offsets that lead to a node at ``depth`` (at most ``head``)."""
+        index: list[int] = []
+        for children in reversed(self.children[:depth]):
+            parent = int(np.searchsorted(children, node, side="right")) - 1
+            index.append(node - int(children[parent]))
+            node = parent
+        return tuple(reversed(index))
 
     def spread(self, node: Node, operation: str) -> Node:
         """Return a dense array as these rows want it: stretched mode by mode, from the right.

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
 from .._errors import ShapeError
+from ..dtypes.promotion import result_type
 from ..shape.ragged import Ragged, ints
 from .operands import HasNode
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+#: What `parse` looks at more closely, or leaves to the conversion of elements.
+_TAKEN = (list, tuple, str, bytes, np.ndarray, np.generic, HasNode)
 
 #: Slices of one node that `text` shows; more lose their middle.
 _SHOWN = 6
@@ -41,6 +46,12 @@ def parse(values: object, operation: str) -> tuple[list[Any] | Array, Ragged]:
         raise ShapeError(f"{operation}: nested lists are needed, got {type(values).__name__}")
     if level and all([_is_array(item) for item in level]):
         return _joined([np.asarray(item) for item in level], counts, operation)
+    for item in {type(item): item for item in level}.values():
+        if isinstance(item, Iterable) and not isinstance(item, _TAKEN):
+            raise ShapeError(
+                f"{operation}: at depth {len(counts)} there is a {type(item).__name__}; lists, "
+                "tuples, arrays and numbers are taken"
+            )
     for item in level:
         if isinstance(item, list | tuple) or _is_array(item):
             raise ShapeError(
@@ -62,7 +73,8 @@ def _joined(slices: list[Array], counts: list[Any], operation: str) -> tuple[Arr
     table = ints([item.shape for item in slices])
     columns = [ints(table[:, k]) for k in range(rank)]
     space = Ragged.checked(counts, columns, [None] * (len(counts) + rank))
-    return np.concatenate([item.reshape(-1) for item in slices]), space
+    dtype = result_type(*{item.dtype for item in slices})
+    return np.concatenate([item.reshape(-1).astype(dtype, copy=False) for item in slices]), space
 
 
 def nested(flat: Array, space: Ragged) -> Any:

@@ -21,11 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
-from .._errors import DTypeError, ShapeError
+from .._config import settings
+from .._errors import DTypeError, ShapeError, SizeError, StaleOperandError
 from ..dtypes.names import dtype_name
 from ..dtypes.promotion import check_scalar
 from ..expr.build import Operand
@@ -38,9 +40,7 @@ from .operands import as_operand, is_operand
 DType = np.dtype[Any]
 Labels = tuple[str, ...]
 
-#: Texts of labels that were read before.
-_parsed: dict[str, Labels] = {}
-_REMEMBERED = 1024
+INT64_MAX = 2**63 - 1
 
 
 class Described(Protocol):
@@ -160,7 +160,18 @@ class XLabelled:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The terms of the sum."""
+        """The terms of the sum.
+
+        Raises
+        ------
+        StaleOperandError
+            If an assignment used them up.
+        """
+        if not self._terms:
+            raise StaleOperandError(
+                f"{self!r} cannot be evaluated again: an assignment to its own operand has "
+                "consumed it"
+            )
         return self._terms
 
     @property
@@ -183,6 +194,35 @@ class XLabelled:
 
     def _text(self) -> str:
         return extents_text(self.extents)
+
+    def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> Any:
+        """Refuse: which labels are summed, and the order of the others, is not known.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(
+            f"{self!r} is no array yet; evaluate it with xl.eval and the labels of the result"
+        )
+
+    def __bool__(self) -> bool:
+        """Refuse: a labelled expression has no truth value."""
+        raise TypeError(f"bool: {self!r} has no truth value; evaluate it with xl.eval first")
+
+    def __reduce__(self) -> Any:
+        """Refuse: a lazy expression refers to memory of this process.
+
+        Raises
+        ------
+        TypeError
+            Always; containers pickle.
+        """
+        raise TypeError(
+            f"{self!r} is a lazy expression and cannot be pickled; evaluate it with xl.eval and "
+            "pickle the container"
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -225,7 +265,7 @@ class XLabelled:
     def __neg__(self) -> XLabelled:
         """Return the negative, lazily."""
         dtype = _result_dtype(OPS["negative"], self.dtype)
-        return XLabelled(_negated(self._terms), dtype, self.extents)
+        return XLabelled(_negated(self.terms), dtype, self.extents)
 
     def __pos__(self) -> XLabelled:
         """Return the expression itself."""
@@ -256,8 +296,8 @@ class XLabelled:
         terms = tuple(
             [
                 Term(a.factors + b.factors, a.scales + b.scales, a.negative != b.negative)
-                for a in _grouped(self._terms)
-                for b in _grouped(other._terms)
+                for a in _grouped(self.terms)
+                for b in _grouped(other.terms)
             ]
         )
         return XLabelled(terms, dtype, extents)
@@ -272,8 +312,8 @@ class XLabelled:
             return NotImplemented
         extents = self._joined(other, sign)
         dtype = _result_dtype(OPS[name], self.dtype, other.dtype)
-        terms = _negated(other._terms) if negative else other._terms
-        return XLabelled(self._terms + terms, dtype, extents)
+        terms = _negated(other.terms) if negative else other.terms
+        return XLabelled(self.terms + terms, dtype, extents)
 
     def _scaled(self, name: str, other: object) -> XLabelled:
         operand = as_operand(other, name)
@@ -286,9 +326,7 @@ class XLabelled:
         kind = operand.dtype if isinstance(operand, Node) else type(operand)
         dtype = _result_dtype(op, self.dtype, kind)
         check_scalar(operand, dtype)
-        terms = tuple(
-            [Term(t.factors, (*t.scales, (op, operand)), t.negative) for t in self._terms]
-        )
+        terms = tuple([Term(t.factors, (*t.scales, (op, operand)), t.negative) for t in self.terms])
         return XLabelled(terms, dtype, self.extents)
 
     def _joined(self, other: XLabelled, sign: str) -> dict[str, int]:
@@ -311,9 +349,10 @@ def labels_for(text: object, shape: tuple[int, ...], array: Described) -> Labels
     ShapeError
         For malformed or repeated labels, and for any other number of them.
     """
-    labels = _parsed.get(text) if isinstance(text, str) else None
-    if labels is None:
-        labels = _parse(text, f"labels of {array.summary()}")
+    try:
+        labels = _parsed(text)
+    except (ShapeError, TypeError):
+        labels = parse_labels(text, f"labels of {array.summary()}")
     if len(labels) != len(shape):
         raise ShapeError(
             f"labels of {array.summary()}: {text!r} has {len(labels)} labels, the array has "
@@ -322,13 +361,10 @@ def labels_for(text: object, shape: tuple[int, ...], array: Described) -> Labels
     return labels
 
 
-def _parse(text: object, operation: str) -> Labels:
-    """Return the labels in a text, and remember them."""
-    labels = parse_labels(text, operation)
-    if len(_parsed) >= _REMEMBERED:
-        _parsed.clear()
-    _parsed[text] = labels  # type: ignore[index]  # a str: anything else was refused
-    return labels
+@lru_cache(maxsize=1024)
+def _parsed(text: object) -> Labels:
+    """Return the labels in a text."""
+    return parse_labels(text, "labels")
 
 
 def result_labels(text: object, value: XLabelled, operation: str) -> Labels:
@@ -339,9 +375,10 @@ def result_labels(text: object, value: XLabelled, operation: str) -> Labels:
     ShapeError
         For malformed or repeated labels, and for those that a term does not have.
     """
-    labels = _parsed.get(text) if isinstance(text, str) else None
-    if labels is None:
-        labels = _parse(text, operation)
+    try:
+        labels = _parsed(text)
+    except (ShapeError, TypeError):
+        labels = parse_labels(text, operation)  # which names the operation
     check_result(labels, value, operation)
     return labels
 
@@ -382,6 +419,26 @@ def check_destination(
                 f"in the destination and {value.extents[label]} in {value!r}; the destination "
                 "never changes shape"
             )
+
+
+def check_size(labels: Labels, extents: Mapping[str, int], dtype: DType, operation: str) -> None:
+    """Refuse a result that may not be allocated, before any operand is copied for it.
+
+    Raises
+    ------
+    SizeError
+        Naming the labels and their extents.
+    """
+    nbytes = dtype.itemsize
+    for label in labels:
+        nbytes *= extents[label]  # Python integers: exact
+    limit = min(settings.max_result_bytes, INT64_MAX)
+    if nbytes > limit:
+        shown = extents_text({label: extents[label] for label in labels})
+        raise SizeError(
+            f"{operation}: a result of ({shown}) in {dtype_name(dtype)} needs {nbytes} bytes; the "
+            f"limit is {limit} (setting max_result_bytes)"
+        )
 
 
 def extents_text(extents: Mapping[str, int]) -> str:

@@ -35,6 +35,7 @@ from .labelled import (
     XLabelled,
     check_destination,
     check_result,
+    check_size,
     labels_for,
     require_labelled,
     result_labels,
@@ -76,18 +77,21 @@ def assign_labelled(
     """
     labelled, labels = checked(destination, text, value)
     check_writable(destination, "labelled assignment")
-    if noalias and settings.check_noalias:
-        _check_promise(destination, labelled)
     place = destination.map
     sketch = Sketch(labels, place.strides) if isinstance(place, Strided) else None
     result = Lowering(labelled, labels, sketch, destination.dtype).run()
-    if not held and not noalias:  # under noalias nobody has counted who holds it
-        labelled.release()
+    if not held and (not noalias or _reads(labelled.terms, destination.buffer)):
+        labelled.release()  # under noalias nobody has counted who holds it
     if not isinstance(result, Product):
         write(destination, result, Operand(result, held), noalias)
         return
     assert isinstance(place, Strided), "BLAS is planned for strided destinations only"
     if result.shares_memory(destination.buffer, place):
+        if noalias and settings.check_noalias:
+            raise NoAliasError(
+                f"noalias: an operand of {labelled!r} shares memory with the destination of shape "
+                f"{destination.shape}; leave noalias out"
+            )
         write(destination, _made(result, labels), None, noalias)
         return
     protect(destination.buffer, _NOTHING, None)
@@ -145,7 +149,7 @@ def evaluate_labelled(value: object, text: object) -> Leaf:
     SizeError
         If the result exceeds the ``max_result_bytes`` setting.
     """
-    return computed(*resulting(value, text))
+    return computed(*resulting(value, text), "eval")
 
 
 def resulting(value: object, text: object) -> tuple[XLabelled, Labels]:
@@ -167,8 +171,15 @@ def resulting(value: object, text: object) -> tuple[XLabelled, Labels]:
     return value, result_labels(text, value, "eval")
 
 
-def computed(value: XLabelled, labels: Labels) -> Leaf:
-    """Evaluate an expression whose terms have all the result's labels into row-major memory."""
+def computed(value: XLabelled, labels: Labels, operation: str) -> Leaf:
+    """Evaluate an expression whose terms have all the result's labels into row-major memory.
+
+    Raises
+    ------
+    SizeError
+        If the result exceeds the ``max_result_bytes`` setting; nothing is computed then.
+    """
+    check_size(labels, value.extents, value.dtype, operation)
     place = Strided.row_major(tuple([value.extents[k] for k in labels]))
     result = Lowering(value, labels, Sketch(labels, place.strides), value.dtype).run()
     if isinstance(result, Product):
@@ -223,24 +234,15 @@ def _read_in_place(value: XLabelled, lowering: Lowering) -> list[Leaf]:
     ]
 
 
-def _check_promise(destination: Writable, value: XLabelled) -> None:
-    """Refuse a broken ``noalias``: a sum of products that reads what is written."""
-    target = _target(destination)
-    for leaf in _leaves(value.terms):
-        if shares(target, leaf) and any([len(t.factors) > 1 for t in value.terms]):
-            raise NoAliasError(
-                f"noalias: operand {build.describe(leaf)} of {value!r} shares memory with the "
-                f"destination of shape {destination.shape}; leave noalias out"
-            )
-
-
-def _leaves(terms: tuple[Term, ...]) -> list[Leaf]:
-    """Return all operands in memory."""
-    found: list[Leaf] = []
+def _reads(terms: tuple[Term, ...], buffer: Buffer) -> bool:
+    """Tell whether an operand lies in a buffer."""
     for term in terms:
         for factor in term.factors:
             if isinstance(factor, Group):
-                found += _leaves(factor.terms)
-            else:
-                found += [node for node in postorder(factor.node) if isinstance(node, Leaf)]
-    return found
+                if _reads(factor.terms, buffer):
+                    return True
+            elif any(
+                [n.reading.buffer is buffer for n in postorder(factor.node) if isinstance(n, Leaf)]
+            ):
+                return True
+    return False

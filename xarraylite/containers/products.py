@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
-from .._errors import AxisError, ShapeError
+from .._errors import AxisError, BroadcastError, ShapeError
 from ..dtypes.names import kind
 from ..dtypes.promotion import result_type
 from ..expr import build
@@ -21,12 +21,13 @@ from ..expr.build import describe
 from ..expr.node import Leaf, Node
 from ..ops.table import OPS
 from ..shape import transform as steps
-from ..shape.broadcast import check_axis
+from ..shape.broadcast import broadcast_shapes, check_axis
 from ..shape.transform import Map, Transform
 from .labelled import Indexed, Labels, Term, XLabelled
 from .labelled_write import computed
 
 DType = np.dtype[Any]
+Shape = tuple[int, ...]
 
 
 def contract(
@@ -66,7 +67,7 @@ def contract(
     end = result_type(*[node.dtype for node, _ in plain]) if dtype is None else dtype
     factors = tuple([_stretched(node, labels, extents) for node, labels in plain])
     value = XLabelled((Term(factors),), end, extents)
-    return computed(value, out)
+    return computed(value, out, operation)
 
 
 def _diagonal(node: Node, labels: Labels, operation: str) -> tuple[Node, Labels]:
@@ -108,6 +109,7 @@ def matmul(left: Node, right: Node) -> Leaf:
             f"{'second to last' if len(right.shape) > 1 else 'only'} one of the right "
             f"({inner_right}) must be equal"
         )
+    _check_stacks(left.shape[:-2], right.shape[:-2], shown)
     stacks = max(len(left.shape), len(right.shape)) - 2
     stack = tuple([f"b{k}" for k in range(max(stacks, 0))])
     rows, columns = ("m",) * (len(left.shape) > 1), ("n",) * (len(right.shape) > 1)
@@ -128,6 +130,7 @@ def vecdot(left: Node, right: Node, axis: int) -> Leaf:
             f"{shown}: extents along the axis are {left.shape[axis]} and {right.shape[axis]}; "
             "they must be equal"
         )
+    _check_stacks(_without(left.shape, axis), _without(right.shape, axis), shown)
     count = max(len(left.shape), len(right.shape))
     labels = tuple([f"b{k}" for k in range(count)])
     out = labels[: count + axis] + labels[count + axis + 1 :]
@@ -135,6 +138,20 @@ def vecdot(left: Node, right: Node, axis: int) -> Leaf:
         left = conjugate(left)
     operands = [(x, _last(labels, len(x.shape))) for x in (left, right)]
     return contract(operands, out, None, "vecdot")
+
+
+def _check_stacks(left: Shape, right: Shape, shown: str) -> None:
+    """Refuse dimensions of a stack that do not broadcast."""
+    try:
+        broadcast_shapes(left, right)
+    except BroadcastError as error:
+        raise BroadcastError(f"{shown}: the other dimensions do not broadcast: {error}") from None
+
+
+def _without(shape: Shape, axis: int) -> Shape:
+    """Return a shape without the axis, which is negative."""
+    at = len(shape) + axis
+    return shape[:at] + shape[at + 1 :]
 
 
 def conjugate(node: Node) -> Node:
@@ -168,7 +185,7 @@ def _pairs_of_axes(
     if isinstance(axes, Sequence) and not isinstance(axes, str):
         if len(axes) != 2:
             raise ShapeError(f"{shown}: axes are a number or a pair of sequences")
-        first, second = [_axes(part) for part in axes]
+        first, second = [_axes(part, shown) for part in axes]
         if len(first) != len(second):
             raise ShapeError(f"{shown}: both operands need as many axes")
         a = [check_axis(axis, rank_left, "tensordot") for axis in first]
@@ -176,17 +193,22 @@ def _pairs_of_axes(
         if len(set(a)) != len(a) or len(set(b)) != len(b):
             raise AxisError(f"{shown}: an axis is named twice")
         return a, b
-    try:
-        count = operator.index(axes)  # type: ignore[arg-type]
-    except TypeError:
-        raise ShapeError(f"{shown}: axes are a number or a pair of sequences") from None
+    if isinstance(axes, bool | np.bool_) or not isinstance(axes, SupportsIndex):
+        raise ShapeError(f"{shown}: axes are a number or a pair of sequences")
+    count = operator.index(axes)
     if not 0 <= count <= min(rank_left, rank_right):
         raise AxisError(f"{shown}: there are no {count} common axes")
     return list(range(rank_left - count, rank_left)), list(range(count))
 
 
-def _axes(part: Any) -> list[int]:
-    return list(part) if isinstance(part, Sequence) else [operator.index(part)]
+def _axes(part: object, shown: str) -> list[int]:
+    """Return the axes of one operand: one, or a sequence of them."""
+    found: list[int] = []
+    for axis in part if isinstance(part, Sequence) else (part,):
+        if isinstance(axis, bool | np.bool_) or not isinstance(axis, SupportsIndex):
+            raise ShapeError(f"{shown}: axes are whole numbers, got {axis!r}")
+        found.append(operator.index(axis))
+    return found
 
 
 def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Leaf:

@@ -10,18 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol, SupportsIndex
+from typing import Final, Protocol, SupportsIndex
 
+from .._errors import ShapeError
 from ..containers.expression import XExpression
 from ..containers.operands import as_operand
 from ..dtypes.names import int64
 from ..expr import build
-from ..expr.build import Operand
+from ..expr.build import Operand, describe
 from ..expr.node import DType, Iota, Node
 from ..layout.strided import Strided, row_major_strides
 from ..ops.reductions import Reduction
 
 Axis = SupportsIndex | Iterable[SupportsIndex] | None
+
+#: What a reduction without an identity says of groups without elements.
+GIVE_INITIAL: Final = "; give initial="
 
 
 class Groups(Protocol):
@@ -31,15 +35,15 @@ class Groups(Protocol):
     ----------
     largest : int
         Number of elements of the largest group.
-    empty : bool
-        Whether some group has no elements.
+    empty : str
+        Which group is the first without elements, in words; "" if there is none.
     """
 
     @property
     def largest(self) -> int: ...
 
     @property
-    def empty(self) -> bool: ...
+    def empty(self) -> str: ...
 
     def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
         """Return each group of ``node`` folded, ``initial`` included.
@@ -96,9 +100,9 @@ class Axes:
         return math.prod([self.shape[axis] for axis in self.axes])
 
     @property
-    def empty(self) -> bool:
-        """Whether groups have no elements."""
-        return self.largest == 0
+    def empty(self) -> str:
+        """What has no elements, in words: the axes, also if there are no groups."""
+        return "" if self.largest else f"axis {self.axes} has no elements"
 
     def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
         """Return each group folded; see `Groups.fold`."""
@@ -132,6 +136,20 @@ class Axes:
     def wrap(self, folded: Node) -> XExpression:
         """Return the lazy results."""
         return XExpression(folded)
+
+
+def refuse_empty(groups: Groups, operation: str, node: Node, advice: str = "") -> None:
+    """Refuse groups of which one has no elements, for operations that need one.
+
+    Raises
+    ------
+    ShapeError
+        Naming the operation and the first such group.
+    """
+    if groups.empty:
+        raise ShapeError(
+            f"{operation}({describe(node)}): {groups.empty} and {operation} has no identity{advice}"
+        )
 
 
 def with_initial(op: Reduction, folded: Node, initial: object) -> Node:

@@ -32,7 +32,7 @@ from ..ops.table import OPS
 from ..shape.broadcast import check_axes
 from ..shape.jagged import JaggedShape
 from ..shape.ragged import Ragged, ints
-from .groups import Axes, Axis, Groups, with_initial
+from .groups import GIVE_INITIAL, Axes, Axis, Groups, refuse_empty, with_initial
 
 
 def operand_and_groups(
@@ -109,23 +109,32 @@ class Segments:
         return self.rows.lengths(self.depth)[2] * self._inner
 
     @property
-    def empty(self) -> bool:
-        """Whether some group has no elements."""
+    def empty(self) -> str:
+        """Which group is the first without elements, in words."""
+        along = f"along modes {self.modes}"
         if self._dense is not None:
-            return self._dense.empty
-        return self.rows.lengths(self.depth)[1] * self._inner == 0
+            dense = self._dense
+            groups = math.prod([n for k, n in enumerate(dense.shape) if k not in dense.axes])
+            if dense.largest or not groups:
+                return ""
+            return f"the jagged extents {self.rows.modes} have no elements {along}"
+        lengths, least, _ = self.rows.lengths(self.depth)
+        left = [n for k, n in enumerate(self.rows.shape) if k and k not in self._tail]
+        if least * self._inner or not math.prod(left):
+            return ""
+        at = int(lengths.argmin()) if self._inner else 0
+        address = ", ".join(map(str, self.rows.address(self.depth, at)))
+        return f"slice {address} of the jagged extents {self.rows.modes} has no elements {along}"
 
     def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
         """Return each group folded, as one row with dimensions of extent 1; see `Groups.fold`."""
+        if op.identity is None and initial is None:
+            refuse_empty(self, op.name, node, GIVE_INITIAL)
         dense = self._dense
         if dense is not None:
+            if op.identity is None and initial is None and dense.empty:
+                initial = 0  # of no result
             return dense.fold(op, node, initial)
-        if op.identity is None and self.empty and initial is None:
-            at = int(self.rows.lengths(self.depth)[0].argmin()) if self._inner else 0
-            raise ShapeError(
-                f"{op.name}: slice {at} of the jagged extents {self.rows.modes} has no elements "
-                f"along modes {self.modes}, and {op.name} has no identity; give initial="
-            )
         if self._tail:
             nothing = op.identity is None and not self._inner
             node = self._nothing(node) if nothing else build.reduce(op, node, self._tail, True)

@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ShapeError
 from ..containers.expression import XExpression
 from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
 from ..expr import build
-from ..expr.build import describe
 from ..expr.node import Node
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
-from .groups import Axis, Groups
+from .groups import Axis, Groups, refuse_empty
 from .jagged import operand_and_groups
 
 DType = np.dtype[Any]
@@ -333,8 +331,7 @@ def _position(op: Reduction, x: object, axis: int | None, keepdims: bool, name: 
     axes = None if axis is None else (axis,)
     node, groups = operand_and_groups(x, axes, keepdims, name)
     build.require_real(node, name)
-    if groups.empty:
-        raise ShapeError(f"{name}({describe(node)}): there is no element along axis {axis}")
+    refuse_empty(groups, name, node)
     kept = groups.kept()
     extreme = kept.back(kept.fold(op, node))
     hit: Node = build.elementwise(OPS["equal"], node, extreme)

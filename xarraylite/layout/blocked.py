@@ -19,8 +19,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .._errors import LayoutError
+from .._errors import LayoutError, ShapeError
 from ..shape.nested import Nested
+from ..shape.tiled import TiledShape
 from .layout import Layout
 
 
@@ -30,14 +31,14 @@ def blocked_layout(shape: Nested, extents: Sequence[int]) -> Layout:
     Parameters
     ----------
     shape : Nested
-        Of a smooth shape.
+        Of a smooth shape, or of a tiling with tiles of one size.
     extents : sequence of int
         Those of the array: of all modes side by side, or folded.
 
     Raises
     ------
     LayoutError
-        If the array has neither form, or an inner mode has no extent.
+        If the array has neither form, or an inner mode has no extent, or slices differ in size.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def blocked_layout(shape: Nested, extents: Sequence[int]) -> Layout:
     >>> str(blocked_layout(n, (20, 20))), str(blocked_layout(n, (2, 2, 10, 10)))
     ('{1,0:T(10,10)}', '{3,2,1,0:T(10,10)}')
     """
-    modes = shape.as_tuple()
+    modes = _modes(shape)
     layers = [tuple([modes[m] for m in shape.modes_in_layer(k)]) for k in range(shape.n_layers)]
     even = len({len(layer) for layer in layers}) == 1
     given = tuple(extents)
@@ -63,6 +64,18 @@ def blocked_layout(shape: Nested, extents: Sequence[int]) -> Layout:
         raise LayoutError(f"layout 'blocked': an inner mode of {shape!r} has extent 0")
     order = range(len(given) - 1, -1, -1)
     return Layout(order, [tile for tile in tiles if tile])
+
+
+def _modes(shape: Nested) -> tuple[int, ...]:
+    """Return the extent of every mode; a tiling has those of its grid and of one tile."""
+    inner = shape.shape
+    try:
+        return (inner.to_jagged() if isinstance(inner, TiledShape) else inner).as_tuple()
+    except ShapeError as error:
+        raise LayoutError(
+            f"layout 'blocked': the inner elements of {shape!r} differ in size; one layout has "
+            "tiles of one size"
+        ) from error
 
 
 def _folded(layers: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

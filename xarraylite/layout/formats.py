@@ -21,6 +21,7 @@ from itertools import permutations
 from typing import Final, NamedTuple
 
 from .._errors import LayoutError
+from ..shape.broadcast import HasExtents, unwrap_shape
 from . import elements
 from .elements import ElementType
 from .layout import Layout
@@ -62,7 +63,7 @@ CHIPS: Final[dict[str, Chip]] = {
 
 def tpu_layout(
     element_type: ElementType | str | object,
-    dimensions: Iterable[int],
+    dimensions: Iterable[int] | HasExtents,
     chip: str = "v5e",
 ) -> Layout:
     """Return the layout a TPU compiler chooses by default for an argument or a result.
@@ -71,7 +72,7 @@ def tpu_layout(
     ----------
     element_type : ElementType, str or dtype
         Element type, such as ``"bf16"``; the names are XLA's, so ``"u4"`` has four bits.
-    dimensions : sequence of int
+    dimensions : Shape or sequence of int
         Extents of the array; upper bounds, where a dimension is dynamic.
     chip : {'v2', 'v3', 'v4', 'v5e', 'v5p', 'v6e', 'tpu7x'}, default 'v5e'
         Generation of TPU.
@@ -108,7 +109,7 @@ def tpu_layout(
             f"tpu_layout: no rule is known for the element type {kind.name}; array elements of "
             "1, 2, 4, 8, 16, 32, 64 and 128 bits have one"
         )
-    extents = as_ints(dimensions, "tpu_layout")
+    extents = as_ints(unwrap_shape(dimensions), "tpu_layout")
     if any([n < 0 for n in extents]):
         raise LayoutError(
             f"tpu_layout: dimensions {extents} have a negative extent; give the upper bound of a "

@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from .._errors import IndexRangeError, LayoutError
+from ..shape.broadcast import HasExtents, unwrap_shape
 from .checks import check_order, check_padded, check_sparse, check_splits
 from .elements import ElementType
 from .fields import (
@@ -329,7 +330,7 @@ class Layout:
             padded_dimensions=padded and padded[:dimension] + padded[dimension + 1 :],
         )
 
-    def validate(self, dimensions: Sequence[int]) -> None:
+    def validate(self, dimensions: Sequence[int] | HasExtents) -> None:
         """Refuse the layout if it does not fit an array of these dimensions.
 
         Raises
@@ -344,7 +345,7 @@ class Layout:
         >>> from xarraylite.layout.layout import Layout
         >>> Layout((1, 0)).validate((2, 3))
         """
-        sizes = as_ints(dimensions, "Layout.validate: dimensions")
+        sizes = as_ints(unwrap_shape(dimensions), "Layout.validate: dimensions")
         check_order(self, len(sizes), "validate")
         check_padded(self, sizes)
         check_sparse(self)

@@ -21,6 +21,7 @@ from typing import Final, TypeAlias, cast
 
 from .._errors import IndexRangeError, LayoutError, SizeError
 from ..dtypes.names import DType
+from ..shape.broadcast import HasExtents, unwrap_shape
 from .checks import check_order, check_padded
 from .elements import ELEMENT_TYPES, ELEMENT_TYPES_BY_NUMBER, ElementType, element_type
 from .layout import Layout
@@ -48,7 +49,7 @@ class ArraySpec(SpecMethods):
     ----------
     element_type : ElementType, str or dtype
         XLA's name of a type, or anything that names a dtype.
-    dimensions : iterable of int, default none
+    dimensions : Shape or iterable of int, default none
         Sizes; ``UNBOUNDED`` (the smallest 64-bit integer) for one without a bound.
     layout : Layout or str, optional
         Where the elements lie.  Without one, the default layout is meant but not said.
@@ -99,14 +100,14 @@ class ArraySpec(SpecMethods):
     def __init__(
         self,
         element_type: object,
-        dimensions: Iterable[int] = (),
+        dimensions: Iterable[int] | HasExtents = (),
         layout: Layout | str | None = None,
         *,
         dynamic: Iterable[bool] | None = None,
         tuple_shapes: Iterable[ArraySpec] = (),
     ) -> None:
         kind = _as_kind(element_type)
-        sizes = as_ints(dimensions, f"ArraySpec: dimensions of {kind}")
+        sizes = as_ints(unwrap_shape(dimensions), f"ArraySpec: dimensions of {kind}")
         where = Layout.parse(layout) if isinstance(layout, str) else layout
         values = (kind, sizes, where, _as_flags(sizes, dynamic), _as_shapes(kind, tuple_shapes))
         for set_field, value in zip(_SETTERS, values, strict=True):

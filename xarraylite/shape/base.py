@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 from .._errors import BoundsError, ShapeError
-from .box import index_of, integers
+from .box import index_of, integer, integers
 from .combine import equal
 from .labels import IndexedShape, Mode, Term, parse_labels
 from .ragged import Ragged
@@ -174,8 +174,10 @@ class ShapeBase(ABC):
         result[labels] = expression
         return result
 
-    def same_extents(self, other: ShapeBase) -> bool:
+    def same_extents(self, other: object) -> bool:
         """Tell whether ``other`` equals this shape but for origins.
+
+        What is no shape, or has layers where this shape has none, does not.
 
         Examples
         --------
@@ -183,7 +185,11 @@ class ShapeBase(ABC):
         >>> part = xl.Shape(10, 20).slice(3)
         >>> part == xl.Shape(1, 20), part.same_extents(xl.Shape(1, 20))
         (False, True)
+        >>> part.same_extents((1, 20)), part.same_extents(xl.Nested([2], part))
+        (False, False)
         """
+        if not isinstance(other, ShapeBase) or other._generality > JAGGED:
+            return False
         if self.is_null or other.is_null:
             return self.is_null and other.is_null
         return equal(self._space(), other._space(), with_origins=False)
@@ -277,6 +283,13 @@ class ShapeBase(ABC):
     def _refuse_layers(self, other: ShapeBase) -> None:
         if other._generality > JAGGED:
             raise ShapeError(f"a {type(self).__name__} has no layers and cannot become {other!r}")
+
+    def _check_mode(self, mode: object, operation: str, first: int = 0) -> int:
+        """Return a mode; `ShapeError` unless it is an integer from ``first`` on below the rank."""
+        number = integer(mode, operation, "a mode")
+        if not first <= number < self.rank:
+            raise ShapeError(f"{operation}: there is no mode {number} in {self!r}")
+        return number
 
     def _check_leading(self, n_modes: int) -> None:
         if not 0 <= n_modes <= self.rank:

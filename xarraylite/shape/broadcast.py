@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from typing import SupportsIndex
+from typing import Any, Protocol, SupportsIndex
 
 from .._errors import AxisError, BroadcastError, ShapeError, SizeError
 
@@ -23,7 +23,33 @@ MAX_SIZE = (1 << 63) - 1
 MAX_RANK = 64
 
 
-def as_shape(value: SupportsIndex | Iterable[SupportsIndex], operation: str = "shape") -> Shape:
+class HasExtents(Protocol):
+    """A shape object: it iterates over its indices, and says its extents as a tuple."""
+
+    def as_tuple(self) -> Shape:
+        """Return the extents."""
+
+
+def unwrap_shape(value: Any) -> Any:
+    """Return the extents that a shape object says as a tuple, and anything else as it is.
+
+    Everything that is asked for a shape calls this first: iterating over a shape object yields
+    its indices, not its extents.
+
+    Raises
+    ------
+    ShapeError
+        If the shape object is jagged or null.
+    """
+    if type(value) is tuple:
+        return value
+    tell = getattr(value, "as_tuple", None)
+    return value if tell is None else tell()
+
+
+def as_shape(
+    value: SupportsIndex | Iterable[SupportsIndex] | HasExtents, operation: str = "shape"
+) -> Shape:
     """Return ``value`` (an int or a sequence of ints) as a checked shape.
 
     Raises
@@ -33,11 +59,8 @@ def as_shape(value: SupportsIndex | Iterable[SupportsIndex], operation: str = "s
     SizeError
         If the number of elements exceeds 2**63 - 1.
     """
-    # A shape object iterates over its indices; what it says as a tuple are its extents.
-    tell = getattr(value, "as_tuple", None)
-    if tell is not None:
-        value = tell()
-    extents = value if isinstance(value, Iterable) else (value,)
+    told = unwrap_shape(value)
+    extents = told if isinstance(told, Iterable) else (told,)
     shape = tuple(_extent(extent, operation) for extent in extents)
     check_rank(len(shape), operation)
     if math.prod(extent for extent in shape if extent) > MAX_SIZE:
@@ -69,7 +92,7 @@ def _extent(value: SupportsIndex, operation: str) -> int:
     return extent
 
 
-def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex, size: int) -> Shape:
+def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex | HasExtents, size: int) -> Shape:
     """Return ``shape`` with one ``-1`` replaced so that it holds ``size`` elements.
 
     Raises
@@ -77,7 +100,8 @@ def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex, size: int) -> S
     ShapeError
         If more than one extent is -1, or the sizes do not agree.
     """
-    raw = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    told = unwrap_shape(shape)
+    raw = tuple(told) if isinstance(told, Iterable) else (told,)
     unknown = [i for i, extent in enumerate(raw) if not isinstance(extent, bool) and extent == -1]
     if len(unknown) > 1:
         raise ShapeError(f"reshape: only one extent may be -1, got {raw}")
@@ -92,7 +116,7 @@ def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex, size: int) -> S
     return known
 
 
-def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
+def broadcast_shapes(*shapes: Sequence[int] | HasExtents) -> Shape:
     """Return the shape that all ``shapes`` broadcast to.
 
     Raises
@@ -105,14 +129,15 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
     >>> broadcast_shapes((3, 1), (4,), ())
     (3, 4)
     """
-    rank = max(map(len, shapes), default=0)
+    known = [unwrap_shape(shape) for shape in shapes]
+    rank = max(map(len, known), default=0)
     result = [1] * rank
-    for shape in shapes:
+    for shape in known:
         skip = rank - len(shape)
         for i, extent in enumerate(shape):
             if extent != 1 and extent != result[skip + i]:
                 if result[skip + i] != 1:
-                    shown = ", ".join(str(tuple(s)) for s in shapes)
+                    shown = ", ".join(str(tuple(s)) for s in known)
                     raise BroadcastError(
                         f"shapes {shown} cannot be broadcast together: extents "
                         f"{result[skip + i]} and {extent} at axis {skip + i} differ "
@@ -120,7 +145,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
                     )
                 result[skip + i] = extent
     if math.prod(result) > MAX_SIZE:
-        shown = ", ".join(str(tuple(s)) for s in shapes)
+        shown = ", ".join(str(tuple(s)) for s in known)
         raise SizeError(f"shapes {shown} broadcast to more than 2**63 - 1 elements")
     return tuple(result)
 

@@ -21,14 +21,7 @@ from .combine import equal
 from .labels import IndexedShape, Mode, Term
 from .ragged import Ints, Ragged
 from .shape import Shape
-from .slices import (
-    leaf,
-    lengths_of_offsets,
-    space_of_items,
-    space_of_lengths,
-    text,
-    to_list,
-)
+from .slices import leaf, lengths_of_offsets, space_of_items, space_of_lengths, text, to_list
 from .tables import assemble, extents_by_label
 
 
@@ -47,7 +40,8 @@ class JaggedShape(ShapeBase):
     Raises
     ------
     ShapeError
-        If the ranks of the slices differ, or a slice is a scalar or no shape.
+        If the ranks of the slices differ, a slice is a scalar or no shape, or the origin leads
+        beyond 2**63 - 1.
     SizeError
         If there are more than 2**63 - 1 elements.
 
@@ -107,6 +101,8 @@ class JaggedShape(ShapeBase):
         ShapeError
             For lengths that are negative or no integers, and for a level that does not have one
             number for each item of the level before it.
+        SizeError
+            If there are more than 2**63 - 1 elements.
 
         Examples
         --------
@@ -231,17 +227,20 @@ class JaggedShape(ShapeBase):
         >>> js.extent(0), js.extent(1, 1)
         (2, 20)
         """
-        number = integer(mode, "extent", "a mode")
-        if not 0 <= number < self.rank:
-            raise ShapeError(f"extent: there is no mode {number} in {self!r}")
+        number = self._check_mode(mode, "extent")
         return self._tree.extent(number, index_of((index,), "extent"))
 
     def extents_of(self, mode: int) -> Ints:
         """Return the extents of one mode everywhere, as a read-only array.
 
         There is one number per node of an outer mode, and one per smooth slice of an inner one.
+
+        Raises
+        ------
+        ShapeError
+            If there is no such mode; negative ones count from the last.
         """
-        return self._tree.values(range(self.rank)[mode])
+        return self._tree.values(self._check_mode(mode, "extents_of", -self.rank) % self.rank)
 
     def offsets(self, depth: int | None = None) -> Ints:
         """Return where the slices start in a flat buffer, and where the last one ends.

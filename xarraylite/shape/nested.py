@@ -220,7 +220,7 @@ class Nested(ShapeBase):
         """Return how many different indices the first ``n_modes`` modes have."""
         return self._inner.leading_size(n_modes)
 
-    def same_extents(self, other: ShapeBase) -> bool:
+    def same_extents(self, other: object) -> bool:
         """Tell whether ``other`` is nested alike and equals this shape but for origins."""
         if not isinstance(other, Nested) or other._layers != self._layers:
             return False

@@ -70,6 +70,13 @@ def joined_ranges(starts: Ints, counts: Ints) -> Ints:
     return ints(np.r_[0:total] + np.repeat(starts - (ends - counts), counts))
 
 
+def exact_sum(values: Ints) -> int:
+    """Return the sum of integers, in Python ints where floats say that 64 bits may not do."""
+    if float(np.sum(values, dtype=np.float64)) < 2.0**62:
+        return int(values.sum())
+    return sum(values.tolist())
+
+
 @dataclass(frozen=True, eq=False)
 class Ragged:
     """A ragged index space; see the module's docstring.
@@ -352,7 +359,16 @@ class Ragged:
         return Ragged(tuple(counts), tuple(extents), tuple(origins))
 
     def with_origin(self, origin: Sequence[int]) -> Ragged:
-        """Return the space whose leading modes start at ``origin`` everywhere."""
+        """Return the space whose leading modes start at ``origin`` everywhere.
+
+        Raises
+        ------
+        ShapeError
+            If an absolute index would not fit 64 bits.
+        """
+        largest = [int(self.values(mode).max(initial=0)) for mode in range(len(origin))]
+        if any([abs(start) + n > MAX_SIZE for start, n in zip(origin, largest, strict=True)]):
+            raise ShapeError(f"origin: {tuple(origin)} leads beyond 2**63 - 1")
         changed = [
             ints(np.repeat(np.int64(start), self.values(mode).size)) if start else None
             for mode, start in enumerate(origin)

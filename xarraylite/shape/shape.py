@@ -17,7 +17,6 @@ from .box import (
     Range,
     check_permutation,
     dropped_modes,
-    integer,
     integers,
     lexicographic,
     parse_ranges,
@@ -34,7 +33,8 @@ class Shape(ShapeBase):
     Parameters
     ----------
     *extents : int, or one iterable of int
-        One extent per mode; none for a scalar, which has rank 0 and one element.
+        One extent per mode; none for a scalar, which has rank 0 and one element.  Another shape
+        object may stand for its extents and origin; a `TiledShape` stands for the box it cuts.
     origin : iterable of int, optional
         Absolute index of the first element; zeros by default.
 
@@ -44,7 +44,9 @@ class Shape(ShapeBase):
         For extents that are negative, bools or no integers, for a rank above 64, and for an
         origin that does not have one integer per mode.
     SizeError
-        If there are more than 2**63 - 1 elements.
+        If there are more than 2**63 - 1 elements.  A shape with an extent of 0 has none, but the
+        product of its other extents is held to the same limit, so ``(2**40, 2**40, 0)`` is
+        refused: strides and partial sizes stay integers of 64 bits.
 
     See Also
     --------
@@ -80,7 +82,8 @@ class Shape(ShapeBase):
         given: Any = extents
         if len(extents) == 1 and isinstance(extents[0], ShapeBase):
             given = extents[0].as_tuple()
-            origin = extents[0].origin if origin is None else origin
+            if origin is None and any(extents[0].origin):  # a tiling has none, and twice the rank
+                origin = extents[0].origin
         elif len(extents) == 1 and isinstance(extents[0], Iterable):
             given = extents[0]
         self._extents = as_shape(given, "Shape")
@@ -108,12 +111,23 @@ class Shape(ShapeBase):
             Anything with an attribute ``shape`` (whose shape is meant), another shape object that
             is smooth, or extents.
 
+        Raises
+        ------
+        ShapeError
+            As for `Shape`, or if the container or shape is jagged.
+
         Examples
         --------
         >>> import xarraylite as xl
         >>> xl.Shape.of(xl.zeros((2, 3)))
         Shape(2, 3)
         """
+        jagged = getattr(value, "jagged_shape", None)
+        if jagged is not None and not jagged.is_smooth:
+            raise ShapeError(
+                f"Shape.of: the slices of the {type(value).__name__} differ in shape; its index "
+                "space is .jagged_shape"
+            )
         inner = value if isinstance(value, ShapeBase) else getattr(value, "shape", value)
         return Shape(inner)
 
@@ -176,10 +190,7 @@ class Shape(ShapeBase):
         ShapeError
             If there is no such mode.
         """
-        number = integer(mode, "extent", "a mode")
-        if not 0 <= number < self.rank:
-            raise ShapeError(f"extent: there is no mode {number} in {self!r}")
-        return self.extents[number]
+        return self.extents[self._check_mode(mode, "extent")]
 
     def leading_size(self, n_modes: int) -> int:
         """Return how many different indices the first ``n_modes`` modes have."""

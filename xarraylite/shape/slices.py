@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ShapeError
+from .._errors import ShapeError, SizeError
 from .base import ShapeBase
 from .box import integer
+from .broadcast import MAX_SIZE
 from .combine import stack
-from .ragged import Ints, Ragged, check_nodes, ints
+from .ragged import Ints, Ragged, check_nodes, exact_sum, ints
 from .shape import Shape
 
 #: Slices of one node that `repr` shows; more lose their middle.
@@ -61,6 +62,10 @@ def children(item: Any) -> list[Any]:
     ShapeError
         For anything else.
     """
+    if hasattr(item, "jagged_shape"):
+        raise ShapeError(
+            f"JaggedShape: a {type(item).__name__} is no shape; its index space is .jagged_shape"
+        )
     if isinstance(item, (str, bytes)) or not isinstance(item, Iterable):
         raise ShapeError(
             f"JaggedShape: slices are shapes or lists of them, got {item!r}; lengths of rows go "
@@ -134,16 +139,22 @@ def lengths(values: Any, operation: str) -> Ints:
     """Return non-negative integers as an array, without a copy if they are one of int64."""
     kind = getattr(getattr(values, "dtype", None), "kind", None)
     if kind is None:
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise ShapeError(f"{operation}: lengths are a vector of integers, got {values!r}")
         values = [integer(value, operation, "a length") for value in values]
     elif kind not in "iu" or values.ndim != 1:
         raise ShapeError(
             f"{operation}: lengths are a vector of integers, got {values.dtype} of shape "
             f"{values.shape}"
         )
-    array = ints(np.asarray(values, dtype=np.int64).copy())  # the caller's array may change
-    if array.size and int(array.min()) < 0:
-        raise ShapeError(f"{operation}: lengths must not be negative, got {int(array.min())}")
-    return array
+    plain = kind is None
+    least = min(values, default=0) if plain else int(np.min(values, initial=0))
+    largest = max(values, default=0) if plain else int(np.max(values, initial=0))
+    if least < 0:
+        raise ShapeError(f"{operation}: lengths must not be negative, got {least}")
+    if largest > MAX_SIZE:  # before int64 wraps it around
+        raise SizeError(f"{operation}: {largest} is more than 2**63 - 1")
+    return ints(np.asarray(values, dtype=np.int64).copy())  # the caller's array may change
 
 
 def space_of_lengths(levels: Sequence[Any]) -> Ragged:
@@ -153,15 +164,18 @@ def space_of_lengths(levels: Sequence[Any]) -> Ragged:
     ------
     ShapeError
         If there are no levels, or one does not have a number for each item of the one before it.
+    SizeError
+        For a length above 2**63 - 1.
     """
     columns = [lengths(level, "from_lengths") for level in levels]
     if not columns:
         raise ShapeError("from_lengths: the lengths of the rows are needed, got nothing")
     for above, below in pairwise(columns):
-        if int(above.sum()) != below.size:
+        items = exact_sum(above)
+        if items != below.size:
             raise ShapeError(
-                f"from_lengths: a level has {below.size} numbers for the {int(above.sum())} items "
-                "of the level before it"
+                f"from_lengths: a level has {below.size} numbers for the {items} items of the "
+                "level before it"
             )
     counts = [ints([columns[0].size]), *columns[:-1]]
     return Ragged.checked(counts, columns[-1:], [None] * (len(columns) + 1))

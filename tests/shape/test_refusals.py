@@ -1,0 +1,128 @@
+"""Shapes at the edges: what stands for a shape, 64-bit limits and what is no shape at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+TILING = xl.TiledShape([[10, 10], [10, 10]])
+
+
+def test_a_tiling_stands_for_the_box_it_cuts() -> None:
+    assert xl.Shape.of(TILING) == xl.Shape(TILING) == xl.Shape(20, 20)
+    assert xl.asarray(np.zeros((20, 20)), shape=TILING).shape == (20, 20)
+    moved = xl.Shape((2, 3), origin=(1, 0))
+    assert xl.Shape(moved) == xl.Shape(xl.JaggedShape(moved)) == moved
+    assert xl.Shape(moved, origin=(5, 5)).origin == (5, 5)
+
+
+@pytest.mark.parametrize(
+    "wrap", [xl.Shape, lambda *n: xl.JaggedShape(xl.Shape(n)), lambda *n: xl.Nested([len(n)], n)]
+)
+def test_shapes_are_accepted_where_extents_are(wrap: Callable[..., Any]) -> None:
+    shape, x = wrap(2, 3), xl.arange(6)
+    assert xl.reshape(x, shape).shape == (2, 3)
+    assert xl.XArray(x).reshape_(shape).shape == (2, 3)
+    assert xl.broadcast_shapes(wrap(2, 1), (3,), wrap(3)) == (2, 3)
+    assert xl.ArraySpec("f32", shape) == xl.ArraySpec("f32", (2, 3))
+    assert xl.tpu_layout("f32", shape) == xl.tpu_layout("f32", (2, 3))
+    xl.Layout((1, 0)).validate(shape)
+    with pytest.raises(xl.LayoutError):
+        xl.Layout((0,)).validate(shape)
+    with pytest.raises(xl.ShapeError, match="extents 2 and 3"):
+        xl.broadcast_shapes(wrap(2), wrap(3))
+    with pytest.raises(xl.ShapeError, match="6 elements do not fit"):
+        xl.reshape(x, wrap(2, 2))
+
+
+def test_jagged_shapes_are_no_extents() -> None:
+    jagged = xl.JaggedShape.from_lengths([1, 2])
+    for use in (
+        lambda: xl.reshape(xl.arange(3), jagged),
+        lambda: xl.broadcast_shapes(jagged, (1,)),
+        lambda: xl.ArraySpec("f32", jagged),
+        lambda: xl.tpu_layout("f32", jagged),
+    ):
+        with pytest.raises(xl.ShapeError, match="not smooth"):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (
+            lambda: xl.JaggedShape.from_lengths([2**62] * 4 + [1], [5]),
+            xl.ShapeError,
+            str(2**64 + 1),
+        ),
+        (lambda: xl.JaggedShape.from_lengths([2**62] * 2), xl.SizeError, "elements"),
+        (lambda: xl.JaggedShape.from_lengths([2**64]), xl.SizeError, "from_lengths"),
+        (lambda: xl.JaggedShape.from_lengths([-(2**64)]), xl.ShapeError, "negative"),
+        (
+            lambda: xl.JaggedShape.from_lengths(np.array([2**63], np.uint64)),
+            xl.SizeError,
+            "from_lengths",
+        ),
+        (lambda: xl.JaggedShape.from_offsets([0, 2**63]), xl.SizeError, "from_offsets"),
+        (lambda: xl.JaggedShape.from_lengths(5), xl.ShapeError, "vector of integers"),
+        (lambda: xl.JaggedShape.from_offsets(5), xl.ShapeError, "vector of integers"),
+        (lambda: xl.Shape(2**40, 2**40, 0), xl.SizeError, "elements"),
+    ],
+)
+def test_numbers_beyond_64_bits(
+    make: Callable[[], object], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_lengths_at_the_limit() -> None:
+    largest = np.array([2**63 - 1], np.uint64)
+    assert xl.JaggedShape.from_lengths(largest).size == 2**63 - 1
+    assert xl.JaggedShape.from_lengths([]).size == 0
+
+
+@pytest.mark.parametrize("origin", [(2**63,), (2**63 - 2,), (-(2**63),), (0, 2**63 - 2)])
+def test_origins_of_jagged_shapes_fit_64_bits(origin: tuple[int, ...]) -> None:
+    rows = [xl.Shape(1), xl.Shape(2)]
+    with pytest.raises(xl.ShapeError, match="beyond"):
+        xl.JaggedShape(rows, origin=origin)
+    jagged = xl.JaggedShape(rows)
+    with pytest.raises(xl.ShapeError, match="beyond"):
+        jagged.set_origin(*origin)
+    with pytest.raises(xl.ShapeError, match="beyond"):
+        xl.Nested([1, 1], jagged).set_origin(*origin)
+    jagged.set_origin(2**63 - 3)
+    assert max(jagged.indices(absolute=True))[0] == 2**63 - 2
+
+
+def test_modes_that_there_are_not() -> None:
+    jagged = xl.JaggedShape.from_lengths([1, 2])
+    assert jagged.extents_of(1).tolist() == jagged.extents_of(-1).tolist() == [1, 2]
+    for mode in (2, -3, "a", True, 1.0):
+        with pytest.raises(xl.ShapeError, match="extents_of"):
+            jagged.extents_of(mode)  # type: ignore[arg-type]
+
+
+def test_same_extents_of_anything() -> None:
+    shape, nested = xl.Shape(2, 3), xl.Nested([1, 1], (2, 3))
+    assert shape.same_extents(xl.JaggedShape(shape))
+    assert not shape.same_extents((2, 3))
+    assert not shape.same_extents(nested)
+    assert not nested.same_extents(shape)
+    assert not nested.same_extents((2, 3))
+    assert not xl.Shape.null().same_extents(xl.Nested.null())
+
+
+def test_jagged_containers_are_no_shapes() -> None:
+    x = xl.XJagged([[1], [2, 3]])
+    with pytest.raises(xl.ShapeError, match=r"\.jagged_shape"):
+        xl.JaggedShape(x)  # type: ignore[arg-type]
+    with pytest.raises(xl.ShapeError, match=r"\.jagged_shape"):
+        xl.Shape.of(x)
+    assert xl.Shape.of(xl.XJagged([[1], [2]])) == xl.Shape(2, 1)
