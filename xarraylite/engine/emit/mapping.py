@@ -40,6 +40,10 @@ from .walkers import (
 #: Elements per block of the staged modes: with 8-byte elements 8 KiB, a quarter of an L1 cache.
 BLOCK = 1024
 
+#: Bytes that `Mode.STREAM` stores at once: eight lines.  The loop over them has a fixed length,
+#: so that it is unrolled, and every operand's stream of reads pauses only shortly.
+STREAMED = 512
+
 #: Side of a tile: 64 lines of 64 bytes from each side fit an L1 cache together.
 TILE = 64
 
@@ -209,24 +213,30 @@ def _falling(source: Source, spec: MapSpec) -> None:
 
 
 def _stream(source: Source, spec: MapSpec) -> None:
-    """Store whole 64-byte lines past the caches, the ragged ends as usual."""
-    size = token(spec.operands[0].dtype).itemsize
+    """Store whole lines past the caches, the ragged ends as usual."""
+    names = token(spec.operands[0].dtype)
+    size, step = names.itemsize, STREAMED // names.itemsize
     fixed = _still(source, spec, "p")
-    source.line("low = j0")
     source.line(f"head = ((64 - (p0 + j0 * {size}) % 64) % 64) // {size}")
+    source.line("low = j0")
     source.line("high = min(j0 + head, j1)")
-    with source.block("if head == 0:"):
-        source.line(f"high = min(low + {BLOCK}, j1)")
-    with source.block("while low < j1:"):
-        _fill(source, spec, fixed)
+    _fill(source, spec, fixed)
+    _drain(source, spec)
+    # An address that is no multiple of the itemsize is at the start of a line nowhere.
+    source.line(f"whole = (j1 - high) // {step} if (p0 + high * {size}) % 64 == 0 else 0")
+    source.line("left = high")
+    with source.block("for k in range(whole):"):
+        source.line(f"low = left + k * {step}")
+        with source.block(f"for y in range({step}):"):
+            source.line("j = low + y")
+            source.line(f"push_{names.memory}(w0, y, {_value(source, spec, 'p', fixed)})")
         source.line(f"to = p0 + low * {size}")
-        with source.block(f"if high - low == {BLOCK} and to % 64 == 0:"):
-            with source.block(f"for k in range({BLOCK * size // 64}):"):
-                source.line("stream_line(to + k * 64, w0 + k * 64)")
-        with source.block("else:"):
-            _drain(source, spec)
-        source.line("low = high")
+        with source.block(f"for y in range({STREAMED // 64}):"):
+            source.line("stream_line(to + y * 64, w0 + y * 64)")
+    with source.block(f"for low in range(left + whole * {step}, j1, {BLOCK}):"):
         source.line(f"high = min(low + {BLOCK}, j1)")
+        _fill(source, spec, fixed)
+        _drain(source, spec)
 
 
 _ROWS = {
