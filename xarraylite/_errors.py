@@ -7,6 +7,11 @@ the rule that was broken, in that order.
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+from pathlib import Path
+
 
 class XarrayliteError(Exception):
     """Base class of all errors raised on purpose by this package."""
@@ -106,3 +111,25 @@ def _excerpt(text: str, limit: int = 200) -> str:
     if len(text) > limit:
         text = f"{text[: limit // 2]}...{text[-limit // 2 :]}"
     return repr(text)
+
+
+_PACKAGE = f"{Path(__file__).parent}{os.sep}"
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the first line below on the stack that is not this package's own.
+
+    How many calls lie between differs from route to route; Python counts them itself only from
+    3.12 on (``skip_file_prefixes``).
+
+    Parameters
+    ----------
+    message : str
+        Text of the warning.
+    category : type
+        Its class.
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

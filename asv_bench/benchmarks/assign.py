@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import time
+
 import numpy as np
 
 import xarraylite as xl
@@ -106,6 +109,30 @@ class Overlap(Comparison):
         return 1e6 * self.compare().xarraylite / len(self.pairs)
 
     track_us_per_pair.unit = "us"  # type: ignore[attr-defined]
+
+    def track_us_slowest_pair(self) -> float:
+        """Microseconds to decide the slowest pair, arbitrary strides of rank 4 included."""
+        rng = random.Random(0)
+        pairs = [*self.spans, *[unrelated(rng) for _ in range(size(400, 20))]]
+        return 1e6 * max(min(seconds(to, source) for _ in range(15)) for to, source in pairs)
+
+    track_us_slowest_pair.unit = "us"  # type: ignore[attr-defined]
+
+
+def seconds(to: Span, source: Span) -> float:
+    """The time to decide a pair never seen before."""
+    overlap._remembered.clear()
+    start = time.perf_counter()
+    classify(to, source)
+    return time.perf_counter() - start
+
+
+def unrelated(rng: random.Random) -> tuple[Span, Span]:
+    """Operands in the same bytes, of strides that have nothing to do with each other."""
+    shape = tuple([rng.randint(2, 4) for _ in range(4)])
+    strides = [rng.choice((1, -1)) * round(10 ** rng.uniform(0, 4)) for _ in range(8)]
+    place = rng.randint(-1000, 1000)
+    return Span(0, shape, tuple(strides[:4]), 8), Span(place, shape, tuple(strides[4:]), 8)
 
 
 def views(a: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

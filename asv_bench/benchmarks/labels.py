@@ -199,8 +199,9 @@ class Chain(Comparison):
 
 
 class RowDots(Comparison):
-    """No product of matrices: one kernel."""
+    """A dot product of BLAS for each row, shared among threads."""
 
+    wanted = 1.0
     title = 'C["i"] = A["i,j"] * B["i,j"], 1000000 x 10 float64, against vecdot'
 
     def setup(self) -> None:
@@ -216,3 +217,49 @@ class RowDots(Comparison):
 
     def numpy(self) -> object:
         return np.vecdot(*self.operands, out=self.numpy_out)
+
+
+class SmallTensors(Tensors):
+    """So small that Python is what takes time; the second product goes straight to BLAS."""
+
+    wanted = None
+    title = '"ijk,kl->ijl", (16, 16, 16) and (16, 16) float64'
+    shapes = ((16, 16, 16), (16, 16))
+
+
+class SmallMatrices(SmallTensors):
+    """The same of matrices."""
+
+    title = '"ij,jk->ik", 16 x 16 float64'
+    spec = ("ij", "jk", "ik")
+    shapes = ((16, 16), (16, 16))
+    axes = ((1,), (0,))
+
+
+class SmallBatched(SmallTensors):
+    """The same of a stack."""
+
+    title = '"bij,bjk->bik", 16 of 16 x 16 float64'
+    spec = ("bij", "bjk", "bik")
+    shapes = ((16, 16, 16), (16, 16, 16))
+    axes = None
+
+
+class SmallDots(SmallTensors):
+    """The same of dot products."""
+
+    title = '"ij,ij->i", 16 x 16 float64'
+    spec = ("ij", "ij", "i")
+    shapes = ((16, 16), (16, 16))
+    axes = None
+
+
+class SmallEinsum(SmallMatrices):
+    """Without labels: the function, against NumPy's."""
+
+    wanted = 1.0
+    title = 'einsum("ij,jk->ik", a, b), 16 x 16 float64, against einsum(optimize=True)'
+    axes = None
+
+    def xarraylite(self) -> object:
+        return xl.einsum("ij,jk->ik", self.a, self.b)

@@ -267,3 +267,50 @@ def test_large_results_of_small_operands_are_refused() -> None:
         with pytest.raises(xl.SizeError, match="max_result_bytes"):
             xl.eval(wide + 1)
     assert a.tolist() == [0, 0, 0]
+
+
+COMPLEX = [1 + 2j, 3j]
+
+WRITES: dict[str, Callable[[Any, Any], object]] = {
+    "whole": lambda a, z: a.__setitem__(Ellipsis, z + 1),
+    "slice": lambda a, z: a.__setitem__(slice(0, 2), z + 1),
+    "list": lambda a, z: a.__setitem__(Ellipsis, COMPLEX),
+    "positions": lambda a, z: a.__setitem__([1, 0], z + 1),
+    "fill": lambda a, z: a.fill(1j * z[0]),
+    "assign": lambda a, z: a.assign(z + 1),
+    "assign another shape": lambda a, z: a.assign(xl.stack([z, z])),
+    "labels": lambda a, z: a.__setitem__("i", 2 * z["i"]),
+    "labels of a product": lambda a, z: a.__setitem__("i", xl.eye(2)["i,j"] * z["j"]),
+    "noalias": lambda a, z: xl.noalias(a).__setitem__(Ellipsis, z + 1),
+    "noalias assign": lambda a, z: xl.noalias(a).assign(z + 1),
+    "noalias labels": lambda a, z: xl.noalias(a).__setitem__("i", 2 * z["i"]),
+    "explain": lambda a, z: xl.explain(a, z + 1),
+    "jagged": lambda a, z: xl.XJagged([[1.0], [2.0, 3.0]]).__setitem__(Ellipsis, COMPLEX[0]),
+    "jit": lambda a, z: a.__setitem__(Ellipsis, xl.jit(lambda x: x + 1)(z)),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_lost_imaginary_part_is_told_where_the_user_wrote(
+    write: Callable[[Any, Any], object],
+) -> None:
+    with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part") as found:
+        write(xl.zeros(2), xl.asarray(COMPLEX))
+    assert [warning.filename for warning in found] == [__file__]
+    line = write.__code__.co_firstlineno
+    assert found[0].lineno == line
+
+
+def test_an_expression_of_memory_alone_keeps_its_values() -> None:
+    """As containers make a new leaf for each use, only such an expression holds one."""
+    a = xl.asarray([1.0, 2.0, 3.0])
+    kept = xl.XExpression(a.node)
+    a[...] = kept + 1
+    a[...] = kept * 2
+    a += kept
+    assert (a.tolist(), kept.tolist()) == ([3.0, 6.0, 9.0], [1.0, 2.0, 3.0])
+    with count_allocations() as count:
+        a[...] = xl.XExpression(a.node) + 1
+        a += a
+        a += xl.XExpression(a.node)
+    assert count.snapshots == 0

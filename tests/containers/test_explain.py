@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -108,3 +111,112 @@ def test_the_reference_engine_says_what_it_does() -> None:
         plan = xl.explain(xl.zeros(3) + 1)
     assert (plan.kernels, plan.temporaries) == (0, ())
     assert "NumPy evaluates every operation" in str(plan)
+
+
+TILES = "{1,0:T(2,2)}"
+
+
+def lowering(plan: Any) -> list[str]:
+    """The kinds of steps that products take."""
+    kinds = [step.replace(":", " ").split()[0] for step in plan.steps]
+    return [kind for kind in kinds if kind in ("pack", "BLAS")]
+
+
+def square(layout: str = "row_major", dtype: str = "float64") -> Any:
+    return xl.asarray(np.random.default_rng(1).random((6, 6)), dtype=dtype, layout=layout)
+
+
+PRODUCTS: dict[str, Callable[[Any, Any], Any]] = {
+    "@": lambda a, b: a @ b,
+    "matmul": xl.matmul,
+    "tensordot": lambda a, b: xl.tensordot(a, b, axes=1),
+    "einsum": lambda a, b: xl.einsum("ij,jk->ik", a, b),
+}
+
+
+@pytest.mark.parametrize("product", PRODUCTS.values(), ids=PRODUCTS)
+def test_products_tell_what_was_packed(product: Callable[[Any, Any], Any]) -> None:
+    plain, tiled = square(), square(TILES)
+    for _ in range(2):  # planned, then remembered
+        plan = xl.explain(product(plain, plain))
+        assert (lowering(plan), plan.temporaries) == (["BLAS"], ())
+        assert (plan.kernels, plan.result_bytes) == (0, 288)
+        assert plan.bytes_moved == 3 * 288
+        plan = xl.explain(product(tiled, plain))
+        assert lowering(plan) == ["pack", "BLAS"]
+        assert "it is tiled, and BLAS reads strided memory" in plan.steps[0]
+        assert [t.nbytes for t in plan.temporaries] == [288]
+        plan = xl.explain(product(plain + 1, tiled))
+        assert lowering(plan)[-1] == "BLAS"
+        assert [t.nbytes for t in plan.temporaries] == [288, 288]
+
+
+def test_products_that_are_kernels_say_so() -> None:
+    a = square(TILES, "int64")
+    plan = xl.explain(a @ a)
+    assert plan.kernels == 1
+    assert "BLAS" not in str(plan)
+    rows = xl.explain(xl.vecdot(square(TILES), square()))
+    assert rows.kernels == 1
+    assert lowering(xl.explain(xl.vecdot(square(), square()))) == ["BLAS"]
+
+
+@pytest.mark.parametrize("product", PRODUCTS.values(), ids=PRODUCTS)
+def test_expressions_of_products(product: Callable[[Any, Any], Any]) -> None:
+    plain, tiled = square(), square(TILES)
+    plan = xl.explain(product(tiled, plain) + 1)
+    assert [step.split()[0] for step in plan.steps[:2]] == ["pack", "BLAS:"]
+    assert (len(plan.steps), plan.kernels) == (3, 1)
+    assert [t.nbytes for t in plan.temporaries] == [288, 288]
+    assert "product" in plan.temporaries[1].reason
+    assert plan.result_bytes == 288
+    # outside of asserts, where pytest holds every operand
+    plan = xl.explain(plain, product(tiled, plain) - product(plain, plain))
+    assert lowering(plan) == ["pack", "BLAS", "BLAS"]
+    plan = xl.explain(plain, product(tiled, plain))
+    assert lowering(plan) == ["pack", "BLAS"]
+    plan = xl.explain(product(tiled, plain)["i,j"] * plain["j,k"], "i,k")
+    assert lowering(plan) == ["pack", "BLAS", "BLAS"]
+    assert [t.nbytes for t in plan.temporaries] == [288, 288]
+    plan = xl.explain(plain, product(tiled, plain).T)
+    assert lowering(plan) == ["pack", "BLAS"]
+
+
+def test_what_products_take_is_what_is_said() -> None:
+    plain, tiled = square(), square(TILES)
+    out = xl.zeros((6, 6))
+    for make in (lambda: tiled @ plain, lambda: plain @ plain + 1, lambda: (plain + 1) @ tiled):
+        with count_allocations() as count:
+            out[...] = make()
+        plan: Any = xl.explain(out, make())
+        assert count.bytes == sum(t.nbytes for t in plan.temporaries)
+
+
+def test_products_that_are_kept_cost_nothing_more() -> None:
+    """What is held was computed on a line of its own; a write makes it other values."""
+    plain, tiled = square(), square(TILES)
+    kept = tiled @ plain
+    view = kept[1:]
+    assert lowering(xl.explain(kept)) == ["pack", "BLAS"]
+    for plan in (xl.explain(kept + 1), xl.explain(view * 2), xl.explain(plain, kept)):
+        assert (lowering(plan), plan.temporaries) == ([], ())
+        assert plan.steps[0].startswith("computed before: pack float64[6, 6]{1,0:T(2,2)}")
+        assert plan.steps[1].startswith("computed before: BLAS: float64[6, 6]")
+    assert xl.explain(kept + 1).bytes_moved == 2 * 288
+    kept += 1
+    assert len(xl.explain(kept * 2).steps) == 1
+    plan = xl.explain(kept)
+    assert (plan.steps, plan.kernels, plan.bytes_moved) == ((), 0, 0)
+    assert "is in memory" in plan.title
+
+
+def test_products_keep_none_of_their_operands() -> None:
+    a = square()
+    for operand in (lambda: a, lambda: a + 1, lambda: a.to_layout(TILES)):
+        product = a @ operand()
+        with count_allocations() as count:
+            a[...] = 2.0
+        assert count.snapshots == 0
+        assert lowering(xl.explain(product))[-1] == "BLAS"
+    jagged = xl.XJagged([[1.0, 2.0], [3.0]])
+    assert lowering(xl.explain(xl.ones((2, 2)) @ xl.sum(jagged, axis=1))) == ["pack", "BLAS"]

@@ -96,7 +96,6 @@ def test_values_of_other_kinds() -> None:
         (2, "index 2 is out of range: there are 2 slices"),
         (True, "index True is neither"),
         ((False, 0), "neither"),
-        ("i,j", "take no labels"),
     ],
 )
 def test_refused_indices(key: Any, message: str) -> None:

@@ -187,3 +187,62 @@ def test_the_handle_is_no_array() -> None:
     for use in (np.asarray, bool, pickle.dumps):
         with pytest.raises(TypeError, match="XLabelled i=40, j=40"):
             use(e)
+
+
+HELD: dict[str, Write] = {
+    "times": lambda c, t: c.__setitem__("i,j", t * xl.asarray(np.arange(40.0))["j"]),
+    "sum": lambda c, t: c.__setitem__("i,j", t + t),
+    "group": lambda c, t: c.__setitem__("i,j", (t + 2 * t) * xl.asarray(np.arange(40.0))["j"]),
+    "negative": lambda c, t: c.__setitem__("i,j", -t),
+    "multiple": lambda c, t: c.__setitem__("j,i", 2 * t),
+    "itself": lambda c, t: c.__setitem__("j,i", t),
+    "product": lambda c, t: c.__setitem__("i,k", t * c["j,k"]),
+    "in place": lambda c, t: c.__setitem__("i,j", c["i,j"].__imul__(2.0) - t),
+    "a part": lambda c, t: c[1:].__setitem__("i,j", c[:-1]["i,j"]),
+    "plain": lambda c, t: c.__setitem__(Ellipsis, 0.0),
+}
+
+
+@pytest.mark.parametrize("write", HELD.values(), ids=HELD)
+def test_a_handle_that_is_held_keeps_its_values(write: Write) -> None:
+    c, values = square()
+    t = c["i,j"]
+    with count_allocations() as count:
+        write(c, t)
+    assert count.snapshots == 1
+    np.testing.assert_array_equal(np.asarray(xl.eval(t, "i,j")), values)
+    write(c, t)  # and again, of the old values
+    np.testing.assert_array_equal(np.asarray(xl.eval(t, "i,j")), values)
+
+
+def test_parts_of_handles_that_are_held() -> None:
+    """Sums, groups and multiples share what they are made of with the handle that is used up."""
+    c, values = square()
+    row = xl.asarray(np.arange(40.0))
+    for make in (
+        lambda: c["i,j"] + c["j,i"],
+        lambda: (c["i,j"] + c["j,i"]) * row["j"],
+        lambda: 2 * c["i,j"],
+        lambda: -c["i,j"],
+        lambda: c[::-1]["i,j"],
+    ):
+        c[...] = values
+        kept = make()
+        expected = np.asarray(xl.eval(kept, "i,j"))
+        c["i,j"] = 3 * kept
+        np.testing.assert_allclose(np.asarray(c), 3 * expected, rtol=1e-12)
+        np.testing.assert_array_equal(np.asarray(xl.eval(kept, "i,j")), expected)
+
+
+def test_handles_that_nobody_holds_cost_nothing() -> None:
+    c, _ = square()
+    row = xl.asarray(np.arange(40.0))
+    scaled, other = row["j"], c.copy()["i,j"]  # held, and of other memory
+    with count_allocations() as count:
+        c["i,j"] = c["i,j"] * row["j"]
+        c["i,j"] = c["i,j"] * scaled
+        c["i,j"] = -(c["i,j"] - other) / 2
+        c["i,j"] = (c["i,j"] + c["i,j"]) * scaled
+        c["i,j"] *= scaled
+        c["i,j"] += 2 * other
+    assert (count.snapshots, count.temporaries, count.bytes) == (0, 0, 0)

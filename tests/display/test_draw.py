@@ -140,14 +140,14 @@ def test_every_position_has_one_cell_and_every_element_its_own(spec: ArraySpec) 
     assert layout is not None
     frame = frame_of(spec.dimensions, layout.minor_to_major, layout.tile_dims)
     truth = Tiled.of(spec.dimensions, layout.minor_to_major, layout.tile_dims)
-    assert frame.full.physical_size == truth.physical_size
+    assert frame.tiled.physical_size == truth.physical_size
     found: dict[int, tuple[int, ...] | None] = {}
     gathered = [
         [frame.gather(number, at) for at in range(axis.padded)]
         for number, axis in enumerate(frame.axes)
     ]
     for place in itertools.product(*[range(axis.padded) for axis in frame.axes]):
-        position = frame.full.linear_index(place)
+        position = frame.position(place)
         assert position not in found
         indices = [gathered[number][at] for number, at in enumerate(place)]
         element = [0] * spec.rank
@@ -186,6 +186,13 @@ def test_padding_on_no_axis_and_at_the_tail_is_counted() -> None:
     assert drawing.grid.off_grid == 4 * 8 - 4 * 6
     assert "8 more positions between merged tiles: padding" in said(drawing)
     assert "18 more positions from 32 on: tail padding" in said(drawing)
+
+
+def test_padding_of_a_tile_that_merges_digits_lies_on_no_axis() -> None:
+    frame = frame_of((3, 5), (1, 0), ((2, 3), (3, COMBINE, 4)))
+    # Extents 2 2 2 3 after the first tile, and 2 1 2 3 4 after the second.
+    assert [axis.padded for axis in frame.axes] == [4, 6]
+    assert draw("f32[3,5]{1,0:T(2,3)(3,*,4)}").grid.off_grid == 2 * 1 * 2 * 3 * 4 - 4 * 6
 
 
 def test_old_padding_is_one_tile() -> None:

@@ -319,3 +319,39 @@ def test_sizes_are_checked_before_operands_are_copied() -> None:
     a, b = xl.broadcast_to(xl.ones(()), (n, 2)), xl.broadcast_to(xl.ones(()), (2, n))
     with pytest.raises(xl.SizeError, match=f"{8 * n * n} bytes"):
         einsum("ik,kj->ij", a, b)
+
+
+def test_in_place_products_are_refused_before_they_are_made() -> None:
+    """Nothing is multiplied, packed or allocated for a result that may not be kept."""
+    n = 40
+    a, b = xl.ones((n, n)), xl.ones((n, n))
+    locked = xl.adapt(np.broadcast_to(np.ones(()), (n, n)))
+    cases: list[tuple[Any, Any, type[Exception], str]] = [
+        (
+            a,
+            xl.ones((n, 2 * n)),
+            xl.BroadcastError,
+            r"in-place matmul: the result has shape \(40, 80",
+        ),
+        (a, xl.ones(n), xl.BroadcastError, r"in-place matmul: the result has shape \(40,\)"),
+        (
+            a,
+            b * 1j,
+            xl.CastError,
+            r"in-place matmul: the result complex128\[40, 40\] does not cast",
+        ),
+        (xl.ones((n, n), dtype="int32"), b, xl.CastError, "in-place matmul"),
+        (locked, b, xl.ReadOnlyError, "in-place matmul.*read-only"),
+        (a, xl.ones((3, n)), xl.ShapeError, "matmul"),
+    ]
+    for c, other, error, message in cases:
+        for _ in range(2):  # also where the product has been made before
+            with count_allocations() as count, pytest.raises(error, match=message):
+                c @= other
+            assert (count.allocations, count.temporaries) == (0, 0)
+            if error is not xl.ShapeError:
+                c @ other
+    with count_allocations() as count:
+        a @= b
+    assert (count.allocations, count.snapshots) == (1, 0)
+    assert a.tolist() == [[float(n)] * n] * n

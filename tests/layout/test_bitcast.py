@@ -148,6 +148,14 @@ def test_transposes_are_deduced(spec: ArraySpec, data: st.DataObject) -> None:
         spec.transpose_is_bitcast(spec.append_minor_dimension(1), order)
 
 
+def test_transposes_need_no_bounds() -> None:
+    spec = parse("f32[?,2]{1,0}")
+    assert spec.is_reshape_or_transpose_bitcast(spec)
+    assert spec.is_reshape_or_transpose_bitcast(parse("f32[2,?]{0,1}"))
+    with pytest.raises(LayoutError, match="without a bound"):
+        spec.is_reshape_or_transpose_bitcast(parse("f32[2,?]{1,0}"))
+
+
 @given(pairs(tiled=False))
 def test_decompositions_lead_from_one_to_the_other(pair: tuple[ArraySpec, ArraySpec]) -> None:
     src, dst = pair

@@ -196,6 +196,10 @@ def test_small_questions() -> None:
     assert not parse("f32[1,5,3]{1,2,0}").is_effectively_most_major_dimension(1)
     assert parse("f32[2]{0:S(3)}").memory_space() == 3
     assert parse("f32[2,3]{0,1}").get_default_layout_for_shape() == Layout((1, 0))
+    for text in ("token[]", "opaque[]"):
+        assert parse(text).get_default_layout_for_shape() == Layout(())
+    with pytest.raises(LayoutError, match="is not an array"):
+        parse("(f32[2,3])").get_default_layout_for_shape()
 
 
 def test_what_edits_refuse() -> None:

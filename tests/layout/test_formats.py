@@ -15,6 +15,7 @@ import pytest
 from xarraylite._errors import DTypeError, LayoutError
 from xarraylite.layout.elements import element_type
 from xarraylite.layout.formats import CHIPS, default_tiles, standard_tiles, tpu_layout
+from xarraylite.layout.spec import ArraySpec
 
 CASES = Path(__file__).parents[1] / "conformance" / "xla_layout_cases.json"
 FACTS = [
@@ -112,6 +113,26 @@ def test_no_other_pair_of_minor_dimensions_pads_less(name: str, chip: str) -> No
         least = min(bills.values())
         assert bills[order[:2]] == least
         assert order[:2] == max(pair for pair, bill in bills.items() if bill == least)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", ["pred", "s1", "u2", "s4", "f8e5m2", "bf16", "s32", "f64", "c128"])
+def test_sizes_are_whole_granules_and_grow_with_the_array(name: str, chip: str) -> None:
+    rng = np.random.default_rng(11)
+    granule = 512 * CHIPS[chip].granule
+    for rank in (0, 1, 1, *[2, 3, 4, 5] * 5):
+        extents = [int(n) for n in rng.choice([1, 2, 4, 7, 9, 31, 32, 64, 127, 129, 257], rank)]
+        sizes = []
+        for k in range(rank + 1):  # the array, then one dimension longer by one at a time
+            longer = [n + (d < k) for d, n in enumerate(extents)]
+            layout = tpu_layout(name, longer, chip=chip)
+            layout.validate(longer)
+            spec = ArraySpec(name, longer, layout)
+            assert spec.nbytes == spec.array_size() == spec.nbytes_logical + spec.padding_bytes
+            assert spec.nbytes % granule == 0
+            sizes.append(spec.nbytes)
+        # The order of dimensions is chosen by tiles of 8 rows; those of 1 and 2 bits are higher.
+        assert name in ("s1", "u2") or sizes == sorted(sizes)
 
 
 def test_what_names_an_element_type() -> None:

@@ -38,6 +38,15 @@ def test_smooth_compositions_as_in_the_design() -> None:
     assert s1 == Shape(10, 20, 30, 30)
 
 
+def test_extents_of_places_that_do_not_exist_are_0() -> None:
+    # Row i = 0 has no m, so nothing says how long its k are; moved before m, they have to be there.
+    inner = [[Shape(1), Shape(2), Shape(3)], [Shape(4), Shape(5), Shape(6)]]
+    space = JaggedShape([[], [inner[0]], [inner[1]]])
+    moved = space.permute(0, 2, 3, 1)
+    assert moved.extents_of(2).tolist() == [0, 0, 0, 1, 2, 3, 4, 5, 6]
+    assert set(moved) == {(i, j, k, m) for i, m, j, k in space}
+
+
 def test_jagged_compositions_as_in_the_design() -> None:
     js1 = JaggedShape.null()
     js1["i,j"] = JS0["i,j"] + JS0["i,j"]
@@ -66,6 +75,36 @@ def test_nested_compositions_as_in_the_design() -> None:
     assert result == Nested([0, 2], Shape(20, 30))
     result["j,k"] = S1_2["i,j,k"] * S2_1["i,j,k"]
     assert result == Nested([1, 1], Shape(20, 30))
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=3), st.data())
+def test_products_of_equal_layers_keep_the_layering_of_the_left(
+    counts: list[int], data: st.DataObject
+) -> None:
+    names = "abcdef"[: sum(counts)]
+    nested = Nested(counts, Shape(range(2, 2 + len(names))))
+    kept = [name for name in names if data.draw(st.booleans())]
+    product = nested[",".join(names)] * nested[",".join(names)]
+    result = product.as_shape(",".join(kept))
+    left = [[names[mode] for mode in nested.modes_in_layer(k)] for k in range(len(counts))]
+    assert result.layers == tuple([len([n for n in layer if n in kept]) for layer in left])
+
+
+@given(st.permutations([0, 1, 1]), st.permutations([0, 0, 1]), st.sets(st.sampled_from("ijk")))
+def test_products_of_other_layers_do_not_depend_on_the_order_of_factors(
+    first: list[int], second: list[int], kept: set[str]
+) -> None:
+    left, right = [
+        Nested([where.count(0), where.count(1)], Shape([10] * 3))[
+            ",".join(sorted("ijk", key=lambda n: (where["ijk".index(n)], n)))
+        ]
+        for where in (first, second)
+    ]
+    outermost = {n: min(a, b) for n, a, b in zip("ijk", first, second, strict=True)}
+    target = ",".join(sorted(kept, key=lambda n: (outermost[n], n)))
+    result = (left * right).as_shape(target)
+    assert result == (right * left).as_shape(target)
+    assert result.layers == tuple([[outermost[n] for n in kept].count(k) for k in (0, 1)])
 
 
 def test_the_pure_forms() -> None:

@@ -110,7 +110,7 @@ def test_element_access_by_layer() -> None:
     assert Nested([0, 3], S).element() == S
     jagged = Nested([1, 1], JaggedShape([Shape(10), Shape(20)]))
     assert jagged.element(1) == Shape(20)
-    with pytest.raises(ShapeError, match="ends inside a layer"):
+    with pytest.raises(ShapeError, match="does not fill whole layers"):
         nested.element(0)
     with pytest.raises(BoundsError):
         nested.element(4, 0)

@@ -126,3 +126,48 @@ def test_jagged_containers_are_no_shapes() -> None:
     with pytest.raises(xl.ShapeError, match=r"\.jagged_shape"):
         xl.Shape.of(x)
     assert xl.Shape.of(xl.XJagged([[1], [2]])) == xl.Shape(2, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: xl.Shape(b"12"), "an extent must be an integer, got b'12'"),
+        (lambda: xl.Shape("12"), "an extent must be an integer, got '12'"),
+        (lambda: xl.Shape({3, 4}), "an extent must be an integer, got {3, 4}"),
+        (lambda: xl.Shape({3: 4}), "an extent must be an integer, got {3: 4}"),
+        (lambda: xl.Shape((2, 3), (10, 10)), r"an origin is given as origin=…, got \(2, 3\), \(10"),
+        (lambda: xl.Shape(2, 3).slice(b"01", b"23"), "an index must be an integer, got b'01'"),
+        (lambda: xl.Shape(2, 3).leading_size(True), "leading_size: a number of modes must be an"),
+        (lambda: xl.JaggedShape.from_lengths([2, 3]).leading_size(1.0), "leading_size: a number"),
+        (lambda: xl.TiledShape([[1, 2]]).leading_size(3), "leading_size: 3 modes were asked for"),
+        (lambda: xl.TiledShape(xl.Shape(3)), r"sizes of the tiles .* got Shape\(3\)"),
+        (lambda: xl.TiledShape(xl.Shape(1 << 40)), "sizes of the tiles"),  # not by listing it
+        (lambda: xl.TiledShape.from_boundaries(5), "from_boundaries: .* got 5"),
+        (lambda: xl.TiledShape.from_jagged([[1, 2]]), r"from_jagged: .* got \[\[1, 2\]\]"),
+        (
+            lambda: xl.TiledShape.of_expression(xl.Shape(2, 2)["i,j"], "i,j"),
+            "no expression makes one",
+        ),
+        (lambda: xl.Nested([1, 1], (2, 3)).element(5), "^element: "),
+        (lambda: xl.Nested([1, 1], (2, 3)).element(), r"index \(\) does not fill whole layers"),
+        (lambda: xl.JaggedShape.from_lengths([1, 2]).permute(1, 0), "^permute: .*'mode 1'"),
+    ],
+)
+def test_what_is_asked_for_wrongly(make: Callable[[], object], words: str) -> None:
+    with pytest.raises(xl.ShapeError, match=words):
+        make()
+
+
+def test_arrays_of_rank_0_are_integers() -> None:
+    assert xl.Shape(np.array(5)) == xl.Shape(5)
+    assert xl.Shape(np.array(2), np.array(3)) == xl.Shape(2, 3)
+    assert xl.reshape(xl.arange(6), np.array(-1)).shape == (6,)
+    assert xl.Shape(6).slice(np.array(2)) == xl.Shape((1,), origin=2)
+
+
+def test_ranks_are_compared_before_anything_is_stacked() -> None:
+    rows = [xl.JaggedShape([xl.Shape(1)])] * 3
+    with pytest.raises(xl.ShapeError, match="slice 4 has rank 1 and slice 0 has rank 2"):
+        xl.JaggedShape([*rows, iter([xl.Shape(2)]), xl.Shape(3)])
+    generators = [*rows, (xl.Shape(n) for n in range(2))]
+    assert xl.JaggedShape(generators).chip(3) == xl.JaggedShape([xl.Shape(0), xl.Shape(1)])

@@ -51,7 +51,7 @@ def test_the_null_shape_has_no_rank() -> None:
         ((-1,), ShapeError, "extents must not be negative, got -1"),
         ((True,), ShapeError, "an extent must be an integer, got True"),
         ((2.0, 3), ShapeError, r"an extent must be an integer, got 2\.0"),
-        (("ab",), ShapeError, "an extent must be an integer, got 'a'"),
+        (("ab",), ShapeError, "an extent must be an integer, got 'ab'"),
         ((1 << 62, 4), SizeError, r"more than 2\*\*63 - 1 elements"),
         ((1 << 63,), SizeError, r"more than 2\*\*63 - 1 elements"),
         ((1,) * 65, ShapeError, "rank 65 is above the maximum"),

@@ -136,6 +136,44 @@ def test_huge_grids_cost_nothing_until_they_are_listed() -> None:
         TiledShape([[1 << 40], [1 << 40]])
 
 
+def test_what_cuts_say_needs_no_list_of_tiles() -> None:
+    huge = TiledShape.uniform(Shape(10**6 + 1, 10**6), (10, 10))
+    assert Shape(huge) == Shape.of(huge) == huge.base
+    assert huge.extents == (10**5 + 1, 10**5, None, 10)
+    assert (huge.jagged_modes, huge.is_smooth) == ((2,), False)
+    assert huge.n_slices == (10**5 + 1) * 10**5
+    assert huge.origin == (0, 0, 0, 0)
+    assert huge.to_padded() == (Shape(10**5 + 1, 10**5, 10, 10), 9 * 10**6)
+    assert (10**5, 7, 0, 9) in huge
+    assert (10**5, 7, 1, 9) not in huge
+    assert not huge.in_bounds(-1, 0, 0, 0)
+    assert {huge: 1}[huge.copy()] == 1
+    ones = [[1] * 2**15] * 2  # no tile at all, but as many nodes as half of them make
+    with pytest.raises(SizeError, match="slices would be listed"):
+        TiledShape([*ones, []]).to_jagged()
+    assert TiledShape([[], *ones]).to_jagged().extents == (0,) * 6
+
+
+@given(cuts)
+def test_cuts_and_tree_say_the_same(sizes: list[list[int]]) -> None:
+    tiled = TiledShape(sizes)
+    jagged = tiled.to_jagged()
+    for ask in ("extents", "n_slices", "is_smooth", "smooth_modes", "jagged_modes", "origin"):
+        assert getattr(tiled, ask) == getattr(jagged, ask)
+    assert tiled.to_padded() == jagged.to_padded()
+    assert hash(tiled) == hash(jagged)
+    box = [range(-1, max(mode, default=0) + 2) for mode in sizes]
+    grid = [range(-1, len(mode) + 1) for mode in sizes]
+    for index in itertools.islice(itertools.product(*grid, *box), 500):
+        assert (index in tiled) == (index in jagged)
+
+
+def test_a_tuple_may_be_cut() -> None:
+    assert TiledShape((30, 30), CUTS) == TILED
+    with pytest.raises(ShapeError, match=r"add up to \(30, 30\), not to the extents \(30, 31\)"):
+        TiledShape((30, 31), CUTS)
+
+
 def test_labels_give_jagged_shapes() -> None:
     result = TILED["I,J,i,j"] * TILED["I,J,i,j"]
     assert result.as_shape("I,J,i,j") == TILED

@@ -1,110 +1,23 @@
 """The overlap test against brute force, and the engine's promise against copy-first.
 
-Brute force lists the address of every element and compares all pairs.  The engine is modelled
-by `assign`: it visits the destination in the order a verdict allows, reads a block of
-elements, then writes it; the result must be that of copying the source first, for every
-block length.
+The engine is modelled by `assign`: it visits the destination in the order a verdict allows, reads
+a block of elements, then writes it; the result must be that of copying the source first, for
+every block length.
 """
 
 from __future__ import annotations
 
 import itertools
 import random
-import statistics
-import timeit
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xarraylite.storage import overlap
-from xarraylite.storage.overlap import (
-    MAX_WORK,
-    Span,
-    Verdict,
-    bounds,
-    classify,
-    may_share,
-    self_overlaps,
-)
-
-ITEMSIZES = (1, 2, 4, 8)
-
-
-def span(array: np.ndarray) -> Span:
-    at = array.__array_interface__["data"][0]
-    return Span(at, array.shape, array.strides, array.itemsize)
-
-
-def addresses(span: Span) -> np.ndarray:
-    """Address of every element, in iteration order."""
-    at = np.full(span.shape, span.address, np.int64)
-    for axis, (n, step) in enumerate(zip(span.shape, span.strides, strict=True)):
-        at += (np.arange(n) * step).reshape([-1 if k == axis else 1 for k in range(at.ndim)])
-    return at.ravel()
-
-
-@dataclass(frozen=True)
-class Truth:
-    disjoint: bool
-    same: bool
-    ascending: bool
-    descending: bool
-    folded: bool  # the destination overlaps itself
-
-
-def truth(dst: Span, src: Span) -> Truth:
-    write, read = addresses(dst), addresses(src)
-    if not write.size:
-        return Truth(True, False, True, True, False)
-    order = np.argsort(write, kind="stable")
-    write, read = write[order], read[order]
-    distance = write[:, None] - read
-    meet = (distance > -dst.itemsize) & (distance < src.itemsize)
-    return Truth(
-        disjoint=not meet.any(),
-        same=dst.itemsize == src.itemsize and bool((write == read).all()),
-        ascending=not np.triu(meet, 1).any(),  # no earlier write meets a later read
-        descending=not np.tril(meet, -1).any(),
-        folded=bool((np.diff(write) < dst.itemsize).any()),
-    )
-
-
-def is_nested(span: Span) -> bool:
-    reach = span.itemsize
-    for step, n in sorted((abs(s), n) for n, s in zip(span.shape, span.strides, strict=True)):
-        if n > 1:
-            if step < reach:
-                return False
-            reach += (n - 1) * step
-    return True
-
-
-PLENTY = 1 << 20
-"""As much work as exactness takes, for operands as small as these."""
-
-
-def check(dst: Span, src: Span, max_work: int = MAX_WORK) -> str:
-    """Assert the verdict is right; return what happened, for counting."""
-    verdict, real = classify(dst, src, max_work=max_work), truth(dst, src)
-    allowed = {
-        Verdict.DISJOINT: real.disjoint,
-        Verdict.SAME: real.same,
-        Verdict.ASCENDING: real.ascending and not real.same and not real.folded,
-        Verdict.DESCENDING: real.descending and not real.same and not real.folded,
-        Verdict.COPY: not real.same or real.folded,
-    }
-    assert allowed[verdict], f"{dst} <- {src}: {verdict}, {real}"
-    if real.disjoint and verdict is not Verdict.DISJOINT:
-        return "missed disjoint" if 0 not in dst.strides else "folded"
-    if verdict is Verdict.DESCENDING and real.ascending:
-        return "missed ascending"
-    if verdict is Verdict.COPY and (real.ascending or real.descending) and not real.folded:
-        return "missed direction" if is_nested(dst) else "not nested"
-    return verdict.value
+from tests.storage.spans import ITEMSIZES, PLENTY, addresses, check, random_pair, span, truth
+from xarraylite.storage.overlap import Span, Verdict, bounds, classify, may_share, self_overlaps
 
 
 def assign(memory: np.ndarray, dst: Span, src: Span, verdict: Verdict, block: int) -> None:
@@ -204,38 +117,6 @@ def test_all_pairs_of_slices_of_a_matrix() -> None:
     assert min(seen[v.name] for v in Verdict) > 100, seen
 
 
-def random_pair(rng: random.Random) -> tuple[Span, Span]:
-    """A pair over one iteration space; the destination mostly does not overlap itself."""
-    rank = rng.choice((0, 1, 1, 2, 2, 3, 3, 4))
-    shape = [rng.choice((1, 2, 2, 3, 3, 4, 5)) for _ in range(rank)]
-    size = rng.choice(ITEMSIZES)
-    other_size = size if rng.random() < 0.6 else rng.choice(ITEMSIZES)
-    most, unit = rng.choice((4, 8, 30, 60)), rng.choice((1, 2, 4))
-    if rng.random() < 0.7:
-        dst, reach = [], size
-        for n in shape:
-            step = reach + rng.choice((0, 0, 0, 1, 2, size))
-            dst.append(step * rng.choice((1, -1)))
-            reach += (n - 1) * step
-        order = rng.sample(range(rank), rank)
-        shape, dst = [shape[k] for k in order], [dst[k] for k in order]
-    else:
-        dst = [rng.randint(-most, most) * unit for _ in range(rank)]
-    src = rng.choice(
-        (
-            dst,
-            rng.sample(dst, rank),
-            [step * rng.choice((1, 2, -1, 1, 0)) for step in dst],
-            [rng.randint(-most, most) * unit for _ in range(rank)],
-        )
-    )
-    write = Span(0, tuple(shape), tuple(dst), size)
-    read = Span(0, tuple(shape), tuple(src), other_size)
-    (low, high), (other_low, other_high) = bounds(write), bounds(read)
-    move = rng.randint(low - other_high + 1, high - other_low - 1)  # so that the bounds meet
-    return write, read._replace(address=move)
-
-
 def test_random_pairs_against_brute_force() -> None:
     rng = random.Random(20)
     seen: Counter[str] = Counter()
@@ -256,50 +137,6 @@ def test_random_pairs_against_brute_force() -> None:
     # What the bound on work costs where no two strides need be related: about 1 in 100.
     missed = sum(n for found, n in bounded.items() if found.startswith("missed"))
     assert max(missed, bounded["share, missed"]) * 70 < seen["total"], bounded
-
-
-def cut(rng: random.Random, length: int, count: int, steps: tuple[int, ...]) -> slice:
-    """A slice of ``count`` elements, anywhere inside ``length``."""
-    step = rng.choice(steps)
-    if (count - 1) * abs(step) >= length:
-        step = 1
-    first = rng.randint(0, length - 1 - (count - 1) * abs(step))
-    last = first + (count - 1) * abs(step)
-    return (
-        slice(first, last + 1, step)
-        if step > 0
-        else slice(last, first - 1 if first else None, step)
-    )
-
-
-def views_of_one_array(rng: random.Random, sizes: tuple[int, ...]) -> tuple[Span, Span]:
-    """Two views as indexing makes them: sliced, stepped, reversed, permuted, broadcast, cast."""
-    rank = rng.randint(1, 4)
-    array = np.empty([rng.randint(1, sizes[rank - 1]) for _ in range(rank)], rng.choice("bdD"))
-    axes = rng.choice((list(range(rank)), rng.sample(range(rank), rank)))
-    steps = rng.choice(((1,), (1, -1), (1, 1, 2, -1, 3, -2)))
-    counts = [rng.randint(1, min(array.shape[k], array.shape[axes[k]])) for k in range(rank)]
-    write, read = [slice(None)] * rank, [slice(None)] * rank
-    for k, (axis, count) in enumerate(zip(axes, counts, strict=True)):
-        write[k] = cut(rng, array.shape[k], count, steps)
-        read[axis] = cut(rng, array.shape[axis], rng.choice((count, count, count, 1)), steps)
-    dst, src = array[tuple(write)], array[tuple(read)].transpose(axes)
-    if array.dtype.kind == "c":
-        dst, src = rng.choice((dst, dst, dst.real)), rng.choice((src, src.real, src.imag))
-    return span(dst), span(np.broadcast_to(src, dst.shape))
-
-
-def test_views_of_one_array_are_exact_within_the_bound() -> None:
-    rng = random.Random(26)
-    seen: Counter[str] = Counter()
-    for _ in range(1500):
-        small = views_of_one_array(rng, (30, 9, 6, 5))
-        found = check(*small)
-        assert not found.startswith(("missed", "not")), small
-        seen[found] += 1
-        large = views_of_one_array(rng, (5000, 300, 60, 30))
-        assert classify(*large) is classify(*large, max_work=PLENTY), large
-    assert min(seen[v.value] for v in Verdict) > 50, seen
 
 
 def test_random_assignments_equal_copy_first() -> None:
@@ -438,56 +275,3 @@ def test_bounds() -> None:
     assert bounds(Span(1000, (3, 4), (-8, 0), 8)) == (984, 1008)
     for view in (M[::-1, 3:7], M.T[::3], T[::-2, 1, ::-1]):
         assert bounds(span(view)) == np.lib.array_utils.byte_bounds(view)
-
-
-def hard_pairs() -> list[tuple[Span, Span]]:
-    """Rank 6, no two strides related: subset-sum problems."""
-    rng = random.Random(23)
-    pairs = []
-    for _ in range(20):
-        shape = tuple(rng.randint(5, 9) for _ in range(6))
-        dst = Span(0, shape, tuple(rng.randint(10**5, 10**6) for _ in shape), 1)
-        src = Span(0, shape, tuple(rng.randint(10**5, 10**6) for _ in shape), 1)
-        pairs.append((dst, src._replace(address=rng.randint(0, 10**6))))
-    return pairs
-
-
-def test_work_is_bounded_and_running_out_is_conservative() -> None:
-    for dst, src in hard_pairs():
-        seconds = timeit.timeit(lambda d=dst, s=src: classify(d, s), number=1)
-        assert seconds < 0.005
-        assert classify(dst, src, max_work=0) in (Verdict.COPY, Verdict.DISJOINT)
-        assert may_share(dst, src, max_work=0)
-    rng = random.Random(24)
-    for _ in range(2000):
-        dst, src = random_pair(rng)
-        check(dst, src, 0)
-        assert may_share(dst, src, max_work=0) or not may_share(dst, src, max_work=PLENTY)
-        assert self_overlaps(dst, max_work=0) or not self_overlaps(dst, max_work=PLENTY)
-
-
-def test_time_of_a_remembered_geometry() -> None:
-    """At most 5 us at rank 4 on an idle machine; ten times that here, for busy ones."""
-    grid = np.zeros((8, 8, 8, 8))
-    dst, src = span(grid[1:-1, 1:-1, 1:-1, 1:-1]), span(grid[1:-1, :-2, 1:-1, 2:])
-    classify(dst, src)
-    runs = timeit.repeat(lambda: classify(dst, src), number=200, repeat=9)
-    assert statistics.median(runs) / 200 < 50e-6
-
-
-def test_time_of_a_geometry_seen_for_the_first_time() -> None:
-    """At most 5 us each for views of one array; ten times that here, for busy machines."""
-    rng = random.Random(27)
-    pairs = [views_of_one_array(rng, (5000, 300, 60, 30)) for _ in range(300)]
-    pairs += [(span(dst), span(src)) for dst, src, _ in NAMED.values()]
-    times = []
-    for dst, src in pairs:
-        overlap._remembered.clear()
-        times.append(timeit.timeit(lambda d=dst, s=src: classify(d, s), number=1))
-    assert statistics.median(times) < 50e-6
-
-
-def test_few_geometries_are_remembered() -> None:
-    for n in range(2 * overlap._MOST_REMEMBERED):
-        classify(Span(0, (n + 2,), (8,), 8), Span(8, (n + 2,), (8,), 8))
-    assert 0 < len(overlap._remembered) <= overlap._MOST_REMEMBERED

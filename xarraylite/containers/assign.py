@@ -14,12 +14,11 @@ Everything is checked before the first byte is written, so a failed assignment c
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Protocol
 
 import numpy as np
 
-from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError
+from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError, warn_caller
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
 from ..engine import evaluate as engine
@@ -152,11 +151,10 @@ def converted(node: Node, dtype: np.dtype[Any]) -> Node:
 
 def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) -> None:
     if source.kind == "c" and result.kind != "c":
-        warnings.warn(
+        warn_caller(
             f"assignment: casting {dtype_name(source)} to {dtype_name(result)} discards the "
             "imaginary part",
             np.exceptions.ComplexWarning,
-            stacklevel=5,
         )
 
 
@@ -172,33 +170,30 @@ def update(destination: Writable, op: Op, value: object, held: bool, noalias: bo
     """
     operand = as_operand(value, op.name)
     result = build.elementwise(op, destination.node, operand)
-    _check_update(destination, op.name, result)
+    check_update(destination, op.name, result.shape, result.dtype)
     handle = handle_of(value, operand, held) if isinstance(operand, Node) else None
+    del operand  # its references are counted, and this is none that keeps old values
     write(destination, result, handle, noalias)
 
 
-def update_with(destination: Writable, operation: str, result: Node) -> None:
-    """Write the result of an in-place operation that was evaluated already.
+def check_update(
+    destination: Writable, operation: str, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> None:
+    """Refuse a result of another shape, or that does not cast back.
 
     Raises
     ------
     CastError, BroadcastError
         As `update`.
     """
-    _check_update(destination, operation, result)
-    write(destination, result, None, False)
-
-
-def _check_update(destination: Writable, operation: str, result: Node) -> None:
-    """Refuse a result of another shape, or that does not cast back."""
-    if not can_cast(result.dtype, destination.dtype, "same_kind"):
+    if not can_cast(dtype, destination.dtype, "same_kind"):
         raise CastError(
-            f"in-place {operation}: the result {describe(result)} does not cast to the "
-            f"destination's dtype {dtype_name(destination.dtype)} (rule: same_kind)"
+            f"in-place {operation}: the result {dtype_name(dtype)}{list(shape)} does not cast to "
+            f"the destination's dtype {dtype_name(destination.dtype)} (rule: same_kind)"
         )
-    if result.shape != destination.shape:
+    if shape != destination.shape:
         raise BroadcastError(
-            f"in-place {operation}: the result has shape {result.shape}, but "
+            f"in-place {operation}: the result has shape {shape}, but "
             f"{destination.summary()} never changes shape; use assign to let it grow"
         )
 
@@ -215,5 +210,8 @@ def node_of(value: object, destination: Writable) -> Node:
     if isinstance(value, HasNode):
         return value.node
     if isinstance(value, list | tuple):
-        return values_node(value, destination.dtype, f"assignment to {destination.summary()}")
+        node = values_node(value, destination.dtype, f"assignment to {destination.summary()}")
+        for own in node.args:  # the lists' own values, before they were converted
+            _warn_complex(own.dtype, node.dtype)
+        return node
     return as_node(value, f"assignment to {destination.summary()}")

@@ -54,7 +54,8 @@ def multiply(left: Array, right: Array, out: Array) -> None:
     Parameters
     ----------
     left, right, out : ndarray
-        Of one dtype, shapes ``(..., m, k)``, ``(..., k, n)`` and ``(..., m, n)``.
+        Of one dtype, shapes ``(..., m, k)``, ``(..., k, n)`` and ``(..., m, n)``.  One row times
+        one column are dot products.
     """
     one = out.shape[-2] * out.shape[-1] * left.shape[-1]
     stacked = math.prod(out.shape[:-2])
@@ -78,8 +79,22 @@ def multiply(left: Array, right: Array, out: Array) -> None:
 def _multiply(left: Array, right: Array, out: Array, part: tuple[slice, ...]) -> None:
     if part:
         left, right, out = left[part], right[part], out[part]
-    with np.errstate(all="ignore"):  # each thread has its own
-        np.matmul(left, right, out=out)
+    with quiet():
+        if out.shape[-2:] == (1, 1) and out.dtype.kind == "f":  # it conjugates complex numbers
+            np.vecdot(left[..., 0, :], right[..., 0], out=out[..., 0, 0])
+        else:
+            np.matmul(left, right, out=out)
+
+
+def quiet() -> np.errstate:
+    """Return the state in which NumPy does not warn; each thread has its own."""
+    return np.errstate(all="ignore")
+
+
+def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
+    """Tell whether `multiply` makes one call of NumPy for operands of such shapes."""
+    one = out[-2] * out[-1] * left[-1]
+    return one < THREADED_FROM and len(runs(out[:-2], one)) == 1
 
 
 def _multiply_large(left: Array, right: Array, out: Array) -> None:

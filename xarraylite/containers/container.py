@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..storage.arrays import read
 from ..storage.arrays import write as write_elements
 from ..storage.buffer import Buffer
 from . import products
-from .assign import check_writable, handle_of, node_of, update, update_with, write
+from .assign import check_update, check_writable, converted, handle_of, node_of, update, write
 from .convert import SMALL, LayoutLike, store
 from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_array
 from .inplace import InPlace
@@ -340,7 +341,7 @@ class XContainer(XExpression, InPlace):
         axis = selection.take_axis
         index = index_leaf(selection.take, view.shape[axis])
         node = node_of(value, view)
-        values = np.asarray(XExpression(build.convert(node, self._dtype)).numpy())
+        values = np.asarray(XExpression(converted(node, self._dtype)).numpy())
         positions = read(index.reading.buffer, index.dtype, index.map)
         target = gather(view.node, selection).shape
         try:
@@ -356,13 +357,15 @@ class XContainer(XExpression, InPlace):
         write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
         consume(self._buffer)
 
-    def _update(self, op: Op, value: object, held: bool) -> None:
-        update(self, op, value, held, False)
+    def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
+        update(self, op, value, held, noalias)
 
     def __imatmul__(self, other: object) -> Self:
         """Apply ``matmul`` in place, by NumPy's rule."""
-        node = products.matmul(self.node, as_node(other, "matmul"))
-        update_with(self, "matmul", node)
+        check_writable(self, "in-place matmul")
+        check = partial(check_update, self, "matmul")
+        made = products.matmul(self.node, as_node(other, "matmul"), check)
+        write(self, made.leaf(), None, False)
         return self
 
     def fill(self, value: object) -> None:

@@ -7,8 +7,9 @@ step ends in one of three ways:
 * A matrix product: `numpy.matmul` on strided views of the operands' memory, transposes being
   flags of BLAS.  Operands that are lazy, tiled, of another dtype or strided as no matrix is are
   copied once (*packed*).  Integers of up to 16 bits and bool go through floats where the sums stay
-  exact; narrow floats are multiplied and added in float32.
-* Anything else, such as row-wise dot products and 32- or 64-bit integers: a lazy product under a
+  exact; narrow floats are multiplied and added in float32.  Dot products of rows that lie in memory
+  as BLAS reads them are matrix products too, if they are the whole result.
+* Anything else, such as other dot products and 32- or 64-bit integers: a lazy product under a
   reduction, one fused kernel.  Products of integer matrices are packed so that the kernel reads
   both along the summed label.
 
@@ -24,7 +25,6 @@ this package.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,12 @@ from ..shape import transform as steps
 from ..storage.arrays import allocate
 from ..storage.buffer import Buffer
 from ..storage.pool import counters
-from .contract import Gemm, Sketch, contraction_order, count, plan_gemm
+from .contract import Sketch, contraction_order, count, merged_stride, plan_gemm
 from .convert import store
-from .gemm import Matrices, Product, accumulator, carrier, matrices
+from .gemm import DOT_DTYPES, Matrices, Product, accumulator, carrier, matrices
 from .labelled import Group, Indexed, Labels, Term, XLabelled, check_size
+from .notes import Note, product_note, shown, why_packed
+from .remembered import is_memory
 
 DType = np.dtype[Any]
 
@@ -57,40 +59,16 @@ PACK_FROM = 1 << 12
 #: Elements up to which NumPy packs, so that small products never wait for a compiler.
 NUMPY_PACKS = 1 << 15
 
-Key = tuple[object, ...]
+#: Elements of summed labels for which BLAS adds up dot products: fewer are not worth a call of it
+#: each, and more would be shared among its threads.
+DOTS = range(4, 8193)
 
-#: Plans of products of two operands that need no copy, by all that decides them.
-_direct: dict[Key, tuple[Gemm, Strided, Strided, Strided]] = {}
-_REMEMBERED = 1024
+#: Multiplications up to which BLAS makes whatever lies as it likes: there is no kernel to wait for.
+SMALL = 1 << 12
 
 _MULTIPLY, _ADD, _SUBTRACT, _NEGATIVE = [
     OPS[name] for name in ("multiply", "add", "subtract", "negative")
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One step before the final kernel, for `explain`.
-
-    Attributes
-    ----------
-    text : str
-        What is done.
-    nbytes : int
-        Memory taken for it.
-    reason : str
-        Why the memory is taken; empty where it is the destination's.
-    traffic : int
-        Bytes read and written.
-    node : Node or None
-        What a kernel evaluates, in a copy.
-    """
-
-    text: str
-    nbytes: int
-    reason: str
-    traffic: int
-    node: Node | None = None
 
 
 class Lowering:
@@ -132,13 +110,8 @@ class Lowering:
     def run(self) -> Node | Product:
         """Return the result: a node with the result's labels, or the one product it is."""
         if len(self.terms) == 1:
-            key = self.key()
-            known = None if key is None else _direct.get(key)
-            if known is not None:
-                return self.over(known)
             result = self.term(self.terms[0], True)
             if isinstance(result, Product):
-                self.remember(key, result)
                 return result
             node = self.signed(result, self.terms[0].negative)
         else:
@@ -147,50 +120,6 @@ class Lowering:
             source = node.operands[0]
             node = source if source.dtype == self.dtype else node  # widened, and left as it was
         return build.cast(node, self.dtype)
-
-    # --- products seen before ------------------------------------------------------------------
-
-    def key(self) -> Key | None:
-        """Return what decides how two operands in memory are multiplied; None for all else."""
-        term, to = self.terms[0], self.destination
-        simple = len(term.factors) == 2 and not term.scales and not term.negative
-        if self.notes is not None or to is None or not simple:
-            return None
-        parts: list[object] = []
-        for factor in term.factors:
-            if isinstance(factor, Group) or not _is_memory(factor.node):
-                return None
-            leaf = factor.node
-            assert isinstance(leaf, Leaf), "checked"
-            parts += (factor.labels, leaf.dtype, leaf.shape, leaf.map.pattern)
-        return (*parts, self.labels, to.strides, self.dtype, self.writes)
-
-    def remember(self, key: Key | None, product: Product) -> None:
-        """Keep a product that copies nothing for the next one of its kind."""
-        gemm, to = product.gemm, self.destination
-        packs = gemm.pack_left is not None or gemm.pack_right is not None
-        if key is None or packs or to is None or to.strides is None:
-            return
-        shape = tuple([self.extents[k] for k in to.labels])
-        groups = (gemm.stack, gemm.rows, gemm.columns, self.extents)
-        product.out = matrices(Strided(shape, to.strides), to.labels, *groups)
-        assert product.left is not None, "it is to be run"
-        assert product.right is not None, "it is to be run"
-        if len(_direct) >= _REMEMBERED:
-            _direct.clear()
-        _direct[key] = gemm, product.left.place, product.right.place, product.out
-
-    def over(self, known: tuple[Gemm, Strided, Strided, Strided]) -> Product:
-        """Return a product planned before, of the present operands."""
-        gemm, *places, out = known
-        found = []
-        for factor, place in zip(self.terms[0].factors, places, strict=True):
-            assert isinstance(factor, Indexed), "part of the key"
-            leaf = factor.node
-            assert isinstance(leaf, Leaf), "part of the key"
-            moved = Strided(place.shape, place.strides, leaf.map.offset)
-            found.append(Matrices(leaf.reading.buffer, moved))
-        return Product(gemm, found[0], found[1], self.dtype, self.extents, out)
 
     # --- sums ----------------------------------------------------------------------------------
 
@@ -295,12 +224,15 @@ class Lowering:
         if not summed:
             return self.fused(left, right, kept, ())
         dtype = carrier(self.acc, count(summed, self.extents))
+        direct = direct and dtype == self.dtype == self.writes
+        if direct and self.fits(left, right, summed, union):
+            return self.product(left, right, summed, self.dtype, self.destination)
         if dtype is None or not self.is_matrix_product(left, right, summed, union):
             return self.fused(*self.packed_along(left, right, summed, union), kept, summed)
-        if self.notes is None and not (direct and dtype == self.dtype == self.writes):
+        if self.notes is None and not direct:
             check_size(kept, self.extents, dtype, "product of two operands")
         product = self.product(left, right, summed, dtype, self.destination if last else None)
-        if direct and product.gemm.direct and dtype == self.dtype == self.writes:
+        if direct and product.gemm.direct:
             return product
         return self.stored(product)
 
@@ -321,6 +253,26 @@ class Lowering:
         if not size or rows == columns == 1:
             return False
         return size == rows * columns * inner or rows * columns * inner >= SMALL_STACKED
+
+    def fits(self, left: Indexed, right: Indexed, summed: Labels, union: Labels) -> bool:
+        """Tell whether BLAS should make what are no large matrices, of memory as it lies.
+
+        All that is small, and dot products.
+        """
+        size = count(union, self.extents)
+        small = 0 < size <= SMALL
+        alone = count(
+            [k for k in union if k not in left.labels or k not in right.labels], self.extents
+        )
+        dots = size and alone == 1 and self.dtype in DOT_DTYPES
+        if not small and not (dots and count(summed, self.extents) in DOTS):
+            return False
+        a, b = sketch(left, self.dtype), sketch(right, self.dtype)
+        itemsize = self.dtype.itemsize
+        gemm = plan_gemm(a, b, summed, self.extents, self.destination, itemsize)
+        if gemm.pack_left is not None or gemm.pack_right is not None or not gemm.direct:
+            return False
+        return small or all([_steps_by_one(part, gemm.inner, self.extents) for part in (a, b)])
 
     def fused(self, left: Indexed, right: Indexed, kept: Labels, summed: Labels) -> Indexed:
         """Return a lazy product of two factors under a lazy sum."""
@@ -362,11 +314,11 @@ class Lowering:
             (left, right), (gemm.pack_left, gemm.pack_right), inner, strict=True
         ):
             if pack is not None:
-                part = self.packed(part, pack, dtype, _why_packed(part, dtype))
+                part = self.packed(part, pack, dtype, why_packed(part, dtype))
             operands.append(self.view(part, gemm.stack, rows, columns))
         result = Product(gemm, operands[0], operands[1], dtype, self.extents)
         if self.notes is not None:
-            self.notes.append(_product_note(result, left, right, summed))
+            self.notes.append(product_note(result, left, right, summed))
         return result
 
     def view(self, part: Indexed, stack: Labels, rows: Labels, columns: Labels) -> Matrices | None:
@@ -387,7 +339,7 @@ class Lowering:
         place = Strided.row_major(node.shape)
         numpy_packs = place.size <= NUMPY_PACKS and isinstance(part.node, Leaf)
         if self.notes is not None:
-            text = f"pack {_shown(part)} as {','.join(order)}, {dtype_name(dtype)}"
+            text = f"pack {shown(part)} as {','.join(order)}, {dtype_name(dtype)}"
             nbytes = place.size * dtype.itemsize
             traffic = place.size * part.node.dtype.itemsize + nbytes
             kernel = None if numpy_packs else node
@@ -423,19 +375,18 @@ class Lowering:
 def sketch(part: Indexed, dtype: DType) -> Sketch:
     """Return what a plan may know about a factor."""
     leaf = part.node
-    if leaf.dtype == dtype and _is_memory(leaf):
+    if leaf.dtype == dtype and is_memory(leaf):
         assert isinstance(leaf, Leaf), "memory is a leaf"
         assert isinstance(leaf.map, Strided), "and strided"
         return Sketch(part.labels, leaf.map.strides)
     return Sketch(part.labels, None)
 
 
-def _is_memory(node: Node) -> bool:
-    """Tell whether a node is strided memory that can be read as it is now."""
-    if not isinstance(node, Leaf) or not isinstance(node.map, Strided):
-        return False
-    reading = node.reading
-    return reading.stale is None and not reading.traced and not reading.late
+def _steps_by_one(part: Sketch, labels: Labels, extents: Mapping[str, int]) -> bool:
+    """Tell whether an operand's labels are one contiguous run."""
+    assert part.strides is not None, "it is not packed"
+    strides = dict(zip(part.labels, part.strides, strict=True))
+    return merged_stride(labels, strides, extents) == 1
 
 
 def aligned(part: Indexed, order: Labels) -> Node:
@@ -460,32 +411,3 @@ def _is_contiguous_along(part: Indexed, label: str) -> bool:
     assert isinstance(leaf.map, Strided), "checked by the caller"
     axis = part.labels.index(label)
     return leaf.map.strides[axis] == 1 or leaf.shape[axis] == 1
-
-
-def _why_packed(part: Indexed, dtype: DType) -> str:
-    node = part.node
-    if not isinstance(node, Leaf):
-        return "BLAS multiplies memory, and this is computed first"
-    if node.dtype != dtype:
-        return f"BLAS multiplies it as {dtype_name(dtype)}"
-    if not isinstance(node.map, Strided):
-        return "it is tiled, and BLAS reads strided memory"
-    return "its strides are not those of matrices"
-
-
-def _shown(part: Indexed) -> str:
-    return f"{build.describe(part.node)}[{','.join(part.labels)}]"
-
-
-def _product_note(product: Product, left: Indexed, right: Indexed, summed: Labels) -> Note:
-    gemm, extents = product.gemm, product.extents
-    m, k, n = [count(g, extents) for g in (gemm.rows, gemm.inner, gemm.columns)]
-    stacked = count(gemm.stack, extents)
-    times = f"{stacked} times " if gemm.stack else ""
-    text = (
-        f"BLAS: {_shown(left)} * {_shown(right)} over {','.join(summed)}, "
-        f"{times}[{m}, {k}] @ [{k}, {n}] in {dtype_name(product.dtype)}"
-    )
-    size = product.dtype.itemsize
-    traffic = stacked * (m * k + k * n + m * n) * size
-    return Note(text, 0, "", traffic)

@@ -23,7 +23,7 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, c
 from ..layout.tiled import Map, TiledMap
 from ..storage.arrays import allocate, padding_value, read, write
 from ..storage.buffer import Buffer
-from .operands import HasNode, borrow_array, is_masked
+from .operands import HasNode, Lifted, borrow_array, is_masked
 
 DType = np.dtype[Any]
 #: Elements up to which tiled memory is copied through a table of positions.
@@ -108,6 +108,8 @@ def values_node(values: object, dtype: DType | None, operation: str) -> Node:
     """
     if isinstance(values, HasNode):
         node = values.node
+    elif isinstance(values, Lifted):
+        raise DTypeError(f"{operation}: got {type(values).__name__}; {values.instead}")
     elif isinstance(values, np.ndarray) and is_masked(values):
         raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
     elif isinstance(values, np.ndarray) and _is_native(values):

@@ -1,25 +1,40 @@
-"""`explain`: what an evaluation would do, without doing it."""
+"""`explain`: what an evaluation would do, without doing it.
+
+Products of arrays (``a @ b``, `einsum` and their relatives) are computed when they are written, so
+that all `explain` is given of them is memory.  A buffer that such a product has filled remembers
+the shapes, dtypes and layouts of what was multiplied; it keeps no operand alive, and a write to the
+buffer makes it forget.  From those the product is planned again, and told before the rest.  What it
+took counts if the expression alone holds its result; what the user keeps was computed before.  Of
+the operands of a product no more is known, be they products or not.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from ..dtypes.names import dtype_name
 from ..engine import evaluate as engine
 from ..engine.graph import canonical
-from ..engine.program import KernelStep, Program
+from ..engine.program import Program
 from ..engine.target import Target
-from ..expr.node import Node
+from ..expr.node import Leaf, Node
+from ..expr.walk import postorder
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..storage.buffer import Buffer
 from .assign import fit, node_of
 from .container import XContainer
+from .jagged_explain import as_rows
 from .labelled import XLabelled
-from .labelled_write import checked, explained, resulting
+from .labelled_write import checked, explained, operands_of, resulting
 from .noalias import NoAlias
+from .notes import Note
 from .operands import as_node
+from .products import Explained
+from .readers import HELD_ASSIGN, OWNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +103,8 @@ class Explanation:
 def explain(destination: object, expression: object = None) -> Explanation:
     """Return the plan of an evaluation: kernels, loops, bytes moved, temporaries and why.
 
+    Products such as ``a @ b`` are computed when they are written; how they were is told first.
+
     Parameters
     ----------
     destination : XExpression, container or ``noalias(container)``
@@ -120,9 +137,14 @@ def explain(destination: object, expression: object = None) -> Explanation:
       1. BLAS: float64[4, 4][i,j] * float64[4, 4][j,k] over j, [4, 4] @ [4, 4] in float64
       0 kernel(s), 384 bytes moved, 128 bytes for the result, 0 bytes in 0 temporaries
     """
+    rows = as_rows(destination, expression)
+    if rows is not None:
+        return explain(*rows)
     if isinstance(destination, XLabelled):
         return _explain_labelled(destination, expression)
     if expression is None:
+        if isinstance(destination, XContainer):
+            return _explain_container(destination)
         node = as_node(destination, "explain")
         layout = engine.result_layout(canonical(node, None, False), node)
         target = Target(Buffer.allocate(0), layout, node.dtype)
@@ -130,15 +152,17 @@ def explain(destination: object, expression: object = None) -> Explanation:
         if isinstance(layout, TiledMap):
             name = f"{name} with the layout {layout.layout}"
         nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
-        return _explanation(node, target, True, name, nbytes)
+        return _after(_products([node]), _explanation(node, target, True, name, nbytes))
     noalias = isinstance(destination, NoAlias)
     container = destination.target if isinstance(destination, NoAlias) else destination
     if not isinstance(container, XContainer):
         raise TypeError("explain: the destination must be a container or noalias(container)")
+    temporary = sys.getrefcount(expression) <= HELD_ASSIGN
     node = fit(node_of(expression, container), container)
+    own = expression.buffer if temporary and isinstance(expression, XContainer) else None
     target = Target(container.buffer, container.map, container.dtype)
     name = f"noalias({container.summary()})" if noalias else container.summary()
-    return _explanation(node, target, noalias, name, 0)
+    return _after(_products([node], own), _explanation(node, target, noalias, name, 0))
 
 
 def _explain_labelled(destination: XLabelled, expression: object) -> Explanation:
@@ -159,21 +183,90 @@ def _explain_labelled(destination: XLabelled, expression: object) -> Explanation
         notes, node = explained(value, labels, container)
     else:
         raise TypeError("explain: the destination must be a container with labels, as C['i,k']")
-    packs = [_into_temporary(note.node) for note in notes if note.node is not None]
+    last = _lowered(notes, node, target, container is None, name, result_bytes)
+    return _after(_products(operands_of(value.terms)), last)
+
+
+def _lowered(
+    notes: list[Note],
+    node: Node | None,
+    target: Target,
+    noalias: bool,
+    name: str,
+    result_bytes: int,
+) -> Explanation:
+    """Explain what an expression of labels does first, and its last kernel if there is one."""
     if node is None:
-        shape = target.map.shape
-        what = f"{dtype_name(value.dtype)}{list(shape)} into {name}"
+        what = f"{dtype_name(target.dtype)}{list(target.map.shape)} into {name}"
         last = Explanation(what, (), (), 0, result_bytes, ())
     else:
-        last = _explanation(node, target, container is None, name, result_bytes)
+        last = _explanation(node, target, noalias, name, result_bytes)
+    packs = [_into_temporary(note.node) for note in notes if note.node is not None]
+    first = Explanation(
+        "",
+        tuple([note.text for note in notes]),
+        tuple([Temporary(n.nbytes, n.reason) for n in notes if n.nbytes]),
+        sum([note.traffic for note in notes]),
+        0,
+        tuple([source for pack in packs for source in pack.sources]),
+    )
+    return _after([first], last)
+
+
+def _after(first: list[Explanation], last: Explanation) -> Explanation:
+    """Return the explanation of an evaluation, with what is done before it."""
+    every = [*first, last]
     return Explanation(
         last.title,
-        (*[note.text for note in notes], *last.steps),
-        (*[Temporary(n.nbytes, n.reason) for n in notes if n.nbytes], *last.temporaries),
-        sum([note.traffic for note in notes]) + last.bytes_moved,
-        result_bytes,
-        tuple([source for pack in packs for source in pack.sources]) + last.sources,
+        tuple([step for part in every for step in part.steps]),
+        tuple([temporary for part in every for temporary in part.temporaries]),
+        sum([part.bytes_moved for part in every]),
+        last.result_bytes,
+        tuple([source for part in every for source in part.sources]),
     )
+
+
+def _explain_container(container: XContainer) -> Explanation:
+    """Explain how a product came about; any other container is memory already."""
+    made = container.buffer.made
+    if isinstance(made, Explained):
+        return _product(made, "a new container")
+    return Explanation(f"{container.summary()} is in memory; nothing runs", (), (), 0, 0, ())
+
+
+def _product(made: Explained, name: str) -> Explanation:
+    """Explain a product of arrays in row-major memory of its own."""
+    value, labels = made
+    place = Strided.row_major(tuple([value.extents[k] for k in labels]))
+    target = Target(Buffer.allocate(0), place, value.dtype)
+    notes, node = explained(value, labels, None)
+    return _lowered(notes, node, target, True, name, place.size * value.dtype.itemsize)
+
+
+def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanation]:
+    """Explain the products that expressions read.
+
+    Those that others than the expression, or a container that owns the buffer ``own``, hold cost
+    nothing now.
+    """
+    found: dict[int, Explanation] = {}
+    for leaf in [node for root in roots for node in postorder(root)]:
+        if not isinstance(leaf, Leaf) or id(leaf.reading) in found:
+            continue
+        reading = leaf.reading
+        alone = reading.buffer is own or sys.getrefcount(reading.buffer) <= OWNED
+        made = reading.buffer.made
+        if not isinstance(made, Explained):
+            continue
+        product = _product(made, "a temporary")
+        result = Temporary(product.result_bytes, "the result of a product of arrays")
+        if alone:
+            product = replace(product, temporaries=(*product.temporaries, result))
+        else:
+            steps = tuple([f"computed before: {step}" for step in product.steps])
+            product = Explanation("", steps, (), 0, 0, ())
+        found[id(reading)] = product
+    return list(found.values())
 
 
 def _into_temporary(node: Node) -> Explanation:
@@ -190,7 +283,7 @@ def _explanation(
         step = "NumPy evaluates every operation on whole arrays (engine='reference')"
         return Explanation(what, (step,), (), 0, result_bytes, ())
     program: Program = engine.program_of(canonical(node, target, noalias), target, noalias)
-    kernels = [step for step in program.steps if isinstance(step, KernelStep)]
+    kernels = program.kernels
     return Explanation(
         what,
         tuple([step.note for step in program.steps]),

@@ -30,6 +30,7 @@ from . import products
 from .labelled import XLabelled
 from .namespace import namespace
 from .operands import HasNode, Lifted, as_node, as_operand, is_operand
+from .operators import Operators, unpicklable
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -43,9 +44,9 @@ def apply(op: Op, *operands: object) -> XExpression:
     return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
 
 
-def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
-    op = OPS[name]
+    name = op.name
 
     def forward(self: XExpression, other: object) -> Any:
         if isinstance(other, HasNode):
@@ -59,22 +60,19 @@ def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             return NotImplemented
         return XExpression(build.elementwise(op, as_operand(other, name), self.node))
 
-    forward.__doc__ = f"Return the lazy ``{name}`` of this expression and another operand."
-    reflected.__doc__ = f"Return the lazy ``{name}`` of another operand and this expression."
     return forward, reflected
 
 
-def _unary(name: str) -> Callable[..., Any]:
-    op = OPS[name]
+def _unary(op: Op) -> Callable[..., Any]:
+    """Return an operator's method."""
 
     def method(self: XExpression) -> XExpression:
         return XExpression(build.elementwise(op, self.node))
 
-    method.__doc__ = f"Return the lazy ``{name}`` of this expression."
     return method
 
 
-class XExpression(HasNode):
+class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     """A lazy array: a shape, a dtype, and how to compute the elements.
 
     Parameters
@@ -252,7 +250,7 @@ class XExpression(HasNode):
         """
         if ufunc is np.matmul and method == "__call__" and not kwargs:
             left, right = [as_node(x, "matmul") for x in inputs]
-            return self._container._of_leaf(products.matmul(left, right))
+            return self._container._filled(products.matmul(left, right))
         op = ufunc_table().get(ufunc)
         if op is not None and method == "__call__" and not kwargs:
             return apply(op, *inputs)
@@ -277,10 +275,7 @@ class XExpression(HasNode):
         TypeError
             Always; containers pickle.
         """
-        raise TypeError(
-            f"{describe(self.node)} is a lazy expression and cannot be pickled; evaluate it with "
-            "xl.eval and pickle the container"
-        )
+        raise unpicklable(describe(self.node))
 
     def item(self) -> Any:
         """Return the only element as a Python scalar.
@@ -334,60 +329,22 @@ class XExpression(HasNode):
         name = _NAMES.get(type(self.node), lambda node: type(node).__name__)(self.node)
         return f"<{name}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
 
-    __hash__ = None  # type: ignore[assignment]
-
     # --- operators ----------------------------------------------------------------------------
-
-    __add__, __radd__ = _binary("add")
-    __sub__, __rsub__ = _binary("subtract")
-    __mul__, __rmul__ = _binary("multiply")
-    __truediv__, __rtruediv__ = _binary("divide")
-    __floordiv__, __rfloordiv__ = _binary("floor_divide")
-    __mod__, __rmod__ = _binary("remainder")
-    __pow__, __rpow__ = _binary("pow")
-    __and__, __rand__ = _binary("bitwise_and")
-    __or__, __ror__ = _binary("bitwise_or")
-    __xor__, __rxor__ = _binary("bitwise_xor")
-    __lshift__, __rlshift__ = _binary("bitwise_left_shift")
-    __rshift__, __rrshift__ = _binary("bitwise_right_shift")
 
     def __matmul__(self, other: object) -> Any:
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        return self._container._of_leaf(products.matmul(self.node, as_node(other, "matmul")))
+        return self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
 
     def __rmatmul__(self, other: object) -> Any:
         """Return the matrix product of another operand and this one, evaluated."""
         if not is_operand(other):
             return NotImplemented
-        return self._container._of_leaf(products.matmul(as_node(other, "matmul"), self.node))
+        return self._container._filled(products.matmul(as_node(other, "matmul"), self.node))
 
-    def __divmod__(self, other: object) -> tuple[XExpression, XExpression]:
-        """Return the lazy quotient and remainder of a floor division."""
-        return self // other, self % other
-
-    def __rdivmod__(self, other: object) -> tuple[XExpression, XExpression]:
-        """Return the lazy quotient and remainder of another operand divided by this one."""
-        return other // self, other % self
-
-    def __round__(self, digits: None = None) -> XExpression:
-        """Return the elements rounded to the nearest integers, half to even, lazily."""
-        if digits is not None:
-            raise TypeError("round: only whole numbers; scale before and after for digits")
+    def _rounded(self) -> XExpression:
         return XExpression(build.elementwise(OPS["round"], self.node))
-
-    __eq__, _ = _binary("equal")
-    __ne__, _ = _binary("not_equal")
-    __lt__, _ = _binary("less")
-    __le__, _ = _binary("less_equal")
-    __gt__, _ = _binary("greater")
-    __ge__, _ = _binary("greater_equal")
-    __neg__ = _unary("negative")
-    __pos__ = _unary("positive")
-    __abs__ = _unary("abs")
-    __invert__ = _unary("bitwise_invert")
-    del _
 
     def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
         """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""

@@ -31,6 +31,9 @@ Array = np.ndarray[tuple[int, ...], DType]
 #: What BLAS multiplies.
 BLAS_DTYPES = frozenset((float32, float64, complex64, complex128))
 
+#: What it makes dot products of, without conjugating one side.
+DOT_DTYPES = frozenset((float32, float64))
+
 
 def accumulator(dtype: DType) -> DType:
     """Return the dtype in which products of ``dtype`` are made and added up."""
@@ -82,7 +85,7 @@ class Matrices:
         return self.buffer.address + low, self.buffer.address + high
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Product:
     """A matrix product whose operands lie as BLAS takes them, not yet run.
 
@@ -96,8 +99,6 @@ class Product:
         Dtype of operands and result.
     extents : mapping
         Extent of each label.
-    out : Strided or None
-        Matrices of the planned destination, at position 0, where they are known already.
     """
 
     gemm: Gemm
@@ -105,17 +106,15 @@ class Product:
     right: Matrices | None
     dtype: DType
     extents: Mapping[str, int]
-    out: Strided | None = None
 
     def run(self, buffer: Buffer, place: Strided, labels: Labels) -> None:
         """Write the product to memory whose dimensions have the given labels."""
         if self.left is None or self.right is None:
             return
-        gemm, known = self.gemm, self.out
-        if known is None:
-            known = matrices(place, labels, gemm.stack, gemm.rows, gemm.columns, self.extents)
-        out = buffer.view(self.dtype, Strided(known.shape, known.strides, place.offset))
-        multiply(self.left.view(self.dtype), self.right.view(self.dtype), out)
+        gemm = self.gemm
+        out = matrices(place, labels, gemm.stack, gemm.rows, gemm.columns, self.extents)
+        left, right = self.left.view(self.dtype), self.right.view(self.dtype)
+        multiply(left, right, buffer.view(self.dtype, out))
 
     def shares_memory(self, buffer: Buffer, place: Strided) -> bool:
         """Tell whether an operand may lie in the bytes that ``place`` reaches."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +28,7 @@ from .container import DType, XContainer
 from .convert import pinned_dtype
 from .expression import XExpression
 from .inplace import InPlace
+from .jagged_labels import XJaggedLabelled, assign_jagged
 from .jagged_lazy import XJaggedExpression, spread
 from .jagged_ops import rows_of
 from .operands import as_node
@@ -243,6 +244,48 @@ class XJagged(XJaggedExpression, InPlace):
             layout = awkward.contents.ListOffsetArray(offsets, layout)
         return awkward.Array(layout)
 
+    def to_arrays(self) -> dict[str, XContainer]:
+        """Return dense arrays that say everything but the origins, for files with several arrays.
+
+        Returns
+        -------
+        dict of str to XContainer
+            ``"flat"``, a view; ``"extents0"``, ``"extents1"``, …: per mode the extents of all
+            its nodes; and ``"outer"``: how many of them list nodes and not smooth slices.
+
+        Examples
+        --------
+        >>> import io
+        >>> import xarraylite as xl
+        >>> file = io.BytesIO()  # or a path
+        >>> xl.save(file, xl.XJagged([[1, 2, 3], [], [4]]).to_arrays())
+        >>> file.seek(0)
+        0
+        >>> xl.XJagged.from_arrays(xl.load(file))
+        XJagged([[1, 2, 3], [], [4]])
+        """
+        space = self._shape._space()
+        extents = {f"extents{mode}": XArray(space.values(mode)) for mode in range(space.rank)}
+        return {"flat": self.flat, "outer": XArray(space.outer), **extents}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any], dtype: object = None) -> Self:
+        """Return the jagged array that `to_arrays` has taken apart, copied.
+
+        Parameters
+        ----------
+        arrays : mapping of str to array
+            As from `to_arrays`; nothing in it is trusted.
+        dtype : dtype, optional
+            By default that of the elements.
+
+        Raises
+        ------
+        ShapeError
+            If arrays are missing, or do not fit together.
+        """
+        return cls(arrays.get("flat", ()), JaggedShape._make(jagged_values.space_of(arrays)), dtype)
+
     # --- what an expression has, in memory -----------------------------------------------------
 
     @property
@@ -276,7 +319,7 @@ class XJagged(XJaggedExpression, InPlace):
         assert isinstance(rows, XContainer), "rows are contiguous"
         return XJagged._own(rows, shape)
 
-    def evaluated(self) -> XJagged:
+    def evaluated(self, text: object = None) -> XJagged:
         """Return the array itself."""
         return self
 
@@ -306,7 +349,7 @@ class XJagged(XJaggedExpression, InPlace):
     # --- assignment ---------------------------------------------------------------------------
 
     def __setitem__(self, key: Any, value: object) -> None:
-        """Assign to a chip, a slice or, by ``...``, to everything; never changes the shape.
+        """Assign to a chip, a slice, labels or, by ``...``, to everything; never changes the shape.
 
         Raises
         ------
@@ -316,13 +359,19 @@ class XJagged(XJaggedExpression, InPlace):
             If the memory cannot be written.
         """
         held = sys.getrefcount(value) > HELD_SETITEM
+        self._store(key, value, held, False)
+
+    def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
+        if isinstance(key, str):
+            assign_jagged(self, key, value, held, noalias)
+            return
         part = self if key is Ellipsis else self[key]
         if isinstance(part, XJagged):
-            part._write(value, held)
+            part._write(value, held, noalias)
         else:
-            part._store(Ellipsis, value, held, False)
+            part._store(Ellipsis, value, held, noalias)
 
-    def _write(self, value: object, held: bool) -> None:
+    def _write(self, value: object, held: bool, noalias: bool) -> None:
         if isinstance(value, list | tuple):
             made = XJagged(value, dtype=self.dtype)
             # lists that are a box stretch as any dense array does
@@ -331,13 +380,13 @@ class XJagged(XJaggedExpression, InPlace):
         operand: Any = spread(value, self.rows, "assignment")
         if isinstance(operand, Node):
             operand = XExpression(operand)
-        self._array._store(Ellipsis, operand, held, False)
+        self._array._store(Ellipsis, operand, held, noalias)
 
-    def _update(self, op: Op, value: object, held: bool) -> None:
+    def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         operand: Any = spread(value, self.rows, f"in-place {op.name}")
         if isinstance(operand, Node):
             operand = XExpression(operand)
-        update(self._array, op, operand, held, False)
+        update(self._array, op, operand, held, noalias)
 
     def fill(self, value: object) -> None:
         """Write one value to every element."""
@@ -345,6 +394,7 @@ class XJagged(XJaggedExpression, InPlace):
 
 
 XJaggedExpression._container = XJagged
+XJaggedLabelled._container = XJagged
 
 
 def _present(layout: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import IndexRangeError, ShapeError
+from .._errors import IndexRangeError, NotWritableError, ShapeError
 from ..dtypes.names import as_dtype, dtype_name
 from ..expr import build
 from ..expr.build import Operand
@@ -29,16 +29,17 @@ from ..shape.ragged import Ints, ints
 from . import jagged_values
 from .convert import raw
 from .expression import XExpression, index_leaf, ufunc_table
+from .jagged_labels import XJaggedLabelled
 from .jagged_ops import Rows, positions_in, rows_of
 from .operands import Lifted, as_operand, is_operand
+from .operators import Operators, unpicklable
 from .xarray import XArray
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
-def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
-    op = OPS[name]
 
     def forward(self: XJaggedExpression, other: object) -> Any:
         if not isinstance(other, Lifted) and not is_operand(other):
@@ -48,22 +49,19 @@ def _binary(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def reflected(self: XJaggedExpression, other: object) -> Any:
         return self.lift(op, (other, self)) if is_operand(other) else NotImplemented
 
-    forward.__doc__ = f"Return the lazy ``{name}`` of this expression and another operand."
-    reflected.__doc__ = f"Return the lazy ``{name}`` of another operand and this expression."
     return forward, reflected
 
 
-def _unary(name: str) -> Callable[..., Any]:
-    op = OPS[name]
+def _unary(op: Op) -> Callable[..., Any]:
+    """Return an operator's method."""
 
     def method(self: XJaggedExpression) -> XJaggedExpression:
         return self.lift(op, (self,))
 
-    method.__doc__ = f"Return the lazy ``{name}`` of this expression."
     return method
 
 
-class XJaggedExpression(Lifted):
+class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
     """A lazy jagged array: a jagged shape, a dtype, and how to compute the elements.
 
     Parameters
@@ -88,6 +86,8 @@ class XJaggedExpression(Lifted):
 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
+
+    instead = "rectangular arrays are taken, which its flat, its rows and to_padded() are"
 
     #: The class of evaluated arrays, which is defined later than this one.
     _container: ClassVar[Any]
@@ -193,13 +193,18 @@ class XJaggedExpression(Lifted):
     def __getitem__(self, key: Any) -> Any:
         """Return a chip, for an integer, or a slice of the first mode, for a slice of step 1.
 
-        Further indices apply to what an integer gives.  Parts of an `XJagged` are views.
+        Further indices apply to what an integer gives.  Parts of an `XJagged` are views.  A text
+        gives all modes labels.
 
         Raises
         ------
         IndexRangeError
             For an index out of range or of another kind.
+        ShapeError
+            For labels that are malformed, or not one per mode.
         """
+        if isinstance(key, str):
+            return XJaggedLabelled.of_jagged(self, key)
         first: Any
         first, *rest = key if isinstance(key, tuple) else (key,)
         if first is Ellipsis and not rest:
@@ -209,7 +214,7 @@ class XJaggedExpression(Lifted):
         index = self._integer(first, key)
         if not -len(self) <= index < len(self):
             raise IndexRangeError(
-                f"{self._summary()}: index {index} is out of range: there are {len(self)} slices"
+                f"{self.summary()}: index {index} is out of range: there are {len(self)} slices"
             )
         found = self._chip(index % len(self))
         if not rest:
@@ -217,29 +222,31 @@ class XJaggedExpression(Lifted):
         try:
             return found[tuple(rest)]
         except IndexRangeError as error:
-            raise IndexRangeError(f"{self._summary()}: index {key!r}: {error}") from None
+            raise IndexRangeError(f"{self.summary()}: index {key!r}: {error}") from None
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Refuse: an expression owns no memory."""
+        raise NotWritableError(
+            f"cannot assign to the lazy expression {self.summary()}: it owns no memory; evaluate "
+            "it with xl.eval first"
+        )
 
     def _integer(self, first: Any, key: object) -> int:
         """Return the first entry of an index, or say what it should have been."""
-        if isinstance(first, str):
-            raise IndexRangeError(
-                f"{self._summary()}: index {key!r} is a label; jagged arrays take no labels, "
-                "their dense parts do"
-            )
         try:
             if not isinstance(first, bool):
                 return operator.index(first)
         except TypeError:
             pass
         raise IndexRangeError(
-            f"{self._summary()}: index {key!r} is neither an integer, which may be followed by "
+            f"{self.summary()}: index {key!r} is neither an integer, which may be followed by "
             "others, nor a slice; see slice() and chip() for boxes"
         )
 
     def _slice(self, wanted: slice) -> Any:
         low, high, step = wanted.indices(len(self))
         if step != 1:
-            raise IndexRangeError(f"{self._summary()}: slices of jagged modes have step 1")
+            raise IndexRangeError(f"{self.summary()}: slices of jagged modes have step 1")
         high = max(low, high)
         space = self._shape._space()
         whole: list[tuple[int, int] | None] = [(low, high), *[None] * (self.ndim - 1)]
@@ -343,7 +350,7 @@ class XJaggedExpression(Lifted):
 
     # --- values -------------------------------------------------------------------------------
 
-    def evaluated(self) -> Any:
+    def evaluated(self, text: object = None) -> Any:
         """Return the values in memory."""
         return self._container(self)
 
@@ -409,12 +416,12 @@ class XJaggedExpression(Lifted):
             Always.
         """
         raise ShapeError(
-            f"{self._summary()} has no rectangular form; use to_padded(), to_list() or flat"
+            f"{self.summary()} has no rectangular form; use to_padded(), to_list() or flat"
         )
 
     def __bool__(self) -> bool:
         """Refuse: an array has no truth value; `xl.any` and `xl.all` do."""
-        raise TypeError(f"bool: {self._summary()} has no truth value; use xl.any or xl.all")
+        raise TypeError(f"bool: {self.summary()} has no truth value; use xl.any or xl.all")
 
     def __reduce__(self) -> Any:
         """Refuse: a lazy expression refers to memory of this process.
@@ -424,59 +431,18 @@ class XJaggedExpression(Lifted):
         TypeError
             Always; containers pickle.
         """
-        raise TypeError(
-            f"{self._summary()} is a lazy expression and cannot be pickled; evaluate it with "
-            "xl.eval and pickle the container"
-        )
+        raise unpicklable(self.summary())
 
-    def _summary(self) -> str:
+    def summary(self) -> str:
+        """Return kind, dtype and extents, as error messages show them."""
         extents = ", ".join(["None" if n is None else str(n) for n in self.shape])
         return f"{type(self).__name__} {dtype_name(self.dtype)}[{extents}]"
 
     def __repr__(self) -> str:
         """Describe the expression; never computes it."""
-        return f"<{self._summary()}, lazy>"
+        return f"<{self.summary()}, lazy>"
 
-    __hash__ = None  # type: ignore[assignment]
-
-    # --- operators ----------------------------------------------------------------------------
-
-    __add__, __radd__ = _binary("add")
-    __sub__, __rsub__ = _binary("subtract")
-    __mul__, __rmul__ = _binary("multiply")
-    __truediv__, __rtruediv__ = _binary("divide")
-    __floordiv__, __rfloordiv__ = _binary("floor_divide")
-    __mod__, __rmod__ = _binary("remainder")
-    __pow__, __rpow__ = _binary("pow")
-    __and__, __rand__ = _binary("bitwise_and")
-    __or__, __ror__ = _binary("bitwise_or")
-    __xor__, __rxor__ = _binary("bitwise_xor")
-    __lshift__, __rlshift__ = _binary("bitwise_left_shift")
-    __rshift__, __rrshift__ = _binary("bitwise_right_shift")
-    __eq__, _ = _binary("equal")
-    __ne__, _ = _binary("not_equal")
-    __lt__, _ = _binary("less")
-    __le__, _ = _binary("less_equal")
-    __gt__, _ = _binary("greater")
-    __ge__, _ = _binary("greater_equal")
-    __neg__ = _unary("negative")
-    __pos__ = _unary("positive")
-    __abs__ = _unary("abs")
-    __invert__ = _unary("bitwise_invert")
-    del _
-
-    def __divmod__(self, other: object) -> tuple[Any, Any]:
-        """Return the lazy quotient and remainder of a floor division."""
-        return self // other, self % other
-
-    def __rdivmod__(self, other: object) -> tuple[Any, Any]:
-        """Return the lazy quotient and remainder of another operand divided by this one."""
-        return other // self, other % self
-
-    def __round__(self, digits: None = None) -> XJaggedExpression:
-        """Return the elements rounded to the nearest integers, half to even, lazily."""
-        if digits is not None:
-            raise TypeError("round: only whole numbers; scale before and after for digits")
+    def _rounded(self) -> XJaggedExpression:
         return self.lift(OPS["round"], (self,))
 
 

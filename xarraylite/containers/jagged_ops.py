@@ -33,6 +33,9 @@ K = TypeVar("K", bound=Hashable)
 #: Upper bound of checked positions, which are right by construction.
 _ANY = 1 << 62
 
+#: Shapes that are remembered with one they were made from; each has a number per slice.
+_DERIVED = 8
+
 _known: WeakKeyDictionary[Ragged, Rows] = WeakKeyDictionary()
 
 
@@ -45,6 +48,32 @@ def rows_of(shape: JaggedShape) -> Rows:
     return rows
 
 
+def rows_with(shape: JaggedShape, least: int) -> Rows:
+    """Return the rows of a shape with at least so many modes in their head."""
+    rows = rows_of(shape)
+    return rows if rows.head >= least else Rows(shape._space(), least)
+
+
+def leading(shape: JaggedShape, depth: int, sides: tuple[int, ...]) -> JaggedShape:
+    """Return the shape of the first ``depth`` modes, followed by smooth ones of given extents.
+
+    For equal arguments the same object, with the rows that are known of it.
+    """
+    known = rows_of(shape).derived
+    found = known.get((depth, sides))
+    if found is None:
+        space = shape._space()
+        counts, columns = space.counts[:depth], list(space.extents[: max(depth - space.outer, 0)])
+        slices = int(counts[-1].sum()) if depth <= space.outer else space.n_slices
+        columns += [ints(np.full(slices, n)) for n in sides]
+        origins = [None] * (depth + len(sides))
+        found = JaggedShape._make(Ragged.checked(counts, columns, origins))
+        if len(known) >= _DERIVED:
+            known.clear()
+        known[depth, sides] = found
+    return found
+
+
 class Rows:
     """A jagged index space as rows of a smooth tail.
 
@@ -52,6 +81,8 @@ class Rows:
     ----------
     space : Ragged
         Of rank 1 or more.
+    least : int, default 1
+        How many modes the head has at least.
 
     Attributes
     ----------
@@ -67,19 +98,22 @@ class Rows:
         Per mode of the head, the first child of every node, and the end of the last one's.
     count : int
         Number of rows.
+    derived : dict
+        What `leading` has made of the shape.
     """
 
-    def __init__(self, space: Ragged) -> None:
+    def __init__(self, space: Ragged, least: int = 1) -> None:
         uniform, largest = space.uniform_modes, space.bounding()
         self.rank = space.rank
         self.modes = tuple([n if same else None for n, same in zip(largest, uniform, strict=True)])
-        self.head = max([1, *[mode + 1 for mode in range(self.rank) if not uniform[mode]]])
+        self.head = max([least, *[mode + 1 for mode in range(self.rank) if not uniform[mode]]])
         self.tail = largest[self.head :]
         levels = space.expand(self.head - 1)
         last = running(levels.values(self.head - 1))
         self.children = (*levels.child_offsets[: self.head - 1], last)
         self.count = int(last[-1])
         self._leaves: dict[tuple[str, Hashable], Leaf] = {}
+        self.derived: dict[tuple[int, tuple[int, ...]], JaggedShape] = {}
         self._lengths: dict[int, tuple[Ints, int, int]] = {}
 
     @property

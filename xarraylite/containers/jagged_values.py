@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain, pairwise
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from .._errors import ShapeError
 from ..dtypes.promotion import result_type
-from ..shape.ragged import Ragged, ints
+from ..shape.ragged import Ragged, exact_sum, ints
 from .operands import HasNode
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -75,6 +75,43 @@ def _joined(slices: list[Array], counts: list[Any], operation: str) -> tuple[Arr
     space = Ragged.checked(counts, columns, [None] * (len(counts) + rank))
     dtype = result_type(*{item.dtype for item in slices})
     return np.concatenate([item.reshape(-1).astype(dtype, copy=False) for item in slices]), space
+
+
+def space_of(arrays: Mapping[str, Any]) -> Ragged:
+    """Return the index space in arrays of extents, checked; see `XJagged.to_arrays`.
+
+    Raises
+    ------
+    ShapeError
+        If they are not those of a shape.
+    """
+    rank = sum([name.startswith("extents") for name in arrays])
+    wanted = {"flat", "outer", *[f"extents{mode}" for mode in range(rank)]}
+    if set(arrays) != wanted or rank == 0:
+        raise ShapeError(
+            f"from_arrays: the arrays 'flat', 'outer', 'extents0' and so on are needed, got "
+            f"{', '.join(map(repr, sorted(arrays)))}"
+        )
+    given = {name: np.asarray(array) for name, array in arrays.items() if name != "flat"}
+    for name, array in given.items():
+        if array.dtype.kind not in "iu" or array.ndim != (name != "outer"):
+            raise ShapeError(
+                f"from_arrays: {name!r} is {array.dtype}{list(array.shape)}; it should be integers "
+                f"of rank {int(name != 'outer')}"
+            )
+    outer, nodes = int(given["outer"]), 1
+    if not 0 <= outer < rank:
+        raise ShapeError(f"from_arrays: 'outer' is less than the rank {rank}, got {outer}")
+    columns = [ints(given[f"extents{mode}"]) for mode in range(rank)]  # beyond 2**63: negative
+    for mode, column in enumerate(columns):
+        least = int(column.min(initial=0))
+        if column.size != nodes or least < 0:
+            raise ShapeError(
+                f"from_arrays: 'extents{mode}' should be {nodes} extents, got {column.size}, the "
+                f"least of them {least}"
+            )
+        nodes = exact_sum(column) if mode < outer else nodes
+    return Ragged.checked(columns[:outer], columns[outer:], [None] * rank)
 
 
 def nested(flat: Array, space: Ragged) -> Any:

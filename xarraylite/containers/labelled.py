@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -50,8 +50,7 @@ class Described(Protocol):
         """Return kind, dtype and shape."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Indexed:
+class Indexed(NamedTuple):
     """An expression with one label per dimension.
 
     Attributes
@@ -82,8 +81,7 @@ class Group:
     labels: Labels
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Term:
+class Term(NamedTuple):
     """A product of factors, multiplied and divided by numbers.
 
     Attributes
@@ -183,6 +181,10 @@ class XLabelled:
         """Tell whether it came from an in-place operator on this container's labels."""
         return self._updated is container
 
+    def dense(self, labels: Labels, operation: str) -> XLabelled:
+        """Return the expression itself; jagged operands become arrays of these labels here."""
+        return self
+
     def release(self) -> None:
         """Let go of all operands: nobody but the assignment that uses them up has the handle."""
         self._terms = ()
@@ -264,8 +266,8 @@ class XLabelled:
 
     def __neg__(self) -> XLabelled:
         """Return the negative, lazily."""
-        dtype = _result_dtype(OPS["negative"], self.dtype)
-        return XLabelled(_negated(self.terms), dtype, self.extents)
+        dtype = _result_dtype("negative", self.dtype)
+        return type(self)(_negated(self.terms), dtype, self.extents)
 
     def __pos__(self) -> XLabelled:
         """Return the expression itself."""
@@ -288,11 +290,11 @@ class XLabelled:
         return self._update(self / other)
 
     def _update(self, result: XLabelled) -> XLabelled:
-        return XLabelled(result._terms, result.dtype, result.extents, None, self.origin)
+        return type(result)(result._terms, result.dtype, result.extents, None, self.origin)
 
     def _product(self, other: XLabelled) -> XLabelled:
         extents = self._joined(other, "*")
-        dtype = _result_dtype(OPS["multiply"], self.dtype, other.dtype)
+        dtype = _result_dtype("multiply", self.dtype, other.dtype)
         terms = tuple(
             [
                 Term(a.factors + b.factors, a.scales + b.scales, a.negative != b.negative)
@@ -300,7 +302,7 @@ class XLabelled:
                 for b in _grouped(other.terms)
             ]
         )
-        return XLabelled(terms, dtype, extents)
+        return type(self)(terms, dtype, extents)
 
     def _sum(self, other: object, name: str, sign: str, negative: bool) -> Any:
         if not isinstance(other, XLabelled):
@@ -311,9 +313,9 @@ class XLabelled:
                 )
             return NotImplemented
         extents = self._joined(other, sign)
-        dtype = _result_dtype(OPS[name], self.dtype, other.dtype)
+        dtype = _result_dtype(name, self.dtype, other.dtype)
         terms = _negated(other.terms) if negative else other.terms
-        return XLabelled(self.terms + terms, dtype, extents)
+        return type(self)(self.terms + terms, dtype, extents)
 
     def _scaled(self, name: str, other: object) -> XLabelled:
         operand = as_operand(other, name)
@@ -323,11 +325,11 @@ class XLabelled:
                 'expression; index the array with a text such as "i,j"'
             )
         op = OPS[name]
-        kind = operand.dtype if isinstance(operand, Node) else type(operand)
-        dtype = _result_dtype(op, self.dtype, kind)
+        kind: Any = operand.dtype if isinstance(operand, Node) else type(operand)
+        dtype = _result_dtype(name, self.dtype, kind)
         check_scalar(operand, dtype)
         terms = tuple([Term(t.factors, (*t.scales, (op, operand)), t.negative) for t in self.terms])
-        return XLabelled(terms, dtype, self.extents)
+        return type(self)(terms, dtype, self.extents)
 
     def _joined(self, other: XLabelled, sign: str) -> dict[str, int]:
         """Return the extents of both, which must agree."""
@@ -464,8 +466,10 @@ def _negated(terms: tuple[Term, ...]) -> tuple[Term, ...]:
     return tuple([Term(t.factors, t.scales, not t.negative) for t in terms])
 
 
-def _result_dtype(op: Op, *kinds: DType | type) -> DType:
-    return op.rule(op.name, kinds)[1]
+@lru_cache(maxsize=1024, typed=True)  # a dtype equals the type it stands for
+def _result_dtype(name: str, *kinds: Any) -> DType:
+    """Return the dtype of an operation's result."""
+    return OPS[name].rule(name, kinds)[1]
 
 
 def _describe(value: object) -> str:

@@ -8,6 +8,7 @@ in the destination's bytes, the product is made in a temporary first.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from ..layout.strided import Strided
 from ..storage.buffer import Buffer
 from .assign import Writable, check_writable, write
 from .contract import Sketch
-from .contraction import Lowering, Note
+from .contraction import Lowering
 from .gemm import Product
 from .labelled import (
     Group,
@@ -40,7 +41,9 @@ from .labelled import (
     require_labelled,
     result_labels,
 )
+from .notes import Note
 from .readers import Operand, consume, protect
+from .remembered import Call, Filled, Recipe, call_of_labels, recall, remember
 
 DType = np.dtype[Any]
 
@@ -75,30 +78,68 @@ def assign_labelled(
     DTypeError
         If ``value`` is not labelled.
     """
+    buffer, place = destination.buffer, destination.map
+    call = _call_of_write(destination, text, value)
+    recipe = recall(call)
+    if recipe is not None and call is not None and not buffer.readonly:
+        first = place.offset * recipe.dtype.itemsize
+        if not recipe.reads(call, buffer, first):
+            arrays = recipe.arrays(call)
+            del call  # nothing waits for its operands but the product
+            let_go(value, held, noalias, buffer)
+            _run(buffer, lambda: recipe.run(*arrays, buffer, first))
+            return
     labelled, labels = checked(destination, text, value)
     check_writable(destination, "labelled assignment")
-    place = destination.map
     sketch = Sketch(labels, place.strides) if isinstance(place, Strided) else None
     result = Lowering(labelled, labels, sketch, destination.dtype).run()
-    if not held and (not noalias or _reads(labelled.terms, destination.buffer)):
-        labelled.release()  # under noalias nobody has counted who holds it
+    if isinstance(result, Product) and call is not None:
+        assert isinstance(place, Strided), "so the call says"
+        remember(call, Recipe.of(result, call, place, labels))
+    del call
+    let_go(labelled, held, noalias, buffer)
     if not isinstance(result, Product):
         write(destination, result, Operand(result, held), noalias)
         return
     assert isinstance(place, Strided), "BLAS is planned for strided destinations only"
-    if result.shares_memory(destination.buffer, place):
+    if result.shares_memory(buffer, place):
         if noalias and settings.check_noalias:
             raise NoAliasError(
                 f"noalias: an operand of {labelled!r} shares memory with the destination of shape "
                 f"{destination.shape}; leave noalias out"
             )
-        write(destination, _made(result, labels), None, noalias)
+        write(destination, _made(result, labels).leaf(), None, noalias)
         return
-    protect(destination.buffer, _NOTHING, None)
+    _run(buffer, lambda: result.run(buffer, place, labels))
+
+
+def let_go(value: object, held: bool, noalias: bool, buffer: Buffer) -> None:
+    """Drop the operands of an expression that nobody but its assignment holds.
+
+    Under noalias nobody has counted who does; there, one that reads the destination is used up.
+    """
+    assert isinstance(value, XLabelled), "checked"
+    if not held and (not noalias or _reads(value.terms, buffer)):
+        value.release()
+
+
+def _run(buffer: Buffer, product: Callable[[], None]) -> None:
+    """Run a product that writes a buffer and reads none of those bytes."""
+    protect(buffer, _NOTHING, None)
     try:
-        result.run(destination.buffer, place, labels)
+        product()
     finally:
-        consume(destination.buffer)
+        consume(buffer)
+
+
+def _call_of_write(destination: Writable, text: str, value: object) -> Call | None:
+    """Return the call of a product of two operands that is written to strided memory."""
+    place = destination.map
+    if not isinstance(place, Strided) or not isinstance(value, XLabelled):
+        return None
+    if value.is_update_of(destination):  # which has another rule of casting
+        return None
+    return call_of_labels(value, (text, destination.dtype, place.shape, place.strides))
 
 
 def checked(destination: Writable, text: object, value: object) -> tuple[XLabelled, Labels]:
@@ -111,6 +152,7 @@ def checked(destination: Writable, text: object, value: object) -> tuple[XLabell
     """
     labelled = require_labelled(value, "labelled assignment")
     labels = labels_for(text, destination.shape, destination)
+    labelled = labelled.dense(labels, "labelled assignment")
     check_result(labels, labelled, "labelled assignment")
     check_destination(labels, destination.shape, labelled, destination)
     if labelled.is_update_of(destination) and not can_cast(
@@ -123,16 +165,15 @@ def checked(destination: Writable, text: object, value: object) -> tuple[XLabell
     return labelled, labels
 
 
-def _made(product: Product, labels: Labels) -> Node:
+def _made(product: Product, labels: Labels) -> Filled:
     """Return a product in memory of its own."""
     place = Strided.row_major(tuple([product.extents[k] for k in labels]))
     buffer = Buffer.allocate(place.size * product.dtype.itemsize)
-    product.out = None  # this is not the planned destination
     product.run(buffer, place, labels)
-    return Leaf(place.shape, product.dtype, buffer.reading(), place)
+    return Filled(buffer, place, product.dtype)
 
 
-def evaluate_labelled(value: object, text: object) -> Leaf:
+def evaluate_labelled(value: object, text: object) -> Filled:
     """Evaluate a labelled expression into new row-major memory.
 
     Parameters
@@ -149,7 +190,11 @@ def evaluate_labelled(value: object, text: object) -> Leaf:
     SizeError
         If the result exceeds the ``max_result_bytes`` setting.
     """
-    return computed(*resulting(value, text), "eval")
+    call = call_of_labels(value, (text,)) if isinstance(text, str) else None
+    recipe = recall(call)
+    if recipe is not None and call is not None:
+        return recipe.filled(call)
+    return computed(*resulting(value, text), "eval", call)
 
 
 def resulting(value: object, text: object) -> tuple[XLabelled, Labels]:
@@ -168,11 +213,31 @@ def resulting(value: object, text: object) -> tuple[XLabelled, Labels]:
     if text is None:
         example = ",".join(value.labels)
         raise ShapeError(f"eval: {value!r} needs the labels of the result, such as {example!r}")
-    return value, result_labels(text, value, "eval")
+    labels = result_labels(text, value, "eval")
+    return value.dense(labels, "eval"), labels
 
 
-def computed(value: XLabelled, labels: Labels, operation: str) -> Leaf:
+def computed(
+    value: XLabelled,
+    labels: Labels,
+    operation: str,
+    call: Call | None = None,
+    explained_as: object = None,
+) -> Filled:
     """Evaluate an expression whose terms have all the result's labels into row-major memory.
+
+    Parameters
+    ----------
+    value : XLabelled
+        The expression.
+    labels : tuple of str
+        Labels of the result.
+    operation : str
+        Named in messages.
+    call : Call, optional
+        What the next product like this one is recognised by.
+    explained_as : object, optional
+        What `explain` is told of the result.
 
     Raises
     ------
@@ -183,11 +248,13 @@ def computed(value: XLabelled, labels: Labels, operation: str) -> Leaf:
     place = Strided.row_major(tuple([value.extents[k] for k in labels]))
     result = Lowering(value, labels, Sketch(labels, place.strides), value.dtype).run()
     if isinstance(result, Product):
-        buffer = Buffer.allocate(place.size * value.dtype.itemsize)
-        result.run(buffer, place, labels)
+        made = _made(result, labels)
+        if call is not None:
+            remember(call, Recipe.of(result, call, place, labels, explained_as))
     else:
-        buffer, _ = engine.evaluate(result, place)
-    return Leaf(place.shape, value.dtype, buffer.reading(), place)
+        made = Filled(engine.evaluate(result, place)[0], place, value.dtype)
+    made.buffer.made = explained_as
+    return made
 
 
 def explained(
@@ -234,15 +301,22 @@ def _read_in_place(value: XLabelled, lowering: Lowering) -> list[Leaf]:
     ]
 
 
-def _reads(terms: tuple[Term, ...], buffer: Buffer) -> bool:
-    """Tell whether an operand lies in a buffer."""
+def operands_of(terms: tuple[Term, ...]) -> Iterator[Node]:
+    """Yield the operands of a labelled expression."""
     for term in terms:
         for factor in term.factors:
             if isinstance(factor, Group):
-                if _reads(factor.terms, buffer):
-                    return True
-            elif any(
-                [n.reading.buffer is buffer for n in postorder(factor.node) if isinstance(n, Leaf)]
-            ):
-                return True
-    return False
+                yield from operands_of(factor.terms)
+            else:
+                yield factor.node
+
+
+def _reads(terms: tuple[Term, ...], buffer: Buffer) -> bool:
+    """Tell whether an operand lies in a buffer."""
+    return any(
+        [
+            isinstance(node, Leaf) and node.reading.buffer is buffer
+            for operand in operands_of(terms)
+            for node in postorder(operand)
+        ]
+    )

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import overload
 
-from ..expr.node import (
-    Concat,
-    Elementwise,
-    Gather,
-    Leaf,
-    Node,
-    Reduce,
-    View,
-)
-from ..expr.walk import rebuild
+from ..expr.node import Leaf, Node
+from ..expr.walk import rebuild, with_args
 from ..storage.buffer import Reading
 from .expression import XExpression
+from .jagged_lazy import XJaggedExpression
 from .operands import as_node
 
 
-def late(expression: object) -> XExpression:
+@overload
+def late(  # type: ignore[overload-overlap]
+    expression: XJaggedExpression,
+) -> XJaggedExpression: ...
+
+
+@overload
+def late(expression: object) -> XExpression: ...
+
+
+def late(expression: object) -> XExpression | XJaggedExpression:
     """Return the expression with its operands read anew at every evaluation.
 
     Without it an expression means what it meant when it was written.  Late operands follow
@@ -28,12 +32,12 @@ def late(expression: object) -> XExpression:
 
     Parameters
     ----------
-    expression : XExpression or container
+    expression : XExpression, XJaggedExpression or container
         What to read late.
 
     Returns
     -------
-    XExpression
+    XExpression or XJaggedExpression
         A new expression; the given one is not changed.
 
     Raises
@@ -50,6 +54,8 @@ def late(expression: object) -> XExpression:
     >>> xl.eval(now), xl.eval(later)
     (XArray([2, 3]), XArray([11, 11]))
     """
+    if isinstance(expression, XJaggedExpression):
+        return XJaggedExpression(read_late(expression.node, frozenset()), expression.jagged_shape)
     return XExpression(read_late(as_node(expression, "late"), frozenset()))
 
 
@@ -65,19 +71,3 @@ def read_late(root: Node, skip: frozenset[int]) -> Node:
         return with_args(node, args)
 
     return rebuild(root, visit)
-
-
-def with_args(node: Node, args: tuple[Node, ...]) -> Node:
-    """Return a node with other arguments of the same shapes and dtypes."""
-    if args == node.args:
-        return node
-    if isinstance(node, Elementwise):
-        return replace(node, operands=args)
-    if isinstance(node, Concat):
-        return replace(node, parts=args)
-    if isinstance(node, View | Reduce):
-        return replace(node, arg=args[0])
-    assert isinstance(node, Gather)
-    index = args[1]
-    assert isinstance(index, Leaf)
-    return replace(node, arg=args[0], index=index)

@@ -6,9 +6,9 @@ from typing import Any
 
 from .._errors import NotWritableError
 from ..ops.op import Op
-from .assign import update
 from .container import XContainer
 from .inplace import InPlace
+from .jagged import XJagged
 from .labelled import XLabelled
 
 
@@ -17,17 +17,27 @@ class NoAlias(InPlace):
 
     Attributes
     ----------
-    target : XContainer
+    target : XContainer or XJagged
         The destination.
     """
 
     __slots__ = ("target",)
 
-    def __init__(self, target: XContainer) -> None:
+    def __init__(self, target: XContainer | XJagged) -> None:
         self.target = target
 
     def assign(self, value: object) -> XContainer:
-        """Assign by the container's rule, without alias analysis."""
+        """Assign by the container's rule, without alias analysis.
+
+        Raises
+        ------
+        NotWritableError
+            For a jagged destination, which never changes shape.
+        """
+        if isinstance(self.target, XJagged):
+            raise NotWritableError(
+                f"assign: {self.target.summary()} never changes shape; assign to [...]"
+            )
         self.target._assign(value, False, True)
         return self.target
 
@@ -45,7 +55,7 @@ class NoAlias(InPlace):
         return f"noalias({self.target.summary()})"
 
     def _update(self, op: Op, value: object, held: bool) -> None:
-        update(self.target, op, value, False, True)
+        self.target._update(op, value, False, True)
 
 
 def noalias(destination: object) -> NoAlias:
@@ -58,7 +68,7 @@ def noalias(destination: object) -> NoAlias:
 
     Parameters
     ----------
-    destination : XContainer
+    destination : XContainer or XJagged
         The destination, or a view of it.
 
     Returns
@@ -81,7 +91,7 @@ def noalias(destination: object) -> NoAlias:
     >>> a
     XArray([2., 4., 6.])
     """
-    if not isinstance(destination, XContainer):
+    if not isinstance(destination, XContainer | XJagged):
         raise NotWritableError(
             f"noalias: the destination must be a container, got {type(destination).__name__}"
         )

@@ -7,7 +7,7 @@ seen, because no one can tell us about it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,17 +31,26 @@ class HasNode:
         raise NotImplementedError
 
 
-class Lifted:
+class Evaluates:
+    """Base of what says itself how it is evaluated."""
+
+    __slots__ = ()
+
+    def evaluated(self, text: object = None) -> Any:
+        """Return the values in memory: what ``xl.eval`` makes of it, and of labels in a text."""
+        raise NotImplementedError
+
+
+class Lifted(Evaluates):
     """Base of operands that are more than an array, and say themselves what an operation means."""
 
     __slots__ = ("__weakref__",)
 
+    #: What to do where only arrays will do.
+    instead: ClassVar[str] = "evaluate it first"
+
     def lift(self, op: Op, operands: tuple[object, ...]) -> Any:
         """Return the lazy application of ``op`` to operands of which this is the first such one."""
-        raise NotImplementedError
-
-    def evaluated(self) -> Any:
-        """Return the values in memory: what ``xl.eval`` makes of it."""
         raise NotImplementedError
 
 
@@ -77,6 +86,8 @@ def as_operand(value: object, operation: str) -> Operand:
     for kind in _PYTHON:
         if isinstance(value, kind):
             return kind(value)  # type: ignore[no-any-return]
+    if isinstance(value, Lifted):
+        raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     raise DTypeError(
         f"{operation}: got {type(value).__name__}; operands are arrays, expressions and numbers "
         "(make an array of other things with xl.asarray)"

@@ -8,8 +8,8 @@ label: its factor is the same for every index.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -18,21 +18,38 @@ from ..dtypes.names import kind
 from ..dtypes.promotion import result_type
 from ..expr import build
 from ..expr.build import describe
-from ..expr.node import Leaf, Node
+from ..expr.node import Node
 from ..ops.table import OPS
 from ..shape import transform as steps
 from ..shape.broadcast import broadcast_shapes, check_axis
 from ..shape.transform import Map, Transform
 from .labelled import Indexed, Labels, Term, XLabelled
 from .labelled_write import computed
+from .remembered import Call, Filled, call_of, hollow, recall
 
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
 
 
+class Explained(NamedTuple):
+    """What `explain` needs of a product whose operands may be gone."""
+
+    value: XLabelled
+    labels: Labels
+
+
+#: Asked before anything is computed, with the shape and dtype of the result.
+Check = Callable[[Shape, DType], None]
+
+
 def contract(
-    operands: Sequence[tuple[Node, Labels]], out: Labels, dtype: DType | None, operation: str
-) -> Leaf:
+    operands: Sequence[tuple[Node, Labels]],
+    out: Labels,
+    dtype: DType | None,
+    operation: str,
+    call: Call | None = None,
+    check: Check | None = None,
+) -> Filled:
     """Return the sum of products as memory of its own.
 
     Parameters
@@ -46,6 +63,10 @@ def contract(
         Of the computation and the result; by default the operands' common one.
     operation : str
         Named in messages.
+    call : Call, optional
+        What the next such product is recognised by.
+    check : callable, optional
+        May refuse the result.
 
     Raises
     ------
@@ -53,12 +74,12 @@ def contract(
         Where a label has two extents other than 1.
     """
     plain = [_diagonal(node, labels, operation) for node, labels in operands]
-    shown = ", ".join([describe(node) for node, _ in operands])
     extents: dict[str, int] = {}
     for node, labels in plain:
         for label, extent in zip(labels, node.shape, strict=True):
             known = extents.get(label, 1)
             if known not in (1, extent) and extent != 1:
+                shown = ", ".join([describe(node) for node, _ in operands])
                 raise ShapeError(
                     f"{operation}({shown}): label {label!r} has extent {known} in one operand "
                     f"and {extent} in another"
@@ -66,8 +87,21 @@ def contract(
             extents[label] = extent if known == 1 else known
     end = result_type(*[node.dtype for node, _ in plain]) if dtype is None else dtype
     factors = tuple([_stretched(node, labels, extents) for node, labels in plain])
-    value = XLabelled((Term(factors),), end, extents)
-    return computed(value, out, operation)
+    if check is not None:
+        check(tuple([extents[k] for k in out]), end)
+    hollows = tuple([Indexed(hollow(f.node), f.labels) for f in factors])
+    made = Explained(XLabelled((Term(hollows),), end, extents), out)
+    return computed(XLabelled((Term(factors),), end, extents), out, operation, call, made)
+
+
+def _again(call: Call | None, check: Check | None = None) -> Filled | None:
+    """Return a product like one seen before; None if there was none."""
+    recipe = recall(call)
+    if recipe is None or call is None:
+        return None
+    if check is not None:
+        check(recipe.place.shape, recipe.dtype)
+    return recipe.filled(call)
 
 
 def _diagonal(node: Node, labels: Labels, operation: str) -> tuple[Node, Labels]:
@@ -95,8 +129,14 @@ def _stretched(node: Node, labels: Labels, extents: dict[str, int]) -> Indexed:
     return Indexed(build.view(node, steps.squeeze(node.shape, wide)), kept)
 
 
-def matmul(left: Node, right: Node) -> Leaf:
+def matmul(left: Node, right: Node, check: Check | None = None) -> Filled:
     """Return the matrix product of the last two dimensions; see `xl.matmul`."""
+    call = call_of(("matmul",), left, right)
+    known = _again(call, check)
+    return _matmul(left, right, call, check) if known is None else known
+
+
+def _matmul(left: Node, right: Node, call: Call | None, check: Check | None) -> Filled:
     shown = f"matmul({describe(left)}, {describe(right)})"
     if not left.shape or not right.shape:
         raise ShapeError(
@@ -116,11 +156,17 @@ def matmul(left: Node, right: Node) -> Leaf:
     own_left = _last(stack, len(left.shape) - 2) + rows + ("k",)
     own_right = _last(stack, len(right.shape) - 2) + ("k",) + columns
     operands = [(left, own_left), (right, own_right)]
-    return contract(operands, stack + rows + columns, None, "matmul")
+    return contract(operands, stack + rows + columns, None, "matmul", call, check)
 
 
-def vecdot(left: Node, right: Node, axis: int) -> Leaf:
+def vecdot(left: Node, right: Node, axis: int) -> Filled:
     """Return the dot products along ``axis``, the left operand conjugated; see `xl.vecdot`."""
+    call = call_of(("vecdot", axis), left, right) if type(axis) is int else None
+    known = _again(call)
+    return _vecdot(left, right, axis, call) if known is None else known
+
+
+def _vecdot(left: Node, right: Node, axis: int, call: Call | None) -> Filled:
     shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
     least = min(len(left.shape), len(right.shape))
     if not -least <= axis <= -1:
@@ -137,7 +183,7 @@ def vecdot(left: Node, right: Node, axis: int) -> Leaf:
     if kind(left.dtype) == "c":
         left = conjugate(left)
     operands = [(x, _last(labels, len(x.shape))) for x in (left, right)]
-    return contract(operands, out, None, "vecdot")
+    return contract(operands, out, None, "vecdot", call)
 
 
 def _check_stacks(left: Shape, right: Shape, shown: str) -> None:
@@ -159,8 +205,30 @@ def conjugate(node: Node) -> Node:
     return build.elementwise(OPS["conj"], node)
 
 
-def tensordot(left: Node, right: Node, axes: object) -> Leaf:
+def tensordot(left: Node, right: Node, axes: object) -> Filled:
     """Return the sum of products over pairs of dimensions; see `xl.tensordot`."""
+    named = _named(axes)
+    call = None if named is None else call_of(("tensordot", named), left, right)
+    known = _again(call)
+    return _tensordot(left, right, axes, call) if known is None else known
+
+
+def _named(axes: object) -> object:
+    """Return axes of Python's integers as part of a key; None for all else."""
+    if type(axes) is int:
+        return axes
+    if not isinstance(axes, tuple):
+        return None
+    parts = [tuple(part) if type(part) is list else part for part in axes]
+    for part in parts:
+        if type(part) is not int and not (
+            type(part) is tuple and all([type(axis) is int for axis in part])
+        ):
+            return None
+    return tuple(parts)
+
+
+def _tensordot(left: Node, right: Node, axes: object, call: Call | None) -> Filled:
     shown = f"tensordot({describe(left)}, {describe(right)}, axes={axes})"
     first, second = _pairs_of_axes(axes, len(left.shape), len(right.shape), shown)
     for a, b in zip(first, second, strict=True):
@@ -176,7 +244,7 @@ def tensordot(left: Node, right: Node, axes: object) -> Leaf:
     out = [k for d, k in enumerate(own_left) if d not in first]
     out += [k for d, k in enumerate(own_right) if d not in second]
     operands = [(left, tuple(own_left)), (right, tuple(own_right))]
-    return contract(operands, tuple(out), None, "tensordot")
+    return contract(operands, tuple(out), None, "tensordot", call)
 
 
 def _pairs_of_axes(
@@ -211,8 +279,17 @@ def _axes(part: object, shown: str) -> list[int]:
     return found
 
 
-def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Leaf:
+def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Filled:
     """Return the sum of products that ``spec`` says; see `xl.einsum`."""
+    if len(operands) != 2:
+        return _einsum(spec, operands, dtype, None)
+    left, right = operands
+    call = call_of(("einsum", spec, dtype), left, right)
+    known = _again(call)
+    return _einsum(spec, operands, dtype, call) if known is None else known
+
+
+def _einsum(spec: str, operands: Sequence[Node], dtype: DType | None, call: Call | None) -> Filled:
     shown = f"einsum({spec!r}, {', '.join([describe(node) for node in operands])})"
     inputs, out = _parsed(spec, [len(node.shape) for node in operands], shown)
     for labels, node in zip(inputs, operands, strict=True):
@@ -226,7 +303,7 @@ def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Leaf:
             raise ShapeError(f"{shown}: label {label!r} of the result is in no operand")
         if label in out[:k]:
             raise ShapeError(f"{shown}: label {label!r} occurs twice in the result")
-    return contract(list(zip(operands, inputs, strict=True)), out, dtype, "einsum")
+    return contract(list(zip(operands, inputs, strict=True)), out, dtype, "einsum", call)
 
 
 def _parsed(spec: str, ranks: list[int], shown: str) -> tuple[list[Labels], Labels]:

@@ -59,6 +59,7 @@ def protect(buffer: Buffer, root: Node, operand: Operand | None) -> int:
     int
         Bytes copied.
     """
+    buffer.made = None
     reading = buffer.pending()
     if reading is None:
         return 0
@@ -90,15 +91,17 @@ def _is_consumed(reading: Reading, buffer: Buffer, root: Node, operand: Operand 
 
 
 def _shared_below(order: list[Node], within: set[int], operand: Operand | None) -> bool:
-    """Tell whether a node above one of the leaves has users outside the graph."""
+    """Tell whether one of the leaves, or a node above them, has users outside the graph.
+
+    Containers make a new leaf for each use; a labelled handle keeps the one it was made with.
+    """
     uses, touched = _uses(order, within)
     top = None if operand is None else id(operand.node)
     for k in range(len(order)):
         key = id(order[k])
-        # Leaves were counted through their reading: containers make a new one for each use.
-        checked = key in touched and key not in within and key != top and k != len(order) - 1
+        checked = key in touched and key != top and k != len(order) - 1
         # The list, the call's argument, and one per use inside the graph.
-        if checked and sys.getrefcount(order[k]) > uses.get(key, 0) + _NODE_BASE:
+        if checked and sys.getrefcount(order[k]) > uses.get(key, 0) + OWNED:
             return True
     return False
 
@@ -143,7 +146,9 @@ def _measure_node() -> int:
 
 
 _READING_BASE = _measure_reading()
-_NODE_BASE = _measure_node()
+
+#: References to an object that only one list, tuple or attribute holds, as a callee counts them.
+OWNED = _measure_node()
 
 
 class _Calibration:

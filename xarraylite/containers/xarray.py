@@ -12,7 +12,6 @@ import numpy as np
 from .._errors import LayoutError, ShapeError
 from ..engine import evaluate as engine
 from ..engine.target import Target
-from ..expr.node import Leaf
 from ..layout.layout import Layout
 from ..layout.memory import map_of
 from ..layout.spec import ArraySpec
@@ -28,9 +27,10 @@ from .convert import LayoutLike, layout_of, pinned_dtype, policy_of, raw, store,
 from .expression import XExpression
 from .labelled import XLabelled
 from .labelled_write import evaluate_labelled
-from .operands import Lifted
+from .operands import Evaluates, Lifted
 from .pickling import restore
 from .readers import consume, protect
+from .remembered import Filled
 
 
 class XView(XContainer):
@@ -127,8 +127,8 @@ class XArray(XContainer):
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._kind} with strides")
 
     @classmethod
-    def _of_leaf(cls, leaf: Leaf) -> XArray:
-        return cls._own(leaf.reading.buffer, leaf.map, leaf.dtype, ROW_MAJOR)
+    def _filled(cls, result: Filled) -> XArray:
+        return cls._own(*result, ROW_MAJOR)
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         """Refuse shapes and dtypes that this kind of container cannot have."""
@@ -474,7 +474,10 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     's64[2]{0:T(4)}'
     """
     if isinstance(value, XLabelled) or labels is not None:
-        value = XArray._of_leaf(evaluate_labelled(value, labels))
+        if isinstance(value, XLabelled) and isinstance(value, Evaluates):
+            computed: XContainer = value.evaluated(labels)
+            return computed
+        value = XArray._filled(evaluate_labelled(value, labels))
     if isinstance(value, XContainer) and layout is None:
         return value
     if isinstance(value, Lifted):

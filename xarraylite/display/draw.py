@@ -228,7 +228,7 @@ def unseen_lines(grid: Grid) -> Iterator[str]:
     if grid.off_grid:
         yield f"{grid.off_grid:,} more positions between merged tiles: padding"
     layout = grid.spec.layout
-    size = grid.frame.full.physical_size
+    size = grid.frame.tiled.physical_size
     if layout is not None and (tail := -size % layout.tail_padding_alignment_in_elements):
         word = "position" if tail == 1 else "positions"
         yield f"{tail:,} more {word} from {size:,} on: tail padding"

@@ -6,10 +6,13 @@ as long as its positions in memory, so padding has cells like elements do.  With
 the extent rounded up; when a later tile pads inside an earlier one, gaps appear between elements,
 and `Frame.spread` says at which coordinate an element ends up.
 
-The trick that keeps this exact without a second model of tiling: the array is replaced by the
-*full* one whose extents and tiles are the padded ones.  It has the same positions and no padding,
-so `Tiled` answers for padding cells too.  The tile of level k that a cell is in is the quotient
-of its position after k levels by the size of that tile, because a tile is one run of positions.
+There is no second model of tiling here: the levels of `Tiled` split every axis into physical
+dimensions, and a coordinate is the number whose digits are the indices in those, major to minor.
+Which digits an axis has, and which of them number the tiles of a level, is followed through the
+levels by position (`_refine`); indices move by `Level.forward` and `Level.backward` alone.
+
+From the first later tile that merges digits of several axes on, digits no longer belong to one
+axis.  Coordinates stop there: padding that such a tile adds is on no axis.
 """
 
 from __future__ import annotations
@@ -18,9 +21,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
-from ..layout.digits import Tiled
+from ..layout.digits import Level, Tiled
+
+Chain = tuple[int, ...]
+"""Physical dimensions that are the digits of one number, major to minor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,63 +73,103 @@ class Axis:
 
 @dataclass(frozen=True)
 class Frame:
-    """All axes of an array in physical order, and the arrays that place elements on them.
+    """All axes of an array in physical order, and the tiled array that places elements on them.
 
     Attributes
     ----------
     axes : tuple of Axis
         Major to minor; at least two.
-    plain : Tiled
+    tiled : Tiled
         The array over its axes.
-    full : Tiled
-        The same positions without padding.
-    steps : tuple of Tiled
-        The first tiles of `full`: one, two, up to all.
+    depth : int
+        How many levels the digits of coordinates come from: all before one that merges digits.
+    chains : tuple of tuple of int
+        For each axis, its digits.
+    tile_chains : tuple of tuple of int
+        For each level, the digits that number its tiles, after ``max(depth, level + 1)`` levels.
     """
 
     axes: tuple[Axis, ...]
-    plain: Tiled
-    full: Tiled
-    steps: tuple[Tiled, ...]
+    tiled: Tiled
+    depth: int
+    chains: tuple[Chain, ...]
+    tile_chains: tuple[Chain, ...]
 
     def spread(self, axis: int, index: int) -> int:
         """Return the coordinate of the elements with this index along an axis."""
         moved = [0] * len(self.axes)
         moved[axis] = index
-        for level in self.plain.levels:
+        for level in self.tiled.levels[: self.depth]:
             moved = level.forward(moved)
-        for level in reversed(self.full.levels):
-            # The full array has no padding, so there is always an index.
-            moved = level.backward(moved) or moved
-        return moved[axis]
+        return _number(self.chains[axis], moved, _extents(self.tiled, self.depth))
 
     def gather(self, axis: int, coordinate: int) -> int | None:
         """Return the index at a coordinate of an axis; None for padding."""
-        # `spread` rises.  (Not `bisect`: a range beyond the address space has no length.)
-        low, high = 0, self.axes[axis].size
-        while low < high:
-            middle = (low + high) // 2
-            if self.spread(axis, middle) < coordinate:
-                low = middle + 1
-            else:
-                high = middle
-        if low < self.axes[axis].size and self.spread(axis, low) == coordinate:
-            return low
-        return None
+        extents = _extents(self.tiled, self.depth)
+        moved = [0] * len(extents)
+        _spell(coordinate, self.chains[axis], extents, moved)
+        for level in reversed(self.tiled.levels[: self.depth]):
+            before = level.backward(moved)
+            if before is None:
+                return None
+            moved = before
+        return moved[axis] if moved[axis] < self.axes[axis].size else None
+
+    def position(self, coordinates: Sequence[int]) -> int:
+        """Return the position in memory of the cell at the coordinates along all axes."""
+        index = self._index(coordinates, len(self.tiled.levels))
+        return _number(range(len(index)), index, self.tiled.physical_dimensions)
 
     def tile_of(self, level: int, coordinates: Sequence[int]) -> int:
         """Return the number of the tile of a level that a cell is in."""
-        step = self.steps[level]
-        return step.linear_index(coordinates) // math.prod(step.levels[level].tile)
+        depth = max(self.depth, level + 1)
+        index = self._index(coordinates, depth)
+        return _number(self.tile_chains[level], index, _extents(self.tiled, depth))
+
+    def _index(self, coordinates: Sequence[int], depth: int) -> list[int]:
+        """Return the index of a cell after as many levels, which are at least those of digits."""
+        extents = _extents(self.tiled, self.depth)
+        index = [0] * len(extents)
+        for chain, coordinate in zip(self.chains, coordinates, strict=True):
+            _spell(coordinate, chain, extents, index)
+        for level in self.tiled.levels[self.depth : depth]:
+            index = level.forward(index)
+        return index
+
+
+def _number(chain: Sequence[int], index: Sequence[int], extents: Sequence[int]) -> int:
+    """Return the number that an index spells in the digits of a chain."""
+    number = 0
+    for at in chain:
+        number = number * extents[at] + index[at]
+    return number
+
+
+def _spell(number: int, chain: Chain, extents: Sequence[int], index: list[int]) -> None:
+    """Write the digits of a number into an index: the inverse of `_number`."""
+    for at in reversed(chain):
+        number, index[at] = divmod(number, extents[at])
+
+
+def _extents(tiled: Tiled, depth: int) -> tuple[int, ...]:
+    """Return the extents after some levels."""
+    return tiled.levels[depth - 1].after if depth else tiled.dimensions
+
+
+def _refine(chain: Chain, level: Level) -> Chain:
+    """Return the digits of the same number after a level, which must not merge digits."""
+    count = len(level.tile)
+    keep = len(level.sizes) - count
+    return tuple([q for at in chain for q in ((at,) if at < keep else (at, at + count))])
+
+
+def _merges(level: Level) -> bool:
+    return any([len(parts) > 1 for parts in level.merged])
 
 
 def _virtual(count: int) -> list[tuple[int, ...]]:
     """Return axes that only a tile has."""
     return [()] * count
-
-
-def _row_major(rank: int) -> tuple[int, ...]:
-    return tuple(range(rank - 1, -1, -1))
 
 
 @lru_cache(maxsize=64)
@@ -135,45 +180,39 @@ def frame_of(
     levels = Tiled.of(dimensions, order, tiles).levels
     physical: list[tuple[int, ...]] = [(d,) for d in reversed(order)]
     if levels:
-        extra = len(levels[0].before) - len(physical)
-        before = _virtual(extra) + physical
+        before = _virtual(levels[0].extra) + physical
         physical = [sum([before[at] for at in parts], ()) for parts in levels[0].merged]
         tiles = (levels[0].tile, *tiles[1:])
         # Later tiles may reach beyond what the ones before them left.
-        extra = sum([len(b.before) - len(a.after) for a, b in pairwise(levels)])
-        physical = _virtual(extra) + physical
+        physical = _virtual(sum([level.extra for level in levels[1:]])) + physical
     physical = _virtual(2 - len(physical)) + physical
     extents = [tuple([dimensions[d] for d in dims]) for dims in physical]
     sizes = tuple([math.prod(e) for e in extents])
-    plain = Tiled.of(sizes, _row_major(len(sizes)), tiles)
-    padded, roomy = _full(plain, tiles)
-    steps = [Tiled.of(padded, plain.minor_to_major, roomy[:k]) for k in range(len(tiles) + 1)]
-    parts = (1,) * (len(sizes) - len(roomy[0])) + roomy[0] if roomy else (0,) * len(sizes)
+    tiled = Tiled.of(sizes, tuple(range(len(sizes) - 1, -1, -1)), tiles)
+    return _cut(tiled, tuple(physical), extents)
+
+
+def _cut(
+    tiled: Tiled, physical: Sequence[tuple[int, ...]], extents: Sequence[tuple[int, ...]]
+) -> Frame:
+    """Return the frame of an array over its axes, of which the first tile merges none."""
+    levels = tiled.levels
+    depth = next((k for k, level in enumerate(levels) if _merges(level)), len(levels))
+    chains: list[Chain] = [(axis,) for axis in range(len(physical))]
+    tile_chains: list[Chain] = []
+    inside: list[Chain] = []  # of each axis, the digits inside a tile of the first level
+    for k, level in enumerate(levels):
+        number, count = len(level.sizes), len(level.tile)
+        if k < depth:
+            chains, tile_chains, inside = [
+                [_refine(chain, level) for chain in group]
+                for group in (chains, tile_chains, inside)
+            ]
+        if k == 0:
+            inside = [(at + count,) if at >= number - count else () for at in range(number)]
+        tile_chains.append(tuple(range(number)))
+    after = _extents(tiled, depth)
+    padded = [math.prod([after[at] for at in chain]) for chain in chains]
+    parts = [math.prod([after[at] for at in chain]) for chain in inside] or [0] * len(chains)
     axes = [Axis(*of) for of in zip(physical, extents, padded, parts, strict=True)]
-    return Frame(tuple(axes), plain, steps[-1], tuple(steps[1:]))
-
-
-def _full(
-    plain: Tiled, tiles: tuple[tuple[int, ...], ...]
-) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """Return extents and tiles with the padding of all later levels in them.
-
-    Positions that a tile over *merged* digits adds have no coordinates; what is merged stays as
-    it is, and such padding is on no axis.
-    """
-    room = list(plain.physical_dimensions)
-    roomy: list[tuple[int, ...]] = []
-    for level, tile in zip(reversed(plain.levels), reversed(tiles), strict=True):
-        count = len(level.tile)
-        keep = len(level.sizes) - count
-        grid, inner = room[keep : keep + count], room[keep + count :]
-        sizes = room[:keep] + [g * t for g, t in zip(grid, inner, strict=True)]
-        room = list(level.before)
-        wide = list(tile)
-        for parts, size, within in zip(level.merged, sizes, [0] * keep + inner, strict=True):
-            if len(parts) == 1:
-                room[parts[0]] = size
-                if parts[0] >= keep and within:
-                    wide[parts[0] - len(room)] = within
-        roomy.insert(0, tuple(wide))
-    return tuple(room), tuple(roomy)
+    return Frame(tuple(axes), tiled, depth, tuple(chains), tuple(tile_chains))

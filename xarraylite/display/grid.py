@@ -127,7 +127,7 @@ class Grid:
     def _cell(
         self, row: int, down: tuple[int, ...] | None, column: int, across: tuple[int, ...] | None
     ) -> Cell:
-        position = self.frame.full.linear_index(self.coordinates(row, column))
+        position = self.frame.position(self.coordinates(row, column))
         if down is None or across is None:
             return Cell(row, column, position, None)
         element = [i or 0 for i in self.still]
@@ -148,12 +148,12 @@ class Grid:
     @property
     def levels(self) -> int:
         """Number of tile levels."""
-        return len(self.frame.steps)
+        return len(self.frame.tiled.levels)
 
     @cached_property
     def off_grid(self) -> int:
         """Positions of padding that lie on no axis: what a tile over merged digits adds."""
-        return self.frame.full.physical_size - math.prod([a.padded for a in self.frame.axes])
+        return self.frame.tiled.physical_size - math.prod([a.padded for a in self.frame.axes])
 
 
 def grid_of(

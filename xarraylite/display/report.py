@@ -85,7 +85,7 @@ def _corner(grid: Grid) -> Iterator[str]:
     if grid.rows.is_cut:
         yield f"{'...':>{left}} |"
     first = sorted([c for c in cells if c.position < FIRST_POSITIONS], key=lambda c: c.position)
-    if len(first) == min(FIRST_POSITIONS, grid.frame.full.physical_size) and len(first) > 1:
+    if len(first) == min(FIRST_POSITIONS, grid.frame.tiled.physical_size) and len(first) > 1:
         yield ""
         yield f"In memory first: {' '.join([_element(cell) for cell in first])}"
 

@@ -1,18 +1,28 @@
 """How an operand's memory relates to the target's, for every pair of layouts.
 
-Strided operands are one problem of `storage.overlap`.  Tiled ones are compared box by box: over
-the common refinement each element is read where it is written, or no byte of one is a byte of
-the other; anything else is copied first, as there is no order of boxes to rely on.
+**Strided** operands are one problem of `storage.overlap`.
+
+**Views of one tiled array** share memory just where they share elements, because a layout gives
+every element a place of its own.  So they are compared in the numbering of the array's elements,
+which is row-major, and are one problem of `storage.overlap` as well; tiles play no part in it.
+They do in the order of loops.  Where views of one array meet in other elements than their own,
+`sweeps` names dimensions along which one slab after the other may be written: each element is
+then read in an earlier slab than it is written in, or in the same.
+
+**Anything else** is compared box by box: over the common refinement each element is read where it
+is written, or no byte of one is a byte of the other, or the operand is copied first.
 """
 
 from __future__ import annotations
 
 import itertools
+from typing import NamedTuple
 
 from ..expr.node import Leaf
 from ..layout.refine import TooManyBoxes, refine
 from ..layout.strided import Strided
-from ..layout.tiled import Map
+from ..layout.tiled import Map, TiledMap
+from ..shape.transform import FIXED
 from ..storage.buffer import Buffer
 from ..storage.overlap import Span, Verdict, classify, may_share
 from .target import Target
@@ -28,7 +38,11 @@ def verdict_of(target: Target, leaf: Leaf, layout: Map) -> Verdict:
         start = leaf.reading.buffer.address + leaf.map.byte_start(size)
         whole = _span(target.buffer.address, target.map, target.dtype.itemsize)
         return classify(whole, _span(start, layout, size))
-    return _by_boxes(target, leaf, layout)
+    mine = same_array(target, leaf, layout)
+    if mine is None:
+        return _by_boxes(target, leaf, layout)
+    verdict = classify(_numbers(mine[0]), _numbers(mine[1]))
+    return verdict if verdict in _UNORDERED else Verdict.COPY
 
 
 def shares(target: Target, leaf: Leaf) -> bool:
@@ -38,11 +52,95 @@ def shares(target: Target, leaf: Leaf) -> bool:
     base = leaf.reading.buffer.address
     if first > base + high or base + low > last:
         return False
+    views = same_array(target, leaf, leaf.map)
+    if views is not None:
+        return may_share(_numbers(views[0]), _numbers(views[1]))
     mine = _bit_spans(target.buffer, target.map, target.dtype.itemsize)
     theirs = _bit_spans(leaf.reading.buffer, leaf.map, leaf.dtype.itemsize)
     if mine is None or theirs is None or len(mine) * len(theirs) > MOST_PAIRS:
         return True
     return any(may_share(a, b) for a, b in itertools.product(mine, theirs))
+
+
+class Sweep(NamedTuple):
+    """An order of the loops in which views of one tiled array may be assigned to each other.
+
+    Attributes
+    ----------
+    axis : int
+        The dimension along which one slab follows the other.
+    falling : bool
+        Whether the last slab comes first.
+    most : int
+        Indices of one slab at most, such that none of its elements is read in another place of
+        the slab; 0 if a slab may be of any length and elements that it reads from itself differ
+        along ``axis`` only.
+    """
+
+    axis: int
+    falling: bool
+    most: int
+
+
+def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
+    """Return the orders that are right for an operand whose verdict is `Verdict.COPY`."""
+    views = same_array(target, leaf, layout)
+    if views is None:
+        return []
+    shape, moves = views[0].shape, {}
+    for (w, dw, k), (r, dr, j) in zip(views[0].step.maps, views[1].step.maps, strict=True):
+        follows = FIXED if j == FIXED or shape[j] == 1 else j
+        if k == FIXED or shape[k] == 1:
+            if follows != FIXED:
+                return []
+            continue
+        if follows not in (k, FIXED):
+            return []  # a transpose: dimensions depend on each other
+        moves[k] = (w, dw, r, 0 if follows == FIXED else dr)
+    found = []
+    verdicts = {
+        k: classify(Span(w, (shape[k],), (dw,), 1), Span(r, (shape[k],), (dr,), 1))
+        for k, (w, dw, r, dr) in moves.items()
+    }
+    still = [k for k, verdict in verdicts.items() if verdict is Verdict.SAME]
+    for k, (w, dw, r, dr) in moves.items():
+        if verdicts[k] not in (Verdict.ASCENDING, Verdict.DESCENDING):
+            continue
+        falling = (verdicts[k] is Verdict.DESCENDING) != (dw < 0)
+        if len(still) == len(moves) - 1:
+            found.append(Sweep(k, falling, 0))
+        elif dw == dr:
+            found.append(Sweep(k, falling, abs((r - w) // dw)))
+    return found
+
+
+_UNORDERED = frozenset((Verdict.DISJOINT, Verdict.SAME))
+
+
+def same_array(target: Target, leaf: Leaf, layout: Map) -> tuple[TiledMap, TiledMap] | None:
+    """Return both maps if they are views of one tiled array in one place, else None."""
+    mine = target.map
+    if not isinstance(mine, TiledMap) or not isinstance(layout, TiledMap):
+        return None
+    if (mine.layout, mine.dimensions, mine.bits) != (layout.layout, layout.dimensions, layout.bits):
+        return None
+    place = target.buffer.address * 8 + mine.offset * mine.bits
+    start = leaf.map.byte_start(leaf.dtype.itemsize) if layout is not leaf.map else 0
+    other = (leaf.reading.buffer.address + start) * 8 + layout.offset * layout.bits
+    return (mine, layout) if place == other else None
+
+
+def _numbers(view: TiledMap) -> Span:
+    """Return a view's elements in the numbering of the whole array's."""
+    start, weight, strides = 0, 1, [0] * view.ndim
+    for (begin, pace, axis), extent in zip(
+        reversed(view.step.maps), reversed(view.dimensions), strict=True
+    ):
+        start += begin * weight
+        if axis != FIXED:
+            strides[axis] += pace * weight
+        weight *= extent
+    return Span(start, view.shape, tuple(strides), 1)
 
 
 def _span(address: int, layout: Strided, size: int) -> Span:

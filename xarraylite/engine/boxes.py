@@ -32,12 +32,15 @@ class Part:
         For each loop the dimension of the whole space that it is part of.
     runs : tuple of int
         For each dimension of the whole space the number of the run that the box covers.
+    ruler : Strided or None
+        The index along one dimension of the whole space, where `divide` was asked for it.
     """
 
     lowered: Lowered
     to: Destination
     axes: tuple[int, ...]
     runs: tuple[int, ...]
+    ruler: Strided | None = None
 
     def group(self, axes: tuple[int, ...]) -> tuple[int, ...]:
         """Return what tells the box from others, were the dimensions ``axes`` reduced."""
@@ -48,8 +51,17 @@ class Part:
         return tuple([loop for loop, k in enumerate(self.axes) if k in axes])
 
 
-def divide(lowered: Lowered, to: Destination) -> list[Part]:
+def divide(lowered: Lowered, to: Destination, along: int = FIXED) -> list[Part]:
     """Return the boxes of a kernel, one if everything is strided.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        Code and operands.
+    to : Destination
+        Where results go.
+    along : int, optional
+        A dimension whose index is wanted as the boxes' ruler.
 
     Raises
     ------
@@ -58,7 +70,9 @@ def divide(lowered: Lowered, to: Destination) -> list[Part]:
     """
     maps = [to.layout, *[use.layout for use in lowered.uses]]
     rank = len(lowered.shape)
-    if all(isinstance(m, Strided) for m in maps):
+    if along != FIXED:
+        maps.append(Strided(lowered.shape, tuple([int(k == along) for k in range(rank)]), 0))
+    elif all(isinstance(m, Strided) for m in maps):
         return [Part(lowered, to, tuple(range(rank)), (0,) * rank)]
     return [
         Part(
@@ -67,12 +81,13 @@ def divide(lowered: Lowered, to: Destination) -> list[Part]:
                 shape=box.layouts[0].shape,
                 uses=[
                     replace(use, layout=layout)
-                    for use, layout in zip(lowered.uses, box.layouts[1:], strict=True)
+                    for use, layout in zip(lowered.uses, box.layouts[1:], strict=along == FIXED)
                 ],
             ),
             replace(to, layout=box.layouts[0]),
             box.axes,
             box.runs,
+            None if along == FIXED else box.layouts[-1],
         )
         for box in refine(lowered.shape, maps)
     ]

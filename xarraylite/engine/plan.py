@@ -22,8 +22,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from .._config import settings
 from .._errors import NoAliasError
 from ..expr.build import describe
@@ -41,13 +39,13 @@ from ..expr.node import (
 from ..layout.refine import TooManyBoxes
 from ..layout.strided import Strided
 from ..ops.user import UserOp
-from ..shape.transform import Reshape, window
+from ..shape.transform import FIXED, Reshape, window
 from ..storage.overlap import Verdict
-from .aliasing import shares, verdict_of
+from .aliasing import Sweep, shares, sweeps, verdict_of
 from .boxes import Part, divide, spread
-from .emit.body import Body, Load
 from .emit.mapping import Mode
 from .emit.walkers import Access
+from .folds import fold_steps
 from .graph import Graph
 from .lower import Cut, Lowered, Use, lower
 from .program import TARGET, HostStep, Place, Program, Step, Temporary
@@ -55,13 +53,11 @@ from .segments import segment_steps
 from .steps import (
     Destination,
     Memory,
-    Range,
-    chunk_ranges,
     map_depth,
     map_step,
-    reduce_step,
-    strided,
+    rows,
 )
+from .sweep import sweep_step
 from .target import Target
 
 #: Nodes of one kernel; compile time grows faster than linearly beyond.
@@ -84,7 +80,17 @@ def plan(graph: Graph, target: Target, noalias: bool) -> Program:
 class _Planner:
     """The state of one planning."""
 
-    __slots__ = ("cuts", "graph", "leaf_slot", "noalias", "program", "slots", "target", "todo")
+    __slots__ = (
+        "cuts",
+        "graph",
+        "leaf_slot",
+        "noalias",
+        "program",
+        "slots",
+        "sweeping",
+        "target",
+        "todo",
+    )
 
     def __init__(self, graph: Graph, target: Target, noalias: bool) -> None:
         self.graph = graph
@@ -95,6 +101,7 @@ class _Planner:
         self.cuts: dict[int, str] = {}
         self.slots: dict[int, int] = {}
         self.todo: list[int] = []
+        self.sweeping = True
 
     def run(self) -> Program:
         graph, root = self.graph, len(self.graph.nodes) - 1
@@ -109,7 +116,7 @@ class _Planner:
         while self.todo:
             ordinal = -heapq.heappop(self.todo)
             node = graph.nodes[ordinal]
-            own = _rows(self.slots[ordinal], node.shape, node.dtype)
+            own = rows(self.slots[ordinal], node.shape, node.dtype)
             before.append(self.steps(ordinal, own, f"temporary: {self.cuts[ordinal]}"))
         for group in reversed(before):
             self.program.steps.extend(group)
@@ -172,7 +179,7 @@ class _Planner:
         if isinstance(node, SegmentReduce):
             return segment_steps(self, ordinal, node, to, note)
         if isinstance(node, Reduce):
-            return self.reduce_steps(ordinal, node, to, note)
+            return fold_steps(self, ordinal, node, to, note)
         if isinstance(node, Concat):
             return [
                 step
@@ -203,7 +210,12 @@ class _Planner:
         return _map_steps(parts, memory, None, note)
 
     def divided(
-        self, start: int, own: int, to: Destination, axes: tuple[int, ...] | None = None
+        self,
+        start: int,
+        own: int,
+        to: Destination,
+        axes: tuple[int, ...] | None = None,
+        along: int = FIXED,
     ) -> list[Part] | None:
         """Return the boxes of a kernel, cutting operands whose tiles do not fit the others'.
 
@@ -216,7 +228,7 @@ class _Planner:
             if axes is not None:
                 over = replace(to, layout=spread(to.layout, lowered.shape, axes))
             try:
-                return divide(lowered, over)
+                return divide(lowered, over, along)
             except TooManyBoxes as rough:
                 if rough.which == 0 or lowered.uses[rough.which - 1].ordinal == own:
                     return None
@@ -234,84 +246,6 @@ class _Planner:
         return HostStep(
             None, [place], Place(to.slot, to.layout, to.dtype), f"{note}; NumPy copies elements"
         )
-
-    def reduce_steps(self, ordinal: int, node: Reduce, to: Destination, note: str) -> list[Step]:
-        """Return the steps of a reduction: one, or partial results and what joins them."""
-        arg, axes = self.graph.args[ordinal][0], node.axes
-        text = f"{note}; {node.op.name} over axes {axes}"
-        rows = _rows(-1, node.shape, to.dtype)
-        parts = self.divided(arg, ordinal, rows, axes)
-        assert parts is not None, "row-major results are a loop nest"
-        memory = [self.memory(use, Access.APART, ordinal) for use in parts[0].lowered.uses]
-        groups = {part.group(axes) for part in parts}
-        alone = len(groups) == 1
-        chunks = [chunk_ranges(p.lowered, p.loops(axes), alone) for p in parts]
-        if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
-            cuts = dict(self.cuts)
-            direct = self.divided(arg, ordinal, to, axes)
-            if direct is None:
-                return [self.copy_step(ordinal, -1, to, note)]
-            if self.cuts != cuts:
-                return self.reduce_steps(ordinal, node, to, note)  # operands were cut: look again
-            return [
-                reduce_step(
-                    p.lowered,
-                    memory,
-                    p.to,
-                    node.op,
-                    p.loops(axes),
-                    chunk_ranges(p.lowered, p.loops(axes), False),
-                    0,
-                    text,
-                )
-                for p in direct
-            ]
-        taken: dict[tuple[int, ...], int] = dict.fromkeys(groups, 0)
-        starts = []
-        for part, own in zip(parts, chunks, strict=True):
-            starts.append(taken[part.group(axes)])
-            taken[part.group(axes)] += len(own)
-        found = self.partial_steps(node, to, parts, memory, chunks, starts, text)
-        return [self.copy_step(ordinal, -1, to, note)] if found is None else found
-
-    def partial_steps(
-        self,
-        node: Reduce,
-        to: Destination,
-        parts: list[Part],
-        memory: list[Memory],
-        chunks: list[tuple[Range, ...]],
-        starts: list[int],
-        note: str,
-    ) -> list[Step] | None:
-        """Return the steps that fold every part on its own, and then the partial results.
-
-        None if these cannot be joined in the destination: no loop nest serves its layout.
-        """
-        count = max(s + len(own) for s, own in zip(starts, chunks, strict=True))
-        stride = math.prod(node.shape)
-        shape = (count, *node.shape)
-        use = Use(-1, to.dtype, Strided.row_major(shape), 8 * to.dtype.itemsize)
-        joined = Lowered(shape, Body((Load(0, to.dtype),)), [use], [], [])
-        try:
-            ends = divide(joined, replace(to, layout=spread(to.layout, shape, (0,))))
-        except TooManyBoxes:
-            return None
-        slot = self.temporary(
-            stride * count * to.dtype.itemsize, f"partial results of {node.op.name}"
-        )
-        found: list[Step] = []
-        for part, own, start in zip(parts, chunks, starts, strict=True):
-            layout = strided(part.to.layout)
-            moved = replace(layout, offset=layout.offset + start * stride)
-            piece = Destination(slot, moved, to.dtype, 8 * to.dtype.itemsize)
-            axes = part.loops(node.axes)
-            found.append(reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, note))
-        known, text = [Memory(slot, Access.APART)], "join partial results"
-        for part in ends:
-            axes = part.loops((0,))
-            found.append(reduce_step(part.lowered, known, part.to, node.op, axes, (), 0, text))
-        return found
 
     def host_step(self, ordinal: int, to: Destination, note: str) -> HostStep:
         node = self.graph.nodes[ordinal]
@@ -379,9 +313,14 @@ class _Planner:
         lowered = self.lowered(root, root)
         verdicts = [self.verdict(use) for use in lowered.uses]
         found = set(verdicts)
+        sweep = None
         if Verdict.COPY in found or len(found & _ORDERS.keys()) == 2:
-            chosen = self.choose_copies(lowered, verdicts, node)
-            if chosen is None or any(use.ordinal == root for use in chosen):
+            sweep, chosen = self.choose_sweep(lowered, verdicts)
+            if sweep is None:
+                chosen = self.choose_copies(lowered, verdicts)
+            if self.bytes_of(chosen) > math.prod(node.shape) * node.dtype.itemsize or any(
+                use.ordinal == root for use in chosen
+            ):
                 return self.by_way_of(root, "operands need the target's old values")
             for use in chosen:
                 self.cuts[use.ordinal] = "the target is written before this operand is read"
@@ -393,11 +332,18 @@ class _Planner:
             self.memory(use, _ACCESS.get(verdict, Access.SHARED), root)
             for use, verdict in zip(lowered.uses, verdicts, strict=True)
         ]
-        parts = self.divided(root, root, to)
+        parts = self.divided(root, root, to, along=FIXED if sweep is None else sweep.axis)
         if parts is None:
             return [self.copy_step(root, root if isinstance(node, Leaf) else -1, to, "result")]
         if self.cuts != cuts:
             return self.final_steps(root, to)  # operands were cut: look again
+        if sweep is not None:
+            shared = [k for k, verdict in enumerate(verdicts) if verdict is Verdict.COPY]
+            step = sweep_step(parts, memory, shared, sweep, "result")
+            if step is not None:
+                return [step]
+            self.sweeping = False
+            return self.final_steps(root, to)
         if order is not None and len(parts) > 1:
             return self.by_way_of(root, "no order of boxes keeps what operands still need")
         return _map_steps(parts, memory, order, "result")
@@ -407,19 +353,43 @@ class _Planner:
         self.cuts[root] = reason
         return self.map_one(root, -1, self.result(), "copy the result into the target")
 
-    def choose_copies(
-        self, lowered: Lowered, verdicts: Sequence[Verdict], node: Node
-    ) -> list[Use] | None:
-        """Return the leaves to copy in the cheaper loop order; None to copy the result."""
+    def choose_sweep(
+        self, lowered: Lowered, verdicts: Sequence[Verdict]
+    ) -> tuple[Sweep | None, list[Use]]:
+        """Return the order of slabs that serves most operands, and the leaves it does not serve.
+
+        None if there is no such order: the operands are no views of one tiled array.
+        """
+        wanting = [u for u, v in zip(lowered.uses, verdicts, strict=True) if v is Verdict.COPY]
+        ways = [{sweep[:2]: sweep for sweep in self.sweeps(use)} for use in wanting]
+        best: tuple[Sweep | None, list[Use]] = None, wanting
+        least = (math.inf, 0)
+        for axis, falling in sorted({key for way in ways for key in way}):
+            served = [way[axis, falling].most for way in ways if (axis, falling) in way]
+            copies = [u for u, w in zip(wanting, ways, strict=True) if (axis, falling) not in w]
+            most = min([n for n in served if n], default=0)
+            cost = (self.bytes_of(copies), lowered.shape[axis] // most if most else 0)
+            if cost < least:
+                least, best = cost, (Sweep(axis, falling, most), copies)
+        return best
+
+    def sweeps(self, use: Use) -> list[Sweep]:
+        """Return the orders of slabs in which an operand may be read from the target's array."""
+        node = self.graph.nodes[use.ordinal]
+        if not self.sweeping or any(isinstance(n, Gather) for n in self.graph.nodes):
+            return []
+        assert isinstance(node, Leaf)
+        return sweeps(self.target, node, use.layout)
+
+    def choose_copies(self, lowered: Lowered, verdicts: Sequence[Verdict]) -> list[Use]:
+        """Return the leaves to copy in the cheaper loop order."""
         rising = (Verdict.COPY, Verdict.DESCENDING)
         falling = (Verdict.COPY, Verdict.ASCENDING)
         options = [
             [use for use, v in zip(lowered.uses, verdicts, strict=True) if v in bad]
             for bad in (rising, falling)
         ]
-        best = min(options, key=self.bytes_of)
-        limit = math.prod(node.shape) * node.dtype.itemsize
-        return best if self.bytes_of(best) <= limit else None
+        return min(options, key=self.bytes_of)
 
     def bytes_of(self, uses: Sequence[Use]) -> int:
         ordinals = {use.ordinal for use in uses}
@@ -473,11 +443,6 @@ def _map_steps(
 ) -> list[Step]:
     depth = max([map_depth(part.lowered, part.to) for part in parts]) if len(parts) > 1 else 1
     return [map_step(part.lowered, memory, part.to, order, note, depth) for part in parts]
-
-
-def _rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Destination:
-    """Return a row-major destination at the start of a slot."""
-    return Destination(slot, Strided.row_major(shape), dtype, 8 * dtype.itemsize)
 
 
 _ACCESS = {Verdict.DISJOINT: Access.APART, Verdict.SAME: Access.SAME}

@@ -116,7 +116,26 @@ class HostStep:
     note: str
 
 
-Step = KernelStep | HostStep
+@dataclass(slots=True)
+class SweepStep:
+    """Run several kernels by turns, a slab of the result each time, in a given order.
+
+    Attributes
+    ----------
+    kernels : list of KernelStep
+        What computes a slab, one for each kind; placed at the first of its kind.
+    visits : list of (number, moves)
+        In order: a kernel, and what is added to each of its addresses.
+    note : str
+        What the step does, for `explain`.
+    """
+
+    kernels: list[KernelStep]
+    visits: list[tuple[int, tuple[int, ...]]]
+    note: str
+
+
+Step = KernelStep | HostStep | SweepStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +171,14 @@ class Program:
     steps: list[Step] = field(default_factory=list)
     temporaries: list[Temporary] = field(default_factory=list)
     leaves: int = 0
+
+    @property
+    def kernels(self) -> list[KernelStep]:
+        """Every kernel that runs."""
+        found: list[KernelStep] = []
+        for step in self.steps:
+            if isinstance(step, KernelStep):
+                found.append(step)
+            elif isinstance(step, SweepStep):
+                found.extend(step.kernels)
+        return found

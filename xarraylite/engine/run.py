@@ -7,6 +7,7 @@ of the step alone; reductions that are folded from parts have parts fixed by the
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,7 @@ from ..storage.pool import counters
 from .graph import Graph
 from .identities import scalar_words
 from .kernel import EXCEPTION_SLOT, RETURN_SLOT, KernelRaised
-from .program import HostStep, KernelStep, Place, Program, Work
+from .program import HostStep, KernelStep, Place, Program, SweepStep, Work
 from .target import Target
 from .threads import pool
 
@@ -55,6 +56,8 @@ def run(program: Program, graph: Graph, target: Target) -> None:
     for step in program.steps:
         if isinstance(step, KernelStep):
             run_kernel(step, addresses, graph, buffers)
+        elif isinstance(step, SweepStep):
+            run_sweep(step, addresses, graph)
         else:
             run_host(step, buffers, starts, graph)
 
@@ -64,14 +67,7 @@ def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: li
 
     ``buffers`` are what the addresses point into: whoever works on a piece keeps them alive.
     """
-    block = step.block[:]
-    for word, slot, delta, packing in step.addresses:
-        block[word] = addresses[slot] * packing + delta
-    for word, ordinal in step.scalars:
-        node = graph.nodes[ordinal]
-        assert isinstance(node, Scalar)
-        for k, value in enumerate(scalar_words(node.value, node.dtype)):
-            block[word + k] = value
+    block = filled(step, addresses, graph)
     work = step.work
     kernel = step.kernel.run
     slot = step.addresses[0][0]
@@ -96,6 +92,37 @@ def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: li
         return
     threads = 1 if work.ordered else settings.threads
     pool.run(pieces(work), make, threads)
+
+
+def filled(step: KernelStep, addresses: list[int], graph: Graph) -> array[int]:
+    """Return a kernel's argument block with addresses and scalars."""
+    block = step.block[:]
+    for word, slot, delta, packing in step.addresses:
+        block[word] = addresses[slot] * packing + delta
+    for word, ordinal in step.scalars:
+        node = graph.nodes[ordinal]
+        assert isinstance(node, Scalar)
+        for k, value in enumerate(scalar_words(node.value, node.dtype)):
+            block[word + k] = value
+    return block
+
+
+def run_sweep(step: SweepStep, addresses: list[int], graph: Graph) -> None:
+    """Run kernels by turns, on the calling thread."""
+    ready = []
+    for one in step.kernels:
+        block = filled(one, addresses, graph)
+        words = [word for word, *_ in one.addresses]
+        starts = [block[word] for word in words]
+        ready.append((one.kernel.run, block, block.buffer_info()[0], words, starts, one.work))
+    for number, moves in step.visits:
+        kernel, block, address, words, starts, work = ready[number]
+        for word, start, by in zip(words, starts, moves, strict=True):
+            block[word] = start + by
+        for piece in pieces(work):
+            block[0], block[1], block[2], block[3] = piece[:4]
+            if kernel(RETURN_SLOT, EXCEPTION_SLOT, address):
+                raise KernelRaised
 
 
 def pieces(work: Work) -> Iterator[Piece]:
@@ -130,15 +157,15 @@ def run_host(step: HostStep, buffers: list[Buffer], starts: list[int], graph: Gr
         start = starts[place.slot] * 8 // place.layout.bits_of(place.dtype.itemsize)
         return replace(place.layout, offset=start + place.layout.offset)
 
-    def array(place: Place) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+    def operand(place: Place) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
         return read(buffers[place.slot], place.dtype, moved(place))
 
     args: list[object] = []
-    for operand in step.operands:
-        if isinstance(operand, Place):
-            args.append(array(operand))
+    for known in step.operands:
+        if isinstance(known, Place):
+            args.append(operand(known))
         else:
-            node = graph.nodes[operand]
+            node = graph.nodes[known]
             assert isinstance(node, Scalar)
             args.append(node.value)
     with np.errstate(all="ignore"):

@@ -6,7 +6,6 @@ import math
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Protocol
 
 from ..expr.node import SegmentReduce
 from ..layout.strided import Strided
@@ -15,11 +14,11 @@ from ..shape.transform import Map as Axis
 from .emit.reduction import Form, ReduceSpec
 from .emit.segments import SegmentSpec, emit_segments
 from .emit.walkers import Access, Operand
-from .graph import Graph
 from .identities import identity_words
 from .kernel import Kernel
 from .loops import Walker, split, walker
-from .lower import Lowered, Use
+from .lower import Lowered
+from .planner import Planner
 from .program import KernelStep, Step, Work
 from .steps import (
     Destination,
@@ -36,20 +35,6 @@ from .steps import (
     unit,
     walkers_of,
 )
-
-
-class Planner(Protocol):
-    """What the planner gives: the graph, and what it has decided so far."""
-
-    graph: Graph
-    cuts: dict[int, str]
-    leaf_slot: dict[int, int]
-
-    def lowered(self, start: int, own: int) -> Lowered: ...
-
-    def memory(self, use: Use, access: Access, own: int) -> Memory: ...
-
-    def map_one(self, start: int, own: int, to: Destination, note: str) -> list[Step]: ...
 
 
 def segment_steps(

@@ -59,6 +59,11 @@ class Destination:
     bits: int
 
 
+def rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Destination:
+    """Return a row-major destination at the start of a slot."""
+    return Destination(slot, Strided.row_major(shape), dtype, 8 * dtype.itemsize)
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What a step knows of one operand besides its use: its slot and how it may be accessed."""

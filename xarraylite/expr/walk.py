@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from .node import Node
+from .node import Concat, Elementwise, Gather, Leaf, Node, Reduce, SegmentReduce, View
 
 
 def postorder(root: Node) -> list[Node]:
@@ -35,3 +36,23 @@ def rebuild(root: Node, visit: Callable[[Node, tuple[Node, ...]], Node]) -> Node
     for node in postorder(root):
         made[id(node)] = visit(node, tuple([made[id(arg)] for arg in node.args]))
     return made[id(root)]
+
+
+def with_args(node: Node, args: tuple[Node, ...]) -> Node:
+    """Return a node with other arguments of the same shapes and dtypes."""
+    if args == node.args:
+        return node
+    if isinstance(node, Elementwise):
+        return replace(node, operands=args)
+    if isinstance(node, Concat):
+        return replace(node, parts=args)
+    if isinstance(node, SegmentReduce):
+        offsets = args[1]
+        assert isinstance(offsets, Leaf)
+        return replace(node, arg=args[0], offsets=offsets)
+    if isinstance(node, View | Reduce):
+        return replace(node, arg=args[0])
+    assert isinstance(node, Gather)
+    index = args[1]
+    assert isinstance(index, Leaf)
+    return replace(node, arg=args[0], index=index)

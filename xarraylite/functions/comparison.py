@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from ..containers.expression import XExpression
+from ..containers.jagged_lazy import XJaggedExpression
 from ..containers.operands import as_node
 from ..expr import build
 from ..ops.table import OPS
 from . import reducers
+from .groups import Lazy
+from .jagged_joins import any_jagged, as_jagged, same_extents
 
 
 def array_equal(a: object, b: object, /) -> bool:
     """Tell whether two arrays have the same shape and equal elements (NaN equals nothing).
+
+    A jagged array has the shape of a dense one if all its rows do.
 
     Parameters
     ----------
@@ -28,6 +33,10 @@ def array_equal(a: object, b: object, /) -> bool:
     >>> xl.array_equal(xl.asarray([1, 2]), xl.asarray([1.0, 2.0]))
     True
     """
+    if any_jagged([a, b]):
+        if not same_extents(a, b, "array_equal"):
+            return False
+        a, b = [as_jagged(x, "array_equal").flat for x in (a, b)]
     left, right = as_node(a, "array_equal"), as_node(b, "array_equal")
     if left.shape != right.shape:
         return False
@@ -56,6 +65,10 @@ def allclose(a: object, b: object, /, *, rtol: float = 1e-5, atol: float = 1e-8)
     >>> xl.allclose(xl.asarray([1.0]), 1.0 + 1e-9)
     True
     """
-    left, right = XExpression(as_node(a, "allclose")), XExpression(as_node(b, "allclose"))
+    left, right = _lazy(a, "allclose"), _lazy(b, "allclose")
     near = abs(left - right) <= atol + rtol * abs(right)
     return bool(reducers.all((left == right) | near))
+
+
+def _lazy(x: object, operation: str) -> Lazy:
+    return x if isinstance(x, XJaggedExpression) else XExpression(as_node(x, operation))

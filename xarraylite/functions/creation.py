@@ -33,6 +33,7 @@ from ..layout.memory import layout_for
 from ..layout.strided import COLUMN_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..shape.broadcast import as_shape
+from .jagged_like import makes_rows
 
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
 
@@ -231,6 +232,7 @@ def _like(values: XExpression, dtype: object, layout: LayoutLike) -> tuple[objec
     return (values.dtype if dtype is None else dtype), layout
 
 
+@makes_rows
 def empty_like(
     x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
 ) -> XArray:
@@ -246,6 +248,7 @@ def empty_like(
     return empty(x.shape, dtype=kind_, device=device, layout=order)
 
 
+@makes_rows
 def zeros_like(
     x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
 ) -> XArray:
@@ -261,6 +264,7 @@ def zeros_like(
     return zeros(x.shape, dtype=kind_, device=device, layout=order)
 
 
+@makes_rows
 def ones_like(
     x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
 ) -> XArray:
@@ -276,6 +280,7 @@ def ones_like(
     return ones(x.shape, dtype=kind_, device=device, layout=order)
 
 
+@makes_rows
 def full_like(
     x: XExpression,
     /,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from ..containers.operands import HasNode, as_node
 from ..dtypes import promotion
 from ..dtypes.names import as_dtype
 from ..expr.build import WEAK_TYPES
+from .groups import Lazy, takes_jagged
 
 
-def astype(
-    x: object, dtype: object, /, *, copy: bool = True, device: str | None = None
-) -> XExpression:
+@takes_jagged
+def astype(x: object, dtype: object, /, *, copy: bool = True, device: str | None = None) -> Lazy:
     """Return the elements converted to ``dtype``, lazily; a container for ``copy`` alone.
 
     Parameters
@@ -49,7 +49,7 @@ def astype(
     if device not in (None, "cpu"):
         raise ValueError(f"astype: the only device is 'cpu', got {device!r}")
     if isinstance(x, XJaggedExpression):
-        return cast("XExpression", x.astype(dtype, copy=copy))
+        return x.astype(dtype, copy=copy)
     array = x if isinstance(x, XExpression) else XExpression(as_node(x, "astype"))
     return array.astype(dtype, copy=copy)
 

@@ -8,12 +8,23 @@ an element stands in its group.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, SupportsIndex
+from typing import (
+    Concatenate,
+    Final,
+    ParamSpec,
+    Protocol,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    cast,
+    overload,
+)
 
 from .._errors import ShapeError
 from ..containers.expression import XExpression
+from ..containers.jagged_lazy import XJaggedExpression
 from ..containers.operands import as_operand
 from ..dtypes.names import int64
 from ..expr import build
@@ -24,8 +35,35 @@ from ..ops.reductions import Reduction
 
 Axis = SupportsIndex | Iterable[SupportsIndex] | None
 
+#: What functions of lazy arrays return.
+Lazy: TypeAlias = XExpression | XJaggedExpression
+
+A = TypeVar("A", contravariant=True)
+P = ParamSpec("P")
+
 #: What a reduction without an identity says of groups without elements.
 GIVE_INITIAL: Final = "; give initial="
+
+
+class TakesJagged(Protocol[A, P]):
+    """A function whose results are jagged, if at all, where its first argument is."""
+
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self,
+        x: XJaggedExpression | Sequence[XJaggedExpression],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Lazy: ...
+
+    @overload
+    def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> XExpression: ...
+
+
+def takes_jagged(function: Callable[Concatenate[A, P], Lazy]) -> TakesJagged[A, P]:
+    """Return the function itself, with a type that says when its results are jagged."""
+    return cast("TakesJagged[A, P]", function)
 
 
 class Groups(Protocol):
@@ -71,7 +109,7 @@ class Groups(Protocol):
         """Return for each element its number in its group, int64."""
         ...
 
-    def wrap(self, folded: Node) -> XExpression:
+    def wrap(self, folded: Node) -> Lazy:
         """Return the results as a user gets them."""
         ...
 

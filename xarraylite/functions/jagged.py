@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from .._errors import ShapeError
 from ..containers.expression import XExpression
 from ..containers.jagged_lazy import XJaggedExpression
-from ..containers.jagged_ops import Rows, rows_of
+from ..containers.jagged_ops import Rows, leading, rows_of
 from ..containers.operands import as_node, as_operand, borrow_array
 from ..expr import build
 from ..expr.build import Operand
@@ -31,8 +30,7 @@ from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..shape.broadcast import check_axes
 from ..shape.jagged import JaggedShape
-from ..shape.ragged import Ragged, ints
-from .groups import GIVE_INITIAL, Axes, Axis, Groups, refuse_empty, with_initial
+from .groups import GIVE_INITIAL, Axes, Axis, Groups, Lazy, refuse_empty, with_initial
 
 
 def operand_and_groups(
@@ -60,7 +58,7 @@ def operand_and_groups(
             f"{rows.head - 1} is jagged and would have to go with them, and all modes between; use "
             "to_padded() for sums across rows of different lengths"
         )
-    return x.node, Segments(rows, modes, first, keepdims)
+    return x.node, Segments(x._shape, rows, modes, first, keepdims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +67,8 @@ class Segments:
 
     Attributes
     ----------
+    shape : JaggedShape
+        The index space.
     rows : Rows
         How the elements are laid out.
     modes : tuple of int
@@ -79,6 +79,7 @@ class Segments:
         Whether folded modes stay, with extent 1.
     """
 
+    shape: JaggedShape
     rows: Rows
     modes: tuple[int, ...]
     depth: int
@@ -179,21 +180,22 @@ class Segments:
             return self._dense.places(shape)
         return self._beside(self.rows.positions_leaf(self.modes[0]))
 
-    def wrap(self, folded: Node) -> XExpression:
+    def wrap(self, folded: Node) -> Lazy:
         """Return dense results if one of the first two modes is folded, else jagged ones."""
         rows, depth = self.rows, self.depth
-        tail = [
-            1 if mode in self.modes else rows.modes[mode]
+        sides = [
+            1 if mode in self.modes else _smooth(rows.modes[mode])
             for mode in range(depth, rows.rank)
             if self.keepdims or mode not in self.modes
         ]
-        sides = [cast("int", n) for n in tail]
         if not {0, 1}.isdisjoint(self.modes):
-            lead = [cast("int", n) for n in rows.modes[:depth]]
+            lead = [_smooth(n) for n in rows.modes[:depth]]
             return XExpression(build.reshape(folded, [*lead, *sides]))
-        levels = [ints(np.diff(starts)) for starts in rows.children[:depth]]
-        slices = levels[-1].size
-        columns = [levels.pop(), *[ints(np.full(slices, n)) for n in sides]]
-        shape = JaggedShape._make(Ragged.checked(levels, columns, [None] * (depth + len(sides))))
-        made = XJaggedExpression(build.reshape(folded, rows_of(shape).shape), shape)
-        return cast("XExpression", made)  # typed as the usual case
+        shape = leading(self.shape, depth, tuple(sides))
+        return XJaggedExpression(build.reshape(folded, rows_of(shape).shape), shape)
+
+
+def _smooth(extent: int | None) -> int:
+    """Return the extent of a mode that is not jagged, as all are that stay in an array."""
+    assert extent is not None, "jagged modes before the folded ones stay jagged"
+    return extent

@@ -56,7 +56,7 @@ def matmul(x1: object, x2: object, /) -> XArray:
     >>> a @ xl.asarray([1, 1])
     XArray([3, 7])
     """
-    return XArray._of_leaf(products.matmul(as_node(x1, "matmul"), as_node(x2, "matmul")))
+    return XArray._filled(products.matmul(as_node(x1, "matmul"), as_node(x2, "matmul")))
 
 
 def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray:
@@ -93,7 +93,7 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray:
     >>> xl.vecdot(xl.asarray([1j]), xl.asarray([1j]))
     XArray(1.+0.j)
     """
-    return XArray._of_leaf(products.vecdot(as_node(x1, "vecdot"), as_node(x2, "vecdot"), axis))
+    return XArray._filled(products.vecdot(as_node(x1, "vecdot"), as_node(x2, "vecdot"), axis))
 
 
 def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray:
@@ -131,7 +131,7 @@ def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> X
     XArray([[ 506, 1298],
             [1298, 3818]])
     """
-    return XArray._of_leaf(
+    return XArray._filled(
         products.tensordot(as_node(x1, "tensordot"), as_node(x2, "tensordot"), axes)
     )
 
@@ -191,4 +191,4 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
         )
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
-    return XArray._of_leaf(products.einsum(subscripts, nodes, wanted))
+    return XArray._filled(products.einsum(subscripts, nodes, wanted))

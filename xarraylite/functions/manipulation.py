@@ -24,6 +24,8 @@ from ..shape.broadcast import (
     check_rank,
     infer_extent,
 )
+from . import jagged_joins
+from .groups import Lazy, takes_jagged
 
 Axes = SupportsIndex | Iterable[SupportsIndex]
 
@@ -285,19 +287,21 @@ def moveaxis(x: object, source: Axes, destination: Axes, /) -> XExpression:
     return array._view(steps.permute(array.shape, order))
 
 
-def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> XExpression:
+@takes_jagged
+def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> Lazy:
     """Return the arrays joined along an existing dimension, lazily.
 
     Parameters
     ----------
     arrays : sequence of arrays or expressions
-        Shapes must agree except along ``axis``.
+        Shapes must agree except along ``axis``.  With a jagged one among them, all have one rank,
+        rows may have any lengths, and ``axis`` is 0 or None.
     axis : int or None, default 0
         Where to join; None joins the flattened arrays.
 
     Returns
     -------
-    XExpression
+    XExpression or XJaggedExpression
         The join, in the common dtype.
 
     Raises
@@ -310,7 +314,12 @@ def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> XExpression:
     >>> import xarraylite as xl
     >>> xl.eval(xl.concat([xl.arange(2), xl.arange(3)]))
     XArray([0, 1, 0, 1, 2])
+    >>> xl.eval(xl.concat([xl.XJagged([[1, 2], []]), xl.XJagged([[3]])]))
+    XJagged([[1, 2], [], [3]])
     """
+    arrays = list(arrays)
+    if jagged_joins.any_jagged(arrays):
+        return jagged_joins.concat(arrays, axis)
     nodes = [as_node(x, "concat") for x in arrays]
     if not nodes:
         raise ShapeError("concat: at least one array is needed")
@@ -321,19 +330,20 @@ def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> XExpression:
     return XExpression(build.concat(nodes, check_axis(axis, len(nodes[0].shape), "concat")))
 
 
-def stack(arrays: Sequence[object], /, *, axis: int = 0) -> XExpression:
+@takes_jagged
+def stack(arrays: Sequence[object], /, *, axis: int = 0) -> Lazy:
     """Return the arrays joined along a new dimension, lazily.
 
     Parameters
     ----------
     arrays : sequence of arrays or expressions
-        All of one shape.
+        All of one shape.  With a jagged one among them, they need one rank only, and ``axis`` is 0.
     axis : int, default 0
         Place of the new dimension in the result.
 
     Returns
     -------
-    XExpression
+    XExpression or XJaggedExpression
         The stack, in the common dtype.
 
     Raises
@@ -347,7 +357,12 @@ def stack(arrays: Sequence[object], /, *, axis: int = 0) -> XExpression:
     >>> xl.eval(xl.stack([xl.arange(2), xl.arange(2)], axis=1))
     XArray([[0, 0],
             [1, 1]])
+    >>> xl.eval(xl.stack([xl.XJagged([[1, 2], []]), xl.XJagged([[3]])]))
+    XJagged([[[1, 2], []], [[3]]])
     """
+    arrays = list(arrays)
+    if jagged_joins.any_jagged(arrays):
+        return jagged_joins.stack(arrays, axis)
     nodes = [as_node(x, "stack") for x in arrays]
     if not nodes:
         raise ShapeError("stack: at least one array is needed")

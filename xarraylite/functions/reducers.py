@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..containers.expression import XExpression
 from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
 from ..expr import build
 from ..expr.node import Node
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
-from .groups import Axis, Groups, refuse_empty
+from .groups import Axis, Groups, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
 
 DType = np.dtype[Any]
@@ -38,13 +37,14 @@ def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
 
 def _total(
     op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
-) -> XExpression:
+) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     inner, end = _total_dtype(node, dtype)
     folded = groups.fold(op, build.cast(node, inner), initial)
     return groups.wrap(build.cast(folded, end))
 
 
+@takes_jagged
 def sum(
     x: object,
     /,
@@ -53,7 +53,7 @@ def sum(
     dtype: object = None,
     keepdims: bool = False,
     initial: object = None,
-) -> XExpression:
+) -> Lazy:
     """Return the sum of elements, pairwise in fixed blocks.
 
     Parameters
@@ -88,6 +88,7 @@ def sum(
     return _total(SUM, x, axis, dtype, keepdims, initial)
 
 
+@takes_jagged
 def prod(
     x: object,
     /,
@@ -96,7 +97,7 @@ def prod(
     dtype: object = None,
     keepdims: bool = False,
     initial: object = None,
-) -> XExpression:
+) -> Lazy:
     """Return the product of elements; parameters as for `sum`.
 
     Examples
@@ -108,15 +109,14 @@ def prod(
     return _total(PROD, x, axis, dtype, keepdims, initial)
 
 
-def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> XExpression:
+def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     build.require_real(node, op.name)
     return groups.wrap(groups.fold(op, node, initial))
 
 
-def min(
-    x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: object = None
-) -> XExpression:
+@takes_jagged
+def min(x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: object = None) -> Lazy:
     """Return the least element; NaN if there is one.
 
     Parameters
@@ -147,9 +147,8 @@ def min(
     return _extreme(MIN, x, axis, keepdims, initial)
 
 
-def max(
-    x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: object = None
-) -> XExpression:
+@takes_jagged
+def max(x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: object = None) -> Lazy:
     """Return the greatest element; NaN if there is one.  Parameters as for `min`.
 
     Examples
@@ -161,12 +160,13 @@ def max(
     return _extreme(MAX, x, axis, keepdims, initial)
 
 
-def _truth(op: Reduction, x: object, axis: Axis, keepdims: bool) -> XExpression:
+def _truth(op: Reduction, x: object, axis: Axis, keepdims: bool) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     return groups.wrap(groups.fold(op, build.cast(node, bool_)))
 
 
-def any(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpression:
+@takes_jagged
+def any(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> Lazy:
     """Return whether any element is true (non-zero; NaN counts as true).
 
     Examples
@@ -178,7 +178,8 @@ def any(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpressi
     return _truth(ANY, x, axis, keepdims)
 
 
-def all(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpression:
+@takes_jagged
+def all(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> Lazy:
     """Return whether all elements are true (non-zero; NaN counts as true).
 
     Examples
@@ -190,7 +191,8 @@ def all(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpressi
     return _truth(ALL, x, axis, keepdims)
 
 
-def count_nonzero(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> XExpression:
+@takes_jagged
+def count_nonzero(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> Lazy:
     """Return the number of elements that are not zero, as int64.
 
     Examples
@@ -218,9 +220,8 @@ def _mean(node: Node, groups: Groups) -> Node:
     return build.elementwise(OPS["divide"], total, groups.count(node.dtype))
 
 
-def mean(
-    x: object, /, *, axis: Axis = None, dtype: object = None, keepdims: bool = False
-) -> XExpression:
+@takes_jagged
+def mean(x: object, /, *, axis: Axis = None, dtype: object = None, keepdims: bool = False) -> Lazy:
     """Return the arithmetic mean.
 
     Parameters
@@ -269,6 +270,7 @@ def _real_dtype(dtype: DType) -> DType:
     return np.dtype(f"f{dtype.itemsize // 2}") if kind(dtype) == "c" else dtype
 
 
+@takes_jagged
 def var(
     x: object,
     /,
@@ -276,7 +278,7 @@ def var(
     axis: Axis = None,
     correction: float = 0.0,
     keepdims: bool = False,
-) -> XExpression:
+) -> Lazy:
     """Return the variance: the mean square distance from the mean.
 
     Parameters
@@ -304,6 +306,7 @@ def var(
     return groups.wrap(build.cast(_variance(node, groups, correction), _real_dtype(end)))
 
 
+@takes_jagged
 def std(
     x: object,
     /,
@@ -311,7 +314,7 @@ def std(
     axis: Axis = None,
     correction: float = 0.0,
     keepdims: bool = False,
-) -> XExpression:
+) -> Lazy:
     """Return the standard deviation, the square root of `var`; parameters as there.
 
     Examples
@@ -326,7 +329,7 @@ def std(
     return groups.wrap(build.cast(root, _real_dtype(end)))
 
 
-def _position(op: Reduction, x: object, axis: int | None, keepdims: bool, name: str) -> XExpression:
+def _position(op: Reduction, x: object, axis: int | None, keepdims: bool, name: str) -> Lazy:
     """Return the first position of the extreme: the least position of elements equal to it."""
     axes = None if axis is None else (axis,)
     node, groups = operand_and_groups(x, axes, keepdims, name)
@@ -341,7 +344,8 @@ def _position(op: Reduction, x: object, axis: int | None, keepdims: bool, name: 
     return groups.wrap(groups.fold(MIN, found))
 
 
-def argmin(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> XExpression:
+@takes_jagged
+def argmin(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> Lazy:
     """Return the position of the first least element (of the first NaN if there is one).
 
     Parameters
@@ -372,7 +376,8 @@ def argmin(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> 
     return _position(MIN, x, axis, keepdims, "argmin")
 
 
-def argmax(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> XExpression:
+@takes_jagged
+def argmax(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> Lazy:
     """Return the position of the first greatest element; parameters as for `argmin`.
 
     Examples

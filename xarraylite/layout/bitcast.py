@@ -205,9 +205,9 @@ def is_reshape_or_transpose_bitcast(
     """Tell whether a reshape or some transpose to ``dst`` is a bitcast by XLA's tests."""
     if not _same_element_type(spec, dst, ignore_element_type):
         return False
-    return (
-        reshape_is_bitcast(spec, dst, True)
-        or deduce_transpose_dimensions_for_bitcast(spec, dst) is not None
+    # Transposes first: they need no sizes, so dimensions may be without a bound.
+    return deduce_transpose_dimensions_for_bitcast(spec, dst) is not None or reshape_is_bitcast(
+        spec, dst, True
     )
 
 

@@ -120,17 +120,6 @@ def encode_shape(spec: Any) -> bytes:
     return _shape_body(spec, 1)
 
 
-def encode_layout(layout: Any) -> bytes:
-    """Return the bytes XLA's serializer would write for a layout alone.
-
-    Parameters
-    ----------
-    layout : Layout
-        Any layout.
-    """
-    return _layout_body(layout, 1)
-
-
 def _shape_body(spec: Any, depth: int) -> bytes:
     if depth > MAX_DEPTH:
         raise FormatError(
@@ -239,29 +228,6 @@ def decode_shape(data: bytes | bytearray | memoryview) -> ShapeFields:
     (5,)
     """
     return _shape_fields(read_message(data, "ShapeProto", _SCHEMAS))
-
-
-def decode_layout(data: bytes | bytearray | memoryview) -> LayoutFields:
-    """Read a ``LayoutProto``, or the older ``Layout`` with padding.
-
-    Parameters
-    ----------
-    data : bytes
-        One serialized message, all of it and nothing else.
-
-    Returns
-    -------
-    LayoutFields
-        What the message says; whether it makes sense is for the caller to check.
-
-    Raises
-    ------
-    FormatError
-        If the bytes are not such a message; the message names the offset.
-    TypeError
-        If `data` is not bytes.
-    """
-    return _layout_fields(read_message(data, "LayoutProto", _SCHEMAS))
 
 
 # --- from messages to plain fields -----------------------------------------------------------

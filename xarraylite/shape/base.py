@@ -15,16 +15,32 @@ everywhere and the same origins.  How a jagged shape was written, or whether a b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self, TypeVar
 
 from .._errors import BoundsError, ShapeError
-from .box import index_of, integer, integers
+from .box import Range, index_of, integer, integers
 from .combine import equal
 from .labels import IndexedShape, Mode, Term, parse_labels
 from .ragged import Ragged
 
 SMOOTH, JAGGED, LAYERED = range(3)
+
+
+Held = TypeVar("Held")
+
+
+def present(value: Held | None) -> Held:
+    """Return what a shape holds, which is None for the null shape.
+
+    Raises
+    ------
+    ShapeError
+        If it is.
+    """
+    if value is None:
+        raise ShapeError("the null shape has no rank and no extents")
+    return value
 
 
 class ShapeBase(ABC):
@@ -79,31 +95,11 @@ class ShapeBase(ABC):
 
     @abstractmethod
     def in_bounds(self, *index: Any, absolute: bool = False) -> bool:
-        """Tell whether an index, given as ``(0, 1)`` or as ``0, 1``, is one of this shape's.
-
-        Parameters
-        ----------
-        *index : int or sequence of int
-            One integer per mode.
-        absolute : bool, optional
-            Count from the origin instead of from zero.
-
-        Raises
-        ------
-        ShapeError
-            If the index does not have one integer per mode.
-        """
+        """Tell whether an index is one of this shape's; see `Shape.in_bounds`."""
 
     @abstractmethod
     def indices(self, *, absolute: bool = False) -> Iterator[tuple[int, ...]]:
-        """Iterate over the indices in lexicographic order.
-
-        Parameters
-        ----------
-        absolute : bool, optional
-            Yield absolute indices, which start at the origin, instead of offsets, which start at
-            zero.
-        """
+        """Iterate over the indices in lexicographic order; see `Shape.indices`."""
 
     @abstractmethod
     def slice(self, *box: Any) -> ShapeBase:
@@ -116,6 +112,10 @@ class ShapeBase(ABC):
     @abstractmethod
     def permute(self, *axes: Any) -> ShapeBase:
         """Return the shape whose mode ``k`` is mode ``axes[k]`` of this one."""
+
+    @abstractmethod
+    def _select(self, ranges: Sequence[Range], drop: Sequence[int], operation: str) -> ShapeBase:
+        """Return the sub-shape inside a box, without the modes ``drop`` (each of one index)."""
 
     @abstractmethod
     def _space(self) -> Ragged:
@@ -135,8 +135,13 @@ class ShapeBase(ABC):
 
     @classmethod
     @abstractmethod
+    def _make(cls, *args: Any, **kwargs: Any) -> Self:
+        """Return a shape of checked values."""
+
+    @classmethod
     def _from_value(cls, *value: Any) -> Self:
         """Return the shape for what `_value` returned."""
+        return cls._make(*value)
 
     @classmethod
     @abstractmethod
@@ -195,7 +200,18 @@ class ShapeBase(ABC):
         return equal(self._space(), other._space(), with_origins=False)
 
     def copy(self) -> Self:
-        """Return an equal shape that is not sealed."""
+        """Return an equal shape that may change: it is not sealed by a hash of this one.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> s = xl.Shape(1, 2)
+        >>> names = {s: "row"}
+        >>> moved = s.copy()
+        >>> moved.set_origin(10, 10)  # s.set_origin would raise now
+        >>> names[s], moved in names
+        ('row', False)
+        """
         return self._from_value(*self._value())
 
     def set_origin(self, *origin: Any) -> None:
@@ -223,7 +239,14 @@ class ShapeBase(ABC):
         self._adopt(self._with_origin(index_of(origin, "set_origin")))
 
     def with_origin(self, *origin: Any) -> Self:
-        """Return a copy of this shape with another origin; see `set_origin`."""
+        """Return a copy of this shape with another origin; see `set_origin`.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.Shape(1, 2).with_origin(10, 10)
+        Shape((1, 2), origin=(10, 10))
+        """
         return self._with_origin(index_of(origin, "with_origin"))
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
@@ -291,11 +314,14 @@ class ShapeBase(ABC):
             raise ShapeError(f"{operation}: there is no mode {number} in {self!r}")
         return number
 
-    def _check_leading(self, n_modes: int) -> None:
-        if not 0 <= n_modes <= self.rank:
+    def _check_leading(self, n_modes: object) -> int:
+        """Return a number of leading modes; `ShapeError` if there are not that many."""
+        number = integer(n_modes, "leading_size", "a number of modes")
+        if not 0 <= number <= self.rank:
             raise ShapeError(
-                f"leading_size: {n_modes} modes were asked for; {self!r} has {self.rank}"
+                f"leading_size: {number} modes were asked for; {self!r} has {self.rank}"
             )
+        return number
 
     def _check_index(self, index: tuple[Any, ...], operation: str) -> tuple[int, ...]:
         """Return a full index; `ShapeError` if it does not have one integer per mode."""

@@ -9,7 +9,8 @@ per mode, with None for "the whole span, whatever it is".
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeGuard
 
 from .._errors import BoundsError, ShapeError
@@ -42,13 +43,16 @@ def integers(values: object, operation: str, what: str) -> tuple[int, ...]:
     ShapeError
         If one of them is no integer.
     """
-    items = values if _is_vector(values) else (values,)
+    items = values if is_vector(values) else (values,)
     return tuple([integer(value, operation, what) for value in items])
 
 
-def _is_vector(value: object) -> TypeGuard[Iterable[object]]:
-    """Tell whether there is something to iterate over; arrays of rank 0 only look like it."""
-    if isinstance(value, str) or getattr(value, "ndim", 1) == 0:
+def is_vector(value: object) -> TypeGuard[Iterable[Any]]:
+    """Tell whether there are integers to iterate over, in an order that was meant.
+
+    Arrays of rank 0 only look like it, and texts, sets and dicts are mistakes.
+    """
+    if isinstance(value, (str, bytes, AbstractSet, Mapping)) or getattr(value, "ndim", 1) == 0:
         return False
     return isinstance(value, Iterable)
 
@@ -84,7 +88,7 @@ def parse_ranges(given: tuple[Any, ...], rank: int, operation: str) -> tuple[Ran
     BoundsError
         For negative integers: offsets count from the first element.
     """
-    vectors = [_is_vector(item) for item in given]
+    vectors = [is_vector(item) for item in given]
     if vectors == [True, True]:
         first = integers(given[0], operation, "an entry of the first element")
         stop = integers(given[1], operation, "an entry of the end")
@@ -131,15 +135,17 @@ def ranges_text(ranges: Iterable[Range]) -> str:
     return "[" + ", ".join([":" if r is None else f"{r[0]}:{r[1]}" for r in ranges]) + "]"
 
 
-def check_permutation(axes: object, rank: int, operation: str = "permute") -> tuple[int, ...]:
-    """Return ``axes`` as a permutation of ``range(rank)``.
+def check_permutation(
+    axes: tuple[Any, ...], rank: int, operation: str = "permute"
+) -> tuple[int, ...]:
+    """Return axes, given as ``f(1, 0)`` or as ``f((1, 0))``, as a permutation of ``range(rank)``.
 
     Raises
     ------
     ShapeError
         If it is not one.
     """
-    order = integers(axes, operation, "a mode")
+    order = integers(axes[0] if len(axes) == 1 else axes, operation, "a mode")
     if sorted(order) != list(range(rank)):
         raise ShapeError(
             f"{operation}: {order} is not a permutation of the modes {tuple(range(rank))}"

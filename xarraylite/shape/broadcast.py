@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, SupportsIndex
 
 from .._errors import AxisError, BroadcastError, ShapeError, SizeError
+from .box import is_vector
 
 Shape = tuple[int, ...]
 
@@ -60,7 +61,7 @@ def as_shape(
         If the number of elements exceeds 2**63 - 1.
     """
     told = unwrap_shape(value)
-    extents = told if isinstance(told, Iterable) else (told,)
+    extents = told if is_vector(told) else (told,)
     shape = tuple(_extent(extent, operation) for extent in extents)
     check_rank(len(shape), operation)
     if math.prod(extent for extent in shape if extent) > MAX_SIZE:
@@ -101,7 +102,7 @@ def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex | HasExtents, si
         If more than one extent is -1, or the sizes do not agree.
     """
     told = unwrap_shape(shape)
-    raw = tuple(told) if isinstance(told, Iterable) else (told,)
+    raw = tuple(told) if is_vector(told) else (told,)
     unknown = [i for i, extent in enumerate(raw) if not isinstance(extent, bool) and extent == -1]
     if len(unknown) > 1:
         raise ShapeError(f"reshape: only one extent may be -1, got {raw}")

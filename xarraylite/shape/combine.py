@@ -21,10 +21,7 @@ def stack(spaces: Sequence[Ragged]) -> Ragged:
     rank = spaces[0].rank
     for k, space in enumerate(spaces):
         if space.rank != rank:
-            raise ShapeError(
-                f"JaggedShape: slice {k} has rank {space.rank} and slice 0 has rank {rank}; the "
-                "ranks of the slices must agree"
-            )
+            raise mixed_ranks(k, space.rank, 0, rank)
     outer = max([space.outer for space in spaces])
     spaces = [space if space.outer == outer else space.expand(outer) for space in spaces]
     columns = [ints(np.concatenate([s.values(mode) for s in spaces])) for mode in range(rank)]
@@ -39,6 +36,14 @@ def stack(spaces: Sequence[Ragged]) -> Ragged:
         ]
         origins.append(ints(np.concatenate(parts)))
     return Ragged.checked([ints([len(spaces)]), *columns[:outer]], columns[outer:], origins)
+
+
+def mixed_ranks(slice_number: int, rank: int, other: int, other_rank: int) -> ShapeError:
+    """Return the error for two slices whose ranks differ."""
+    return ShapeError(
+        f"JaggedShape: slice {slice_number} has rank {rank} and slice {other} has rank "
+        f"{other_rank}; the ranks of the slices must agree"
+    )
 
 
 def equal(left: Ragged, right: Ragged, *, with_origins: bool = True) -> bool:

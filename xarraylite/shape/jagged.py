@@ -11,21 +11,22 @@ the first mode is always smooth.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
 
 from .._errors import ShapeError
-from .base import JAGGED, ShapeBase
-from .box import check_permutation, dropped_modes, index_of, integer, parse_ranges
+from .base import ShapeBase
+from .box import Range, check_permutation, dropped_modes, index_of, parse_ranges
 from .combine import equal
 from .labels import IndexedShape, Mode, Term
-from .ragged import Ints, Ragged
+from .ragged import Ragged
 from .shape import Shape
-from .slices import leaf, lengths_of_offsets, space_of_items, space_of_lengths, text, to_list
-from .tables import assemble, extents_by_label
+from .slices import lengths_of_offsets, space_of_items, space_of_lengths, text
+from .tables import assemble
+from .tree import TreeShape
 
 
-class JaggedShape(ShapeBase):
+class JaggedShape(TreeShape):
     """An index space whose slices may have different extents.
 
     Parameters
@@ -61,12 +62,7 @@ class JaggedShape(ShapeBase):
     True
     """
 
-    __slots__ = ("_ragged",)
-
-    _generality: ClassVar[int] = JAGGED
-
-    #: None for the null shape.
-    _ragged: Ragged | None
+    __slots__ = ()
 
     def __init__(
         self, slices: ShapeBase | Iterable[Any], *, origin: int | Iterable[int] | None = None
@@ -83,7 +79,14 @@ class JaggedShape(ShapeBase):
 
     @classmethod
     def null(cls) -> Self:
-        """Return the null shape: no rank and no elements."""
+        """Return the null shape: no rank and no elements.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.JaggedShape.null() == xl.JaggedShape([])
+        False
+        """
         return cls._make(None)
 
     @classmethod
@@ -118,6 +121,11 @@ class JaggedShape(ShapeBase):
     def from_offsets(cls, offsets: Any) -> JaggedShape:
         """Return the jagged matrix whose row ``i`` holds ``offsets[i]:offsets[i + 1]`` of a buffer.
 
+        Parameters
+        ----------
+        offsets : sequence of int
+            0, the end of each row, which is the start of the next one.
+
         Raises
         ------
         ShapeError
@@ -137,233 +145,6 @@ class JaggedShape(ShapeBase):
         shape._sealed = False
         shape._ragged = space
         return shape
-
-    @property
-    def _tree(self) -> Ragged:
-        if self._ragged is None:
-            raise ShapeError("the null shape has no rank and no extents")
-        return self._ragged
-
-    @property
-    def is_null(self) -> bool:
-        """Whether this is the null shape, which has no rank and no elements."""
-        return self._ragged is None
-
-    @property
-    def rank(self) -> int:
-        """Number of modes; `ShapeError` for the null shape, which has none."""
-        return self._tree.rank
-
-    @property
-    def size(self) -> int:
-        """Number of scalar elements: the sizes of all slices; 0 for the null shape."""
-        return 0 if self.is_null else self._tree.size
-
-    @property
-    def outer_rank(self) -> int:
-        """Number of offsets that `slice_at` takes; 0 for a smooth shape viewed as jagged."""
-        return self._tree.outer
-
-    @property
-    def slice_rank(self) -> int:
-        """Rank of the smooth slices."""
-        return self.rank - self.outer_rank
-
-    @property
-    def n_slices(self) -> int:
-        """Number of smooth slices."""
-        return self._tree.n_slices
-
-    @property
-    def extents(self) -> tuple[int | None, ...]:
-        """The extent of every mode, None for jagged modes."""
-        tree = self._tree
-        return tuple(
-            [
-                extent if uniform else None
-                for extent, uniform in zip(tree.bounding(), tree.uniform_modes, strict=True)
-            ]
-        )
-
-    @property
-    def smooth_modes(self) -> tuple[int, ...]:
-        """Modes that have one extent everywhere."""
-        return tuple([mode for mode, uniform in enumerate(self._tree.uniform_modes) if uniform])
-
-    @property
-    def jagged_modes(self) -> tuple[int, ...]:
-        """Modes whose extent differs from place to place."""
-        return tuple([mode for mode, uniform in enumerate(self._tree.uniform_modes) if not uniform])
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether this is a box: no jagged modes, and one origin per mode."""
-        return self._tree.is_smooth
-
-    @property
-    def origin(self) -> tuple[int, ...]:
-        """Absolute index of the first element; see `slice_at` for those of the slices."""
-        return tuple([self._tree.origin(mode) for mode in range(self.rank)])
-
-    def extent(self, mode: int, index: int | Sequence[int] = ()) -> int:
-        """Return the extent of one mode.
-
-        Parameters
-        ----------
-        mode : int
-            The mode, counted from 0.
-        index : int or sequence of int, optional
-            Offsets of the modes before it; needed where the mode is jagged.
-
-        Raises
-        ------
-        ShapeError
-            If there is no such mode, or it is jagged and ``index`` does not say where.
-
-        Examples
-        --------
-        >>> import xarraylite as xl
-        >>> js = xl.JaggedShape([xl.Shape(10), xl.Shape(20)])
-        >>> js.extent(0), js.extent(1, 1)
-        (2, 20)
-        """
-        number = self._check_mode(mode, "extent")
-        return self._tree.extent(number, index_of((index,), "extent"))
-
-    def extents_of(self, mode: int) -> Ints:
-        """Return the extents of one mode everywhere, as a read-only array.
-
-        There is one number per node of an outer mode, and one per smooth slice of an inner one.
-
-        Raises
-        ------
-        ShapeError
-            If there is no such mode; negative ones count from the last.
-        """
-        return self._tree.values(self._check_mode(mode, "extents_of", -self.rank) % self.rank)
-
-    def offsets(self, depth: int | None = None) -> Ints:
-        """Return where the slices start in a flat buffer, and where the last one ends.
-
-        Parameters
-        ----------
-        depth : int, optional
-            How many leading modes the slices are pinned by, at most `outer_rank`, which is the
-            default.
-
-        Examples
-        --------
-        >>> import xarraylite as xl
-        >>> js = xl.JaggedShape.from_lengths([1, 2], [10, 20, 30])
-        >>> js.offsets().tolist(), js.offsets(1).tolist()
-        ([0, 10, 30, 60], [0, 10, 60])
-        """
-        number = self.outer_rank if depth is None else integer(depth, "offsets", "a depth")
-        if not 0 <= number <= self.outer_rank:
-            raise ShapeError(f"offsets: the depth is between 0 and {self.outer_rank}, got {depth}")
-        return self._tree.node_offsets(number)
-
-    def flat_index(self, *index: Any) -> int:
-        """Return the position of an element in a flat buffer of all slices, row by row.
-
-        Raises
-        ------
-        BoundsError
-            If there is no such element.
-
-        Examples
-        --------
-        >>> import xarraylite as xl
-        >>> xl.JaggedShape.from_lengths([10, 20]).flat_index(1, 3)
-        13
-        """
-        values = self._check_index(index, "flat_index")
-        return self._tree.position(values, "flat_index")
-
-    def slice_at(self, *index: Any) -> Shape:
-        """Return the smooth slice at an index of `outer_rank` offsets.
-
-        Raises
-        ------
-        ShapeError
-            For another number of offsets, or if there is no such slice (`BoundsError`).
-
-        Examples
-        --------
-        >>> import xarraylite as xl
-        >>> xl.JaggedShape([[xl.Shape(10)], [xl.Shape(20), xl.Shape(30)]]).slice_at(1, 0)
-        Shape(20)
-        """
-        where = index_of(index, "slice_at")
-        tree = self._tree
-        if len(where) != tree.outer:
-            raise ShapeError(
-                f"slice_at: {tree.outer} offsets lead to a smooth slice of {self!r}, got {where}"
-            )
-        return leaf(tree, tree.locate(where, "slice_at"))
-
-    def leading_size(self, n_modes: int) -> int:
-        """Return how many different indices the first ``n_modes`` modes have."""
-        self._check_leading(n_modes)
-        return self._tree.leading_size(n_modes)
-
-    def as_smooth(self) -> Shape:
-        """Return the same index space as a `Shape`.
-
-        Raises
-        ------
-        ShapeError
-            If a mode is jagged, or has different origins in different slices.
-
-        Examples
-        --------
-        >>> import xarraylite as xl
-        >>> xl.JaggedShape([xl.Shape(10), xl.Shape(10)]).as_smooth()
-        Shape(2, 10)
-        """
-        tree = self._tree
-        if not tree.is_smooth:
-            what = f"modes {self.jagged_modes} are jagged" if self.jagged_modes else "origins vary"
-            raise ShapeError(f"as_smooth: {self!r} is not smooth: {what}")
-        return Shape(tree.bounding(), origin=self.origin)
-
-    def as_tuple(self) -> tuple[int, ...]:
-        """Return the plain tuple of extents that containers use; `ShapeError` if jagged."""
-        return self.as_smooth().extents
-
-    def to_padded(self) -> tuple[Shape, int]:
-        """Return the least box that holds every slice, and how many of its elements are padding.
-
-        Raises
-        ------
-        SizeError
-            If the box has more than 2**63 - 1 elements.
-
-        Examples
-        --------
-        >>> import xarraylite as xl
-        >>> xl.JaggedShape([xl.Shape(10), xl.Shape(20)]).to_padded()
-        (Shape(2, 20), 10)
-        """
-        box = Shape(self._tree.bounding())
-        return box, box.size - self.size
-
-    def in_bounds(self, *index: Any, absolute: bool = False) -> bool:
-        """Tell whether an index is one of this shape's; see `Shape.in_bounds`."""
-        values = self._check_index(index, "in_bounds")
-        return self._tree.contains(values, absolute)
-
-    def indices(self, *, absolute: bool = False) -> Iterator[tuple[int, ...]]:
-        """Iterate over the indices in lexicographic order; see `Shape.indices`.
-
-        Examples
-        --------
-        >>> import xarraylite as xl
-        >>> js = xl.JaggedShape([xl.Shape((1,), origin=5), xl.Shape((2,), origin=6)], origin=10)
-        >>> list(js.indices(absolute=True))
-        [(10, 5), (11, 6), (11, 7)]
-        """
-        return iter(()) if self.is_null else self._tree.indices(absolute)
 
     def slice(self, *box: Any) -> JaggedShape:
         """Return a sub-shape of the same rank; its origin is its first element.
@@ -386,8 +167,7 @@ class JaggedShape(ShapeBase):
         >>> js.slice(0), js.slice((1, 5), (2, 20))
         (JaggedShape([Shape(10)]), JaggedShape([Shape((15,), origin=(5,))], origin=(1,)))
         """
-        ranges = parse_ranges(box, self.rank, "slice")
-        return JaggedShape._make(self._tree.select(ranges, (), "slice"))
+        return self._select(parse_ranges(box, self.rank, "slice"), (), "slice")
 
     def chip(self, *box: Any) -> JaggedShape:
         """Return a sub-shape without the modes that are pinned to one index.
@@ -409,16 +189,26 @@ class JaggedShape(ShapeBase):
         JaggedShape(Shape(20))
         """
         ranges = parse_ranges(box, self.rank, "chip")
-        drop = dropped_modes(ranges)
+        return self._select(ranges, dropped_modes(ranges), "chip")
+
+    def _select(self, ranges: Sequence[Range], drop: Sequence[int], operation: str) -> JaggedShape:
         tree = self._tree
         pinned = [pin[0] for pin in ranges if pin is not None]
-        if len(drop) == len(pinned) <= tree.outer and drop == tuple(range(len(drop))):
-            node = tree.locate(pinned, "chip")  # a subtree: no integer is copied
+        if len(drop) == len(pinned) <= tree.outer and tuple(drop) == tuple(range(len(drop))):
+            node = tree.locate(pinned, operation)  # a subtree: no integer is copied
             return JaggedShape._make(tree.subtree(len(pinned), node))
-        return JaggedShape._make(tree.select(ranges, drop, "chip"))
+        return JaggedShape._make(tree.select(ranges, drop, operation))
 
     def permute(self, *axes: Any) -> JaggedShape:
         """Return the shape whose mode ``k`` is mode ``axes[k]`` of this one.
+
+        Origins follow their modes where they are the same everywhere; one that differs from
+        slice to slice becomes 0.
+
+        Parameters
+        ----------
+        *axes : int, or one sequence of int
+            Every mode once, counted from 0, in its new order.
 
         Raises
         ------
@@ -432,32 +222,24 @@ class JaggedShape(ShapeBase):
         >>> xl.JaggedShape([xl.Shape(2, 5), xl.Shape(3, 5)]).permute(0, 2, 1)
         JaggedShape([Shape(5, 2), Shape(5, 3)])
         """
-        order = check_permutation(axes[0] if len(axes) == 1 else axes, self.rank)
+        order = check_permutation(axes, self.rank)
         if order == tuple(range(self.rank)):
             return JaggedShape._make(self._tree)
         labels = [f"mode {axis}" for axis in range(self.rank)]
         modes = self._modes(tuple(labels))
-        return self._of_modes([labels[a] for a in order], [modes[a] for a in order])
-
-    def to_list(self) -> list[Any]:
-        """Return the slices as nested lists of `Shape` objects; one element for a smooth shape."""
-        return to_list(self._tree)
-
-    def _space(self) -> Ragged:
-        return self._tree
+        extents = [modes[axis].extents[0] for axis in order]
+        origin = [modes[axis].origin for axis in order]
+        names = [labels[axis] for axis in order]
+        return JaggedShape._make(assemble(names, extents, origin, f"permute: {order}"))
 
     def _indexed(self, term: Term) -> IndexedShape:
         return IndexedShape((term,), JaggedShape, source=JaggedShape._make(self._tree))
 
-    def _modes(self, labels: tuple[str, ...]) -> list[Mode]:
-        extents = extents_by_label(self._tree, labels)
-        origins = [self._tree.common_origin(mode) for mode in range(self.rank)]
-        return [Mode((n,), o) for n, o in zip(extents, origins, strict=True)]
-
     @classmethod
     def _of_modes(cls, labels: Sequence[str], modes: Sequence[Mode]) -> JaggedShape:
         extents = [mode.extents[0] for mode in modes]
-        return JaggedShape._make(assemble(labels, extents, [mode.origin for mode in modes]))
+        origin = [mode.origin for mode in modes]
+        return JaggedShape._make(assemble(labels, extents, origin, f"labels {','.join(labels)!r}"))
 
     def _adopt(self, other: ShapeBase) -> None:
         self._refuse_layers(other)
@@ -477,10 +259,6 @@ class JaggedShape(ShapeBase):
     def _value(self) -> tuple[Any, ...]:
         return (self._ragged,)
 
-    @classmethod
-    def _from_value(cls, *value: Any) -> Self:
-        return cls._make(*value)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (Shape, JaggedShape)):
             return NotImplemented
@@ -489,11 +267,6 @@ class JaggedShape(ShapeBase):
         return equal(self._tree, other._space())
 
     __hash__ = ShapeBase.__hash__
-
-    def _hash(self) -> int:
-        if self.is_null:
-            return hash(Shape.null())
-        return hash(self.as_smooth()) if self.is_smooth else hash(self._tree.fingerprint())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.null()" if self.is_null else text(self._tree)

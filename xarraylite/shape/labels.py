@@ -16,7 +16,8 @@ of those are worked out at once, label by label; nothing but integers is touched
   row does not have count as zeros.
 - **Layers.** Where operands are nested, all are, with the same number of layers.  Terms of a sum
   must have each label in the same layer.  In a product a label belongs to the outermost of the
-  layers it has in the factors, and the result keeps layers that lose all their labels.
+  layers it has in the factors: where they agree that is the layering of the left operand, and it
+  never depends on the order of the factors.  Layers that lose all their labels stay.
 - **Origins** follow their labels, taken from the leftmost operand that has them; origins that
   differ from slice to slice are kept only where one operand's labels are assigned in their order.
 """

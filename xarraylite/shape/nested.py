@@ -8,11 +8,11 @@ layer may have no modes at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 from .._errors import ShapeError
-from .base import LAYERED, ShapeBase
+from .base import LAYERED, ShapeBase, present
 from .box import Range, check_permutation, dropped_modes, index_of, integer, integers, parse_ranges
 from .labels import IndexedShape, Mode, Term
 from .ragged import Ragged
@@ -88,9 +88,7 @@ class Nested(ShapeBase):
 
     @property
     def _inner(self) -> ShapeBase:
-        if self._shape is None:
-            raise ShapeError("the null shape has no rank and no extents")
-        return self._shape
+        return present(self._shape)
 
     @property
     def is_null(self) -> bool:
@@ -130,15 +128,26 @@ class Nested(ShapeBase):
     def rank_layer(self, layer: int) -> int:
         """Return how many modes a layer has.
 
+        Parameters
+        ----------
+        layer : int
+            The layer, counted from 0, the outermost.
+
         Raises
         ------
         ShapeError
             If there is no such layer.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.Nested([1, 2], xl.Shape(10, 20, 30)).rank_layer(1)
+        2
         """
         return self._layers[self._layer(layer, "rank_layer")]
 
     def modes_in_layer(self, layer: int) -> range:
-        """Return the modes of a layer.
+        """Return the modes of a layer, given as for `rank_layer`.
 
         Raises
         ------
@@ -158,12 +167,20 @@ class Nested(ShapeBase):
     def elements_in_layer(self, layer: int) -> int:
         """Return how many elements are seen when looking down to a layer.
 
-        These are the different indices of the modes of that layer and the layers around it.
+        These are the different indices of the modes of that layer and the layers around it; the
+        layer is given as for `rank_layer`.
 
         Raises
         ------
         ShapeError
             If there is no such layer.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> n = xl.Nested([1, 2], xl.Shape(10, 20, 30))
+        >>> [n.elements_in_layer(layer) for layer in range(n.n_layers)]
+        [10, 6000]
         """
         return self.leading_size(self.modes_in_layer(layer).stop)
 
@@ -197,16 +214,27 @@ class Nested(ShapeBase):
         ends = [self.modes_in_layer(layer).stop for layer in range(self.n_layers)]
         if len(where) not in ends:
             raise ShapeError(
-                f"element: index {where} ends inside a layer; the layers {list(self._layers)} end "
-                f"after {ends} modes"
+                f"element: index {where} does not fill whole layers; the layers "
+                f"{list(self._layers)} end after {ends} modes"
             )
         depth = ends.index(len(where)) + 1
-        inner = self._inner.chip(*where) if where else self.shape
+        ranges = parse_ranges(where, self.rank, "element")
+        inner = self._inner._select(ranges, range(len(where)), "element")
         rest = self._layers[depth:]
         return Nested._make(rest, inner) if len(rest) > 1 else inner
 
     def relayer(self, layers: Iterable[int]) -> Nested:
         """Return the same shape in other layers.
+
+        Parameters
+        ----------
+        layers : iterable of int
+            How many modes each layer has, outermost first.
+
+        Raises
+        ------
+        ShapeError
+            As for `Nested`, above all if they do not add up to the rank.
 
         Examples
         --------
@@ -217,11 +245,28 @@ class Nested(ShapeBase):
         return Nested(layers, self._inner)
 
     def leading_size(self, n_modes: int) -> int:
-        """Return how many different indices the first ``n_modes`` modes have."""
+        """Return how many different indices the first ``n_modes`` modes have.
+
+        See `Shape.leading_size`, and `elements_in_layer` for whole layers.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.Nested([1, 2], xl.Shape(10, 20, 30)).leading_size(2)
+        200
+        """
         return self._inner.leading_size(n_modes)
 
     def same_extents(self, other: object) -> bool:
-        """Tell whether ``other`` is nested alike and equals this shape but for origins."""
+        """Tell whether ``other`` is nested alike and equals this shape but for origins.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> n = xl.Nested([1, 1], xl.Shape(10, 20))
+        >>> n.same_extents(n.with_origin(5, 5)), n.same_extents(n.relayer([2]))
+        (True, False)
+        """
         if not isinstance(other, Nested) or other._layers != self._layers:
             return False
         if self._shape is None or other._shape is None:
@@ -289,9 +334,11 @@ class Nested(ShapeBase):
         >>> n.chip(0), n.chip(1, 1), n.chip(1, 1, 3, 4)
         (Nested([1, 2], Shape(2, 10, 10)), Shape(10, 10), Shape())
         """
-        ranges: tuple[Range, ...] = parse_ranges(box, self.rank, "chip")
-        drop = dropped_modes(ranges)
-        inner = self._inner.chip(*box)
+        ranges = parse_ranges(box, self.rank, "chip")
+        return self._select(ranges, dropped_modes(ranges), "chip")
+
+    def _select(self, ranges: Sequence[Range], drop: Sequence[int], operation: str) -> ShapeBase:
+        inner = self._inner._select(ranges, drop, operation)
         left = [
             sum([mode not in drop for mode in self.modes_in_layer(layer)])
             for layer in range(self.n_layers)
@@ -302,6 +349,11 @@ class Nested(ShapeBase):
 
     def permute(self, *axes: Any) -> Nested:
         """Return the shape whose mode ``k`` is mode ``axes[k]`` of this one, of the same layer.
+
+        Parameters
+        ----------
+        *axes : int, or one sequence of int
+            Every mode once, counted from 0, in its new order.
 
         Raises
         ------
@@ -314,7 +366,7 @@ class Nested(ShapeBase):
         >>> xl.Nested([1, 2], xl.Shape(10, 20, 30)).permute(0, 2, 1)
         Nested([1, 2], Shape(10, 30, 20))
         """
-        order = check_permutation(axes[0] if len(axes) == 1 else axes, self.rank)
+        order = check_permutation(axes, self.rank)
         layer_of = self._layer_of()
         if [layer_of[axis] for axis in order] != layer_of:
             raise ShapeError(
@@ -358,10 +410,6 @@ class Nested(ShapeBase):
 
     def _value(self) -> tuple[Any, ...]:
         return self._layers, None if self._shape is None else self._shape.copy()
-
-    @classmethod
-    def _from_value(cls, *value: Any) -> Self:
-        return cls._make(*value)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Nested):

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 from .._errors import ShapeError
-from .base import ShapeBase
+from .base import ShapeBase, present
 from .box import (
     Range,
     check_permutation,
     dropped_modes,
     integers,
+    is_vector,
     lexicographic,
     parse_ranges,
 )
@@ -84,8 +85,13 @@ class Shape(ShapeBase):
             given = extents[0].as_tuple()
             if origin is None and any(extents[0].origin):  # a tiling has none, and twice the rank
                 origin = extents[0].origin
-        elif len(extents) == 1 and isinstance(extents[0], Iterable):
+        elif len(extents) == 1:
             given = extents[0]
+        elif any([is_vector(extent) for extent in extents]):
+            raise ShapeError(
+                "Shape: extents are integers, or one iterable of them, and an origin is given as "
+                f"origin=…, got {', '.join(map(repr, extents))}"
+            )
         self._extents = as_shape(given, "Shape")
         self._origin = None if origin is None else self._checked_origin(origin, "Shape")
 
@@ -159,9 +165,7 @@ class Shape(ShapeBase):
     @property
     def extents(self) -> tuple[int, ...]:
         """The extent of every mode; `ShapeError` for the null shape."""
-        if self._extents is None:
-            raise ShapeError("the null shape has no rank and no extents")
-        return self._extents
+        return present(self._extents)
 
     @property
     def rank(self) -> int:
@@ -179,23 +183,62 @@ class Shape(ShapeBase):
         return self._origin or (0,) * self.rank
 
     def as_tuple(self) -> tuple[int, ...]:
-        """Return the extents as the plain tuple that containers use."""
+        """Return the extents as the plain tuple that containers use.
+
+        Raises
+        ------
+        ShapeError
+            For the null shape.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.Shape((2, 3), origin=(10, 10)).as_tuple()
+        (2, 3)
+        """
         return self.extents
 
     def extent(self, mode: int) -> int:
-        """Return the extent of one mode, counted from 0.
+        """Return the extent of one mode.
+
+        Parameters
+        ----------
+        mode : int
+            The mode, counted from 0; negative ones are not.
 
         Raises
         ------
         ShapeError
             If there is no such mode.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.Shape(10, 20).extent(1)
+        20
         """
         return self.extents[self._check_mode(mode, "extent")]
 
     def leading_size(self, n_modes: int) -> int:
-        """Return how many different indices the first ``n_modes`` modes have."""
-        self._check_leading(n_modes)
-        return math.prod(self.extents[:n_modes])
+        """Return how many different indices the first ``n_modes`` modes have.
+
+        Parameters
+        ----------
+        n_modes : int
+            A number from 0, which has one index, to the rank, which has ``size``.
+
+        Raises
+        ------
+        ShapeError
+            If there are not that many modes.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> [xl.Shape(10, 20, 30).leading_size(n) for n in range(4)]
+        [1, 10, 200, 6000]
+        """
+        return math.prod(self.extents[: self._check_leading(n_modes)])
 
     def in_bounds(self, *index: Any, absolute: bool = False) -> bool:
         """Tell whether an index, given as ``(0, 1)`` or as ``0, 1``, is one of this shape's.
@@ -305,7 +348,12 @@ class Shape(ShapeBase):
         return Shape._make(tuple(extents), tuple(origin))
 
     def permute(self, *axes: Any) -> Shape:
-        """Return the shape whose mode ``k`` is mode ``axes[k]`` of this one.
+        """Return the shape whose mode ``k`` is mode ``axes[k]`` of this one, origin and all.
+
+        Parameters
+        ----------
+        *axes : int, or one sequence of int
+            Every mode once, counted from 0, in its new order.
 
         Raises
         ------
@@ -318,7 +366,7 @@ class Shape(ShapeBase):
         >>> xl.Shape(10, 20, 30).permute(2, 0, 1)
         Shape(30, 10, 20)
         """
-        order = check_permutation(axes[0] if len(axes) == 1 else axes, self.rank)
+        order = check_permutation(axes, self.rank)
         return Shape._make(
             tuple([self.extents[axis] for axis in order]),
             tuple([self.origin[axis] for axis in order]),
@@ -349,10 +397,6 @@ class Shape(ShapeBase):
 
     def _value(self) -> tuple[Any, ...]:
         return self._extents, self._origin
-
-    @classmethod
-    def _from_value(cls, *value: Any) -> Self:
-        return cls._make(*value)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Shape):

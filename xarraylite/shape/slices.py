@@ -16,7 +16,7 @@ from .._errors import ShapeError, SizeError
 from .base import ShapeBase
 from .box import integer
 from .broadcast import MAX_SIZE
-from .combine import stack
+from .combine import mixed_ranks, stack
 from .ragged import Ints, Ragged, check_nodes, exact_sum, ints
 from .shape import Shape
 
@@ -85,18 +85,31 @@ def _slices(items: list[Any]) -> Ragged:
             columns = [ints(table[:, k].copy()) for k in range(rank)]
             if all([child._origin is None for child in items]):
                 return Ragged.checked([ints([len(items)])], columns, [None] * (rank + 1))
+    items = [child if isinstance(child, ShapeBase) else children(child) for child in items]
+    _check_ranks(items)
     spaces: list[Ragged | None] = []
-    for k, child in enumerate(items):
+    for child in items:
         if isinstance(child, ShapeBase):
-            if child.is_null or child.rank == 0:
-                raise ShapeError(f"JaggedShape: slice {k} is {child!r}; slices have rank 1 or more")
             spaces.append(child._space())
         else:
-            parts = children(child)
-            spaces.append(space_of_items(parts) if parts else None)
+            spaces.append(space_of_items(child) if child else None)
     # A list without slices says nothing about their rank: it takes its siblings'.
     empty = Ragged.smooth((0,) * max([space.rank for space in spaces if space is not None]))
     return stack([empty if space is None else space for space in spaces])
+
+
+def _check_ranks(items: list[Any]) -> None:
+    """Refuse scalars and ranks that differ among the shapes, before a tree is made of any."""
+    rank, first = 0, 0
+    for k, child in enumerate(items):
+        if not isinstance(child, ShapeBase):
+            continue
+        if child.is_null or child.rank == 0:
+            raise ShapeError(f"JaggedShape: slice {k} is {child!r}; slices have rank 1 or more")
+        if not rank:
+            rank, first = child.rank, k
+        if child.rank != rank:
+            raise mixed_ranks(k, child.rank, first, rank)
 
 
 def text(tree: Ragged) -> str:

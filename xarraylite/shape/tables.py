@@ -63,18 +63,15 @@ class Table:
 
     def at(self, columns: Sequence[Ints]) -> Ints:
         """Return the extent for each row of indices; 0 for rows that the table does not have."""
-        known = ints(self.columns[0] * 0)
-        wanted = ints(columns[0] * 0)
-        found = wanted == 0
-        for have, want in zip(self.columns, columns, strict=True):
-            base = int(have.max(initial=0)) + 1
-            found = found & (want < base)
-            pairs, known = np.unique(known * base + have, return_inverse=True)
-            keys = wanted * base + np.minimum(want, base - 1)
-            wanted = np.minimum(np.searchsorted(pairs, keys), max(pairs.size - 1, 0))
-            found = found & ((pairs[wanted] == keys) if pairs.size else False)
-        # Rows are distinct and sorted, so the running number of a key is its row.
-        return ints(self.values[wanted] * found if self.values.size else wanted * 0)
+        n_rows = self.values.size
+        # Sorted together, equal rows are neighbours, and the table's row is the first of them.
+        joined = [np.concatenate(pair) for pair in zip(self.columns, columns, strict=True)]
+        order = np.lexsort(joined[::-1])
+        fresh = _starts_of_groups([column[order] for column in joined])
+        group = np.cumsum(fresh) - 1
+        first = order[fresh][group][np.argsort(order)]
+        # Where that is no row of the table, it is one of those asked for.
+        return ints(np.append(self.values, 0)[np.minimum(first[n_rows:], n_rows)])
 
     def text(self) -> str:
         """Return what messages show: ``10|20 by i``."""
@@ -150,7 +147,7 @@ def extent_text(extent: Extent) -> str:
     return extent.text() if isinstance(extent, Table) else str(extent)
 
 
-def check_order(labels: Sequence[str], extents: Sequence[Extent]) -> None:
+def check_order(labels: Sequence[str], extents: Sequence[Extent], operation: str) -> None:
     """Refuse orders of labels in which a jagged one stands before one that it depends on.
 
     Raises
@@ -164,19 +161,30 @@ def check_order(labels: Sequence[str], extents: Sequence[Extent]) -> None:
                 continue
             if needed in labels:
                 raise ShapeError(
-                    f"labels {','.join(labels)!r}: the jagged label {label!r} (extents "
-                    f"{extent_text(extent)}) cannot stand before {needed!r}, on which its extents "
-                    "depend"
+                    f"{operation}: the jagged label {label!r} (extents {extent_text(extent)}) "
+                    f"cannot stand before {needed!r}, on which its extents depend"
                 )
             raise ShapeError(
-                f"labels {','.join(labels)!r}: the jagged label {label!r} (extents "
-                f"{extent_text(extent)}) depends on {needed!r}, which is summed; keep "
-                f"{needed!r} or sum {label!r} too"
+                f"{operation}: the jagged label {label!r} (extents {extent_text(extent)}) depends "
+                f"on {needed!r}, which is summed; keep {needed!r} or sum {label!r} too"
             )
 
 
-def assemble(labels: Sequence[str], extents: Sequence[Extent], origin: Sequence[int]) -> Ragged:
+def assemble(
+    labels: Sequence[str], extents: Sequence[Extent], origin: Sequence[int], operation: str
+) -> Ragged:
     """Return the space with these extents, each label after those it depends on.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Its modes in their order.
+    extents : sequence of (int or Table)
+        The extent of each.
+    origin : sequence of int
+        Where the indices of each start.
+    operation : str
+        Named in messages.
 
     Raises
     ------
@@ -185,7 +193,7 @@ def assemble(labels: Sequence[str], extents: Sequence[Extent], origin: Sequence[
     SizeError
         If too many slices would have to be listed.
     """
-    check_order(labels, extents)
+    check_order(labels, extents, operation)
     tables = [extent.labels if isinstance(extent, Table) else () for extent in extents]
     needed = {label for names in tables for label in names}
     outer = max([k + 1 for k, label in enumerate(labels) if label in needed], default=0)
@@ -202,7 +210,7 @@ def assemble(labels: Sequence[str], extents: Sequence[Extent], origin: Sequence[
             inner.append(column)
             continue
         nodes = int(np.sum(column, dtype=np.float64))
-        check_nodes(nodes, f"labels {','.join(labels)!r}")
+        check_nodes(nodes, operation)
         counts.append(column)
         indices = {name: ints(np.repeat(index, column)) for name, index in indices.items()}
         if label in needed:

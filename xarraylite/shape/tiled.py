@@ -13,14 +13,21 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, Self
 
-import numpy as np
-
 from .._errors import BoundsError, ShapeError
 from .base import ShapeBase
-from .box import index_of, integers
+from .box import index_of, is_vector
 from .broadcast import as_shape
+from .cuts import (
+    bounding_of_tiles,
+    sizes_between,
+    sizes_text,
+    tile_sizes,
+    tree_of_tiles,
+    uniform_sizes,
+)
 from .jagged import JaggedShape
-from .ragged import Ragged, check_nodes, ints
+from .labels import IndexedShape
+from .ragged import Ragged, ints
 from .shape import Shape
 from .tables import Table, extents_by_label
 
@@ -68,16 +75,17 @@ class TiledShape(JaggedShape):
 
     def __init__(self, *sizes: Any) -> None:
         base: Shape | None = None
-        if len(sizes) == 2 and isinstance(sizes[0], ShapeBase):
-            base = Shape(sizes[0].as_tuple())
-            _refuse_origin(sizes[0])
+        if len(sizes) == 2:
+            base = Shape(sizes[0])
+            _refuse_origin(base)
             sizes = sizes[1:]
-        if len(sizes) != 1 or isinstance(sizes[0], str) or not isinstance(sizes[0], Iterable):
+        # A shape is iterable, too: over its indices.
+        if len(sizes) != 1 or isinstance(sizes[0], ShapeBase) or not is_vector(sizes[0]):
             raise ShapeError(
                 "TiledShape: the sizes of the tiles of each mode are needed, after a shape or "
-                f"alone, got {', '.join(map(repr, sizes))}"
+                f"alone, got {', '.join(map(repr, sizes)) or 'nothing'}"
             )
-        self._set([_tile_sizes(mode, given) for mode, given in enumerate(sizes[0])])
+        self._set([tile_sizes(mode, given) for mode, given in enumerate(sizes[0])])
         if base is not None and base != self.base:
             raise ShapeError(
                 f"TiledShape: the tiles add up to {self.base.extents}, not to the extents "
@@ -92,8 +100,8 @@ class TiledShape(JaggedShape):
         ----------
         shape : Shape or iterable of int
             What is cut.
-        tile : int or iterable of int
-            Size of the tiles along each mode, at least 1.
+        tile : iterable of int
+            Size of the tiles along each mode, at least 1; of a vector, an int will do.
 
         Raises
         ------
@@ -108,22 +116,16 @@ class TiledShape(JaggedShape):
         """
         base = shape if isinstance(shape, Shape) else Shape(shape)
         _refuse_origin(base)
-        steps = integers(tile, "TiledShape.uniform", "a tile size")
-        if len(steps) != base.rank or any([step < 1 for step in steps]):
-            raise ShapeError(
-                f"TiledShape.uniform: one tile size of at least 1 is needed for each of the "
-                f"extents {base.extents}, got {steps}"
-            )
-        sizes = []
-        for extent, step in zip(base.extents, steps, strict=True):
-            whole, rest = divmod(extent, step)
-            check_nodes(whole, "TiledShape.uniform")
-            sizes.append((step,) * whole + ((rest,) if rest or not whole else ()))
-        return cls(sizes)
+        return cls(uniform_sizes(base.extents, tile))
 
     @classmethod
     def from_boundaries(cls, boundaries: Iterable[Any]) -> TiledShape:
-        """Cut at the given places: per mode 0, the first element of each further tile, the extent.
+        """Cut at the given places.
+
+        Parameters
+        ----------
+        boundaries : iterable of sequences of int
+            For each mode 0, the first element of each further tile, and the extent.
 
         Raises
         ------
@@ -136,21 +138,16 @@ class TiledShape(JaggedShape):
         >>> xl.TiledShape.from_boundaries([[0, 5, 20, 30], [0, 30]]).chunks
         ((5, 15, 10), (30,))
         """
-        sizes = []
-        for mode, given in enumerate(boundaries):
-            cuts = integers(given, "TiledShape.from_boundaries", "a boundary")
-            steps = [after - before for before, after in itertools.pairwise(cuts)]
-            if cuts[:1] != (0,) or any([step < 0 for step in steps]):
-                raise ShapeError(
-                    f"TiledShape.from_boundaries: the boundaries of mode {mode} start at 0 and do "
-                    f"not decrease, got {cuts}"
-                )
-            sizes.append(steps)
-        return cls(sizes)
+        return cls(sizes_between(boundaries))
 
     @classmethod
     def from_jagged(cls, shape: JaggedShape) -> TiledShape:
         """Return the tiling that a jagged shape describes; its origins are not kept.
+
+        Parameters
+        ----------
+        shape : JaggedShape
+            The index of a tile and then the index in it, as `to_jagged` has them.
 
         Raises
         ------
@@ -165,6 +162,8 @@ class TiledShape(JaggedShape):
         >>> xl.TiledShape.from_jagged(t.to_jagged()) == t
         True
         """
+        if not isinstance(shape, ShapeBase):
+            raise ShapeError(f"TiledShape.from_jagged: a jagged shape is needed, got {shape!r}")
         n_modes, odd = divmod(shape.rank, 2)
         labels = tuple([f"mode {mode}" for mode in range(shape.rank)])
         extents = extents_by_label(shape._space(), labels)
@@ -194,21 +193,7 @@ class TiledShape(JaggedShape):
     @property
     def _tree(self) -> Ragged:
         if self._ragged is None:
-            counts = [len(mode) for mode in self._sizes]
-            check_nodes(math.prod(counts), "TiledShape")
-            levels = [
-                ints(np.repeat(np.int64(count), math.prod(counts[:mode])))
-                for mode, count in enumerate(counts)
-            ]
-            columns = [
-                ints(
-                    np.tile(
-                        np.repeat(ints(mode), math.prod(counts[k + 1 :])), math.prod(counts[:k])
-                    )
-                )
-                for k, mode in enumerate(self._sizes)
-            ]
-            self._ragged = Ragged.checked(levels, columns, [None] * (2 * len(counts)))
+            self._ragged = tree_of_tiles(self._sizes)
         return self._ragged
 
     @property
@@ -225,6 +210,51 @@ class TiledShape(JaggedShape):
     def size(self) -> int:
         """Number of scalar elements."""
         return self.base.size
+
+    @property
+    def n_slices(self) -> int:
+        """Number of tiles."""
+        return self.grid.size
+
+    @property
+    def extents(self) -> tuple[int | None, ...]:
+        """The extent of every mode, None for jagged modes."""
+        uniform = [len(set(mode)) <= 1 or not self.n_slices for mode in self._sizes]
+        grid, tile = self._bounding[: len(uniform)], self._bounding[len(uniform) :]
+        return (*grid, *[n if same else None for n, same in zip(tile, uniform, strict=True)])
+
+    @property
+    def _bounding(self) -> tuple[int, ...]:
+        return bounding_of_tiles(self._sizes)
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the tiles of each mode have one size."""
+        return None not in self.extents
+
+    @property
+    def origin(self) -> tuple[int, ...]:
+        """Absolute index of the first element: zeros."""
+        return (0,) * self.rank
+
+    def in_bounds(self, *index: Any, absolute: bool = False) -> bool:
+        """Tell whether a tile's index and an index in it are some of this shape's.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> t = xl.TiledShape([[5, 15, 10]])
+        >>> t.in_bounds(1, 14), t.in_bounds(2, 14)
+        (True, False)
+        """
+        values = self._check_index(index, "in_bounds")
+        n = len(self._sizes)
+        return all(
+            [
+                0 <= tile < len(mode) and 0 <= i < mode[tile]
+                for tile, i, mode in zip(values[:n], values[n:], self._sizes, strict=True)
+            ]
+        )
 
     @property
     def base(self) -> Shape:
@@ -249,10 +279,21 @@ class TiledShape(JaggedShape):
     def tile(self, *index: Any) -> Shape:
         """Return the tile at an index of the grid; its origin is its first element in the box.
 
+        Parameters
+        ----------
+        *index : int, or one sequence of int
+            Number of the tile along each mode of the box.
+
         Raises
         ------
         BoundsError
             If there is no such tile.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.TiledShape([[5, 15, 10], [30]]).tile(1, 0)
+        Shape((15, 30), origin=(5, 0))
         """
         where = self._in(self.grid, index, "tile", "tile index")
         return Shape._make(
@@ -263,10 +304,21 @@ class TiledShape(JaggedShape):
     def tile_of(self, *index: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the index of the tile that holds an element of the box, and its index in there.
 
+        Parameters
+        ----------
+        *index : int, or one sequence of int
+            Index of the element in the box.
+
         Raises
         ------
         BoundsError
             If the box has no such element.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.TiledShape([[5, 15, 10], [30]]).tile_of(22, 4)
+        ((2, 0), (2, 4))
         """
         where = self._in(self.base, index, "tile_of", "element")
         tile = tuple([bisect_right(c, i) - 1 for c, i in zip(self._starts, where, strict=True)])
@@ -275,6 +327,13 @@ class TiledShape(JaggedShape):
 
     def element(self, tile: Any, local: Any) -> tuple[int, ...]:
         """Return the index in the box of an element of a tile: the inverse of `tile_of`.
+
+        Parameters
+        ----------
+        tile : int or sequence of int
+            Index of the tile.
+        local : int or sequence of int
+            Index in it.
 
         Raises
         ------
@@ -297,7 +356,13 @@ class TiledShape(JaggedShape):
         Raises
         ------
         SizeError
-            If there are too many tiles.
+            If there are too many tiles to list them one by one.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.TiledShape([[5, 15], [4]]).to_jagged()
+        JaggedShape([[Shape(5, 4)], [Shape(15, 4)]])
         """
         return JaggedShape._make(self._tree)
 
@@ -307,13 +372,12 @@ class TiledShape(JaggedShape):
 
     def leading_size(self, n_modes: int) -> int:
         """Return how many different indices the first ``n_modes`` modes have."""
-        self._check_leading(n_modes)
-        n = len(self._sizes)
+        wanted, n = self._check_leading(n_modes), len(self._sizes)
         extents = [
-            cuts[-1] if mode < n_modes - n else len(sizes)
+            cuts[-1] if mode < wanted - n else len(sizes)
             for mode, (cuts, sizes) in enumerate(zip(self._starts, self._sizes, strict=True))
         ]
-        return math.prod(extents[:n_modes])
+        return math.prod(extents[:wanted])
 
     @staticmethod
     def _in(box: Shape, index: tuple[Any, ...], operation: str, what: str) -> tuple[int, ...]:
@@ -330,6 +394,14 @@ class TiledShape(JaggedShape):
     def _adopt(self, other: ShapeBase) -> None:
         raise ShapeError(
             f"a TiledShape keeps its cuts and cannot become {other!r}; assign to a JaggedShape"
+        )
+
+    @classmethod
+    def of_expression(cls, expression: IndexedShape, labels: str) -> Self:
+        """Refused: the value of an expression has no cuts."""
+        raise ShapeError(
+            f"TiledShape: no expression makes one, got {expression!r} for {labels!r}; use "
+            "JaggedShape.of_expression"
         )
 
     def _with_origin(self, origin: tuple[int, ...]) -> Self:
@@ -349,36 +421,17 @@ class TiledShape(JaggedShape):
 
     __hash__ = ShapeBase.__hash__
 
-    def _hash(self) -> int:
-        grid, bounding = self.grid, [max(mode, default=0) for mode in self._sizes]
-        if grid.size and all([len(set(mode)) == 1 for mode in self._sizes]):
-            return hash(Shape([*grid.extents, *bounding]))
-        return super()._hash()
+    def _fingerprint(self) -> tuple[object, ...]:
+        """Return what the tree would say; here there are modes, as a scalar has no cuts."""
+        across = math.prod(self.base.extents[1:])
+        first = ints([size * across for size in self._sizes[0]])
+        return (self.rank, self._bounding, self.size, first.tobytes())
 
     def __repr__(self) -> str:
-        shown = [_sizes_text(mode) for mode in self._sizes]
+        shown = [sizes_text(mode) for mode in self._sizes]
         return f"TiledShape([{', '.join(shown)}])"
-
-
-def _tile_sizes(mode: int, given: Any) -> tuple[int, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ShapeError(
-            f"TiledShape: mode {mode} needs the sizes of its tiles, got {given!r}; one size for "
-            "all goes to TiledShape.uniform"
-        )
-    sizes = integers(given, "TiledShape", "a tile size")
-    if min(sizes, default=0) < 0:
-        raise ShapeError(f"TiledShape: tile sizes of mode {mode} must not be negative, got {sizes}")
-    return sizes
 
 
 def _refuse_origin(base: ShapeBase) -> None:
     if any(base.origin):
         raise ShapeError(f"TiledShape: tiles count from 0, so {base!r} must have no origin")
-
-
-def _sizes_text(sizes: tuple[int, ...], limit: int = 12) -> str:
-    if len(sizes) <= limit:
-        return str(list(sizes))
-    half = limit // 2
-    return f"[{', '.join(map(str, sizes[:half]))}, ..., {', '.join(map(str, sizes[-half:]))}]"

@@ -117,6 +117,9 @@ class Buffer:
         Set by a container that has moved to another buffer: nobody will write here again.
     shared : bool
         Whether other buffers may have the same bytes: this one was borrowed, or given out.
+    made : object
+        How a product of arrays made its bytes, for `explain`; None for all others, and as soon
+        as an assignment writes them.
     """
 
     __slots__ = (
@@ -129,6 +132,7 @@ class Buffer:
         "owner",
         "readonly",
         "kept",
+        "made",
         "retired",
         "shared",
     )
@@ -151,6 +155,7 @@ class Buffer:
         self.kept = False
         self.retired = False
         self.shared = owner is not None
+        self.made: object = None
         self._reading: weakref.ref[Reading] | None = None
 
     @staticmethod

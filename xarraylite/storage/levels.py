@@ -16,167 +16,176 @@ arithmetic progression of ``y``.
 A choice of ``q`` on every level is therefore a box of meeting pairs, and what is asked of them
 is linear: ``x`` lies below ``y`` in the destination if ``w.x - w.y`` is negative, which is the
 sum plus ``(r - w).y``, the drift of ``y``.  Its extremes over a box are sums of one term per
-level.  All boxes together are all meeting pairs, so the answer is exact.  How many values of
-``q`` are looked at is bounded, and beyond the bound the answer says so.
+level.  All boxes together are all meeting pairs, so the answer is exact.
+
+Levels are made and solved from the outermost inwards, all boxes side by side.  The work is
+counted, and where it is used up the answer is that nothing is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import gcd
 from typing import Final
 
-MEETS: Final = 1
-"""Some element of the destination shares a byte with some element of the source."""
-BELOW: Final = 2
+BELOW: Final = 1
 """Some ``y`` is read where an ``x`` below it is written: ascending order would be wrong."""
-ABOVE: Final = 4
+ABOVE: Final = 2
 """Some ``y`` is read where an ``x`` above it is written: descending order would be wrong."""
-UNKNOWN: Final = 8
-"""The work was used up; the other bits are those of the pairs seen so far."""
 
-_Level = tuple[int, int, int, int, int, int, int, int]
-"""``(g, a, b, top, n, s, down, up)``: the sum ``g (a x - b y)``, where ``a x <= top`` and
-``y <= n``; the drift ``s y``; the least and the largest sum of the levels inside."""
+# Prices in units of about 0.05 microseconds, fitted to measured times.
+_STRIDE: Final = 3
+"""Allowed for each stride fewer than the eight of rank 4, and four times for each one more."""
+_LEVEL: Final = 2
+"""Of a level."""
+_PLAIN: Final = 3
+"""Of a value of ``q`` on a level without drift."""
+_DRIFTING: Final = 5
+"""Of a value of ``q`` on a level with drift."""
+_MIXED_LEVEL: Final = 8
+"""Of a level of two different strides, besides."""
+_MIXED: Final = 4
+"""Of a value of ``q`` on such a level."""
 
+Write = tuple[int, int]
+"""Stride (> 0) and largest index of the destination."""
+Read = tuple[int, int, int]
+"""Stride (> 0) and largest index of the source, and what one step of it adds to the drift."""
 
-def pair(writes: Iterable[tuple[int, int, int]], reads: list[tuple[int, int, int]]) -> list[_Level]:
-    """Put the strides of two operands on common levels, innermost first.
-
-    Parameters
-    ----------
-    writes : iterable of (stride, any, bound)
-        Destination, strides ascending and positive, ``0 <= x <= bound`` with a positive bound.
-    reads : list of (stride, bound, drift)
-        Source, likewise, with what one step of it adds to the drift.
-
-    Returns
-    -------
-    list of tuple
-        The levels, for `meet`.  Every pairing is right; this one leaves little to try.
-
-    Notes
-    -----
-    Two strides share a level unless one operand's whole level lies inside the other's stride.
-
-    Examples
-    --------
-    >>> pair([(8, 0, 4), (80, 0, 4)], [(16, 4, 0), (80, 4, 0)])
-    [(8, 1, 2, 4, 4, 0, 0, 0), (80, 1, 1, 4, 4, 0, -64, 32)]
-    """
-    levels: list[_Level] = []
-    down = up = j = 0
-    end = len(reads)
-    for w, _, m in writes:
-        while j < end:
-            r, n, s = reads[j]
-            if r == w:
-                levels.append((w, 1, 1, m, n, s, down, up))
-            elif r * n - down < w:
-                levels.append((r, 0, 1, 0, n, s, down, up))
-                down -= r * n
-                j += 1
-                continue
-            elif r <= w * m + up:
-                g = gcd(w, r)
-                a = w // g
-                levels.append((g, a, r // g, a * m, n, s, down, up))
-            else:
-                levels.append((w, 1, 0, m, 0, 0, down, up))
-                break
-            down -= r * n
-            j += 1
-            break
-        else:
-            levels.append((w, 1, 0, m, 0, 0, down, up))
-        up += w * m
-    for r, n, s in reads[j:]:
-        levels.append((r, 0, 1, 0, n, s, down, up))
-        down -= r * n
-    return levels
+Box = tuple[int, int, int]
+"""Pairs that meet: what the levels so far add to the sum, and the least and the most they add to
+the drift."""
 
 
 def meet(
-    levels: list[_Level], low: int, high: int, least: int, most: int, goal: int, work: int
-) -> int:
-    """Return what is true of the pairs whose sum lies in ``low..high``, as a set of bits.
+    writes: list[Write],
+    reads: list[Read],
+    low: int,
+    high: int,
+    start: Box,
+    up: int,
+    down: int,
+    ordered: bool,
+    work: int,
+) -> list[Box] | None:
+    """Return all pairs whose sum lies in ``low..high``, or None if that takes too much work.
 
-    Parameters
-    ----------
-    levels : list of tuple
-        At least one level, as made by `pair`.
-    low, high, least, most : int
-        The window, and bounds of the drift of what is on no level (a broadcast dimension).
-    goal : int
-        Bits that settle the caller's question: once all are found the search ends.
-    work : int
-        How many values of ``q`` may be looked at.
-
-    Returns
-    -------
-    int
-        `MEETS`, `BELOW` and `ABOVE`, or-ed, and `UNKNOWN` if there was more work than allowed.
+    ``writes`` and ``reads`` ascend after a stride of zero, and are used up; ``up`` and ``down``
+    are their largest sums.  ``start`` bounds the drift of dimensions that are on no level.
+    Drifts are found where ``ordered``.  ``work`` is what rank 4 may take.  Strides share a level
+    unless one is larger than all that is left of the other operand; every pairing is right.
 
     Examples
     --------
-    Five elements ten bytes apart, read where they or their neighbours are written:
+    >>> meet([(0, 0), (1, 9)], [(0, 0, 0), (2, 4, 1)], -1, 0, (0, 0, 0), 9, 8, True, 50)
+    [(-1, 1, 4), (0, 0, 4)]
+    """
+    spare = 10 - len(writes) - len(reads)
+    work += _STRIDE * (spare if spare > 0 else -4 * spare)
+    boxes = [start]
+    w, m = writes.pop()
+    r, n, s = reads.pop()
+    while w or r:
+        if r > up:
+            step = other = r
+            top, bound, drift = 0, n, s
+            down -= r * n
+            r, n, s = reads.pop()
+        elif w > down:
+            step = other = w
+            top, bound, drift = m, 0, 0
+            up -= w * m
+            w, m = writes.pop()
+        else:
+            step, other = w, r
+            top, bound, drift = m, n, s
+            up, down = up - w * m, down - r * n
+            w, m = writes.pop()
+            r, n, s = reads.pop()
+        work -= _LEVEL
+        if not ordered:
+            drift = 0
+        outer, lo, hi = boxes, low - up, high + down
+        if step != other:
+            boxes, work = _mixed(outer, step, other, top, bound, drift, lo, hi, work)
+        else:
+            boxes = []
+            price = _DRIFTING if drift else _PLAIN
+            for sum_, least, most in outer:
+                q = -((sum_ - lo) // step)
+                if q < -bound:
+                    q = -bound
+                last = (hi - sum_) // step
+                if last > top:
+                    last = top
+                if q > last:
+                    continue
+                work -= (last - q + 1) * price
+                if work < 0:
+                    return None
+                while q <= last:
+                    if drift:
+                        y = -q if q < 0 else 0
+                        z = top - q if top - q < bound else bound
+                        if drift < 0:
+                            y, z = z, y
+                        boxes.append((sum_ + step * q, least + drift * y, most + drift * z))
+                    else:
+                        boxes.append((sum_ + step * q, least, most))
+                    q += 1
+        if not boxes:
+            return None if work < 0 else []
+    return boxes
 
-    >>> levels = pair([(10, 10, 4)], [(10, 4, 0)])
-    >>> [meet(levels, at, at, 0, 0, MEETS | BELOW | ABOVE, 16) for at in (-10, 0, 1, 10)]
-    [3, 1, 0, 5]
+
+def sides(boxes: list[Box]) -> int:
+    """Return on which sides of the elements that are read others are written, as a set of bits.
+
+    Examples
+    --------
+    >>> sides([(-1, 1, 4), (0, 0, 4)]) == ABOVE
+    True
     """
     found = 0
-    window = low, high
-    todo = [(len(levels) - 1, low, high, least, most)]
-    while todo:
-        k, low, high, least, most = todo.pop()
-        g, a, b, top, n, s, down, up = levels[k]
-        first = -((up - low) // g)
-        last = (high - down) // g
-        if first < -b * n:
-            first = -b * n
-        if last > top:
-            last = top
-        if first > last:
-            continue
-        work -= last - first + 1
-        if work < 0:
-            return found | UNKNOWN if found or _divides(levels, *window) else 0
-        for q in range(first, last + 1):
-            # y..z solve a x - b y = q
-            y = 0
-            z = n
-            if b == 1:  # most levels; the two divisions would cost a tenth of all time
-                if q < 0:
-                    y = -q
-                if top - q < n:
-                    z = top - q
-            elif b:
-                if q < 0:
-                    y = -(q // b)
-                if top - q < b * n:
-                    z = (top - q) // b
-            if a > 1:
-                y += (-q * pow(b, -1, a) - y) % a
-                if y > z:
-                    continue
-                z -= (z - y) % a
-            elif y > z:
-                continue
-            sum_ = g * q
-            if s < 0:
-                y, z = z, y
-            here = least + sum_ + s * y
-            there = most + sum_ + s * z
-            if k:
-                todo.append((k - 1, low - sum_, high - sum_, here, there))
-                continue
-            found |= MEETS | (BELOW if here < 0 else 0) | (ABOVE if there > 0 else 0)
-            if found & goal == goal:
-                return found
+    for sum_, least, most in boxes:
+        if sum_ + least < 0:
+            found |= BELOW
+        if sum_ + most > 0:
+            found |= ABOVE
     return found
 
 
-def _divides(levels: list[_Level], low: int, high: int) -> bool:
-    """Whether ``low..high`` holds a multiple of the divisor that all sums have in common."""
-    return -low % gcd(*[level[0] for level in levels]) <= high - low
+def _mixed(
+    outer: list[Box], w: int, r: int, m: int, n: int, s: int, lo: int, hi: int, work: int
+) -> tuple[list[Box], int]:
+    """One level of two strides that differ: the boxes in it, none if ``work`` gets negative."""
+    g = gcd(w, r)
+    a = w // g
+    b = r // g
+    inverse = pow(b, -1, a) if a > 1 < b else 1
+    top = a * m
+    bound = b * n
+    boxes: list[Box] = []
+    work -= _MIXED_LEVEL
+    for sum_, least, most in outer:
+        q = -((sum_ - lo) // g)
+        if q < -bound:
+            q = -bound
+        last = (hi - sum_) // g
+        if last > top:
+            last = top
+        if q > last:
+            continue
+        work -= (last - q + 1) * _MIXED
+        if work < 0:
+            return [], work
+        while q <= last:  # y to z, in steps of a, solve a x - b y = q
+            y = -(q // b) if q < 0 else 0
+            z = (top - q) // b if top - q < bound else n
+            y += (-q * inverse - y) % a
+            if y <= z:
+                z -= (z - y) % a
+                if s < 0:
+                    y, z = z, y
+                boxes.append((sum_ + g * q, least + s * y, most + s * z))
+            q += 1
+    return boxes, work

@@ -26,14 +26,15 @@ from __future__ import annotations
 
 import enum
 from functools import lru_cache
+from math import gcd
 from typing import Final, NamedTuple
 
-from .levels import ABOVE, BELOW, MEETS, UNKNOWN, meet, pair
+from .levels import ABOVE, BELOW, Read, Write, meet, sides
 from .sums import Budget, OutOfWork, Sums
 
-MAX_WORK: Final = 12
-"""Search steps of `classify` and `may_share`, about 0.3 microseconds each; views of one array
-mostly take one per dimension."""
+MAX_WORK: Final = 36
+"""Work of `classify` and `may_share`, in the units of `storage.levels`: so much that they take
+five microseconds at most at rank 4."""
 
 MAX_FOLD_WORK: Final = 256
 """Search steps of `self_overlaps`, where giving up means an error; nested strides take none."""
@@ -107,7 +108,7 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
         Both over the same iteration space: the shapes are equal, a broadcast source has zero
         strides.  The destination is assumed not to overlap itself (see `self_overlaps`).
     max_work : int, optional
-        Bound on the search.
+        Bound on the search, see `storage.levels`.
 
     Returns
     -------
@@ -118,17 +119,18 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
 
     Notes
     -----
-    Geometries are remembered by shape, strides and distance.  A remembered one takes 0.7 us at
-    rank 1 and 1 us at rank 4.  The first time, by what the source is to the destination:
+    Geometries are remembered by shape, strides and distance; a remembered one takes 0.3 us.  The
+    first time takes 5 us at most at rank up to 4, but for what is said last:
 
-    - shifted, interleaved, another block or another part of each element: 1.4 to 3.1 us;
-    - all of it reversed, permuted, broadcast or reinterpreted: 1.2 to 2.1 us;
-    - any other stepped, reversed or permuted slice of one array: 2 to 5 us, at most 6.2;
-    - anything else: 2 to 6 us at rank up to 4, at most 11 (the bound).
+    - bytes that are nowhere near each other (not remembered): 0.8 to 1.2 us;
+    - all of an array reversed, permuted, broadcast or reinterpreted: 0.9 to 1.8 us;
+    - any other views of one array: 1.5 to 4.8 us;
+    - anything else: 2 to 5 us; 1 in 500 adverse pairs of eight unrelated strides up to 5.3 us.
 
-    The first three are exact: no views of one array of rank up to 4 are known to take more than
-    seven steps.  Of pairs whose strides need not be related, which takes ``as_strided``, about
-    1 in 70 reaches the bound with a verdict that is not the best.
+    Of random views of one array (a step for each dimension, permuted, other dtypes) 1 in 500
+    uses up the work: mostly rank 4 with unlike steps nearly everywhere, which would take up to
+    6 us.  Slices with like steps do not.  Of random strides, which takes ``as_strided``, 1 in 12
+    uses it up and gets a verdict that is not the best.
 
     Examples
     --------
@@ -141,33 +143,15 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
         return Verdict.DISJOINT if 0 in dst.shape else Verdict.SAME
     address, shape, strides, size = dst
     start, _, other_strides, other_size = src
-    delta = start - address
-    end, other_end, below = size, other_size, 0  # of the bytes, from the first element
-    dims: list[_Dim] = []
-    for n, w, r in zip(shape, strides, other_strides, strict=True):
-        if n > 1:
-            m = n - 1
-            if w < 0:  # count this index from its far end
-                delta += (r - w) * m
-                w, r = -w, -r
-            end += w * m
-            if r > 0:
-                other_end += r * m
-            else:
-                below += r * m
-            dims.append((w, r, m))
-        elif n < 1:
-            return Verdict.DISJOINT
-    if delta + other_end <= 0 or delta + below >= end:
-        return Verdict.DISJOINT
-    key = (shape, strides, other_strides, size, other_size, delta, max_work)
-    verdict = _remembered.get(key)
+    geometry = shape, strides, other_strides, size, other_size, start - address, max_work
+    verdict = _remembered.get(geometry)
     if verdict is None:
-        inside = delta + below >= 0 and delta + other_end <= end
-        verdict = _relate(dims, size, other_size, delta, inside, max_work)
+        verdict = _relate(*geometry)
+        if verdict is None:
+            return Verdict.DISJOINT
         if len(_remembered) >= _MOST_REMEMBERED:
             _remembered.clear()
-        _remembered[key] = verdict
+        _remembered[geometry] = verdict
     return verdict
 
 
@@ -182,15 +166,19 @@ def may_share(a: Span, b: Span, *, max_work: int = MAX_WORK) -> bool:
     >>> may_share(Span(0, (5,), (16,), 8), Span(8, (5,), (16,), 8))
     False
     """
-    low, high = bounds(a)
-    other_low, other_high = bounds(b)
-    if low >= other_high or other_low >= high or low == high or other_low == other_high:
-        return False
-    if low == other_low or high == other_high:
-        return True
-    return _share(
-        a.shape, a.strides, b.shape, b.strides, a.itemsize, b.itemsize, other_low - low, max_work
-    )
+    address, shape, strides, size = a
+    start, other_shape, other_strides, other_size = b
+    delta = start - address
+    geometry = shape, strides, other_shape, other_strides, size, other_size, delta, max_work
+    shared = _shared.get(geometry)
+    if shared is None:
+        shared = _share(*geometry)
+        if shared is None:
+            return False
+        if len(_shared) >= _MOST_REMEMBERED:
+            _shared.clear()
+        _shared[geometry] = shared
+    return shared
 
 
 def self_overlaps(a: Span, *, max_work: int = MAX_FOLD_WORK) -> bool:
@@ -220,119 +208,95 @@ def self_overlaps(a: Span, *, max_work: int = MAX_FOLD_WORK) -> bool:
     return _folds(tuple(dims), a.itemsize, max_work)
 
 
-_Dim = tuple[int, int, int]
-"""One dimension of an assignment: destination stride, source stride, largest index (> 0)."""
-
 _remembered: dict[tuple[object, ...], Verdict] = {}
+_shared: dict[tuple[object, ...], bool] = {}
+
+_ORDERS: Final = (Verdict.ASCENDING, Verdict.DESCENDING, Verdict.ASCENDING, Verdict.COPY)
+"""By `BELOW` and `ABOVE`, where operands meet and the destination's strides are nested."""
 
 
 def _relate(
-    dims: list[_Dim], size: int, other_size: int, delta: int, inside: bool, max_work: int
-) -> Verdict:
-    """`classify` for operands whose bounds meet, destination strides not negative.
-
-    ``delta`` is source minus destination, ``inside`` whether the destination's bounds hold the
-    source's.
-    """
-    dims.sort()
-    merged: list[_Dim] = []
-    least = most = delta  # of the drift
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    other_strides: tuple[int, ...],
+    size: int,
+    other_size: int,
+    distance: int,
+    max_work: int,
+) -> Verdict | None:
+    """`classify` for a source ``distance`` bytes above the destination; None if bounds differ."""
+    writes: list[Write] = [(0, 0)]
+    reads: list[Read] = [(0, 0, 0)]
+    delta = distance
+    reach = up = down = 0  # of the strides: the destination's, the source's upwards, downwards
+    drop = flipped = broadcast = 0
+    for n, w, r in zip(shape, strides, other_strides):  # noqa: B905 - strict takes 0.1 us
+        if n > 1:
+            m = n - 1
+            if w < 0:  # count this index from its far end
+                delta += (r - w) * m
+                w, r = -w, -r
+            far = w * m
+            near = r * m
+            reach += far
+            writes.append((w, m))
+            if near < far:
+                drop += near - far
+            if r > 0:
+                up += near
+                reads.append((r, m, r - w))
+            elif r:  # count this index of the source from its far end
+                down += near
+                flipped -= far
+                reads.append((-r, m, w - r))
+            else:
+                broadcast -= far
+        elif n < 1:
+            return None
+    first = delta + down
+    last = delta + up + other_size
+    if last <= 0 or first >= reach + size:
+        return None
+    least = delta + drop  # of the drift
+    most = delta + up + down - reach - drop
+    if least == most == delta == 0 and size == other_size:
+        return Verdict.SAME
+    writes.sort()
     end = size
     solid = nested = True
-    next_w = next_r = 0
-    for w, r, m in dims:
-        if w > r:
-            least -= (w - r) * m
-        else:
-            most += (r - w) * m
+    for w, m in writes:
         if w != end:
+            if not w:
+                if m:
+                    return Verdict.COPY
+                continue
             solid = False
             if w < end:
                 nested = False
-                if not w:
-                    return Verdict.COPY
         end += w * m
-        if w == next_w and r == next_r:  # one dimension with the one inside it
-            w, r, n = merged.pop()
-            m += n * (m + 1)
-        merged.append((w, r, m))
-        next_w = w * (m + 1)
-        next_r = r * (m + 1)
-    if delta == least == most and size == other_size and not delta:
-        return Verdict.SAME
-    if not merged:
-        return Verdict.ASCENDING
-    rising = least >= 0  # nothing is read from below its place
-    falling = most + other_size <= size
-    if solid and inside:
-        return _ordered(rising, falling)
-    low, high = delta - size + 1, delta + other_size - 1
-    if least == most and nested and (low > 0 or high < 0):
-        if not _shifts(merged, low, high, end - size, max_work):
-            return Verdict.DISJOINT
-        return _ordered(low > 0, True)
-    goal = MEETS if rising or not nested else BELOW if falling else BELOW | ABOVE
-    found = _meet(merged, low, high, goal, max_work)
-    if not found:
-        return Verdict.DISJOINT
-    return _ordered(
-        nested and (rising or not found & (BELOW | UNKNOWN)),
-        nested and (falling or not found & (ABOVE | UNKNOWN)),
-    )
-
-
-def _ordered(ascending: bool, descending: bool) -> Verdict:
-    if ascending:
-        return Verdict.ASCENDING
-    return Verdict.DESCENDING if descending else Verdict.COPY
-
-
-def _shifts(dims: list[_Dim], low: int, high: int, reach: int, work: int) -> bool:
-    """Whether elements of one set of nested strides lie ``low..high`` apart; True at the bound.
-
-    ``reach`` is that of all dimensions together.
-    """
-    todo = [(len(dims) - 1, low, high, reach)]
-    while todo:
-        k, low, high, reach = todo.pop()
-        w, _, m = dims[k]
-        reach -= w * m
-        first = -((reach - low) // w)
-        last = (high + reach) // w
-        if first < -m:
-            first = -m
-        if last > m:
-            last = m
-        if first > last:
-            continue
-        work -= last - first + 1
-        if not k or work < 0:
-            return True
-        for z in range(first, last + 1):
-            todo.append((k - 1, low - w * z, high - w * z, reach))
-    return False
-
-
-def _meet(dims: list[_Dim], low: int, high: int, goal: int, max_work: int) -> int:
-    """`storage.levels.meet` for an assignment."""
-    least = most = 0
-    reads: list[tuple[int, int, int]] = []
-    for w, r, m in dims:
-        if r > 0:
-            reads.append((r, m, r - w))
-        elif r < 0:  # count this index of the source from its far end
-            low += r * m
-            high += r * m
-            least -= w * m
-            most -= w * m
-            reads.append((-r, m, w - r))
-        else:
-            least -= w * m
+    possible = 0
+    if least < 0:
+        possible |= BELOW
+    if most + other_size > size:
+        possible |= ABOVE
+    if solid and first >= 0 and last <= end:
+        return _ORDERS[possible]
     reads.sort()
-    return meet(pair(dims, reads), low, high, least, most, goal, max_work)
+    low, high = first - size + 1, first + other_size - 1
+    start = 0, flipped + broadcast, flipped
+    ordered = nested and possible != 0
+    boxes = meet(writes, reads, low, high, start, reach, up - down, ordered, max_work)
+    if boxes is None:
+        # Two strides tell most of the time that all have no common divisor to keep them apart.
+        if gcd(strides[-1], other_strides[-1]) > high - low < -low % gcd(*strides, *other_strides):
+            return Verdict.DISJOINT
+    elif not boxes:
+        return Verdict.DISJOINT
+    elif ordered:
+        possible &= sides(boxes)
+    return _ORDERS[possible] if nested else Verdict.COPY
 
 
-@lru_cache(maxsize=1024)
 def _share(
     shape: tuple[int, ...],
     strides: tuple[int, ...],
@@ -342,17 +306,42 @@ def _share(
     other_size: int,
     distance: int,
     max_work: int,
-) -> bool:
-    """`may_share` for operands whose bounds meet; ``distance`` is that of their lowest bytes."""
-    a = sorted([(abs(s), 0, n - 1) for n, s in zip(shape, strides, strict=True) if s and n > 1])
-    b = sorted(
-        [(abs(s), n - 1, 0) for n, s in zip(other_shape, other_strides, strict=True) if s and n > 1]
-    )
-    levels = pair(a, b)
-    if not levels:
-        return True
-    low, high = distance - size + 1, distance + other_size - 1
-    return meet(levels, low, high, 0, 0, MEETS, max_work) != 0
+) -> bool | None:
+    """`may_share` for operands ``distance`` bytes apart; None if their bounds do not meet."""
+    writes: list[Write] = [(0, 0)]
+    reads: list[Read] = [(0, 0, 0)]
+    low = distance
+    reach = other_reach = 0
+    for n, w in zip(shape, strides):  # noqa: B905
+        if n > 1:
+            if w < 0:
+                w = -w
+                low += w * (n - 1)
+            if w:
+                reach += w * (n - 1)
+                writes.append((w, n - 1))
+        elif n < 1:
+            return None
+    for n, r in zip(other_shape, other_strides):  # noqa: B905
+        if n > 1:
+            if r < 0:
+                r = -r
+                low -= r * (n - 1)
+            if r:
+                other_reach += r * (n - 1)
+                reads.append((r, n - 1, 0))
+        elif n < 1:
+            return None
+    high = low + other_size - 1
+    low -= size - 1
+    if high + other_reach < 0 or low > reach:
+        return None
+    writes.sort()
+    reads.sort()
+    boxes = meet(writes, reads, low, high, (0, 0, 0), reach, other_reach, False, max_work)
+    if boxes is None:
+        return -low % gcd(*strides, *other_strides) <= high - low
+    return bool(boxes)
 
 
 @lru_cache(maxsize=1024)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..containers.jagged_lazy import XJaggedExpression
 from ..dtypes.names import as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import from_narrow
 
@@ -27,7 +28,8 @@ def assert_same_bits(actual: object, expected: object) -> None:
     Parameters
     ----------
     actual, expected : array, container or expression
-        What to compare; expressions are evaluated.
+        What to compare; expressions are evaluated.  Of jagged arrays, extents must agree
+        everywhere.
 
     Raises
     ------
@@ -104,6 +106,16 @@ def ulp_distance(left: Array, right: Array) -> Array:
 
 def _pair(actual: object, expected: object) -> tuple[Array, Array]:
     __tracebackhide__ = True
+    spaces = [
+        x.jagged_shape if isinstance(x, XJaggedExpression) else None for x in (actual, expected)
+    ]
+    if spaces != [None, None]:
+        if spaces[0] is None or not spaces[0].same_extents(spaces[1]):
+            shown = ["no jagged array" if space is None else space for space in spaces]
+            raise AssertionError(f"shape is {shown[0]}, expected {shown[1]}")
+        actual, expected = [
+            x.flat if isinstance(x, XJaggedExpression) else x for x in (actual, expected)
+        ]
     left, right = np.asarray(actual), np.asarray(expected)
     if left.dtype != right.dtype:
         raise AssertionError(f"dtype is {left.dtype}, expected {right.dtype}")

@@ -61,7 +61,9 @@ class LayoutMethods:
         return relayout.device_shape_is_host_shape(self)
 
     def get_default_layout_for_shape(self: SpecLike) -> Layout:
-        """Return the default layout of an array of this rank: row major, untiled."""
+        """Return the default layout: row major, untiled; empty for tokens and opaque values."""
+        if self.element_type.name in ("token", "opaque"):
+            return Layout(())
         array = require_array(self, "get_default_layout_for_shape")
         return Layout.row_major(len(array.dimensions))
 

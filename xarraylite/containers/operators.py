@@ -1,0 +1,139 @@
+"""Python's operators, once for all lazy arrays: a table from their names to the op table.
+
+The class body of `Operators` is the table.  A class that inherits from it says, in its header, how
+it makes the methods of one operation (``binary=``, ``unary=``); these are made when the class is,
+so an operator is one call and looks nothing up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..ops.op import Op
+from ..ops.table import OPS
+
+Method: TypeAlias = Callable[..., Any]
+
+#: Makes a method, and the one for reflected operands, of an operation with two operands.
+Binary: TypeAlias = Callable[[Op], tuple[Method, Method]]
+
+#: Makes the method of an operation with one operand.
+Unary: TypeAlias = Callable[[Op], Method]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One row of the table.
+
+    Attributes
+    ----------
+    op : Op
+        What the operator means.
+    operands : int
+        How many operands it has.
+    reflected : bool
+        Whether the array is the right one of two.
+    """
+
+    op: Op
+    operands: int = 2
+    reflected: bool = False
+
+    def method(self, binary: Binary, unary: Unary) -> Method:
+        """Return the method of one class."""
+        if self.operands == 1:
+            made, text = unary(self.op), "this expression"
+        else:
+            made = binary(self.op)[self.reflected]
+            pair = ("another operand", "this expression")
+            text = " and ".join(pair if self.reflected else pair[::-1])
+        made.__doc__ = f"Return the lazy ``{self.op.name}`` of {text}."
+        return made
+
+
+def _pair(name: str) -> tuple[Any, Any]:
+    return _Entry(OPS[name]), _Entry(OPS[name], reflected=True)
+
+
+def _comparison(name: str) -> Any:
+    return _Entry(OPS[name])
+
+
+def _single(name: str) -> Any:
+    return _Entry(OPS[name], operands=1)
+
+
+class Operators:
+    """Gives lazy arrays the operators of the op table.
+
+    Parameters
+    ----------
+    binary, unary : callable
+        Keywords of the class statement: how the class makes its methods of an operation.
+        Classes that give none keep those they inherit.
+    """
+
+    __slots__ = ()
+
+    __add__, __radd__ = _pair("add")
+    __sub__, __rsub__ = _pair("subtract")
+    __mul__, __rmul__ = _pair("multiply")
+    __truediv__, __rtruediv__ = _pair("divide")
+    __floordiv__, __rfloordiv__ = _pair("floor_divide")
+    __mod__, __rmod__ = _pair("remainder")
+    __pow__, __rpow__ = _pair("pow")
+    __and__, __rand__ = _pair("bitwise_and")
+    __or__, __ror__ = _pair("bitwise_or")
+    __xor__, __rxor__ = _pair("bitwise_xor")
+    __lshift__, __rlshift__ = _pair("bitwise_left_shift")
+    __rshift__, __rrshift__ = _pair("bitwise_right_shift")
+    __eq__ = _comparison("equal")
+    __ne__ = _comparison("not_equal")
+    __lt__ = _comparison("less")
+    __le__ = _comparison("less_equal")
+    __gt__ = _comparison("greater")
+    __ge__ = _comparison("greater_equal")
+    __neg__ = _single("negative")
+    __pos__ = _single("positive")
+    __abs__ = _single("abs")
+    __invert__ = _single("bitwise_invert")
+
+    #: Comparisons are elementwise, so they say nothing about hashes.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init_subclass__(
+        cls, *, binary: Binary | None = None, unary: Unary | None = None, **options: Any
+    ) -> None:
+        super().__init_subclass__(**options)
+        if binary is not None and unary is not None:
+            for name, entry in vars(Operators).items():
+                if isinstance(entry, _Entry):
+                    setattr(cls, name, entry.method(binary, unary))
+
+    def _rounded(self) -> Any:
+        """Return the lazy ``round``."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def __divmod__(self, other: object) -> tuple[Any, Any]:
+        """Return the lazy quotient and remainder of a floor division."""
+        return self // other, self % other
+
+    def __rdivmod__(self, other: object) -> tuple[Any, Any]:
+        """Return the lazy quotient and remainder of another operand divided by this one."""
+        return other // self, other % self
+
+    def __round__(self, digits: None = None) -> Any:
+        """Return the elements rounded to the nearest integers, half to even, lazily."""
+        if digits is not None:
+            raise TypeError("round: only whole numbers; scale before and after for digits")
+        return self._rounded()
+
+
+def unpicklable(text: str) -> TypeError:
+    """Return the error of pickling a lazy expression, which refers to memory of this process."""
+    return TypeError(
+        f"{text} is a lazy expression and cannot be pickled; evaluate it with xl.eval and pickle "
+        "the container"
+    )
