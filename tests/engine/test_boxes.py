@@ -83,7 +83,7 @@ def test_what_is_read_where_it_is_written_costs_nothing() -> None:
     assert xl.explain(a[1:, 5:], a[1:, 5:] * 2).temporaries == ()
     assert xl.explain(a[:10], a[10:] * 2).temporaries == (), "rows apart, tiles shared"
     assert xl.explain(grid[:8], grid[8:] + 1).temporaries == ()
-    assert len(xl.explain(a[1:], a[:-1] * 2).temporaries) == 1
+    assert len(xl.explain(a[::-1], a * 2).temporaries) == 1
 
 
 @pytest.mark.parametrize("layout", ["{0:E(1)}", "{0:T(16)E(1)}"])

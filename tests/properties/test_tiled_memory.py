@@ -234,6 +234,10 @@ def test_no_temporary_where_each_element_is_read_in_its_place(engine: str) -> No
     assert_same_bits(a, expected)
     with count_allocations() as count:
         a[1:] = a[:-1]
+        a[:, :-2] = a[:, 2:]
+    assert count.temporaries == 0
+    with count_allocations() as count:
+        a[::-1] = a * 1
     assert count.temporaries == 1
     with count_allocations() as count:
         xl.eval(a + b)

@@ -288,7 +288,7 @@ def _explanation(
         what,
         tuple([step.note for step in program.steps]),
         tuple([Temporary(t.nbytes, t.reason) for t in program.temporaries]),
-        sum(step.traffic for step in kernels),
+        program.traffic,
         result_bytes,
         tuple([step.kernel.source for step in kernels]),
     )

@@ -134,6 +134,11 @@ class SweepStep:
     visits: list[tuple[int, tuple[int, ...]]]
     note: str
 
+    @property
+    def traffic(self) -> int:
+        """Bytes it reads and writes."""
+        return sum([self.kernels[number].traffic for number, _ in self.visits])
+
 
 Step = KernelStep | HostStep | SweepStep
 
@@ -182,3 +187,8 @@ class Program:
             elif isinstance(step, SweepStep):
                 found.extend(step.kernels)
         return found
+
+    @property
+    def traffic(self) -> int:
+        """Bytes that kernels read and write."""
+        return sum([step.traffic for step in self.steps if not isinstance(step, HostStep)])

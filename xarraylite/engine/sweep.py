@@ -97,11 +97,11 @@ def sweep_step(
             places = tuple([m * u for m, u in zip(moves, units, strict=True)])
             order.append((index, number, places))
     order.sort(reverse=sweep.falling)
-    direction = "last" if sweep.falling else "first"
+    end = "last" if sweep.falling else "first"
     return SweepStep(
         kernels,
         [(number, moves) for _, number, moves in order],
-        f"{note} [{len(order)} slabs along axis {sweep.axis}, the {direction} first]",
+        f"{note} [{len(order)} slabs along axis {sweep.axis}, from the {end}]",
     )
 
 
