@@ -32,7 +32,7 @@ from typing import Final, NamedTuple
 from .levels import ABOVE, BELOW, Read, Write, meet, sides
 from .sums import Budget, OutOfWork, Sums
 
-MAX_WORK: Final = 36
+MAX_WORK: Final = 30
 """Work of `classify` and `may_share`, in the units of `storage.levels`: so much that they take
 five microseconds at most at rank 4."""
 
@@ -120,14 +120,14 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
     Notes
     -----
     Geometries are remembered by shape, strides and distance; a remembered one takes 0.3 us.  The
-    first time takes 5 us at most at rank up to 4, but for what is said last:
+    first time takes 5 us at most at rank up to 4:
 
     - bytes that are nowhere near each other (not remembered): 0.8 to 1.2 us;
     - all of an array reversed, permuted, broadcast or reinterpreted: 0.9 to 1.8 us;
     - any other views of one array: 1.5 to 4.8 us;
-    - anything else: 2 to 5 us; 1 in 500 adverse pairs of eight unrelated strides up to 5.3 us.
+    - anything else: 2 to 4.9 us, also for eight unrelated strides.
 
-    Of random views of one array (a step for each dimension, permuted, other dtypes) 1 in 500
+    Of random views of one array (a step for each dimension, permuted, other dtypes) 1 in 300
     uses up the work: mostly rank 4 with unlike steps nearly everywhere, which would take up to
     6 us.  Slices with like steps do not.  Of random strides, which takes ``as_strided``, 1 in 12
     uses it up and gets a verdict that is not the best.
