@@ -27,13 +27,12 @@ import secrets
 import stat
 import struct
 import time
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from .._config import settings
-from .._errors import CacheWarning
+from .._errors import CacheWarning, warn_caller
 
 LIMIT = 256 << 20
 """Most bytes kept on disk; the entries unused for longest are removed beyond it."""
@@ -424,9 +423,8 @@ def _give_up(action: str, error: Exception) -> None:
     _state.errors += 1
     if not _state.warned:
         _state.warned = True
-        warnings.warn(
+        warn_caller(
             f"the kernel cache cannot be {action}: {error}. Kernels stay in memory; set "
             "XARRAYLITE_CACHE_DIR to a private directory, or XARRAYLITE_CACHE=0.",
             CacheWarning,
-            stacklevel=3,
         )
