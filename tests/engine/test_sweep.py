@@ -88,6 +88,19 @@ def test_directions_that_contradict_cost_one_copy() -> None:
     assert_same_bits(a, values)
 
 
+@pytest.mark.parametrize("rows", [2, 3, 7])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_operands_that_share_a_slab_and_operands_that_do_not(rows: int, sign: int) -> None:
+    """One is read a row ahead, the other far enough ahead that slabs of several rows would do."""
+    values, a = array("{1,0:T(16,16)}", shape=(48, 40))
+    expected, c, v = values.copy(), a[::sign], values[::sign]
+    with count_allocations() as count:
+        c[rows:, 2:] = c[rows - 1 : -1, 2:] + c[:-rows, :-2]
+    assert count.temporaries == 0
+    expected[::sign][rows:, 2:] = v[rows - 1 : -1, 2:] + v[:-rows, :-2]
+    assert_same_bits(a, expected)
+
+
 @pytest.mark.parametrize("layout", ["{1,0}", "{0,1}", PAIRS, "{0,1:T(5,3)}"])
 def test_other_operands_have_any_layout(layout: str) -> None:
     values, a = array()

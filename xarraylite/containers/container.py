@@ -26,7 +26,7 @@ from ..storage.arrays import write as write_elements
 from ..storage.buffer import Buffer
 from . import products
 from .assign import check_update, check_writable, converted, handle_of, node_of, update, write
-from .convert import SMALL, LayoutLike, store
+from .convert import LayoutLike, is_quick, store
 from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_array
 from .inplace import InPlace
 from .labelled_write import assign_labelled
@@ -238,13 +238,9 @@ class XContainer(XExpression, InPlace):
             )
         return super().__dlpack__(**options)
 
-    def _is_small(self) -> bool:
-        """Tell whether NumPy may copy the elements by positions."""
-        return isinstance(self._map, Strided) or self.size <= SMALL
-
     def _unpacked(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""
-        if self._is_small():
+        if is_quick(self._map):
             return read(self._buffer, self._dtype, self._map)
         place = Strided.row_major(self.shape)
         return store(self.node, place).view(self._dtype, place)

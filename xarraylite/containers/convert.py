@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -180,7 +179,7 @@ def store(node: Node, layout: Map) -> Buffer:
     filled = isinstance(layout, TiledMap) or layout.is_contiguous()
     buffer = (raw if filled else zeroed)(layout, node.dtype)
     source = _plain_source(node)
-    if source is None or not (_is_quick(source, layout) and _is_quick(source, source.map)):
+    if source is None or not (is_quick(layout) and is_quick(source.map)):
         engine.assign(Target(buffer, layout, node.dtype), node, True)
     else:
         values = read(source.reading.buffer, source.dtype, source.map)
@@ -189,9 +188,9 @@ def store(node: Node, layout: Map) -> Buffer:
     return buffer
 
 
-def _is_quick(source: Leaf, layout: Map) -> bool:
+def is_quick(layout: Map) -> bool:
     """Tell whether NumPy copies as fast as a kernel, or the kernel is not worth compiling."""
-    return isinstance(layout, Strided) or math.prod(source.shape) <= SMALL
+    return isinstance(layout, Strided) or layout.size <= SMALL
 
 
 def _plain_source(node: Node) -> Leaf | None:

@@ -85,7 +85,7 @@ def sweep_step(
     depth = max(map_depth(kind.lowered, kind.to) for kind in kinds)
     kernels, order = [], []
     for number, kind in enumerate(kinds):
-        found = _relations(kind, shared) if sweep.most == 0 else {Verdict.DISJOINT}
+        found = _relations(kind, shared)
         modes = {_MODES[verdict] for verdict in found if verdict in _MODES}
         if Verdict.COPY in found or len(modes) > 1:
             return None
