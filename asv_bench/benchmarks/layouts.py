@@ -133,6 +133,21 @@ class AddTiled(Pack):
         return self.row_out
 
 
+class ShiftTiled(AddTiled):
+    """Rows of a tiled array moved down by one, slab by slab, without a temporary."""
+
+    title = "a[1:] = a[:-1], 4096 x 4096 float32, T(8,128), against row-major"
+    wanted = None
+
+    def xarraylite(self) -> object:
+        self.tiles[1:] = self.tiles[:-1]
+        return self.tiles
+
+    def numpy(self) -> object:
+        self.rows[1:] = self.rows[:-1]
+        return self.rows
+
+
 class AddMixed(AddTiled):
     """One operand tiled, the other and the result row-major."""
 
