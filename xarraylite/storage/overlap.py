@@ -129,8 +129,8 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
 
     Of random views of one array (a step for each dimension, permuted, other dtypes) 1 in 100 to
     1 in 1000 uses up the work: mostly rank 4 with unlike steps nearly everywhere, which would
-    take up to 6 us.  Slices with like steps do not.  Of random strides, which takes ``as_strided``, 1 in 12
-    uses it up and gets a verdict that is not the best.
+    take up to 6 us.  Slices with like steps do not.  Of random strides, which takes
+    ``as_strided``, 1 in 12 uses it up and gets a verdict that is not the best.
 
     Examples
     --------
