@@ -482,3 +482,9 @@ def test_refused_reductions() -> None:
         xl.sum(xl.XJagged(CUBE), axis=1)
     with pytest.raises(xl.DTypeError):
         xl.max(xl.XJagged([[1j]]), axis=1)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3), [1, 2, 3], None])
+def test_memory_is_shared_with_containers_only(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="from_flat: a container is needed, got"):
+        xl.XJagged.from_flat(wrong, xl.JaggedShape.from_lengths([1, 2]))

@@ -122,6 +122,8 @@ class XJagged(XJaggedExpression, InPlace):
 
         Raises
         ------
+        TypeError
+            If ``flat`` is no container; `xl.adapt` makes one over the memory of an array.
         ShapeError
             If the sizes differ, or the vector is not contiguous.
 
@@ -135,6 +137,11 @@ class XJagged(XJaggedExpression, InPlace):
         XArray([1, 0, 0])
         """
         space = _space_of(shape, "from_flat")
+        if not isinstance(flat, XContainer):
+            raise TypeError(
+                f"from_flat: a container is needed, got {type(flat).__name__}; adapt shares "
+                "another array's memory, and XJagged copies it"
+            )
         if flat.shape != (space.size,):
             raise ShapeError(
                 f"from_flat: a vector in memory of the {space.size} elements of the shape is "
