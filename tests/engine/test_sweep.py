@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import xarraylite as xl
 from tests.engine.test_plan import program_into
@@ -101,6 +103,17 @@ def test_operands_that_share_a_slab_and_operands_that_do_not(rows: int, sign: in
     assert_same_bits(a, expected)
 
 
+def test_a_row_that_is_read_again_and_again_is_read_where_it_lies() -> None:
+    """In one slab it is the row that is written; that says nothing of the others' operands."""
+    values, a = array("{1,0:T(16,3)}", shape=(5, 5))
+    expected = values.copy()
+    with count_allocations() as count:
+        a[1:, :3] = a[1:2, :3] * 100 + a[:-1, 2:]
+    assert count.temporaries == 0
+    expected[1:, :3] = values[1:2, :3] * 100 + values[:-1, 2:]
+    assert_same_bits(a, expected)
+
+
 @pytest.mark.parametrize("layout", ["{1,0}", "{0,1}", PAIRS, "{0,1:T(5,3)}"])
 def test_other_operands_have_any_layout(layout: str) -> None:
     values, a = array()
@@ -130,6 +143,28 @@ def test_narrow_and_packed_elements(layout: str, dtype: str, key: Any) -> None:
     assert count.temporaries == 0
     expected = values.copy()
     expected[key] = values[source]
+    assert_same_bits(a, expected)
+    assert padding_of(a) == before
+
+
+def keys(data: st.DataObject, shape: tuple[int, ...], counts: tuple[int, ...]) -> tuple[slice, ...]:
+    firsts = [data.draw(st.integers(0, n - m)) for n, m in zip(shape, counts, strict=True)]
+    return tuple([slice(k, k + m) for k, m in zip(firsts, counts, strict=True)])
+
+
+@given(st.data(), st.sampled_from(("{1,0:T(4,3)}", "{1,0:T(16,3)}", "{0,1:T(4,4)(2,1)}")))
+@settings(max_examples=25)
+def test_any_windows_of_one_array(data: st.DataObject, layout: str) -> None:
+    """Windows of one size, and single rows that are read again and again."""
+    shape, counts = (12, 9), (data.draw(st.integers(4, 12)), data.draw(st.integers(3, 9)))
+    values, a = array(layout, shape=shape)
+    to, *sources = [keys(data, shape, counts) for _ in range(3)]
+    if data.draw(st.booleans()):
+        row = data.draw(st.integers(0, shape[0] - 1))
+        sources[0] = (slice(row, row + 1), sources[0][1])
+    before, expected = padding_of(a), values.copy()
+    expected[to] = values[sources[0]] * 3 - values[sources[1]]
+    a[to] = a[sources[0]] * 3 - a[sources[1]]
     assert_same_bits(a, expected)
     assert padding_of(a) == before
 

@@ -30,6 +30,8 @@ from .target import Target
 #: Pairs of boxes to compare before giving up.
 MOST_PAIRS = 1024
 
+_UNORDERED = frozenset((Verdict.DISJOINT, Verdict.SAME))
+
 
 def verdict_of(target: Target, leaf: Leaf, layout: Map) -> Verdict:
     """Classify the elements of ``leaf`` that ``layout`` (based at the leaf's start) reads."""
@@ -38,10 +40,11 @@ def verdict_of(target: Target, leaf: Leaf, layout: Map) -> Verdict:
         start = leaf.reading.buffer.address + leaf.map.byte_start(size)
         whole = _span(target.buffer.address, target.map, target.dtype.itemsize)
         return classify(whole, _span(start, layout, size))
-    mine = same_array(target, leaf, layout)
-    if mine is None:
+    views = _same_array(target, leaf, layout)
+    if views is None:
         return _by_boxes(target, leaf, layout)
-    verdict = classify(_numbers(mine[0]), _numbers(mine[1]))
+    verdict = classify(_numbers(views[0]), _numbers(views[1]))
+    # A direction is one of addresses in a row-major array: no order of tiles.
     return verdict if verdict in _UNORDERED else Verdict.COPY
 
 
@@ -52,7 +55,7 @@ def shares(target: Target, leaf: Leaf) -> bool:
     base = leaf.reading.buffer.address
     if first > base + high or base + low > last:
         return False
-    views = same_array(target, leaf, leaf.map)
+    views = _same_array(target, leaf, leaf.map)
     if views is not None:
         return may_share(_numbers(views[0]), _numbers(views[1]))
     mine = _bit_spans(target.buffer, target.map, target.dtype.itemsize)
@@ -84,10 +87,11 @@ class Sweep(NamedTuple):
 
 def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
     """Return the orders that are right for an operand whose verdict is `Verdict.COPY`."""
-    views = same_array(target, leaf, layout)
+    views = _same_array(target, leaf, layout)
     if views is None:
         return []
-    shape, moves = views[0].shape, {}
+    shape = views[0].shape
+    moves = {}  # for each dimension the first index and the step of what is written, and is read
     for (w, dw, k), (r, dr, j) in zip(views[0].step.maps, views[1].step.maps, strict=True):
         follows = FIXED if j == FIXED or shape[j] == 1 else j
         if k == FIXED or shape[k] == 1:
@@ -110,14 +114,12 @@ def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
         if len(still) == len(moves) - 1:
             found.append(Sweep(k, falling, 0))
         elif dw == dr:
+            # Every element is read as many indices ahead: a shorter slab reads none of its own.
             found.append(Sweep(k, falling, abs((r - w) // dw)))
     return found
 
 
-_UNORDERED = frozenset((Verdict.DISJOINT, Verdict.SAME))
-
-
-def same_array(target: Target, leaf: Leaf, layout: Map) -> tuple[TiledMap, TiledMap] | None:
+def _same_array(target: Target, leaf: Leaf, layout: Map) -> tuple[TiledMap, TiledMap] | None:
     """Return both maps if they are views of one tiled array in one place, else None."""
     mine = target.map
     if not isinstance(mine, TiledMap) or not isinstance(layout, TiledMap):

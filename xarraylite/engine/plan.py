@@ -10,9 +10,9 @@ own first (a *cut*) when it is
 * the end of a chain so long that its kernel would not compile in good time.
 
 The step that writes the target decides about aliasing.  Each leaf that may share bytes with the
-target is classified (``storage.overlap``): apart or same element costs nothing, a shift makes
-the loops run in the safe order, and what no order serves is copied first — that leaf alone, or
-the result if that is smaller.
+target is classified (``aliasing``): apart or same element costs nothing, a shift makes the loops
+run in the safe order (slab by slab where the array is tiled, see ``sweep``), and what no order
+serves is copied first — that leaf alone, or the result if that is smaller.
 """
 
 from __future__ import annotations
@@ -367,6 +367,7 @@ class _Planner:
         for axis, falling in sorted({key for way in ways for key in way}):
             served = [way[axis, falling].most for way in ways if (axis, falling) in way]
             copies = [u for u, w in zip(wanting, ways, strict=True) if (axis, falling) not in w]
+            # The shortest slab serves all; what they read inside a slab is `sweep_step`'s to check.
             most = min([n for n in served if n], default=0)
             cost = (self.bytes_of(copies), lowered.shape[axis] // most if most else 0)
             if cost < least:

@@ -28,6 +28,13 @@ MOST_SLABS = 8192
 
 _MODES = {Verdict.ASCENDING: Mode.STAGED, Verdict.DESCENDING: Mode.FALLING}
 
+_ACCESS = {
+    Verdict.DISJOINT: Access.APART,
+    Verdict.SAME: Access.SAME,
+    Verdict.ASCENDING: Access.SHARED,
+    Verdict.DESCENDING: Access.SHARED,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
@@ -85,12 +92,17 @@ def sweep_step(
     depth = max(map_depth(kind.lowered, kind.to) for kind in kinds)
     kernels, order = [], []
     for number, kind in enumerate(kinds):
-        found = _relations(kind, shared)
-        modes = {_MODES[verdict] for verdict in found if verdict in _MODES}
-        if Verdict.COPY in found or len(modes) > 1:
+        known, modes = list(memory), set()
+        for k in shared:
+            found = _relations(kind, k)
+            if Verdict.COPY in found:
+                return None
+            modes |= {_MODES[verdict] for verdict in found if verdict in _MODES}
+            # An operand that is read in place in some slabs only must be read at its own address.
+            access = _ACCESS[found.pop()] if len(found) == 1 else Access.SHARED
+            known[k] = replace(memory[k], access=access)
+        if len(modes) > 1:
             return None
-        access = Access.SHARED if modes else _ACCESS[Verdict.SAME in found]
-        known = [replace(m, access=access) if k in shared else m for k, m in enumerate(memory)]
         kernels.append(map_step(kind.lowered, known, kind.to, next(iter(modes), None), note, depth))
         units = [unit(kind.to.bits), *[unit(use.bits) for use in kind.lowered.uses]]
         for index, moves in kind.places:
@@ -103,9 +115,6 @@ def sweep_step(
         [(number, moves) for _, number, moves in order],
         f"{note} [{len(order)} slabs along axis {sweep.axis}, from the {end}]",
     )
-
-
-_ACCESS = (Access.APART, Access.SAME)
 
 
 def _count(part: Part, sweep: Sweep) -> int:
@@ -169,18 +178,15 @@ def _scaled(index: Sequence[int], steps: Sequence[tuple[int, ...]]) -> list[tupl
     return [tuple([i * s for s in step]) for i, step in zip(index, steps, strict=True)]
 
 
-def _relations(kind: _Kind, shared: Collection[int]) -> set[Verdict]:
-    """Return how the operands ``shared`` relate to the destination, over all slabs of a kind.
+def _relations(kind: _Kind, k: int) -> set[Verdict]:
+    """Return how operand ``k`` relates to the destination, over all slabs of a kind.
 
     Positions are those of one array, so its place in memory does not matter.
     """
-    to = strided(kind.to.layout)
+    to, read = strided(kind.to.layout), strided(kind.lowered.uses[k].layout)
     own = Span(to.offset, to.shape, to.strides, 1)
-    found = set()
-    for k in shared:
-        read = strided(kind.lowered.uses[k].layout)
-        distances = {moves[k + 1] - moves[0] for _, moves in kind.places}
-        for distance in distances:
-            other = Span(read.offset + distance, read.shape, read.strides, 1)
-            found.add(classify(own, other))
-    return found
+    distances = {moves[k + 1] - moves[0] for _, moves in kind.places}
+    return {
+        classify(own, Span(read.offset + distance, read.shape, read.strides, 1))
+        for distance in distances
+    }

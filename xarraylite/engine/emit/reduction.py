@@ -6,10 +6,10 @@ runs along a reduced dimension or a kept one:
 `ALONG`
     The inner loop is reduced.  Blocks of values are computed into scratch, cheap ones in a few rows
     folded onto each other, and folded by halving, which vectorises without reordering by the
-    compiler.  The blocks' results
-    are summed with what each addition rounds off kept apart and added at the end (Knuth's
-    TwoSum, as in Neumaier's summation); other folds go through a binary counter, so that results
-    of equal weight meet.
+    compiler.  The blocks' results are summed with what each addition rounds off kept apart and
+    added at the end (Knuth's TwoSum, as in Neumaier's summation); other folds go through a binary
+    counter, so that results of equal weight meet.  A short block is folded `LANES` values at a
+    time, for halving would be many short loops.
 `ACROSS`
     The inner loop is kept.  A tile of up to `BLOCK_BYTES` of results is accumulated row by row;
     every `ROWS` rows the tile enters the same kind of binary counter, now of whole tiles.
@@ -57,6 +57,20 @@ CHEAP = 8
 
 #: Rows of a block: as many values are added one after another, all others in pairs.
 FOLDED = 8
+
+
+#: Values that are folded at once, those beyond the last one replaced by the identity.
+LANES = 32
+
+#: Values up to which they are folded `LANES` at a time, instead of by halving.
+SHORT = 8 * LANES
+
+#: Folds that `intrinsics` has for many lanes, by name of the operation and of the register type.
+LANED = {
+    (op, value)
+    for op in ("add", "multiply", "maximum", "minimum")
+    for value in ("f32", "f64", "i32", "i64", "u32", "u64")
+}
 
 
 class Form(Enum):
@@ -170,7 +184,7 @@ def emit_still(source: Source, spec: ReduceSpec) -> set[int]:
 
 
 def along_scratch(source: Source, spec: ReduceSpec) -> None:
-    source.line(f"w0 = scratch({BLOCK_BYTES})")
+    source.line(f"w0 = scratch({BLOCK_BYTES + LANES * value_bytes(spec.body.dtype)})")
     source.line(f"w1 = scratch({64 * value_bytes(spec.body.dtype)})")
 
 
@@ -184,12 +198,13 @@ def _fold_along(source: Source, spec: ReduceSpec) -> None:
         with source.block(f"for low in range(j0, j1, {block}):"):
             source.line(f"width = min(j1 - low, {block})")
             fill(source, spec, fixed)
-            halve(source, spec)
-            source.line(f"part = pull_{value}(w0, 0)")
-            if spec.compensated:
-                add_part(source, value)
+            if is_laned(spec):
+                with source.block(f"if width <= {SHORT}:"):
+                    fold_groups(source, spec)
+                with source.block("else:"):
+                    fold_block(source, spec)
             else:
-                count_part(source, spec)
+                fold_block(source, spec)
         rows.step(source)
     if spec.compensated:
         source.line(f"total = {value}(compensate(total, lost))")
@@ -197,6 +212,40 @@ def _fold_along(source: Source, spec: ReduceSpec) -> None:
         collect_parts(source, spec)
     names = token(spec.operands[0].dtype)
     source.line(f"store_{spec.operands[0].memory}(p0, 0, {call(names.encode, 'total')})")
+
+
+def is_laned(spec: ReduceSpec) -> bool:
+    """Tell whether up to `LANES` values in scratch can be folded at once."""
+    names = token(spec.body.dtype)
+    return not names.settle and (spec.op.combine.name, names.value) in LANED
+
+
+def lanes(spec: ReduceSpec) -> str:
+    """Return the name of the function that folds up to `LANES` values."""
+    return f"lanes_{spec.op.combine.name}_{token(spec.body.dtype).value}"
+
+
+def fold_groups(source: Source, spec: ReduceSpec) -> None:
+    """Fold ``width`` values in scratch into the total, `LANES` at a time."""
+    size = value_bytes(spec.body.dtype)
+    with source.block(f"for j in range(0, width, {LANES}):"):
+        group = f"{lanes(spec)}(w0 + j * {size}, width - j, z)"
+        if spec.compensated:
+            source.line(f"part = {group}")
+            add_part(source, token(spec.body.dtype).value)
+        else:
+            source.line(f"total = {spec.combine('total', group)}")
+
+
+def fold_block(source: Source, spec: ReduceSpec) -> None:
+    """Fold the block in scratch, and what it gives into what other blocks gave."""
+    value = token(spec.body.dtype).value
+    halve(source, spec)
+    source.line(f"part = pull_{value}(w0, 0)")
+    if spec.compensated:
+        add_part(source, value)
+    else:
+        count_part(source, spec)
 
 
 def _is_cheap(spec: ReduceSpec) -> bool:

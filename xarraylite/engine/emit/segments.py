@@ -24,14 +24,16 @@ from dataclasses import dataclass
 from .body import emit_body
 from .reduction import (
     BLOCK_BYTES,
+    LANES,
     ReduceSpec,
     add_part,
     block_of,
     collect_parts,
-    count_part,
     emit_still,
     fill,
-    halve,
+    fold_block,
+    is_laned,
+    lanes,
     value_bytes,
 )
 from .source import Source
@@ -49,16 +51,6 @@ from .walkers import (
     load_words,
     readers,
 )
-
-#: Values of a row that are folded at once.
-LANES = 32
-
-#: Folds that `intrinsics` has for many lanes, by name of the operation and of the register type.
-LANED = {
-    (op, value)
-    for op in ("add", "multiply", "maximum", "minimum")
-    for value in ("f32", "f64", "i32", "i64", "u32", "u64")
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,22 +147,20 @@ def _batch(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
     source.lines("at = w0", "low = start")
     with source.block("for row in range(first, last):"):
         source.lines("high = load_i64(o, row + 1)", "width = high - low", "total = z")
-        laned = not token(fold.body.dtype).settle and (fold.op.combine.name, value) in LANED
-        (_by_lanes if laned else _one_by_one)(source, fold)
+        (_by_lanes if is_laned(fold) else _one_by_one)(source, fold)
         step = _step(fold.operands[0], 0)
         _store(source, fold, f" + (row - first) * {step}" if step else "")
         source.lines(f"at += width * {value_bytes(fold.body.dtype)}", "low = high")
 
 
 def _by_lanes(source: Source, fold: ReduceSpec) -> None:
-    value, size = token(fold.body.dtype).value, value_bytes(fold.body.dtype)
-    lanes = f"lanes_{fold.op.combine.name}_{value}"
+    size, laned = value_bytes(fold.body.dtype), lanes(fold)
     with source.block(f"if width <= {LANES}:"):
-        source.line(f"total = {fold.combine('total', f'{lanes}(at, width, z)')}")
+        source.line(f"total = {fold.combine('total', f'{laned}(at, width, z)')}")
     with source.block("else:"):
         _start(source, fold)
         with source.block(f"for j in range(0, width, {LANES}):"):
-            _take(source, fold, f"{lanes}(at + j * {size}, width - j, z)")
+            _take(source, fold, f"{laned}(at + j * {size}, width - j, z)")
         _finish(source, fold)
 
 
@@ -208,18 +198,13 @@ def _store(source: Source, fold: ReduceSpec, moved: str) -> None:
 
 def _long(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
     """Fold one row block by block, as `Form.ALONG` does."""
-    value, block = token(fold.body.dtype).value, block_of(fold.body.dtype)
+    block = block_of(fold.body.dtype)
     source.lines("total = z", "count = 0")
     _start(source, fold)
     with source.block(f"for low in range(0, extent, {block}):"):
         source.line(f"width = min(extent - low, {block})")
         fill(source, fold, fixed)
-        halve(source, fold)
-        source.line(f"part = pull_{value}(w0, 0)")
-        if fold.compensated:
-            add_part(source, value)
-        else:
-            count_part(source, fold)
+        fold_block(source, fold)
     if not fold.compensated:
         collect_parts(source, fold)
     _finish(source, fold)
