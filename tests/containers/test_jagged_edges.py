@@ -113,3 +113,11 @@ def test_lists_that_are_a_box_stretch() -> None:
     assert a[1].tolist() == [[7, 7, 7]]
     with pytest.raises(xl.BroadcastError):
         a[...] = [1, 2]
+
+
+def test_the_index_without_entries_is_everything() -> None:
+    a = xl.XJagged([[1, 2], [], [3]])
+    assert a[()].to_list() == a[...].to_list()
+    assert xl.eval((a + 1)[()]).to_list() == [[2, 3], [], [4]]
+    a[()] = 2 * a
+    assert a.to_list() == [[2, 4], [], [6]]

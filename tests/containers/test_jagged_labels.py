@@ -267,6 +267,52 @@ def test_other_refusals() -> None:
     assert a.to_list() == LISTS
 
 
+def pairs(dtype: str = "float64") -> Any:
+    """A product of matrices under a sum over a jagged label: BLAS goes first."""
+    rng = np.random.default_rng(0)
+    a, b = (
+        xl.XJagged([rng.integers(0, 9, (n, 16)) for n in (40, 30)], dtype=dtype) for _ in range(2)
+    )
+    turn = xl.asarray(rng.integers(0, 9, (16, 16)).astype(dtype))
+    return a["i,j,k"] * turn["k,l"] * b["i,j,l"]
+
+
+def test_explained_products_before_a_jagged_sum_are_told_and_not_run() -> None:
+    value, r, lone = pairs(), xl.zeros(2), xl.XJagged([[1.0, 2.0], [3.0]])
+    with count_allocations() as counted:
+        told = [xl.explain(value, "i"), xl.explain(r["i"], value)]
+        told.append(xl.explain(lone["i,m"], value * lone["i,m"]))
+    assert counted.bytes <= 512
+    for explanation in told:
+        assert explanation.steps[0].startswith("BLAS: ")
+        assert "[70, 16] @ [16, 16]" in explanation.steps[0]
+        assert explanation.temporaries[0].nbytes == 70 * 16 * 8
+    assert "BLAS" not in str(xl.explain(lone["i,m"], lone["i,m"] * 2))
+
+
+def test_refused_assignments_compute_nothing() -> None:
+    value, short, whole = pairs(), xl.zeros(3), xl.zeros(2, dtype="int64")
+    jagged = xl.XJagged([[1, 2], [3]])
+    fixed = xl.asarray(np.broadcast_to(0.0, (2,)), copy=False)
+    with count_allocations() as counted:
+        with pytest.raises(xl.ShapeError, match=r"'i' has extent 3 in the destination and 2 in"):
+            short["i"] = value
+        with pytest.raises(xl.CastError, match=r"<XLabelled i=2, j=40\|30 by i, k=16, l=16: float"):
+            whole["i"] += value
+        with pytest.raises(xl.CastError, match=r"<XLabelled i=2, m=2\|1 by i, j=40\|30 by i, k="):
+            jagged["i,m"] *= value
+        with pytest.raises(xl.ReadOnlyError):
+            fixed["i"] = value
+    assert counted.bytes <= 64  # rank 0
+    assert (short.tolist(), whole.tolist(), jagged.to_list()) == ([0, 0, 0], [0, 0], [[1, 2], [3]])
+
+
+def test_extents_of_dense_results_without_elements() -> None:
+    a, r = matrix(), xl.zeros((3, 0))
+    r["i,t"] = a["i,j"] * xl.zeros(0)["t"]
+    assert xl.eval(a["i,j"] * xl.zeros(0)["t"], "t,i").shape == (0, 3)
+
+
 def test_read_only_memory_is_refused() -> None:
     values = np.arange(4.0)
     values.flags.writeable = False

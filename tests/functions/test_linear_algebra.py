@@ -155,6 +155,12 @@ def test_vecdot_errors(
         vecdot(xl.zeros(shapes[0]), xl.zeros(shapes[1]), axis=axis)
 
 
+@pytest.mark.parametrize("axis", [-1.0, None, True, "a", np.array([-1])])
+def test_vecdot_takes_whole_numbers(axis: Any) -> None:
+    with pytest.raises(xl.AxisError, match=r"vecdot\(float64\[3\].*: the axis is a whole number"):
+        vecdot(xl.ones(3), xl.ones(3), axis=axis)
+
+
 @given(st.data())
 def test_tensordot(data: st.DataObject) -> None:
     draw = data.draw
@@ -189,6 +195,10 @@ def test_tensordot_of_single_axes() -> None:
         (((0, 1), (0,)), xl.ShapeError, "as many axes"),
         ((0, 1, 2), xl.ShapeError, "a number or a pair"),
         ("ab", xl.ShapeError, "a number or a pair"),
+        (True, xl.ShapeError, "a number or a pair"),
+        (np.array([[0], [1]]), xl.ShapeError, "a number or a pair"),
+        ((np.array([0]), [1]), xl.ShapeError, "whole numbers, got array"),
+        ((0.5, True), xl.ShapeError, "whole numbers, got 0.5"),
     ],
 )
 def test_tensordot_errors(axes: Any, error: type[Exception], message: str) -> None:

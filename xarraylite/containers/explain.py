@@ -137,9 +137,10 @@ def explain(destination: object, expression: object = None) -> Explanation:
       1. BLAS: float64[4, 4][i,j] * float64[4, 4][j,k] over j, [4, 4] @ [4, 4] in float64
       0 kernel(s), 384 bytes moved, 128 bytes for the result, 0 bytes in 0 temporaries
     """
-    rows = as_rows(destination, expression)
+    notes: list[Note] = []
+    rows = as_rows(destination, expression, notes)
     if rows is not None:
-        return explain(*rows)
+        return _after([_noted(notes)], explain(*rows))
     if isinstance(destination, XLabelled):
         return _explain_labelled(destination, expression)
     if expression is None:
@@ -168,6 +169,7 @@ def explain(destination: object, expression: object = None) -> Explanation:
 def _explain_labelled(destination: XLabelled, expression: object) -> Explanation:
     """Explain an evaluation, or an assignment to a labelled container."""
     container = destination.origin
+    first: list[Note] = []
     if expression is None or isinstance(expression, str):
         value, labels = resulting(destination, expression)
         shape = tuple([value.extents[k] for k in labels])
@@ -178,12 +180,13 @@ def _explain_labelled(destination: XLabelled, expression: object) -> Explanation
     elif isinstance(container, XContainer):
         text = ",".join(destination.labels)
         value, labels = checked(container, text, expression)
+        value = value.dense(labels, first)
         target = Target(container.buffer, container.map, container.dtype)
         name, result_bytes = container.summary(), 0
         notes, node = explained(value, labels, container)
     else:
         raise TypeError("explain: the destination must be a container with labels, as C['i,k']")
-    last = _lowered(notes, node, target, container is None, name, result_bytes)
+    last = _lowered(first + notes, node, target, container is None, name, result_bytes)
     return _after(_products(operands_of(value.terms)), last)
 
 
@@ -201,8 +204,13 @@ def _lowered(
         last = Explanation(what, (), (), 0, result_bytes, ())
     else:
         last = _explanation(node, target, noalias, name, result_bytes)
+    return _after([_noted(notes)], last)
+
+
+def _noted(notes: list[Note]) -> Explanation:
+    """Explain the steps before a kernel."""
     packs = [_into_temporary(note.node) for note in notes if note.node is not None]
-    first = Explanation(
+    return Explanation(
         "",
         tuple([note.text for note in notes]),
         tuple([Temporary(n.nbytes, n.reason) for n in notes if n.nbytes]),
@@ -210,7 +218,6 @@ def _lowered(
         0,
         tuple([source for pack in packs for source in pack.sources]),
     )
-    return _after([first], last)
 
 
 def _after(first: list[Explanation], last: Explanation) -> Explanation:

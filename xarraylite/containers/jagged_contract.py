@@ -42,6 +42,7 @@ from .expression import index_leaf
 from .gemm import accumulator
 from .jagged_ops import Rows, rows_of, rows_with
 from .labelled import Group, Indexed, Labels, Term, XLabelled
+from .notes import Note
 from .operands import borrow_array
 
 DType = np.dtype[Any]
@@ -109,7 +110,9 @@ def _renamed(extent: Extent, labels: Labels) -> Extent:
     return Table(tuple([labels[int(k)] for k in extent.labels]), extent.columns, extent.values)
 
 
-def flattened(value: XLabelled, labels: Labels, shape: JaggedShape) -> tuple[XLabelled, Labels]:
+def flattened(
+    value: XLabelled, labels: Labels, shape: JaggedShape, notes: list[Note] | None = None
+) -> tuple[XLabelled, Labels]:
     """Return an expression of arrays for one of jagged arrays.
 
     Parameters
@@ -120,6 +123,8 @@ def flattened(value: XLabelled, labels: Labels, shape: JaggedShape) -> tuple[XLa
         Labels of the result.
     shape : JaggedShape
         Index space of the result, which says that the labels are right.
+    notes : list of Note, optional
+        Given, nothing is run: products that are made here would be, and are noted.
 
     Returns
     -------
@@ -137,7 +142,7 @@ def flattened(value: XLabelled, labels: Labels, shape: JaggedShape) -> tuple[XLa
     if not shape.size:
         return _nothing(value.dtype, labels, shape)
     acc = accumulator(value.dtype)
-    products = [_reduced(term.factors, labels, acc) for term in value.terms]
+    products = [_reduced(term.factors, labels, acc, notes) for term in value.terms]
     jagged = {k for _, tables in products for k in tables}
     head = labels[: max([k + 1 for k, label in enumerate(labels) if label in jagged], default=0)]
     rows = rows_with(shape, len(head)) if head else None
@@ -153,7 +158,7 @@ def flattened(value: XLabelled, labels: Labels, shape: JaggedShape) -> tuple[XLa
 
 
 def _reduced(
-    factors: Sequence[Factor], labels: Labels, acc: DType
+    factors: Sequence[Factor], labels: Labels, acc: DType, notes: list[Note] | None
 ) -> tuple[Sequence[Factor], Iterable[str]]:
     """Return factors of the same product whose jagged labels are all the result's, and those."""
     tables = _tables(factors)
@@ -164,7 +169,7 @@ def _reduced(
     while summed := [k for k in tables if k not in labels]:
         members, others = _sharing(summed[0], factors, set(summed), labels)
         one = {k: found[0] for k, found in tables.items()}
-        factors = [*others, _fold(members, others, labels, one, acc)]
+        factors = [*others, _fold(members, others, labels, one, acc, notes)]
         tables = _tables(factors)
     return factors, tables
 
@@ -299,6 +304,7 @@ def _fold(
     labels: Labels,
     tables: Mapping[str, Table],
     acc: DType,
+    notes: list[Note] | None,
 ) -> Factor:
     """Return the product of factors, summed over jagged labels and those that nobody else has."""
     needed = set(labels) | {k for f in others for k in f.labels}
@@ -307,7 +313,7 @@ def _fold(
     extents = {k: n for factor in dense for k, n in _extents(factor).items()}
     kept = (ROWS, *[k for k in extents if k != ROWS and k in needed])
     product = XLabelled((Term(tuple(dense)),), acc, extents)
-    node = Lowering(product, kept, None, acc).run()
+    node = Lowering(product, kept, None, acc, notes).run()
     assert isinstance(node, Node), "there is no destination that BLAS could write"
     op = ANY if acc == bool_ else SUM
     if depth == 0:

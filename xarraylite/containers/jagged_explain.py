@@ -10,12 +10,15 @@ from .jagged_contract import flattened
 from .jagged_labels import XJaggedLabelled, prepared
 from .jagged_lazy import XJaggedExpression, spread
 from .noalias import NoAlias, noalias
+from .notes import Note
 
 
-def as_rows(destination: object, expression: object) -> tuple[object, object] | None:
+def as_rows(
+    destination: object, expression: object, notes: list[Note]
+) -> tuple[object, object] | None:
     """Return a destination and an expression of rows for those of jagged arrays; None for others.
 
-    Products that are made before a jagged label can be summed are made here.
+    Products that are made before a jagged label can be summed are noted.
 
     Raises
     ------
@@ -25,7 +28,7 @@ def as_rows(destination: object, expression: object) -> tuple[object, object] | 
         As for the assignment or the evaluation.
     """
     if isinstance(destination, XJaggedLabelled):
-        return _labelled_rows(destination, expression)
+        return _labelled_rows(destination, expression, notes)
     target = destination.target if isinstance(destination, NoAlias) else destination
     if not isinstance(target, XJaggedExpression):
         return None
@@ -40,14 +43,14 @@ def as_rows(destination: object, expression: object) -> tuple[object, object] | 
 
 
 def _labelled_rows(
-    destination: XJaggedLabelled, expression: object
+    destination: XJaggedLabelled, expression: object, notes: list[Note]
 ) -> tuple[object, object] | None:
     if isinstance(expression, str):
         labels = parse_labels(expression, "eval")
-        value, out = flattened(destination, labels, destination.shaped(labels))
+        value, out = flattened(destination, labels, destination.shaped(labels), notes)
         return value, ",".join(out)
     if expression is None or not isinstance(destination.origin, XJagged):
         return None
     text = ",".join(destination.labels)
-    value, out, target = prepared(destination.origin, text, expression)
+    value, out, target = prepared(destination.origin, text, expression, notes)
     return target[",".join(out)], value

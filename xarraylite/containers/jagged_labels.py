@@ -27,7 +27,8 @@ from .container import XContainer
 from .jagged_contract import Part, check_bytes, extents_of, flattened, parts_of
 from .jagged_ops import Rows, leading, rows_of
 from .labelled import Labels, Term, XLabelled, labels_for, require_labelled
-from .labelled_write import assign_labelled, computed, let_go
+from .labelled_write import assign_labelled, check_cast, computed, let_go
+from .notes import Note
 from .operands import Evaluates
 from .xarray import XArray
 
@@ -175,23 +176,24 @@ class XJaggedLabelled(XLabelled, Evaluates):
         extents = self.extents.modes[label].extents if label in self.extents else ()
         return extents[0] if len(extents) == 1 and isinstance(extents[0], int) else None
 
-    def dense(self, labels: Labels, operation: str) -> XLabelled:
-        """Return the expression as one of arrays, for a result that is an array.
+    def check_result(self, labels: Labels, operation: str) -> None:
+        """Refuse labels of a result that is no array.
 
         Raises
         ------
         ShapeError
             If the result is jagged, or as `shaped`.
         """
-        shape = self.shaped(labels)
-        if shape.jagged_modes:
+        if self.shaped(labels).jagged_modes:
             raise ShapeError(
                 f"{operation}: of the labels {','.join(labels)!r} of {self!r} some are jagged; the "
                 "result is a jagged array, not a dense one"
             )
-        value, _ = flattened(self, labels, shape)
-        value._updated = self._updated
-        return value
+
+    def dense(self, labels: Labels, notes: list[Note] | None = None) -> XLabelled:
+        """Return the expression as one of arrays, for a result that is an array."""
+        shape = JaggedShape(Shape([self.extents[k] for k in labels]))
+        return flattened(self, labels, shape, notes)[0]
 
     def evaluated(self, text: object = None) -> Any:
         """Return the values in memory: what ``xl.eval`` makes of it.
@@ -225,25 +227,34 @@ def assign_jagged(destination: Any, text: str, value: object, held: bool, noalia
 
     Raises
     ------
-    ShapeError
-        For labels or extents that do not fit.
-    CastError
-        If an in-place operator's result does not cast back under ``same_kind``.
-    DTypeError
-        If ``value`` is not labelled.
+    ShapeError, CastError, DTypeError, ReadOnlyError
+        As `prepared`.
     """
     dense, out, target = prepared(destination, text, value)
     let_go(value, held, noalias, destination._array.buffer)
     assign_labelled(target, ",".join(out), dense, held, noalias)
 
 
-def prepared(destination: Any, text: str, value: object) -> tuple[XLabelled, Labels, XContainer]:
+def prepared(
+    destination: Any, text: str, value: object, notes: list[Note] | None = None
+) -> tuple[XLabelled, Labels, XContainer]:
     """Return what an assignment to a jagged array writes: an expression, its labels, and where.
+
+    Parameters
+    ----------
+    destination : XJagged
+        What is written.
+    text : str
+        One label per mode.
+    value : XLabelled
+        What is assigned.
+    notes : list of Note, optional
+        Given, nothing is run: what would be is noted here.
 
     Raises
     ------
-    ShapeError, DTypeError
-        As `assign_jagged`.
+    ShapeError, CastError, DTypeError
+        As `assign_labelled`.
     ReadOnlyError
         If the memory cannot be written.
     """
@@ -251,12 +262,11 @@ def prepared(destination: Any, text: str, value: object) -> tuple[XLabelled, Lab
     labels = labels_for(text, destination.shape, destination)
     shape = labelled.shaped(labels)
     _check_rows(destination.rows, shape, labels, labelled, destination)
+    check_cast(labelled, destination, destination.dtype)
     check_writable(destination._array, "labelled assignment")
-    dense, out = flattened(labelled, labels, shape)
+    dense, out = flattened(labelled, labels, shape, notes)
     target = destination._array._reshaped(tuple([dense.extents[k] for k in out]))
     assert isinstance(target, XContainer), "rows are contiguous"
-    if labelled.is_update_of(destination):
-        dense._updated = target
     return dense, out, target
 
 

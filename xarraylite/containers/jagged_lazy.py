@@ -206,7 +206,7 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
         if isinstance(key, str):
             return XJaggedLabelled.of_jagged(self, key)
         first: Any
-        first, *rest = key if isinstance(key, tuple) else (key,)
+        first, *rest = (key or (...,)) if isinstance(key, tuple) else (key,)
         if first is Ellipsis and not rest:
             return self._part(self._shape, 0, self.size)
         if isinstance(first, slice) and not rest:

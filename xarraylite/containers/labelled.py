@@ -36,6 +36,7 @@ from ..ops.op import Op
 from ..ops.table import OPS
 from ..shape.labels import parse_labels
 from .operands import as_operand, is_operand
+from .operators import unpicklable
 
 DType = np.dtype[Any]
 Labels = tuple[str, ...]
@@ -181,7 +182,25 @@ class XLabelled:
         """Tell whether it came from an in-place operator on this container's labels."""
         return self._updated is container
 
-    def dense(self, labels: Labels, operation: str) -> XLabelled:
+    def check_result(self, labels: Labels, operation: str) -> None:
+        """Refuse labels of a dense result that some term does not have.
+
+        Raises
+        ------
+        ShapeError
+            Naming the label and the term.
+        """
+        for term in self.terms:
+            own = term.labels
+            for label in labels:
+                if label not in own:
+                    known = extents_text({k: self.extents[k] for k in own})
+                    raise ShapeError(
+                        f"{operation}: the result's label {label!r} of {','.join(labels)!r} is "
+                        f"missing in the term ({known}) of {self!r}"
+                    )
+
+    def dense(self, labels: Labels, notes: list[Any] | None = None) -> XLabelled:
         """Return the expression itself; jagged operands become arrays of these labels here."""
         return self
 
@@ -221,10 +240,7 @@ class XLabelled:
         TypeError
             Always; containers pickle.
         """
-        raise TypeError(
-            f"{self!r} is a lazy expression and cannot be pickled; evaluate it with xl.eval and "
-            "pickle the container"
-        )
+        raise unpicklable(repr(self))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -381,27 +397,8 @@ def result_labels(text: object, value: XLabelled, operation: str) -> Labels:
         labels = _parsed(text)
     except (ShapeError, TypeError):
         labels = parse_labels(text, operation)  # which names the operation
-    check_result(labels, value, operation)
+    value.check_result(labels, operation)
     return labels
-
-
-def check_result(labels: Labels, value: XLabelled, operation: str) -> None:
-    """Refuse labels of a result that some term does not have.
-
-    Raises
-    ------
-    ShapeError
-        Naming the label and the term.
-    """
-    for term in value.terms:
-        own = term.labels
-        for label in labels:
-            if label not in own:
-                known = extents_text({k: value.extents[k] for k in own})
-                raise ShapeError(
-                    f"{operation}: the result's label {label!r} of {','.join(labels)!r} is "
-                    f"missing in the term ({known}) of {value!r}"
-                )
 
 
 def check_destination(

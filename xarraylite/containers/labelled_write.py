@@ -35,7 +35,6 @@ from .labelled import (
     Term,
     XLabelled,
     check_destination,
-    check_result,
     check_size,
     labels_for,
     require_labelled,
@@ -91,12 +90,13 @@ def assign_labelled(
             return
     labelled, labels = checked(destination, text, value)
     check_writable(destination, "labelled assignment")
+    dense = labelled.dense(labels)
     sketch = Sketch(labels, place.strides) if isinstance(place, Strided) else None
-    result = Lowering(labelled, labels, sketch, destination.dtype).run()
+    result = Lowering(dense, labels, sketch, destination.dtype).run()
     if isinstance(result, Product) and call is not None:
         assert isinstance(place, Strided), "so the call says"
         remember(call, Recipe.of(result, call, place, labels))
-    del call
+    del call, dense
     let_go(labelled, held, noalias, buffer)
     if not isinstance(result, Product):
         write(destination, result, Operand(result, held), noalias)
@@ -152,17 +152,25 @@ def checked(destination: Writable, text: object, value: object) -> tuple[XLabell
     """
     labelled = require_labelled(value, "labelled assignment")
     labels = labels_for(text, destination.shape, destination)
-    labelled = labelled.dense(labels, "labelled assignment")
-    check_result(labels, labelled, "labelled assignment")
+    labelled.check_result(labels, "labelled assignment")
     check_destination(labels, destination.shape, labelled, destination)
-    if labelled.is_update_of(destination) and not can_cast(
-        labelled.dtype, destination.dtype, "same_kind"
-    ):
-        raise CastError(
-            f"in-place labelled assignment: {labelled!r} does not cast to the destination's dtype "
-            f"{dtype_name(destination.dtype)} (rule: same_kind)"
-        )
+    check_cast(labelled, destination, destination.dtype)
     return labelled, labels
+
+
+def check_cast(value: XLabelled, destination: object, dtype: DType) -> None:
+    """Refuse an in-place operator's result that does not cast back to the destination's dtype.
+
+    Raises
+    ------
+    CastError
+        Naming the labels and both dtypes.
+    """
+    if value.is_update_of(destination) and not can_cast(value.dtype, dtype, "same_kind"):
+        raise CastError(
+            f"in-place labelled assignment: {value!r} does not cast to the destination's dtype "
+            f"{dtype_name(dtype)} (rule: same_kind)"
+        )
 
 
 def _made(product: Product, labels: Labels) -> Filled:
@@ -213,8 +221,7 @@ def resulting(value: object, text: object) -> tuple[XLabelled, Labels]:
     if text is None:
         example = ",".join(value.labels)
         raise ShapeError(f"eval: {value!r} needs the labels of the result, such as {example!r}")
-    labels = result_labels(text, value, "eval")
-    return value.dense(labels, "eval"), labels
+    return value, result_labels(text, value, "eval")
 
 
 def computed(

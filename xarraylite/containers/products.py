@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -168,6 +168,7 @@ def vecdot(left: Node, right: Node, axis: int) -> Filled:
 
 def _vecdot(left: Node, right: Node, axis: int, call: Call | None) -> Filled:
     shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
+    axis = _whole(axis, AxisError(f"{shown}: the axis is a whole number"))
     least = min(len(left.shape), len(right.shape))
     if not -least <= axis <= -1:
         raise AxisError(f"{shown}: axis must be from -{least} to -1, as it is one of both operands")
@@ -261,9 +262,7 @@ def _pairs_of_axes(
         if len(set(a)) != len(a) or len(set(b)) != len(b):
             raise AxisError(f"{shown}: an axis is named twice")
         return a, b
-    if isinstance(axes, bool | np.bool_) or not isinstance(axes, SupportsIndex):
-        raise ShapeError(f"{shown}: axes are a number or a pair of sequences")
-    count = operator.index(axes)
+    count = _whole(axes, ShapeError(f"{shown}: axes are a number or a pair of sequences"))
     if not 0 <= count <= min(rank_left, rank_right):
         raise AxisError(f"{shown}: there are no {count} common axes")
     return list(range(rank_left - count, rank_left)), list(range(count))
@@ -271,12 +270,18 @@ def _pairs_of_axes(
 
 def _axes(part: object, shown: str) -> list[int]:
     """Return the axes of one operand: one, or a sequence of them."""
-    found: list[int] = []
-    for axis in part if isinstance(part, Sequence) else (part,):
-        if isinstance(axis, bool | np.bool_) or not isinstance(axis, SupportsIndex):
-            raise ShapeError(f"{shown}: axes are whole numbers, got {axis!r}")
-        found.append(operator.index(axis))
-    return found
+    axes = part if isinstance(part, Sequence) else (part,)
+    return [_whole(k, ShapeError(f"{shown}: axes are whole numbers, got {k!r}")) for k in axes]
+
+
+def _whole(value: Any, error: ShapeError) -> int:
+    """Return a number of axes, or the number of one."""
+    try:
+        if not isinstance(value, bool | np.bool_):
+            return operator.index(value)
+    except TypeError:
+        pass  # arrays have __index__, and refuse unless their rank is 0
+    raise error
 
 
 def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Filled:

@@ -4,7 +4,8 @@ Planning a product takes much longer than multiplying small matrices.  Where bot
 as they lie, all that was decided follows from labels, dtypes, shapes and strides.  A `Recipe` keeps
 it under a key of those; the next such product takes its operands' memory, and runs.  What was
 checked when the recipe was made is not checked again, so the key holds whatever a check looks at.
-Limits and locks that may have changed since are the caller's to ask.
+What may have changed since is asked each time: the limit of results by `recall`, and by the caller
+whether the destination can be written, and whether it shares memory with an operand.
 """
 
 from __future__ import annotations
