@@ -257,7 +257,6 @@ class SmallDots(SmallTensors):
 class SmallEinsum(SmallMatrices):
     """Without labels: the function, against NumPy's."""
 
-    wanted = 1.0
     title = 'einsum("ij,jk->ik", a, b), 16 x 16 float64, against einsum(optimize=True)'
     axes = None
 
