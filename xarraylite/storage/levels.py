@@ -19,7 +19,8 @@ sum plus ``(r - w).y``, the drift of ``y``.  Its extremes over a box are sums of
 level.  All boxes together are all meeting pairs, so the answer is exact.
 
 Levels are made and solved from the outermost inwards, all boxes side by side.  The work is
-counted, and where it is used up the answer is that nothing is known.
+counted, and where it is used up the answer is that nothing is known.  The bounds of a
+level are written out for like and for unlike strides, so that no function is called for a box.
 """
 
 from __future__ import annotations

@@ -229,12 +229,16 @@ def fold_groups(source: Source, spec: ReduceSpec) -> None:
     """Fold ``width`` values in scratch into the total, `LANES` at a time."""
     size = value_bytes(spec.body.dtype)
     with source.block(f"for j in range(0, width, {LANES}):"):
-        group = f"{lanes(spec)}(w0 + j * {size}, width - j, z)"
-        if spec.compensated:
-            source.line(f"part = {group}")
-            add_part(source, token(spec.body.dtype).value)
-        else:
-            source.line(f"total = {spec.combine('total', group)}")
+        take(source, spec, f"{lanes(spec)}(w0 + j * {size}, width - j, z)")
+
+
+def take(source: Source, spec: ReduceSpec, text: str) -> None:
+    """Fold one more value into the total."""
+    if spec.compensated:
+        source.line(f"part = {text}")
+        add_part(source, token(spec.body.dtype).value)
+    else:
+        source.line(f"total = {spec.combine('total', text)}")
 
 
 def fold_block(source: Source, spec: ReduceSpec) -> None:

@@ -26,7 +26,6 @@ from .reduction import (
     BLOCK_BYTES,
     LANES,
     ReduceSpec,
-    add_part,
     block_of,
     collect_parts,
     emit_still,
@@ -34,6 +33,7 @@ from .reduction import (
     fold_block,
     is_laned,
     lanes,
+    take,
     value_bytes,
 )
 from .source import Source
@@ -160,29 +160,20 @@ def _by_lanes(source: Source, fold: ReduceSpec) -> None:
     with source.block("else:"):
         _start(source, fold)
         with source.block(f"for j in range(0, width, {LANES}):"):
-            _take(source, fold, f"{laned}(at + j * {size}, width - j, z)")
+            take(source, fold, f"{laned}(at + j * {size}, width - j, z)")
         _finish(source, fold)
 
 
 def _one_by_one(source: Source, fold: ReduceSpec) -> None:
     _start(source, fold)
     with source.block("for j in range(width):"):
-        _take(source, fold, f"pull_{token(fold.body.dtype).value}(at, j)")
+        take(source, fold, f"pull_{token(fold.body.dtype).value}(at, j)")
     _finish(source, fold)
 
 
 def _start(source: Source, fold: ReduceSpec) -> None:
     if fold.compensated:
         source.line(f"lost = {token(fold.body.dtype).value}(0)")
-
-
-def _take(source: Source, fold: ReduceSpec, text: str) -> None:
-    """Fold one more value into the total."""
-    if fold.compensated:
-        source.line(f"part = {text}")
-        add_part(source, token(fold.body.dtype).value)
-    else:
-        source.line(f"total = {fold.combine('total', text)}")
 
 
 def _finish(source: Source, fold: ReduceSpec) -> None:
