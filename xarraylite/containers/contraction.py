@@ -329,7 +329,7 @@ class Lowering:
         if self.notes is not None:
             return None
         place = matrices(leaf.map, part.labels, stack, rows, columns, self.extents)
-        return Matrices(leaf.reading.buffer, place)
+        return Matrices(leaf.reading, place)
 
     def packed(self, part: Indexed, order: Labels, dtype: DType, reason: str) -> Indexed:
         """Return a factor copied, converted and evaluated into row-major memory."""

@@ -23,7 +23,6 @@ from ..shape.base import ShapeBase
 from ..shape.jagged import JaggedShape
 from ..shape.ragged import Ragged, ints
 from . import jagged_values
-from .assign import update
 from .container import DType, XContainer
 from .convert import pinned_dtype
 from .expression import XExpression
@@ -393,7 +392,7 @@ class XJagged(XJaggedExpression, InPlace):
         operand: Any = spread(value, self.rows, f"in-place {op.name}")
         if isinstance(operand, Node):
             operand = XExpression(operand)
-        update(self._array, op, operand, held, noalias)
+        self._array._update(op, operand, held, noalias)
 
     def fill(self, value: object) -> None:
         """Write one value to every element."""

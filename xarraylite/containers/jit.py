@@ -29,7 +29,7 @@ from ..expr.node import Leaf, Node, Scalar
 from ..expr.walk import postorder
 from ..layout.strided import ROW_MAJOR
 from ..layout.tiled import Map
-from ..storage.buffer import Reading
+from ..storage.reading import LateReading
 from .container import XContainer
 from .convert import policy_of, values_node
 from .expression import XExpression
@@ -58,7 +58,7 @@ class _Output:
     def is_retired(self) -> bool:
         """Tell whether a container that the function closed over has moved to other memory."""
         return any(
-            number < 0 and leaf.reading.late and leaf.reading.buffer.retired
+            number < 0 and leaf.reading.retired
             for leaf, (number, _) in zip(self.graph.leaves, self.sources, strict=True)
         )
 
@@ -105,7 +105,7 @@ class Jitted(Generic[P, R]):
             outputs = [_output(item, arrays, readings) for item in items]
         for handle in handles:  # the trace outlives this call, the arguments need not
             if isinstance(handle, XExpression) and isinstance(handle.node, Leaf):
-                handle.node.reading.buffer = NOWHERE
+                handle.node.reading.become(NOWHERE)
         if isinstance(result, tuple | list):
             return outputs, getattr(type(result), "_make", type(result))  # named tuples too
         return outputs, lambda values: values[0]
@@ -141,7 +141,7 @@ def _signature(arg: Any) -> tuple[object, ...]:
 def _handle(number: int, arg: Any, readings: dict[int, int]) -> object:
     """Return what the traced function is given for one argument: Python scalars as they are."""
     if isinstance(arg, XContainer):
-        reading = Reading(arg.buffer, late=True)
+        reading = LateReading(arg.buffer)
         reading.traced = True
         readings[id(reading)] = number
         return XExpression(Leaf(arg.shape, arg.dtype, reading, arg.map))
@@ -172,7 +172,7 @@ def _run(output: _Output, arrays: list[Any]) -> XArray:
         else Leaf(
             leaf.shape,
             leaf.dtype,
-            Reading(arrays[number].buffer, late=True),
+            LateReading(arrays[number].buffer),
             replace(leaf.map, offset=arrays[number].offset + shift),
         )
         for leaf, (number, shift) in zip(graph.leaves, output.sources, strict=True)

@@ -74,6 +74,11 @@ class Kernel:
     source: str
     origin: str
 
+    @property
+    def address(self) -> int:
+        """Where the machine code begins."""
+        return ctypes.cast(self.run, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
+
 
 class KernelRaised(Exception):
     """A user's function raised an exception, so a kernel ended with a status other than 0."""
@@ -278,6 +283,26 @@ def _load(key: str, payload: bytes) -> Callable[[int, int, int], int]:
         library = builder.link(_session(), f"{key}.{len(_libraries)}")
         _libraries.append(library)
     return _PROTOTYPE(library[name])
+
+
+def machine_code(text: str, symbol: str) -> int:
+    """Compile LLVM assembly that belongs to this process alone; return a symbol's address."""
+    llvm = _llvm()
+    _session()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        codemodel="jitdefault",
+        jit=True,
+    )
+    module = llvm.parse_assembly(text)
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    passes.getModulePassManager().run(module, passes)
+    builder = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(module))
+    library = builder.add_current_process().export_symbol(symbol).link(_session(), symbol)
+    _libraries.append(library)
+    return int(library[symbol])
 
 
 def _import_quietly(name: str) -> None:

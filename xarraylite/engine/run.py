@@ -45,7 +45,7 @@ Piece = tuple[int, int, int, int, int, int, int]
 
 def run(program: Program, graph: Graph, target: Target) -> None:
     """Evaluate ``graph`` into ``target`` by ``program``."""
-    buffers = [target.buffer, *[leaf.reading.buffer for leaf in graph.leaves]]
+    buffers = [target.buffer, *[leaf.reading for leaf in graph.leaves]]
     starts = [target.map.byte_start(target.dtype.itemsize)]
     starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
     for temporary in program.temporaries:

@@ -134,7 +134,7 @@ def map_step(
         _put(block, words, f"e{w}", steps[-1])
     cost = cost_of(lowered.body) * nest.extents[-1] * (TILE if mode is Mode.TILED else lanes)
     return KernelStep(
-        _map_kernel(spec),
+        map_kernel(spec),
         block,
         finish(block, words, lowered, memory, to, [w.start for w in nest.walkers]),
         scalar_places(words, lowered),
@@ -296,7 +296,7 @@ def reduce_step(
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = inner.extents[-1]
     return KernelStep(
-        _reduce_kernel(spec),
+        reduce_kernel(spec),
         block,
         finish(block, words, lowered, memory, to, starts),
         scalar_places(words, lowered),
@@ -466,19 +466,21 @@ def _user_functions(body: Body) -> tuple[UserOp, ...]:
 
 
 @lru_cache(maxsize=8192)
-def _map_kernel(spec: MapSpec) -> Kernel:
+def map_kernel(spec: MapSpec) -> Kernel:
+    """Return the kernel of a specification."""
     return compile_source(emit_map(spec), spec.body)
 
 
 @lru_cache(maxsize=8192)
-def _reduce_kernel(spec: ReduceSpec) -> Kernel:
+def reduce_kernel(spec: ReduceSpec) -> Kernel:
+    """Return the kernel of a specification."""
     return compile_source(emit_reduce(spec), spec.body)
 
 
 def clear_kernels() -> None:
     """Forget which kernel belongs to which specification."""
-    _map_kernel.cache_clear()
-    _reduce_kernel.cache_clear()
+    map_kernel.cache_clear()
+    reduce_kernel.cache_clear()
 
 
 def compile_source(source: str, body: Body) -> Kernel:
