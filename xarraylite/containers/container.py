@@ -14,7 +14,7 @@ from .._errors import BroadcastError, LayoutError
 from ..dtypes.names import as_dtype
 from ..expr import build
 from ..expr.build import describe
-from ..expr.kind import NODE, strides_of
+from ..expr.kind import NODE, Operands, strides_of
 from ..expr.kind import leaf as leaf_kind
 from ..expr.node import Leaf
 from ..layout.layout import Layout
@@ -29,10 +29,10 @@ from ..storage.arrays import read
 from ..storage.arrays import write as write_elements
 from ..storage.buffer import Buffer
 from ..storage.reading import Reading
-from . import direct, products, tracing
+from . import direct, elements, products, tracing
 from .assign import check_update, check_writable, converted, node_of, write
 from .convert import LayoutLike, is_quick, store
-from .expression import NumpyArray, XExpression, key_of, written
+from .expression import NumpyArray, XExpression, again, key_of, written
 from .gathers import gather, index_leaf, is_index_array
 from .inplace import InPlace
 from .labelled_write import assign_labelled
@@ -72,7 +72,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         except (KeyError, AttributeError):
             if not is_operand(other):
                 return NotImplemented
-            return written((op, key_of(other)), op, self, other)
+            return again((op, key_of(other)), op, self, other)
         made = _new(XExpression)
         made._kind, made._shape, made._operands = kind, shape, operands
         return made
@@ -86,7 +86,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         except (KeyError, AttributeError):
             if not is_operand(other):
                 return NotImplemented
-            return written((back, other.__class__), op, other, self)
+            return again((back, other.__class__), op, other, self)
         made = _new(XExpression)
         made._kind, made._shape, made._operands = kind, self._shape, operands
         return made
@@ -105,7 +105,7 @@ def _unary(op: Op) -> Callable[..., Any]:
             if tracing.running:
                 raise KeyError
         except (KeyError, AttributeError):
-            return written(key, op, self)
+            return again(key, op, self)
         made = _new(XExpression)
         made._kind, made._shape, made._operands = kind, self._shape, operands
         return made
@@ -128,6 +128,8 @@ class XContainer(XExpression, InPlace, binary=_binary, unary=_unary):
     """
 
     __slots__ = ("_array", "_buffer", "_dtype", "_place", "_start")
+
+    lasting: ClassVar[bool] = False
 
     _title: ClassVar[str] = "XContainer"
     _view_class: ClassVar[type[XContainer]]
@@ -177,6 +179,10 @@ class XContainer(XExpression, InPlace, binary=_binary, unary=_unary):
     def kind_items(self) -> int:
         """Return how many operands a container is: its reading and where it begins."""
         return 2
+
+    def now(self) -> Operands:
+        """Return the current reading of the memory, and where the first element begins."""
+        return (self._buffer.reading(), self._start)
 
     @property
     def dtype(self) -> DType:
@@ -384,6 +390,23 @@ class XContainer(XExpression, InPlace, binary=_binary, unary=_unary):
 
     # --- views --------------------------------------------------------------------------------
 
+    def __getitem__(self, key: Any) -> Any:
+        """Return a view of the elements that ``key`` selects; see `XExpression`."""
+        found = elements.part(self, key)
+        return super().__getitem__(key) if found is None else found
+
+    def item(self) -> Any:
+        """Return the only element as a Python scalar.
+
+        Raises
+        ------
+        TypeError
+            If there is not exactly one element.
+        """
+        if self._kind is NODE or self.size != 1:
+            return super().item()
+        return elements.number(self)
+
     def _over(self, layout: Map) -> XExpression:
         """Return a writable view of this memory."""
         return self._view_class._wrap(self._buffer, layout, self._dtype)
@@ -410,8 +433,11 @@ class XContainer(XExpression, InPlace, binary=_binary, unary=_unary):
             If the memory cannot be written.
         """
         held = sys.getrefcount(value) > HELD_SETITEM
-        if key is Ellipsis and value.__class__ is XExpression:
-            if direct.assigned(self, value, held):
+        if value.__class__ in NUMBERS and elements.stored(self, key, value):
+            return
+        if value.__class__ is XExpression:
+            to = self if key is Ellipsis else elements.part(self, key)
+            if to is not None and direct.assigned(to, value, held):
                 return
         self._store(key, value, held, False)
 

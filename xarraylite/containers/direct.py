@@ -19,7 +19,8 @@ from ..engine.evaluate import uses_reference
 from ..engine.run import PARALLEL_FROM
 from ..expr.kind import NODE, Kind, Operands
 from ..expr.kind import of as kind_of
-from ..expr.node import Node
+from ..expr.node import Node, Shape
+from ..layout.strided import ROW_MAJOR
 from ..ops.op import Op
 from ..storage.buffer import ALONE, Buffer
 from ..storage.slabs import take
@@ -29,35 +30,48 @@ from .operands import NUMBERS, as_item
 if TYPE_CHECKING:
     from .assign import Writable
     from .container import XContainer
+    from .xarray import XArray
     from .expression import XExpression
 
 _new = object.__new__
 _count = sys.getrefcount
 
 
-def evaluated(e: XExpression) -> tuple[Buffer, Kind] | None:
-    """Return new row-major memory that holds an expression, and its kind; None if it is not done."""
-    kind = e._kind
+def evaluated(cls: type[XArray], kind: Kind, shape: Shape, operands: Operands) -> XArray | None:
+    """Return an expression's values in a new container of a class; None if it is not done.
+
+    In the place of a reading may stand a buffer, to read what it holds now.
+    """
     program = kind.fresh
-    if program is None and kind is not NODE and not uses_reference():
-        program = kind.fresh = direct.fresh(kind) or False
-    if not program or settings.engine == "reference":
-        return None
-    shape, operands = e._shape, e._operands
-    if program.folds:
-        size = math.prod(operands[0])
-        if not 0 < size <= program.limit:
+    if not program:
+        if program is not None or kind is NODE or uses_reference():
             return None
-        size = 1
+        program = kind.fresh = direct.fresh(kind) or False
+        if not program:
+            return None
+    if settings.engine == "reference":
+        return None
+    buffer = _new(Buffer)
+    if program.folds:
+        if not 0 < math.prod(operands[0]) <= program.limit:
+            return None
+        buffer.nbytes = nbytes = program.itemsize
+        buffer._memory, buffer._start, buffer.address = place = take(nbytes)
+        done = program.call(place[2], *operands)
     else:
-        size = math.prod(shape)
+        size = shape[0] if len(shape) == 1 else math.prod(shape)
         if size > program.limit:
             return None
-        operands = (shape, *operands)
-    buffer = _new(Buffer)
-    buffer.nbytes = nbytes = size * program.itemsize
-    buffer._memory, buffer._start, buffer.address = take(nbytes)
-    return (buffer, program.result) if program.call(buffer.address, *operands) is None else None
+        buffer.nbytes = nbytes = size * program.itemsize
+        buffer._memory, buffer._start, buffer.address = place = take(nbytes)
+        done = program.call(place[2], shape, *operands)
+    if done is not None:
+        return None
+    made = _new(cls)
+    made._buffer, made._shape, made._start = buffer, shape, 0
+    made._kind = kind = program.result
+    made._dtype, made._policy = kind.dtype, ROW_MAJOR
+    return made
 
 
 def assigned(to: XContainer, e: XExpression, held: bool) -> bool:
@@ -67,7 +81,7 @@ def assigned(to: XContainer, e: XExpression, held: bool) -> bool:
         return False
     buffer, operands = to._buffer, e._operands
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting != operands.count(buffer._reading)):
+    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._reading)):
         return False
     return program.call(buffer.address + to._start, to._shape, *operands) is None
 
@@ -78,32 +92,33 @@ def updated(to: XContainer, op: Op, value: Any, held: bool) -> bool:
         return False
     buffer, cls, own = to._buffer, value.__class__, 0
     try:
+        # What is read at once needs no reading: its buffer stands for it.
         if cls in NUMBERS:
             kind, low, high = to._kind.table[op, cls]
-            operands = (buffer._reading, to._start, as_item(value, low, high))
+            operands = (buffer, to._start, as_item(value, low, high))
         else:
             kind = to._kind.table[op, value._kind]
             if value._shape != to._shape:
                 return False
-            if hasattr(value, "_operands"):
-                operands = (buffer._reading, to._start, *value._operands)
-                own = 0 if held else value._operands.count(buffer._reading)
+            if value.lasting:
+                operands = (buffer, to._start, *value._operands)
+                own = operands.count(buffer._reading) * (1 if held else 2)
             else:
-                operands = (buffer._reading, to._start, value._buffer._reading, value._start)
+                operands = (buffer, to._start, value._buffer, value._start)
         program = kind.writes[to._kind]
     except (KeyError, AttributeError):
         return False
-    if not program or kind.dtype is not to._dtype:
-        return False
-    if waiting_for(buffer) != own + operands.count(buffer._reading):
+    if not program or kind.dtype is not to._dtype or waiting_for(buffer) != own:
         return False
     return program.call(buffer.address + to._start, to._shape, *operands) is None
 
 
 def waiting_for(buffer: Buffer) -> int:
     """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
-    if buffer.shared or buffer.readonly or buffer.made is not None:
+    if buffer.special:
         return -1
+    if buffer.shared:
+        return -1 if buffer.is_awaited() else 0
     try:
         return _count(buffer._reading) - ALONE
     except AttributeError:

@@ -23,6 +23,7 @@ from ..expr.kind import NODE, Kind, Operands, node_of
 from ..expr.kind import of as kind_of
 from ..expr.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar
 from ..ops.op import Op
+from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..shape import transform as steps
 from ..shape.index import parse_index
@@ -75,6 +76,31 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     return made
 
 
+def again(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
+    """Return an operation whose kind may be known, though a reading has yet to be made."""
+    mine = [x for x in operands if isinstance(x, XExpression)]
+    found = mine[0]._kind.table.get(key) if mine else None
+    if found is None or tracing.running:
+        return written(key, op, *operands)
+    made = _new(XExpression)
+    try:
+        if found.__class__ is tuple:
+            kind, low, high = found
+            made._shape = mine[0]._shape
+            parts = [
+                x.now() if isinstance(x, XExpression) else (as_item(x, low, high),)
+                for x in operands
+            ]
+        else:
+            kind = found
+            made._shape = mine[0]._shape if len(mine) == 1 else ends(mine[0]._shape, mine[1]._shape)
+            parts = [x.now() for x in mine]
+    except KeyError:
+        return written(key, op, *operands)
+    made._kind, made._operands = kind, sum(parts, ())
+    return made
+
+
 def learn(
     key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: XExpression
 ) -> None:
@@ -84,7 +110,8 @@ def learn(
         return
     numbers = [x for x in operands if x.__class__ in NUMBERS]
     if not numbers:
-        if made._kind.items == sum([x.kind_items() for x in operands]):  # type: ignore[attr-defined]
+        items = [x.kind_items() for x in operands if isinstance(x, XExpression)]
+        if len(items) == len(operands) and made._kind.items == sum(items):
             own._kind.learn(key, made._kind)
         return
     if len(operands) != 2 or (op.scalars is not None and type(numbers[0]) is not float):
@@ -109,6 +136,26 @@ def _range(leaf: Kind) -> tuple[int, int] | tuple[None, None]:
     if leaf.dtype.kind == "f":
         return None, None
     return (0, 1) if leaf.dtype.kind == "b" else int_bounds(leaf.dtype)
+
+
+def folded(op: Reduction, x: object) -> XExpression | None:
+    """Return the fold over all dimensions of an expression like one that was folded before."""
+    if not isinstance(x, XExpression) or tracing.running:
+        return None
+    kind = x._kind.table.get(op)
+    shape = x._shape
+    if kind is None or not shape or 0 in shape:
+        return None
+    made = _new(XExpression)
+    made._kind, made._shape, made._operands = kind, (), (shape, *x.now())
+    return made
+
+
+def learn_fold(op: Reduction, x: object, made: object) -> None:
+    """Remember where a fold over all dimensions leads."""
+    if isinstance(x, XExpression) and isinstance(made, XExpression):
+        if x._shape and made._kind.items == x.kind_items() + 1 and x._kind is not NODE:
+            x._kind.learn(op, made._kind)
 
 
 _new = object.__new__
@@ -138,7 +185,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         except (KeyError, AttributeError):
             if not is_operand(other):
                 return NotImplemented
-            return written((op, key_of(other)), op, self, other)
+            return again((op, key_of(other)), op, self, other)
         made = _new(XExpression)
         made._kind, made._shape, made._operands = kind, shape, operands
         return made
@@ -235,6 +282,10 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def kind_items(self) -> int:
         """Return how many operands the handle's kind has."""
         return self._kind.items
+
+    def now(self) -> Operands:
+        """Return the operands of the handle's kind."""
+        return self._operands
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -360,9 +411,9 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
 
     def numpy(self) -> NumpyArray:
         """Evaluate into a new NumPy array."""
-        done = direct.evaluated(self)
-        if done is not None:
-            return done[0].array(self.dtype, self._shape)
+        made = direct.evaluated(self._container, self._kind, self._shape, self._operands)
+        if made is not None:
+            return made._buffer.array(made._dtype, self._shape)
         buffer, layout = engine.evaluate(self.node, tiled=False)
         return read(buffer, self.dtype, layout)
 

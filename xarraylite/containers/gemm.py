@@ -22,6 +22,7 @@ from ..dtypes.names import (
 )
 from ..layout.strided import Strided
 from ..storage.buffer import Buffer
+from ..storage.memory import Memory
 from .blas import multiply
 from .contract import Gemm, Labels, count
 

@@ -385,13 +385,13 @@ class XJagged(XJaggedExpression, InPlace):
             value = made._flat._reshaped(made._shape.as_tuple()) if smooth else made
         operand: Any = spread(value, self.rows, "assignment")
         if isinstance(operand, Node):
-            operand = XExpression(operand)
+            operand = XExpression._of(operand)
         self._array._store(Ellipsis, operand, held, noalias)
 
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         operand: Any = spread(value, self.rows, f"in-place {op.name}")
         if isinstance(operand, Node):
-            operand = XExpression(operand)
+            operand = XExpression._of(operand)
         self._array._update(op, operand, held, noalias)
 
     def fill(self, value: object) -> None:

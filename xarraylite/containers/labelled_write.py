@@ -99,7 +99,7 @@ def assign_labelled(
     del call, dense
     let_go(labelled, held, noalias, buffer)
     if not isinstance(result, Product):
-        write(destination, result, None, held, noalias)
+        write(destination, result, labelled, held, noalias)
         return
     assert isinstance(place, Strided), "BLAS is planned for strided destinations only"
     if result.shares_memory(buffer, place):
@@ -257,7 +257,7 @@ def computed(
             remember(call, Recipe.of(result, call, place, labels, explained_as))
     else:
         made = Filled(engine.evaluate(result, place)[0], place, value.dtype)
-    made.buffer.made = explained_as
+    made.buffer.made, made.buffer.special = explained_as, True
     return made
 
 

@@ -28,6 +28,9 @@ class HasNode:
 
     __slots__ = ("__weakref__",)
 
+    #: Whether it goes on meaning the values that memory had, as expressions do.
+    lasting: ClassVar[bool] = True
+
     @property
     def node(self) -> Node:
         """The expression's node."""
@@ -42,6 +45,8 @@ class Evaluates:
     """Base of what says itself how it is evaluated."""
 
     __slots__ = ()
+
+    lasting: ClassVar[bool] = True
 
     def evaluated(self, text: object = None) -> Any:
         """Return the values in memory: what ``xl.eval`` makes of it, and of labels in a text."""

@@ -43,7 +43,8 @@ def protect(
     held : bool
         Whether others than the assignment hold ``value``.
     """
-    consumed = buffer.release(0 if held else _own(buffer, root, top, value))
+    kept = held and getattr(value, "lasting", False)
+    consumed = buffer.release(*(0, 0) if kept else _own(buffer, root, top, value))
     try:
         yield
     finally:
@@ -51,21 +52,21 @@ def protect(
             consumed.expire("its own assignment has consumed it")
 
 
-def _own(buffer: Buffer, root: Node, top: Node | None, value: object) -> int:
-    """Count the references to the buffer's reading that an assigned expression holds.
+def _own(buffer: Buffer, root: Node, top: Node | None, value: object) -> tuple[int, int]:
+    """Count the references to the buffer's reading that an assigned expression holds; with its id.
 
-    0 if one of its leaves, or a node above them, may have users outside the expression.
+    None if one of its leaves, or a node above them, may have users outside the expression.
     """
     order = postorder(root)
     leaves = [n for n in order if isinstance(n, Leaf) and buffer.is_read_by(n.reading)]
     if not leaves:
-        return 0
+        return 0, 0
     count = len(leaves)
     if isinstance(value, HasNode):
         count += value.references(leaves[0].reading)
-    within = {id(leaf) for leaf in leaves}
+    within, which = {id(leaf) for leaf in leaves}, id(leaves[0].reading)
     del leaves  # references are counted now
-    return 0 if _shared_below(order, within, id(top)) else count
+    return (0, 0) if _shared_below(order, within, id(top)) else (count, which)
 
 
 def _shared_below(order: list[Node], within: set[int], top: int) -> bool:

@@ -124,7 +124,7 @@ class Recipe:
         if packs or left is None or right is None or not place.size:
             return None
         _, first, second = call
-        if left.memory is not first.reading or right.memory is not second.reading:
+        if not (left.memory.is_same(first.reading) and right.memory.is_same(second.reading)):
             return None
         groups = (gemm.stack, gemm.rows, gemm.columns, product.extents)
         out = matrices(place.based(), labels, *groups)
@@ -174,7 +174,7 @@ class Recipe:
         """Return the product in new memory."""
         buffer = Buffer.allocate(self.nbytes)
         self.run(*self.arrays(call), buffer, 0)
-        buffer.made = self.made
+        buffer.made, buffer.special = self.made, True
         return Filled(buffer, self.place, self.dtype)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from .._errors import LayoutError, ShapeError
 from ..engine import evaluate as engine
 from ..engine.target import Target
-from ..expr.kind import Kind
 from ..layout.layout import Layout
 from ..layout.memory import map_of
 from ..layout.spec import ArraySpec
@@ -33,9 +32,6 @@ from .operands import Evaluates, Lifted
 from .pickling import restore
 from .readers import protect
 from .remembered import Filled
-
-
-_new = object.__new__
 
 
 class XView(XContainer):
@@ -126,14 +122,6 @@ class XArray(XContainer):
         self = cls.__new__(cls)
         self._lie(buffer, layout, dtype)
         self._policy = policy
-        return self
-
-    @classmethod
-    def _fresh(cls, buffer: Buffer, kind: Kind, shape: tuple[int, ...]) -> XArray:
-        """Return a row-major container over new memory."""
-        self = _new(cls)
-        self._buffer, self._kind, self._shape, self._start = buffer, kind, shape, 0
-        self._dtype, self._policy = kind.dtype, ROW_MAJOR
         return self
 
     @classmethod
@@ -485,6 +473,10 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     >>> str(xl.eval(a + 1, layout="{0:T(4)}").spec)
     's64[2]{0:T(4)}'
     """
+    if value.__class__ is XExpression and layout is None and labels is None:
+        made = direct.evaluated(XArray, value._kind, value._shape, value._operands)
+        if made is not None:
+            return made
     if isinstance(value, XLabelled) or labels is not None:
         if isinstance(value, XLabelled) and isinstance(value, Evaluates):
             computed: XContainer = value.evaluated(labels)
@@ -495,10 +487,6 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     if isinstance(value, Lifted):
         evaluated: XContainer = value.evaluated()
         return evaluated
-    if isinstance(value, XExpression) and layout is None:
-        done = direct.evaluated(value)
-        if done is not None:
-            return XArray._fresh(*done, value._shape)
     node = values_node(value, None, "eval")
     if layout is not None:
         place, order = layout_of(node.shape, layout, None, node.dtype, "eval")

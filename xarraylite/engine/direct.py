@@ -125,6 +125,8 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     fold = isinstance(kind.op, Reduction)
     body = kind.args[0] if fold else kind
     leaves = list(leaves_of(body))
+    if _folds_inside(body):
+        return None
     if body.rank > MOST_DIMENSIONS or any([not _falls(leaf) for leaf in leaves]):
         return None
     sample = _sample(kind, body)
@@ -152,6 +154,16 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     return Direct(launcher_of(packed), target.dtype.itemsize, limit, fold, target, kernel)
 
 
+def _folds_inside(body: Kind) -> bool:
+    stack = [body]
+    while stack:
+        kind = stack.pop()
+        if isinstance(kind.op, Reduction):
+            return True
+        stack.extend(kind.args)
+    return False
+
+
 def _is_row(leaf: Kind, rank: int) -> bool:
     return leaf.scalar or leaf.rank == 0 or (leaf.strides is None and leaf.rank == rank)
 
@@ -159,15 +171,17 @@ def _is_row(leaf: Kind, rank: int) -> bool:
 def _sample(kind: Kind, body: Kind) -> Leaf | Reduce:
     """Return an expression of a kind over memory that does not exist."""
     operands: list[object] = [(2,) * body.rank] if body is not kind else []
-    nowhere = Buffer.allocate(0)
     for number, leaf in enumerate(leaves_of(body)):
         if leaf.scalar:
             operands.append(1)
         else:
-            reading = Reading.of(nowhere)
+            reading = Reading.of(_NOWHERE)
             reading.address = (number + 1) << 40  # apart from all others
             operands.extend((reading, 0))
     return node_of(kind, (2,) * kind.rank, operands)  # type: ignore[return-value]
+
+
+_NOWHERE = Buffer.allocate(0)
 
 
 def _lowered(graph: Graph, fold: bool) -> Lowered | None:

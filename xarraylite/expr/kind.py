@@ -151,10 +151,22 @@ def row_major(dtype: DType, rank: int) -> Kind:
 
 def leaf(dtype: DType, place: Strided) -> Kind:
     """Return the kind of elements in strided memory."""
-    rank = len(place.shape)
-    if place.is_row_major():
-        return row_major(dtype, rank)
-    return _interned((dtype, place.strides), None, (), dtype, rank, 2, place.strides)
+    return leaf_of(dtype, place.shape, place.strides)
+
+
+def leaf_of(dtype: DType, shape: Shape, strides: Shape) -> Kind:
+    """Return the kind of elements of a shape that lie with strides."""
+    rank, expected = len(shape), 1
+    for k in range(rank - 1, -1, -1):
+        extent = shape[k]
+        if extent != 1:
+            if strides[k] != expected and 0 not in shape:
+                known = _kinds.get((dtype, strides))
+                if known is not None:
+                    return known
+                return _interned((dtype, strides), None, (), dtype, rank, 2, strides)
+            expected *= extent
+    return _kinds.get((dtype, rank)) or row_major(dtype, rank)
 
 
 def scalar(dtype: DType) -> Kind:
@@ -182,11 +194,14 @@ def strides_of(kind: Kind, shape: Shape) -> Shape:
 # --- nodes -------------------------------------------------------------------------------------
 
 
-def of(root: Node) -> tuple[Kind, Operands] | None:
-    """Return the kind of a node and its operands; None if it has none."""
+def of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:
+    """Return the kind of a node and its operands; None if it has none.
+
+    Of a function being traced an argument that is a scalar is an operand as its node.
+    """
     operands: list[Any] = []
     try:
-        return _of(root, operands, [MOST]), tuple(operands)
+        return _of(root, operands, [MOST], traced), tuple(operands)
     except _None:
         return None
 
@@ -195,31 +210,33 @@ class _None(Exception):
     """A node has no kind."""
 
 
-def _of(node: Node, operands: list[Any], left: list[int]) -> Kind:
+def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
     """Return the kind of a node, and append its operands; ``left`` bounds the recursion."""
     left[0] -= 1
     if left[0] < 0:
         raise _None
     if type(node) is Leaf:
         reading = node.reading
-        if type(node.map) is not Strided or reading.late or reading.stale is not None:
+        if type(node.map) is not Strided or reading.stale is not None:
+            raise _None
+        if reading.late and not (traced and reading.traced):
             raise _None
         operands.extend((reading, node.map.byte_start(node.dtype.itemsize)))
         return leaf(node.dtype, node.map)
     if type(node) is Scalar:
         value = plain(node.value, node.dtype)
-        if value is None or node.weak is not None or node.parameter >= 0:
+        if value is None or node.weak is not None or (node.parameter >= 0 and not traced):
             raise _None
-        operands.append(value)
+        operands.append(value if node.parameter < 0 else node)
         return scalar(node.dtype)
     if type(node) is Elementwise:
         if isinstance(node.op, UserOp) or not all([_ends(node.shape, a.shape) for a in node.args]):
             raise _None
-        args = tuple([_of(arg, operands, left) for arg in node.args])
+        args = tuple([_of(arg, operands, left, traced) for arg in node.args])
         return elementwise(node.op, node.dtype, args)
     if type(node) is Reduce and node.shape == () and node.arg.shape:
         operands.append(node.arg.shape)
-        return reduction(node.op, _of(node.arg, operands, left))
+        return reduction(node.op, _of(node.arg, operands, left, traced))
     raise _None
 
 

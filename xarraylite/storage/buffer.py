@@ -24,6 +24,7 @@ copy and its own list of free places, so both processes go on cutting without me
 from __future__ import annotations
 
 import contextlib
+import operator
 import re
 import sys
 import sysconfig
@@ -62,6 +63,9 @@ class Buffer(Memory):
         Set by a container that has moved to another buffer: nobody will write here again.
     shared : bool
         Whether other buffers may have the same bytes: this one was borrowed, or given out.
+    special : bool
+        Whether a writer has more to ask than who is reading: it is read-only, a product's result,
+        or another writer is about to move its readings.
     """
 
     __slots__ = ("_mark", "_reading")
@@ -71,7 +75,9 @@ class Buffer(Memory):
     kept: bool = False
     retired: bool = False
     shared: bool = False
+    special: bool = False
 
+    _moving: bool = False
     _mark: weakref.ref[Reading]
     _reading: Reading
 
@@ -86,16 +92,24 @@ class Buffer(Memory):
     ) -> None:
         self._memory, self._start, self.address, self.nbytes = memory, start, address, nbytes
         if readonly:
-            self.readonly = True
+            self.readonly = self.special = True
         if owner is not None:
             self.owner, self.shared = owner, True
 
     @staticmethod
     def allocate(nbytes: int) -> Buffer:
         """Return uninitialised bytes, aligned to 64; see `slabs.take`."""
+        nbytes = operator.index(nbytes)
         made = _new(Buffer)
         made._memory, made._start, made.address = take(nbytes)
         made.nbytes = nbytes
+        return made
+
+    @staticmethod
+    def lent(memory: Memory) -> Buffer:
+        """Return a buffer over the bytes of another object, which may be written through both."""
+        made = Buffer(memory._memory, memory._start, memory.address, memory.nbytes)
+        made.shared = True
         return made
 
     @staticmethod
@@ -202,19 +216,22 @@ class Buffer(Memory):
 
     def is_awaited(self) -> bool:
         """Tell whether any expression refers to these bytes."""
+        if self.shared and not _shared_readings:
+            return False
         with guard():
             if self.shared or not COUNTS:
                 return bool(self._live())
             return hasattr(self, "_reading") and sys.getrefcount(self._reading) > ALONE
 
-    def release(self, own: int = 0) -> Reading | None:
+    def release(self, own: int = 0, which: int = 0) -> Reading | None:
         """Let every expression that refers to these bytes keep them, before they are written.
 
         Parameters
         ----------
-        own : int
-            References to the current reading that belong to the expression about to be written
-            here, if nobody else holds that expression or a part of it that reads these bytes.
+        own, which : int
+            References to a reading, given by its ``id``, that belong to the expression about to be
+            written here, if nobody else holds that expression or a part of it that reads these
+            bytes.
 
         Returns
         -------
@@ -228,33 +245,37 @@ class Buffer(Memory):
         SizeError, MemoryError
             If the bytes cannot be copied; nothing has changed then.
         """
-        if self.made is not None:
-            self.made = None
-        kept = None
-        readings = self._taken(own)
-        while readings:
-            reading, held = readings.pop()
-            count = sys.getrefcount(reading) - _TAKEN if COUNTS else held + 1
-            if held and count == held:
-                kept = reading
-            elif count > 0:
-                self._move(reading)
-        return kept
-
-    def _taken(self, own: int) -> list[tuple[Reading, int]]:
-        """Take the readings of these bytes away from their buffers; ``own`` belongs to this one's."""
         with guard():
-            if self.shared or not COUNTS:
-                mark = getattr(self, "_mark", None)
-                mine = None if mark is None else mark()
-                self._mark = _NOBODY
-                return [(r, own if r is mine else 0) for r in self._live()]
+            while self._moving:
+                guard().wait()
+            kept = None
+            readings = self._taken()
+            self._moving = self.special = True
             try:
-                taken = [(self._reading, own)]
-            except AttributeError:
-                return []
-            del self._reading
-            return taken
+                while readings:
+                    reading = readings.pop()
+                    held = own if id(reading) == which else 0
+                    count = sys.getrefcount(reading) - _TAKEN if COUNTS else held + 1
+                    if held and count == held:
+                        kept = reading
+                    elif count > 0:
+                        self._move(reading)
+            finally:
+                self._moving, self.made, self.special = False, None, self.readonly
+                guard().notify_all()
+            return kept
+
+    def _taken(self) -> list[Reading]:
+        """Take the readings of these bytes away from their buffers."""
+        if self.shared or not COUNTS:
+            self._mark = _NOBODY
+            return self._live()
+        try:
+            taken = [self._reading]
+        except AttributeError:
+            return []
+        del self._reading
+        return taken
 
     def _live(self) -> list[Reading]:
         """Return the readings of all shared buffers that have bytes of this one."""
@@ -299,10 +320,10 @@ def _measure() -> tuple[int, int]:
     buffer = Buffer.allocate(0)
     buffer._reading = Reading.of(buffer)
     alone = sys.getrefcount(buffer._reading)
-    readings = [(buffer._reading, 0)]
+    readings = [buffer._reading]
     del buffer._reading
     while readings:
-        reading, _ = readings.pop()
+        reading = readings.pop()
         taken = sys.getrefcount(reading)
     return alone, taken
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
 from .._config import settings
@@ -36,15 +34,13 @@ def take(nbytes: int) -> Block:
     MemoryError
         If the system refuses.
     """
-    if type(nbytes) is not int:
-        nbytes = operator.index(nbytes)
     if nbytes < 0 or nbytes > settings.max_result_bytes or nbytes > INT64_MAX:
         raise SizeError(_size_message(nbytes))
     counters.allocations += 1
     counters.bytes += nbytes
     if nbytes > _SMALL:
         return aligned_bytes(nbytes) if nbytes < POOL_FROM else pool.take(nbytes)
-    lines = (nbytes + ALIGNMENT - 1) // ALIGNMENT or 1
+    lines = (nbytes + 63) >> 6  # of 64 bytes
     memory, first, free = _slabs[lines]
     try:
         start = free.pop()
@@ -65,7 +61,7 @@ def _new_slab(lines: int) -> _Slab:
     buffer and then dropped.
     """
     memory, start, address = aligned_bytes(_SLAB)
-    step = lines * ALIGNMENT
+    step = (lines or 1) * ALIGNMENT
     last = start + (_SLAB // step - 1) * step
     return memory, address - start, list(range(last, start - 1, -step))
 
