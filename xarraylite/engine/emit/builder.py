@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 
 from .routine import LLVM, Routine
 
@@ -41,10 +42,23 @@ _METADATA = """\
 !8 = !{!1, !3}
 !9 = !{!1, !2}
 !10 = !{i32 1}
+!11 = !{!"llvm.loop.unroll.disable"}
+!12 = !{!"llvm.loop.interleave.count", i32 1}
 """
 
 #: What a kernel's function may be told: it ends, and exceptions do not pass through it.
 _ATTRIBUTES = "nounwind mustprogress willreturn"
+
+
+class Pace(Enum):
+    """How much code may be spent on a loop: code costs time to compile."""
+
+    FULL = 0
+    """As much as LLVM sees fit."""
+    ROLLED = 1
+    """It may become vectors, several at a time, but it is not unrolled."""
+    SLOW = 2
+    """It may become vectors, one at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +176,12 @@ class Local:
 class Builder:
     """Collects the instructions of ``i32 kernel(i64 block)``."""
 
-    __slots__ = ("_entry", "_lines", "_number", "_routines", "block", "label")
+    __slots__ = ("_entry", "_lines", "_loops", "_number", "_routines", "block", "label")
 
     def __init__(self) -> None:
         self._entry: list[str] = []
         self._lines: list[str] = []
+        self._loops: list[str] = []
         self._number = 0
         self._routines: dict[Routine, str] = {}
         self.label = "start"
@@ -223,7 +238,9 @@ class Builder:
         self.label = label
 
     @contextmanager
-    def loop(self, low: Value | int, high: Value | int, step: int = 1) -> Iterator[Value]:
+    def loop(
+        self, low: Value | int, high: Value | int, step: int = 1, pace: Pace = Pace.FULL
+    ) -> Iterator[Value]:
         """Emit a loop over ``range(low, high, step)``; yields the index."""
         body, latch, done = self._labels("loop", "next", "done")
         first = low if isinstance(low, Value) else self.integer(low)
@@ -242,8 +259,17 @@ class Builder:
         self.enter(latch)
         self.line(f"{following} = add nsw i64 {index.text}, {step}")
         again = Value(self, "i64", following) < high
-        self.line(f"br i1 {again.text}, label %{body}, label %{done}")
+        self.line(f"br i1 {again.text}, label %{body}, label %{done}{self._hints(pace)}")
         self.enter(done)
+
+    def _hints(self, pace: Pace) -> str:
+        """Return what a loop's last branch tells LLVM."""
+        if pace is Pace.FULL:
+            return ""
+        number = 13 + len(self._loops)
+        hints = "!11" if pace is Pace.ROLLED else "!11, !12"
+        self._loops.append(f"!{number} = distinct !{{!{number}, {hints}}}\n")
+        return f", !llvm.loop !{number}"
 
     @contextmanager
     def repeat(self) -> Iterator[tuple[str, str]]:
@@ -344,7 +370,8 @@ class Builder:
             "  ret i32 0",
             "}",
         ]
-        return Module("\n".join(lines) + "\n" + _METADATA, tuple(self._routines.items()))
+        text = "\n".join(lines) + "\n" + _METADATA + "".join(self._loops)
+        return Module(text, tuple(self._routines.items()))
 
 
 def _tags(scope: str) -> str:

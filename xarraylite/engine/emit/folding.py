@@ -16,7 +16,7 @@ from enum import Enum
 from ...ops.reductions import Reduction
 from . import routine
 from .body import Apply, Body, apply, emit_body, emit_instruction, invariant, through
-from .builder import Builder, Local, Value
+from .builder import Builder, Local, Pace, Value
 from .lanes import LANED, LANES, fold_lanes
 from .memory import fetch, keep
 from .tokens import token
@@ -232,17 +232,19 @@ class Fold:
                 self.push(self.value(j), place, j - low)
             return width
         row = block_size(self.spec) // FOLDED
-        kept = width.least(row)
-        with b.loop(0, kept) as j:
-            self.push(self.value(low + j), place, j)
-        done = width // row * row
-        with b.loop(low + kept, low + done, row) as start:
-            with b.loop(0, row) as j:
-                self.push(self.combine(self.pull(place, j), self.value(start + j)), place, j)
-        done = done.greatest(kept)
-        with b.loop(done, width) as j:
-            self.push(self.value(low + j), place, j - done + kept)
-        return width + (kept - done)
+        end = low + width
+        with b.loop(low, end, row, Pace.SLOW) as start:
+            rest = (end - start).least(row)
+            first = start.equals(low)
+            with b.either((rest < row) | first) as branches:
+                # The first row, and what is left beyond the last whole one, beside each other.
+                to = b.select(first, b.integer(0), row)
+                with b.loop(0, rest, 1, Pace.SLOW) as j:
+                    self.push(self.value(start + j), place, to + j)
+                branches.otherwise()
+                with b.loop(0, row) as j:
+                    self.push(self.combine(self.pull(place, j), self.value(start + j)), place, j)
+        return b.select(width > row, width % row + row, width)
 
     def halve(self, width: Value) -> Value:
         """Emit the fold of ``width`` values in scratch into one, and return that.
@@ -256,7 +258,7 @@ class Fold:
             b.stop_unless(loop, wide > 1)
             half = (wide + 1) // 2
             half = b.select(wide > 16, half | 1, half)
-            with b.loop(0, wide - half) as j:
+            with b.loop(0, wide - half, 1, Pace.SLOW) as j:
                 pair = self.combine(self.pull(self.values, j), self.pull(self.values, j + half))
                 self.push(pair, self.values, j)
             left.set(half)
@@ -273,7 +275,7 @@ class Fold:
     def groups(self, address: Value, width: Value) -> None:
         """Emit the fold of ``width`` values in scratch into the total, `LANES` at a time."""
         size = value_bytes(self.spec.body.dtype)
-        with self.b.loop(0, width, LANES) as j:
+        with self.b.loop(0, width, LANES, Pace.SLOW) as j:
             self.take(self.lanes(address + j * size, width - j))
 
     # --- results ------------------------------------------------------------------------------

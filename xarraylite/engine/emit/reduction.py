@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .builder import Builder, Local, Module, Value
+from .builder import Builder, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
 from .walkers import DType, Odometer, constants, load_words, place
 
@@ -42,7 +42,7 @@ def emit_reduce(spec: ReduceSpec) -> Module:
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     kept = Odometer.at(b, "k", spec.kept, words, moving, words["t0"])
     fold = Fold.of(b, spec, words, _SCRATCH[spec.form](spec))
-    with b.loop(words["t0"], words["t1"]):
+    with b.loop(words["t0"], words["t1"], 1, Pace.SLOW):
         _FOLD[spec.form](fold, [pointer.get() for pointer in moving.values()])
         kept.step()
     return b.module()
@@ -61,9 +61,9 @@ def _fold_along(fold: Fold, pointers: list[Value]) -> None:
     block = 1 if spec.joins and spec.compensated else block_size(spec)
     rows, moving = _rows(fold, pointers)
     fold.start()
-    with b.loop(words["r0"], words["r1"]):
+    with b.loop(words["r0"], words["r1"], 1, Pace.SLOW):
         row = fold.along([pointer.get() for pointer in moving])
-        with b.loop(words["j0"], words["j1"], block) as low:
+        with b.loop(words["j0"], words["j1"], block, Pace.SLOW) as low:
             width = row.fill(low, (words["j1"] - low).least(block))
             if spec.laned:
                 with b.either(width <= SHORT) as branches:
@@ -84,13 +84,13 @@ def _fold_across(fold: Fold, pointers: list[Value]) -> None:
     b, words, spec = fold.b, fold.words, fold.spec
     end, block = words["j1"], block_of(spec.body.dtype)
     summed = spec.joins and spec.compensated
-    with b.loop(words["j0"], end, block) as left:
+    with b.loop(words["j0"], end, block, Pace.SLOW) as left:
         tile = _Tile(fold, left, (left + block).least(end))
         rows, moving = _rows(fold, pointers)
         tile.each(lambda j: fold.push(words["z"], fold.values, j))
         (_sum_rows if summed else _fold_rows)(tile, rows, moving)
         to = spec.operands[0]
-        with b.loop(tile.left, tile.right) as j:
+        with b.loop(tile.left, tile.right, 1, Pace.SLOW) as j:
             done = fold.pull(fold.values, j - left)
             if summed:
                 done = fold.compensate(done, fold.pull(fold.counter, j - left))
@@ -108,7 +108,7 @@ class _Tile:
 
     def each(self, emit: Callable[[Value], None]) -> None:
         """Emit a loop over the tile's places in scratch."""
-        with self.fold.b.loop(0, self.right - self.left) as j:
+        with self.fold.b.loop(0, self.right - self.left, 1, Pace.SLOW) as j:
             emit(j)
 
     def merge(self, level: Value) -> None:
@@ -144,7 +144,7 @@ def _fold_rows(tile: _Tile, rows: Odometer, moving: list[Local]) -> None:
     """Fold all rows into the tile, by way of a binary counter of tiles."""
     fold, b, words = tile.fold, tile.fold.b, tile.fold.words
     count, filled = b.local(0), b.local(0)
-    with b.loop(words["r0"], words["r1"]):
+    with b.loop(words["r0"], words["r1"], 1, Pace.SLOW):
         row = fold.along([pointer.get() for pointer in moving])
         with b.loop(tile.left, tile.right) as j:
             total = fold.pull(fold.values, j - tile.left)
@@ -168,7 +168,7 @@ def _sum_rows(tile: _Tile, rows: Odometer, moving: list[Local]) -> None:
     fold, b, words = tile.fold, tile.fold.b, tile.fold.words
     zero = Value(b, words["z"].type, "zeroinitializer")
     tile.each(lambda j: fold.push(zero, fold.counter, j))
-    with b.loop(words["r0"], words["r1"]):
+    with b.loop(words["r0"], words["r1"], 1, Pace.SLOW):
         row = fold.along([pointer.get() for pointer in moving])
         with b.loop(tile.left, tile.right) as j:
             at, part = j - tile.left, row.value(j)
