@@ -88,7 +88,7 @@ def scalar_library() -> dict[str, FunctionType]:
 
 
 @cache
-def _scalar(name: str) -> Any:
+def scalar(name: str) -> Any:
     """Return the compiled form of one scalar function, which callers inline."""
     return _jitted(scalar_library()[name])
 
@@ -100,7 +100,7 @@ def _jitted(function: FunctionType) -> Any:
         if name in INTRINSICS and getattr(bits, name, None) is namespace.get(name):
             namespace[name] = INTRINSICS[name]
         elif name in library and namespace.get(name) is library[name]:
-            namespace[name] = _scalar(name)
+            namespace[name] = scalar(name)
     copy = FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
     )
@@ -140,7 +140,7 @@ def _compiled(routine: Routine) -> Any:
     code = compile(source, "<routine>", "exec")
     namespace: dict[str, Any] = {"__name__": "xarraylite.routine", **CASTS}
     library = scalar_library()
-    namespace |= {name: _scalar(name) for name in names_of(code) if name in library}
+    namespace |= {name: scalar(name) for name in names_of(code) if name in library}
     if routine.op is not None:
         namespace["user"] = _jitted(routine.op.function)
     exec(code, namespace)  # an expression of our own tokens, see emit/routine.py
@@ -225,11 +225,22 @@ def _plain(text: str, name: str, routine: Routine) -> str:
     return _normalised(str(module), routine)
 
 
+def _outside(declaration: str) -> str:
+    """Return what LLVM may know of a function of the C library: it computes, and does no more.
+
+    Nobody reads what it leaves in ``errno``.  LLVM knows its own functions, and one that takes a
+    pointer may write there.
+    """
+    if "@llvm." in declaration:
+        return ""
+    return " nounwind willreturn" + ("" if "ptr" in declaration else " memory(none)")
+
+
 _DROPPED = re.compile(r"(;|source_filename|target |attributes |!|$)")
 _DEFINE = re.compile(r"define (?:[a-z_]+ )*?(.*?) ?@body\(.*\{$")
 _NAME = re.compile(r'@(?:[\w.$]+|"[^"]*")')
 _OWN = re.compile(r'^(?:define [^@]*)?(@(?!body\()(?:[\w.$]+|"[^"]*"))(?: = |\()', re.MULTILINE)
-_ATTRIBUTES = re.compile(r" #\d+|, ![a-z.]+ ![0-9]+")
+_ATTRIBUTES = re.compile(r" #\d+|, ![a-z.]+ ![0-9]+| (local_)?unnamed_addr")
 
 
 def _normalised(text: str, routine: Routine) -> str:
@@ -243,7 +254,8 @@ def _normalised(text: str, routine: Routine) -> str:
             lines.append(f"{head} alwaysinline nounwind mustprogress {{")
         else:
             code, _, _ = line.partition(" ;")
-            lines.append(_ATTRIBUTES.sub("", code).rstrip())
+            code = _ATTRIBUTES.sub("", code).rstrip()
+            lines.append(code + _outside(code) if code.startswith("declare ") else code)
     plain = "\n".join(lines).replace("@llvm.fmuladd.", "@xl.muladd.") + "\n"
     own = {name: f"@body.{k}" for k, name in enumerate(dict.fromkeys(_OWN.findall(plain)))}
     return _NAME.sub(lambda found: own.get(found[0], found[0]), plain)
