@@ -310,7 +310,13 @@ def test_an_odometer_visits_every_position() -> None:
     extents, strides = (2, 3, 4), (100, 10, 1)
     b = Builder()
     block = np.array([0, 0, 7, *extents, *strides, *[0] * 24])
-    names = ["first", "steps", "p0", *[f"n_t{d}" for d in range(3)], *[f"s0_t{d}" for d in range(3)]]
+    names = [
+        "first",
+        "steps",
+        "p0",
+        *[f"n_t{d}" for d in range(3)],
+        *[f"s0_t{d}" for d in range(3)],
+    ]
     words = {name: fetch(b, "i64", b.block, k, "src") for k, name in enumerate(names)}
     pointer = b.local(words["p0"])
     loops = Odometer.at(b, "t", 3, words, {0: pointer}, words["first"])

@@ -70,7 +70,14 @@ def is_private(routine: Routine) -> bool:
 
 
 def _key(routine: Routine) -> str:
-    parts = ["routine", routine.text, *routine.args, routine.result, archive.digest_of_sources(), *_versions()]
+    parts = [
+        "routine",
+        routine.text,
+        *routine.args,
+        routine.result,
+        archive.digest_of_sources(),
+        *_versions(),
+    ]
     if routine.op is not None:
         parts.append(fingerprint(routine.op.function))
     return store.cache_key(parts)

@@ -128,7 +128,9 @@ class Kernels:
             module = emit()
             text = bodies.assembled(module)
             key = key_of(text)
-            lasting = "" if any(bodies.is_private(routine) for routine, _ in module.routines) else key
+            lasting = (
+                "" if any(bodies.is_private(routine) for routine, _ in module.routines) else key
+            )
             image = store.load(key) if lasting else None
             if image is not None:
                 try:

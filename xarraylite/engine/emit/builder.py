@@ -222,9 +222,7 @@ class Builder:
     def select(self, test: Value, first: Value, other: Value | int) -> Value:
         """Return one of two values."""
         kind = first.type
-        return self.make(
-            kind, f"select i1 {test.text}, {kind} {first.text}, {kind} {_text(other)}"
-        )
+        return self.make(kind, f"select i1 {test.text}, {kind} {first.text}, {kind} {_text(other)}")
 
     # --- control flow -------------------------------------------------------------------------
 
@@ -344,7 +342,12 @@ class Builder:
         return self.make(type, f"load {type}, ptr {at}, align {align}{_tags(scope)}")
 
     def store(
-        self, value: Value, address: Value, index: Value | int, scope: str, align: int = 1,
+        self,
+        value: Value,
+        address: Value,
+        index: Value | int,
+        scope: str,
+        align: int = 1,
         streamed: bool = False,
     ) -> None:
         """Store one element; ``streamed`` past the caches, where the address is aligned."""

@@ -164,7 +164,9 @@ class Fold:
     known: Mapping[int, Value] = field(default_factory=dict)
 
     @staticmethod
-    def of(b: Builder, spec: ReduceSpec, words: Mapping[str, Value], sizes: tuple[int, int]) -> Fold:
+    def of(
+        b: Builder, spec: ReduceSpec, words: Mapping[str, Value], sizes: tuple[int, int]
+    ) -> Fold:
         """Emit the scratch, of so many bytes, and the variables of a fold."""
         zero, count = Value(b, words["z"].type, "zeroinitializer"), b.local(0)
         values, counter = b.scratch(sizes[0]), b.scratch(sizes[1])
@@ -337,4 +339,11 @@ class Fold:
     def store(self, value: Value, address: Value, index: Value | int = 0) -> None:
         """Emit the store of a result."""
         to = self.spec.operands[0]
-        keep(self.b, to.memory, through(self.b, routine.encode(to.dtype), value), address, index, "dst")
+        keep(
+            self.b,
+            to.memory,
+            through(self.b, routine.encode(to.dtype), value),
+            address,
+            index,
+            "dst",
+        )

@@ -25,9 +25,7 @@ _ORDER = {
 
 #: Folds that there are, by name of the operation and of the register type.
 LANED = {
-    (op, value)
-    for op in (*_PLAIN, *_ORDER)
-    for value in ("f32", "f64", "i32", "i64", "u32", "u64")
+    (op, value) for op in (*_PLAIN, *_ORDER) for value in ("f32", "f64", "i32", "i64", "u32", "u64")
 }
 
 
@@ -38,9 +36,7 @@ def fold_lanes(b: Builder, op: str, kind: str, address: Value, count: Value, res
     values = b.load(many, address, 0, "tmp")
     numbers = ", ".join(f"i64 {k}" for k in range(LANES))
     limit = _everywhere(b, count)
-    inside = b.make(
-        f"<{LANES} x i1>", f"icmp slt <{LANES} x i64> <{numbers}>, {limit.text}"
-    )
+    inside = b.make(f"<{LANES} x i1>", f"icmp slt <{LANES} x i64> <{numbers}>, {limit.text}")
     other = _everywhere(b, rest)
     values = b.make(
         many,
@@ -82,6 +78,4 @@ def _fold(b: Builder, op: str, kind: str, low: Value, high: Value, width: int) -
     if kind[0] == "f":
         missing = b.make(truth, f"fcmp uno {many} {low.text}, {low.text}")
         first = b.make(truth, f"or {truth} {first.text}, {missing.text}")
-    return b.make(
-        many, f"select {truth} {first.text}, {many} {low.text}, {many} {high.text}"
-    )
+    return b.make(many, f"select {truth} {first.text}, {many} {low.text}, {many} {high.text}")
