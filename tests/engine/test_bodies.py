@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import xarraylite as xl
 from xarraylite._config import settings
 from xarraylite.engine import archive, bodies, jit, machine, store
 from xarraylite.engine.archive import Archive

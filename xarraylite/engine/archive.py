@@ -40,19 +40,19 @@ _ENTRY = struct.Struct("<16sII")
 
 #: What texts are compressed against, the most frequent last.
 _DICTIONARY = (
-    "declare i1 @llvm.is.fpclass.f64(double, i32 immarg)\n"
-    "declare double @llvm.copysign.f64(double, double)\ndeclare float @llvm.fabs.f32(float)\n"
-    "declare double @llvm.fabs.f64(double)\n = tail call double @llvm.fabs.f64(double %"
-    " = extractvalue { double, double } %0, 1\n = insertvalue { float, float } poison, float %"
-    " = phi double [ 0x = fptrunc double % to float\n = fpext float % to double\n"
-    " = icmp eq i64 % = icmp slt i32 % = add nsw i64 % = and i64 % = lshr i32 % = shl nuw i32 %"
-    " = bitcast double % to i64\n = bitcast i64 % to double\n = bitcast i32 % to float\n"
-    " = select i1 %, double %, double % = select i1 %, i32 %, i32 %\n  br i1 %, label %"
-    " = fcmp olt double %, 0.000000e+00\n = fcmp une double %"
-    " = fsub double % = fadd double % = fmul double %, 0x3F\n"
-    "define internal double @body(double %0) alwaysinline nounwind mustprogress {\n  %2 = "
-    "\n  ret double %\n}\n"
-).encode()
+    b"declare i1 @llvm.is.fpclass.f64(double, i32 immarg)\n"
+    b"declare double @llvm.copysign.f64(double, double)\ndeclare float @llvm.fabs.f32(float)\n"
+    b"declare double @llvm.fabs.f64(double)\n = tail call double @llvm.fabs.f64(double %"
+    b" = extractvalue { double, double } %0, 1\n = insertvalue { float, float } poison, float %"
+    b" = phi double [ 0x = fptrunc double % to float\n = fpext float % to double\n"
+    b" = icmp eq i64 % = icmp slt i32 % = add nsw i64 % = and i64 % = lshr i32 % = shl nuw i32 %"
+    b" = bitcast double % to i64\n = bitcast i64 % to double\n = bitcast i32 % to float\n"
+    b" = select i1 %, double %, double % = select i1 %, i32 %, i32 %\n  br i1 %, label %"
+    b" = fcmp olt double %, 0.000000e+00\n = fcmp une double %"
+    b" = fsub double % = fadd double % = fmul double %, 0x3F\n"
+    b"define internal double @body(double %0) alwaysinline nounwind mustprogress {\n  %2 = "
+    b"\n  ret double %\n}\n"
+)
 
 
 @cache

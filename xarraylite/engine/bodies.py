@@ -70,7 +70,7 @@ def is_private(routine: Routine) -> bool:
 
 
 def _key(routine: Routine) -> str:
-    parts = [
+    parts: list[bytes | str] = [
         "routine",
         routine.text,
         *routine.args,

@@ -5,10 +5,10 @@ status where a user's function raised an exception.  Its LLVM IR (``emit``) and 
 routines it calls (``bodies``) are one module, compiled by LLVM (``machine``) for this CPU.  The
 object code holds nothing but raw memory accesses and calls of the C library's mathematics.
 
-A kernel's key is the hash of the whole IR, of the target and of LLVM's version: whatever changes the
-machine code changes the key.  Objects come from the disk (``store``) or from LLVM; either is loaded
-the same way, and one that cannot be linked is made again.  Kernels that nobody has used for long are
-forgotten, and their code is unmapped as soon as no program holds them.
+A kernel's key is the hash of the whole IR, of the target and of LLVM's version: whatever changes
+the machine code changes the key.  Objects come from the disk (``store``) or from LLVM; either is
+loaded the same way, and one that cannot be linked is made again.  Kernels that nobody has used for
+long are forgotten, and their code is unmapped as soon as no program holds them.
 """
 
 from __future__ import annotations

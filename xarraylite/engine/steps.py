@@ -16,9 +16,9 @@ from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import Map
 from ..ops.reductions import Reduction
 from .emit.body import Apply, Body, Const
+from .emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
 from .emit.mapping import TILE, MapSpec, Mode, emit_map
 from .emit.reduction import emit_reduce
-from .emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
 from .emit.walkers import Access, Inner, Operand, Words
 from .identities import identity_words
 from .kernel import kernels

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...expr.build import CAST
 from ...layout.refine import Wave
 from ...ops.op import Op
 from . import routine
@@ -138,7 +139,7 @@ def emit_instruction(
         index = readers[step.operand](None)
         if step.dtype == np.int64:
             return index
-        return apply(b, routine.CAST, (np.dtype("i8"),), step.dtype, [index])
+        return apply(b, CAST, (np.dtype("i8"),), step.dtype, [index])
     moved: Value | None = None
     for value, slot in step.gathers:
         term = _position(b, body, value, values) * words[f"g{slot}"]

@@ -61,10 +61,8 @@ def _everywhere(b: Builder, value: Value) -> Value:
 
 def _half(b: Builder, element: str, values: Value, start: int, width: int) -> Value:
     places = ", ".join(f"i32 {start + k}" for k in range(width))
-    return b.make(
-        f"<{width} x {element}>",
-        f"shufflevector {values.type} {values.text}, {values.type} poison, <{width} x i32> <{places}>",
-    )
+    both = f"{values.type} {values.text}, {values.type} poison"
+    return b.make(f"<{width} x {element}>", f"shufflevector {both}, <{width} x i32> <{places}>")
 
 
 def _fold(b: Builder, op: str, kind: str, low: Value, high: Value, width: int) -> Value:

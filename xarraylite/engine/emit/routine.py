@@ -114,7 +114,7 @@ def settle(dtype: DType) -> Routine | None:
 
 @lru_cache(maxsize=4096)
 def collect_error(value: str) -> Routine:
-    """Return the routine ``lost, total, part, total + part`` -> what is lost after that addition."""
+    """Return the routine ``lost, total, part, total + part`` -> what is lost by then."""
     text = f"{value}(a0 + sum_error(a1, a2, a3))"
     return Routine(text, (value,) * 4, value, hint="collect_error")
 
