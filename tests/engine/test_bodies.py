@@ -39,7 +39,7 @@ def test_the_archive_is_that_of_the_sources() -> None:
 def test_every_module_that_decides_is_a_source() -> None:
     package = "xarraylite."
     makers = {f.__module__ for f in jit.scalar_library().values()} | {jit.__name__}
-    assert {name.removeprefix(package) for name in makers} <= set(archive.SOURCES)
+    assert {name.removeprefix(package) for name in makers} <= set(archive.sources())
 
 
 MADE_AGAIN = """

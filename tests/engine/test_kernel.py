@@ -303,6 +303,36 @@ def test_code_stays_as_long_as_somebody_can_call_it(place: Path) -> None:
     assert library() is None
 
 
+MEMORY = """
+    import gc
+    from tests.engine.test_kernel import power
+    from xarraylite._config import settings
+    from xarraylite.engine.kernel import Kernels
+    settings.cache = False
+    kernels = Kernels()
+    def resident():
+        gc.collect()
+        with open("/proc/self/statm") as pages:
+            return int(pages.read().split()[1]) * 4096
+    def turn(start):
+        for count in range(start, start + 40):
+            kernels.get(count, power)
+        kernels.clear()
+    turn(2)
+    before = resident()
+    for _ in range(5):
+        turn(2)
+    print((resident() - before) / 200)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux's /proc")
+def test_kernels_that_are_forgotten_leave_no_memory(place: Path) -> None:
+    root = str(Path(__file__).parents[2])
+    per_kernel = float(run_script(MEMORY, place, PYTHONPATH=root))
+    assert per_kernel < 20_000  # 60 000 or more where LLVM's passes were not freed
+
+
 def test_a_kernel_that_cannot_be_compiled_leaves_nothing_locked(place: Path) -> None:
     kernels = Kernels()
 

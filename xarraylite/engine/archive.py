@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import pkgutil
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
@@ -24,15 +25,9 @@ from .emit.routine import Routine
 
 FILE = Path(__file__).with_name("routines.bin")
 
-#: Modules whose text decides what a routine's text is, by their names in the package.
-SOURCES = (
-    "dtypes.bits",
-    "dtypes.formats",
-    "dtypes.narrow",
-    *[f"engine.scalars{end}" for end in ("", "_cast", "_complex", "_float", "_int")],
-    *[f"engine.vmath{end}" for end in ("", "_angle", "_exp", "_hyper", "_power", "_trig")],
-    "engine.jit",
-)
+#: Modules whose text decides what a routine's text is, beside those named as the next line says.
+_SOURCES = ("dtypes.bits", "dtypes.formats", "dtypes.narrow", "engine.jit")
+_BODIES = ("scalars", "vmath")
 
 _MAGIC = b"XLROUT\x00\x01"
 _HEAD = struct.Struct("<8s32sII")
@@ -56,11 +51,19 @@ _DICTIONARY = (
 
 
 @cache
+def sources() -> tuple[str, ...]:
+    """Return the names, in the package, of the modules that decide what a routine's text is."""
+    found = [info.name for info in pkgutil.iter_modules([str(FILE.parent)])]
+    bodies = [f"engine.{name}" for name in found if name.partition("_")[0] in _BODIES]
+    return (*_SOURCES, *sorted(bodies))
+
+
+@cache
 def digest_of_sources() -> bytes:
-    """Return a digest of the text of every module in `SOURCES`, without importing them."""
+    """Return a digest of the text of those modules, without importing them."""
     package = __name__.split(".", 1)[0]
     found = hashlib.sha256()
-    for name in SOURCES:
+    for name in sources():
         spec = importlib.util.find_spec(f"{package}.{name}")
         read = getattr(spec and spec.loader, "get_source", None)
         text = read(f"{package}.{name}") if read is not None else None

@@ -31,6 +31,7 @@ from ..dtypes import bits, narrow
 from . import scalars, vmath
 from .emit.routine import LLVM, Routine
 from .fingerprint import names_of
+from .machine import run_passes
 
 #: Numba's types of registers, and the NumPy constructors that expressions call by their names.
 TYPES: dict[str, Any] = {
@@ -218,10 +219,7 @@ def _plain(text: str, name: str, routine: Routine) -> str:
     module.get_function(name).add_function_attribute("alwaysinline")
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-    builder = llvm.create_pass_builder(_generic(), options)
-    passes = builder.getModulePassManager()
-    passes.add_strip_symbols_pass()
-    passes.run(module, builder)
+    run_passes(module, _generic(), options, "add_strip_symbols_pass")
     return _normalised(str(module), routine)
 
 

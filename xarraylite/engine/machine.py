@@ -136,10 +136,21 @@ def _optimised(text: str) -> Any:
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
     options.slp_vectorization = False
+    run_passes(module, machine, options)
+    return module
+
+
+def run_passes(module: Any, machine: Any, options: Any, *extra: str) -> None:
+    """Run LLVM's standard pipeline, and more passes by the names of llvmlite's methods."""
+    llvm = _llvm()
     builder = llvm.create_pass_builder(machine, options)
     passes = builder.getModulePassManager()
+    for name in extra:
+        getattr(passes, name)()
     passes.run(module, builder)
-    return module
+    # llvmlite 0.50 never frees these: its class inherits the method that should from the wrong base.
+    llvm.newpassmanagers.NewPassManager._dispose(passes)
+    passes.detach()
 
 
 def optimised_text(text: str) -> str:
