@@ -148,7 +148,7 @@ def run_passes(module: Any, machine: Any, options: Any, *extra: str) -> None:
     for name in extra:
         getattr(passes, name)()
     passes.run(module, builder)
-    # llvmlite 0.50 never frees these: its class inherits the method that should from the wrong base.
+    # llvmlite 0.50 never frees these: the method that should is inherited from the wrong base.
     llvm.newpassmanagers.NewPassManager._dispose(passes)
     passes.detach()
 
