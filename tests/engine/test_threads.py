@@ -361,8 +361,7 @@ warnings.simplefilter("ignore", DeprecationWarning)
 xl.config(engine="compiled", threads=2)
 a = xl.ones(5)
 xl.eval(a + 1)
-locks = [evaluate._lock, kernel._load_lock, kernel._compile_lock, kernel.kernels._mutex,
-         buffer._readings_lock]
+locks = [evaluate._lock, kernel._llvm_lock, kernel.kernels._mutex, buffer._readings_lock]
 held, leave = threading.Event(), threading.Event()
 
 def hold():

@@ -24,7 +24,12 @@ import numba
 import numpy as np
 import pytest
 
-from xarraylite.engine import kernel
+import xarraylite as xl
+from xarraylite.engine import bodies, jit, machine
+from xarraylite.engine.emit.body import Apply, Body, Load
+from xarraylite.engine.emit.mapping import MapSpec, Mode, emit_map
+from xarraylite.engine.emit.walkers import Access, Inner, Operand
+from xarraylite.ops.table import OPS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Sampler = Callable[[np.random.Generator, int, Any], list[Array]]
@@ -170,7 +175,7 @@ each = pytest.mark.parametrize(("name", "t"), NAMES)
 @cache
 def loop(name: str, t: str) -> Any:
     """A plain loop over the body, compiled as kernels have it."""
-    body = kernel._scalar(f"{name}_{t}", {})
+    body = jit.scalar(f"{name}_{t}")
     if body.py_func.__code__.co_argcount == 1:
 
         def run(x: Any, out: Any) -> None:
@@ -310,7 +315,7 @@ EDGES = {
 
 def edge_arguments(name: str, t: str) -> list[Array]:
     values = np.concatenate([EDGES[t], -EDGES[t]]).astype(TYPES[t])
-    if kernel._scalar(f"{name}_{t}", {}).py_func.__code__.co_argcount == 1:
+    if jit.scalar(f"{name}_{t}").py_func.__code__.co_argcount == 1:
         return [values]
     return [np.ascontiguousarray(grid.ravel()) for grid in np.meshgrid(values, values)]
 
@@ -330,7 +335,7 @@ def test_special_cases_are_those_of_numpy(name: str, t: str) -> None:
 
 @each
 def test_result_has_the_type_of_the_argument(name: str, t: str) -> None:
-    body = kernel._scalar(f"{name}_{t}", {})
+    body = jit.scalar(f"{name}_{t}")
     scalar = getattr(numba, TYPES[t].__name__)
     signature = (scalar,) * body.py_func.__code__.co_argcount
     body.compile(signature)
@@ -405,19 +410,17 @@ def test_loop_is_vectorised_and_calls_nothing(name: str, t: str) -> None:
 
 
 def test_kernels_need_nothing_at_run_time() -> None:
-    source = (
-        "def kernel(block):\n"
-        "    x = load_i64(block, 0)\n"
-        "    for i in range(load_i64(block, 1)):\n"
-        "        store_f64(x, i, pow_f64(sin_f64(load_f64(x, i)), exp_f64(load_f64(x, i))))\n"
-    )
-    made = kernel.kernels.get(source, tag="private")
     x = np.linspace(0.1, 3.0, 50)
-    expected = np.sin(x) ** np.exp(x)
-    block = np.array([x.ctypes.data, x.size])
-    assert made.run(kernel.RETURN_SLOT, kernel.EXCEPTION_SLOT, block.ctypes.data) == 0
-    np.testing.assert_allclose(x, expected, rtol=1e-14)
-    image = kernel.compile_object(source, {})
+    e = xl.sin(xl.asarray(x)) ** xl.exp(xl.asarray(x))
+    with xl.config(engine="compiled"):
+        np.testing.assert_allclose(xl.eval(e).numpy(), np.sin(x) ** np.exp(x), rtol=1e-14)
+    operands = [Operand(np.dtype(float), Inner.UNIT, a) for a in (Access.SHARED, Access.APART)]
+    number = operands[0].dtype
+    steps = [Apply(OPS[name], (0,), (number,), number) for name in ("sin", "exp")]
+    power = Apply(OPS["pow"], (1, 2), (number, number), number)
+    body = Body((Load(0, number), *steps, power))
+    module = emit_map(MapSpec(Mode.DIRECT, 0, tuple(operands), body, 0))
+    image = machine.compile_object(bodies.assembled(module))
     assert not re.search(rf"\0_?({LIBM})\0".encode(), image)
 
 

@@ -70,7 +70,7 @@ class Explanation:
     result_bytes : int
         Bytes allocated for the result; 0 when it goes into an existing container.
     sources : tuple of str
-        The kernels' source code.
+        The kernels' LLVM IR, apart from the scalar routines that they call.
     """
 
     title: str

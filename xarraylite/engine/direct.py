@@ -20,12 +20,12 @@ from ..expr.node import Leaf, Reduce
 from ..ops.reductions import Reduction
 from ..storage.buffer import Buffer
 from ..storage.reading import Reading
-from .emit.mapping import MapSpec, Mode
-from .emit.reduction import Form, ReduceSpec
+from .emit.mapping import MapSpec, Mode, emit_map
+from .emit.reduction import Form, ReduceSpec, emit_reduce
 from .emit.walkers import Access, Inner, Operand, Words
 from .graph import Graph, canonical
 from .identities import identity_words
-from .kernel import Kernel
+from .kernel import Kernel, kernels
 from .launch import (
     ADDRESS,
     DOUBLE,
@@ -42,7 +42,7 @@ from .launcher import launcher_of
 from .lower import Cut, Lowered, lower
 from .plan import is_host
 from .run import PARALLEL_FROM
-from .steps import CHUNK, cost_of, map_kernel, reduce_kernel
+from .steps import CHUNK, cost_of
 
 _NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
 
@@ -266,7 +266,7 @@ def _map(
             assert leaf.strides is not None
             template[words.index[f"e{w}"]] = leaf.strides[-1] * leaf.dtype.itemsize
     entries = _entries(target, leaves, places, same, words, kind.rank)
-    return map_kernel(spec), words, entries, template
+    return kernels.get(spec, emit_map), words, entries, template
 
 
 def _fold(
@@ -288,7 +288,7 @@ def _fold(
     for name, value in zip(("z", "z+"), identity_words(kind.op, kind.dtype), strict=False):
         template[words.index[name]] = value
     entries = _entries(target, leaves, places, same, words, kind.args[0].rank)
-    return reduce_kernel(spec), words, entries, template
+    return kernels.get(spec, emit_reduce), words, entries, template
 
 
 def _entries(

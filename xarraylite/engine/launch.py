@@ -142,7 +142,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 @_Py_FalseStruct = external global i8
 @PyLong_Type = external global i8
 
-define ptr @launch(ptr %self, ptr %args, i64 %count) {
+define ptr @kernel(ptr %self, ptr %args, i64 %count) {
 entry:
   %block = alloca [@WORDS x i64], align 64
   %extents = alloca [@DIMS x i64], align 16
@@ -350,7 +350,7 @@ operand.next:
 call:
   %kernel = inttoptr i64 %kernel.at to ptr
   %argument = ptrtoint ptr %block to i64
-  %status = call i32 %kernel(ptr %strides, ptr %extents, i64 %argument)
+  %status = call i32 %kernel(i64 %argument)
   br label %accept
 accept:
   call void @Py_IncRef(ptr @_Py_NoneStruct)

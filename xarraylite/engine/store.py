@@ -204,6 +204,14 @@ def save(key: str, payload: bytes) -> None:
         _give_up("written", error)
 
 
+def discard(key: str) -> None:
+    """Remove the entry of ``key``, whose payload turned out to be of no use."""
+    with contextlib.suppress(OSError, _Unusable):
+        directory = _directory(create=False)
+        if directory is not None:
+            _remove(directory / _file_name(key))
+
+
 def cache_info() -> CacheInfo:
     """Return what is on disk and what this process did with it; never warns or raises."""
     place, problem, entries, nbytes = "", "", 0, 0

@@ -1,20 +1,17 @@
 """A user's scalar function as an operation.
 
 The function becomes part of kernels like any scalar body; NumPy's reference calls it element by
-element.  Its name never reaches generated source: kernels call it by a number.
+element.  Its name never reaches generated code: in its body it is ``user``.
 """
 
 from __future__ import annotations
 
 import dis
-import itertools
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from .op import Op
-
-_numbers = itertools.count()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,12 +22,9 @@ class UserOp(Op):
     ----------
     function : function
         The scalar function.
-    symbol : str
-        What kernels call it.
     """
 
     function: Any = None
-    symbol: str = ""
 
     @property
     def private(self) -> bool:
@@ -59,11 +53,6 @@ def may_raise(function: FunctionType) -> bool:
             return True
         stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
     return False
-
-
-def fresh_symbol() -> str:
-    """Return a name that no other function of this process has."""
-    return f"user_{next(_numbers)}"
 
 
 def is_closed(function: FunctionType) -> bool:
