@@ -115,11 +115,10 @@ class Table(Generic[K, V]):
     def _make_room(self) -> None:
         """Drop what is unused for longest, the newest entry excepted."""
         entries = self._entries
-        oldest = sorted(entries.items(), key=lambda item: item[1].used)
-        total = sum(entry.nbytes for _, entry in oldest)
+        # The copy is made in one step; while the list is, finalisers may run and keep values.
+        oldest = sorted(entries.copy().items(), key=lambda item: item[1].used)
         for key, entry in oldest[:-1]:
-            if len(entries) <= self.capacity * 3 // 4 and total <= self.limit * 3 // 4:
+            if len(entries) <= self.capacity * 3 // 4 and self.nbytes <= self.limit * 3 // 4:
                 break
-            entries.pop(key, None)
-            total -= entry.nbytes
-        self.nbytes = total
+            if entries.pop(key, None) is not None:
+                self.nbytes -= entry.nbytes

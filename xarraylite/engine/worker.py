@@ -202,9 +202,9 @@ def _deliver() -> None:
 
 
 def _serve(state: _State) -> None:
+    _local.worker = True  # before it is: a finaliser may run anywhere from here on
     if not state.role.acquire(blocking=False):
         return
-    _local.worker = True
     try:
         while not _closed.is_set:
             _serve_one(state.queue.get())
