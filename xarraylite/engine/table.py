@@ -88,7 +88,7 @@ class Table(Generic[K, V]):
 
     def clear(self) -> None:
         """Drop all values; flights under way land as usual."""
-        self._entries = {}
+        self._entries.clear()
         self.nbytes = 0
 
     def _make(self, key: K, make: Callable[[], V]) -> V:
@@ -116,7 +116,10 @@ class Table(Generic[K, V]):
         """Drop what is unused for longest, the newest entry excepted."""
         entries = self._entries
         # The copy is made in one step; while the list is, finalisers may run and keep values.
-        oldest = sorted(entries.copy().items(), key=lambda item: item[1].used)
+        copy = entries.copy()
+        self.nbytes = sum(entry.nbytes for entry in copy.values())  # also where `clear` fell between
+        oldest = sorted(copy.items(), key=lambda item: item[1].used)
+        del copy
         for key, entry in oldest[:-1]:
             if len(entries) <= self.capacity * 3 // 4 and self.nbytes <= self.limit * 3 // 4:
                 break
