@@ -23,9 +23,7 @@ def ident() -> int:
 
 def test_jobs_run_on_one_thread_that_is_not_the_callers() -> None:
     idents: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: idents.append(worker.run(ident))) for _ in range(16)
-    ]
+    threads = [threading.Thread(target=lambda: idents.append(worker.run(ident))) for _ in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -5,13 +5,13 @@ machine is made from is part of the key under which code is stored, and both com
 place: `host` reads the processor and Numba's environment variables, `Host.target_machine` and
 `Host.parts` use nothing else.
 
-Numba's users steer its compiler by variables, and expect them to hold for us too, whose scalar bodies Numba
-compiles: ``NUMBA_CPU_NAME``, ``NUMBA_CPU_FEATURES``, ``NUMBA_ENABLE_AVX``, ``NUMBA_OPT``,
-``NUMBA_LOOP_VECTORIZE`` and ``NUMBA_SLP_VECTORIZE`` are honoured by Numba's own rules
-(``numba/core/config.py``, ``codegen.py``).  All its other variables, and the configuration file that it reads
-from the current directory, only go into the key: one that changes nothing costs a compilation,
-one that was overlooked would cost a wrong result.  Those that say where Numba keeps files or what it
-prints are left out.
+Numba's users steer its compiler by variables, and expect them to hold for us too, whose scalar
+bodies Numba compiles: ``NUMBA_CPU_NAME``, ``NUMBA_CPU_FEATURES``, ``NUMBA_ENABLE_AVX``,
+``NUMBA_OPT``, ``NUMBA_LOOP_VECTORIZE`` and ``NUMBA_SLP_VECTORIZE`` are honoured by Numba's own
+rules (``numba/core/config.py``, ``codegen.py``).  All its other variables, and the configuration
+file that it reads from the current directory, only go into the key: one that changes nothing costs
+a compilation, one that was overlooked would cost a wrong result.  Those that say where Numba keeps
+files, or what it prints, are left out.
 """
 
 from __future__ import annotations
@@ -28,12 +28,20 @@ from . import worker
 
 #: What the key leaves out: files, messages and threads, none of which reaches compiled code.
 _HARMLESS = frozenset(
-    "NUMBA_" + name
-    for name in (
-        "CACHE_DIR CACHE_LOCATOR_CLASSES COLOR_SCHEME DEVELOPER_MODE DISABLE_JIT "
-        "DISABLE_PERFORMANCE_WARNINGS FULL_TRACEBACKS FUNCTION_CACHE_SIZE NUM_THREADS SHOW_HELP "
-        "THREADING_LAYER THREADING_LAYER_PRIORITY"
-    ).split()
+    {
+        "NUMBA_CACHE_DIR",
+        "NUMBA_CACHE_LOCATOR_CLASSES",
+        "NUMBA_COLOR_SCHEME",
+        "NUMBA_DEVELOPER_MODE",
+        "NUMBA_DISABLE_JIT",
+        "NUMBA_DISABLE_PERFORMANCE_WARNINGS",
+        "NUMBA_FULL_TRACEBACKS",
+        "NUMBA_FUNCTION_CACHE_SIZE",
+        "NUMBA_NUM_THREADS",
+        "NUMBA_SHOW_HELP",
+        "NUMBA_THREADING_LAYER",
+        "NUMBA_THREADING_LAYER_PRIORITY",
+    }
 )
 
 #: Read by Numba from the current directory.

@@ -1,17 +1,18 @@
 """What is compiled once: a bounded table in which each value is made by one job of the worker.
 
-The first caller that misses a key starts a *flight*, a job that makes the value and keeps it; whoever
-asks meanwhile waits for the same flight.  A caller may be interrupted anywhere: the flight stays listed
-until it has landed, and every waiting caller hands it to the worker again, so none is lost and
-none blocks a later one.  A flight that fails raises in all who wait for it and leaves nothing.
+The first caller that misses a key starts a *flight*, a job that makes the value and keeps it;
+whoever asks meanwhile waits for the same flight.  A caller may be interrupted anywhere: the flight
+stays listed until it has landed, and every waiting caller hands it to the worker again, so none is
+lost and none blocks a later one.  A flight that fails raises in all who wait for it and leaves
+nothing.
 
 There is no lock.  Values are kept and dropped on the worker, one at a time; everybody else
 performs single operations on dictionaries, which are atomic also where threads are free.
 
-**Bounds.**  The table holds at most so many values and so many bytes.  Beyond either, those unused for
-longest are dropped down to three quarters, so that sorting them by use stays rare.  The
-order of uses is a counter read by each look-up; two threads may get the same number, and then it
-does not matter which came first.
+**Bounds.**  The table holds at most so many values and so many bytes.  Beyond either, those unused
+for longest are dropped down to three quarters, so that sorting them by use stays rare.  The order
+of uses is a counter read by each look-up; two threads may get the same number, and then it does
+not matter which came first.
 """
 
 from __future__ import annotations
@@ -117,7 +118,9 @@ class Table(Generic[K, V]):
         entries = self._entries
         # The copy is made in one step; while the list is, finalisers may run and keep values.
         copy = entries.copy()
-        self.nbytes = sum(entry.nbytes for entry in copy.values())  # also where `clear` fell between
+        self.nbytes = sum(
+            entry.nbytes for entry in copy.values()
+        )  # also where `clear` fell between
         oldest = sorted(copy.items(), key=lambda item: item[1].used)
         del copy
         for key, entry in oldest[:-1]:

@@ -13,16 +13,15 @@ collector.  The latter may run on the worker itself, in the middle of a job that
 for: what the worker asks for, it does at once.  Finalisers that unload code use `post`, which
 never waits.
 
-**Fork.**  A fork waits for the end of the job that runs, so that LLVM's lock is free and its heap is
-whole in the child; it takes ``_gate``, which is held for the length of a job.  Taking and giving
-back are calls of C functions by the interpreter, which no signal can come between.  The child makes a
-worker when it needs one.  The wait is bounded: hooks of others run before ours, and one of them may hold
-what the job needs.
+**Fork.**  A fork waits for the end of the job that runs, so that LLVM's lock is free and its heap
+is whole in the child; it takes ``_gate``, which is held for the length of a job.  Taking and giving
+back are calls of C functions by the interpreter, which no signal can come between.  The child makes
+a worker when it needs one.  The wait is bounded: hooks of others run before ours, and one of them
+may hold what the job needs.
 
 **The end of the process.**  A thread inside LLVM while the process tears down LLVM's globals is a
 crash.  At exit the running job is waited for and no other begins; afterwards the main thread, which
-runs what is left of the exit handlers, does its jobs itself, and daemon threads wait for
-the end.
+runs what is left of the exit handlers, does its jobs itself, and daemon threads wait for the end.
 
 No thread is started before the first job.  Where none can be started, callers do their jobs
 themselves, one at a time.
@@ -230,7 +229,7 @@ def _close() -> None:
         try:
             with _gate:
                 return
-        except BaseException:  # noqa: PERF203  (it is over within seconds)
+        except BaseException:
             continue
 
 
