@@ -51,7 +51,7 @@ def test_one_thread_works_in_order_and_alone(pool: Pool) -> None:
     done: list[tuple[int, int]] = []
     pool.run(range(50), same(lambda k: done.append((k, threading.get_ident()))), 1)
     assert done == [(k, threading.get_ident()) for k in range(50)]
-    assert pool._started == 0
+    assert pool._crew.started == 0
 
 
 def test_helpers_take_part(pool: Pool) -> None:
@@ -75,7 +75,7 @@ def test_each_thread_has_a_worker_of_its_own(pool: Pool) -> None:
 def test_threads_are_kept(pool: Pool) -> None:
     for _ in range(20):
         pool.run(range(10), same(lambda k: None), 3)
-    assert pool._started == 2
+    assert pool._crew.started == 2
 
 
 def test_a_job_inside_a_piece_is_done_by_its_caller(pool: Pool) -> None:
@@ -213,7 +213,7 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
     """Some have begun already: they must be waited for like all others."""
     begun, finished = threading.Event(), threading.Event()
     pool.run(range(2), same(lambda k: None), 2)
-    inbox = pool._inbox
+    inbox = pool._crew.inbox
 
     class Interrupting:
         def put(self, job: Any) -> None:
@@ -229,12 +229,12 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
         time.sleep(0.2)
         finished.set()
 
-    pool._inbox = Interrupting()  # type: ignore[assignment]
+    pool._crew.inbox = Interrupting()  # type: ignore[assignment]
     with pytest.raises(KeyboardInterrupt):
         pool.run(range(3), same(work), 2)
     assert finished.is_set()
-    pool._inbox = inbox
-    assert not pool._busy.locked()
+    pool._crew.inbox = inbox
+    assert pool._job is None
 
 
 # --- helpers that are late, few or idle ----------------------------------------------------------
@@ -243,7 +243,7 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
 def test_nobody_waits_for_a_helper_that_is_asleep(pool: Pool, patient: threading.Event) -> None:
     pool.run(range(2), same(lambda k: None), 2)
     busy: _Job[int] = _Job(deque([1]), same(lambda k: (patient.wait(20), None)[1]))
-    pool._inbox.put(busy)  # type: ignore[arg-type]
+    pool._crew.inbox.put(busy)
     done: list[int] = []
     start = time.perf_counter()
     pool.run(range(100), same(done.append), 2)
@@ -268,10 +268,10 @@ def test_fewer_threads_than_asked_for(pool: Pool, monkeypatch: pytest.MonkeyPatc
     done: list[int] = []
     pool.run(range(100), same(done.append), 4)
     assert done == list(range(100))
-    assert pool._started == 0
+    assert pool._crew.started == 0
     monkeypatch.undo()
     pool.run(range(100), same(done.append), 4)
-    assert pool._started == 3
+    assert pool._crew.started == 3
 
 
 class Memory:
