@@ -35,6 +35,15 @@ def test_it_is_this_machine() -> None:
     assert machine.triple == here.triple
 
 
+def test_it_fuses_where_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    if host().triple.startswith("aarch64"):
+        assert host().fuses
+        return
+    for features, fuses in [("+avx,+fma,+sse2", True), ("+avx,-fma", False), ("+fma4", False)]:
+        monkeypatch.setenv("NUMBA_CPU_FEATURES", features)
+        assert host().fuses is fuses
+
+
 CHANGES = [
     ("NUMBA_CPU_NAME", "generic"),
     ("NUMBA_CPU_NAME", "nocona"),

@@ -82,6 +82,19 @@ def test_what_is_posted_is_called_later_and_in_order() -> None:
     assert called[0] == 1
 
 
+def test_what_is_held_is_closed_on_the_worker() -> None:
+    closed: list[int] = []
+
+    class Library:
+        def close(self) -> None:
+            closed.append(ident())
+
+    owners = [worker.Closing(Library()), worker.Closing(Library())]
+    owners.clear()
+    assert worker.run(lambda: (ident(), closed)) == (closed[0], closed)
+    assert closed == [closed[0]] * 2
+
+
 def test_notices_are_given_on_the_callers_thread() -> None:
     given: list[int] = []
 

@@ -34,7 +34,7 @@ exit:
 
 
 class Compiled:
-    """A linked function; it is unloaded on the worker when nobody has it any more."""
+    """A linked function; it is unloaded when nobody has it any more."""
 
     def __init__(self, factor: int) -> None:
         if not _session:
@@ -50,8 +50,9 @@ class Compiled:
         builder.getModulePassManager().run(module, builder)
         image = machine.emit_object(module)
         library = llvm.JITLibraryBuilder().add_object_img(image).export_symbol("f")
-        self.library = library.link(_session[0], f"lib{next(_numbers)}")
-        self.call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(self.library["f"])
+        library = library.link(_session[0], f"lib{next(_numbers)}")
+        self.call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(library["f"])
+        self.library = worker.Closing(library)
         self.factor = factor
         self.nbytes = len(image)
 
@@ -60,11 +61,6 @@ class Compiled:
         for j in range(1, self.factor % 7 + 2):
             s = (s * self.factor) ^ j
         return self.call(3) == (s + 2**63) % 2**64 - 2**63
-
-    def __del__(self) -> None:
-        library = self.__dict__.pop("library", None)
-        if library is not None:
-            worker.post(library.close)
 
 
 table: Table[int, Compiled] = Table(50, 1 << 20, lambda value: value.nbytes)

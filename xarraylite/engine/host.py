@@ -78,6 +78,11 @@ class Host:
     llvm: str
     others: str
 
+    @property
+    def fuses(self) -> bool:
+        """Whether a multiply-add may be one instruction (all 64-bit ARM processors have it)."""
+        return "+fma" in self.features.split(",") or self.triple.startswith("aarch64")
+
     def parts(self) -> tuple[str, ...]:
         """Return everything, as parts of a key (`store.cache_key`)."""
         return (

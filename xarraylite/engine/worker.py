@@ -177,6 +177,26 @@ def post(call: Callable[[], object]) -> None:
     _state.queue.put(Job(call))
 
 
+class Closing:
+    """Owner of something with a ``close`` that only the worker may call, as of a loaded library.
+
+    It is closed some time after nobody holds this any more, whichever thread was the last.
+
+    Parameters
+    ----------
+    held : object
+        What is to be closed; nobody else keeps it.
+    """
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __del__(self, post: Callable[[Callable[[], object]], None] = post) -> None:
+        post(self.held.close)
+
+
 def notify(call: Callable[[], object]) -> None:
     """Call something on a thread of the user: at once, or for the next caller of the worker.
 
