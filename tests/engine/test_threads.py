@@ -17,7 +17,11 @@ from typing import Any
 
 import pytest
 
+import xarraylite as xl
+from xarraylite.containers import blas
+from xarraylite.engine import evaluate
 from xarraylite.engine.threads import Pool, _Job, current_core
+from xarraylite.storage import buffer
 
 Worker = Callable[[int], None]
 
@@ -402,6 +406,68 @@ def test_a_forked_child_does_not_wait_for_threads_it_does_not_have() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "0", done.stderr
+
+
+FORK_INSIDE = """
+import os, random, signal, sys, threading, time, warnings
+from xarraylite.engine.threads import pool
+warnings.simplefilter("ignore", DeprecationWarning)
+rng, pids = random.Random(3), []
+
+def whole():
+    done = []
+    pool.run(range(40), lambda: lambda k: (time.sleep(2e-4), done.append(k)), 3)
+    return sorted(done) == list(range(40))
+
+def fork(*_):
+    pids.append(os.fork())
+    if not pids[-1]:
+        assert whole()
+
+signal.signal(signal.SIGALRM, fork)
+while len(pids) < 20:
+    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 5e-3))
+    right = whole()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if 0 in pids:  # the child, which has gone on where the parent was
+        threads = [threading.Thread(target=whole) for _ in range(4)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        os._exit(0 if right and whole() else 3)
+    assert right
+print({os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids})
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_in_a_handler_that_interrupts_a_job() -> None:
+    """The child goes on with the job, and has no helpers that would finish it."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORK_INSIDE],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert (done.stdout, done.stderr) == ("{0}\n", "")
+
+
+@pytest.mark.parametrize("lock", [evaluate._lock, blas._lock, buffer._readings_lock])
+def test_whoever_interrupts_the_holder_of_a_lock_may_evaluate(lock: Any) -> None:
+    """A signal handler, or a finaliser."""
+    xl.config(threads=1)
+    seen: list[Any] = []
+
+    def work() -> None:
+        a = xl.ones((80, 80))
+        with lock:
+            a[0] = xl.ones(80) + a[1]
+            seen.append(xl.eval(a @ a + a).numpy()[0, 0])
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert seen == [164.0]
 
 
 def test_evaluating_while_the_process_ends() -> None:

@@ -133,7 +133,7 @@ def test_a_reference_cycle_gives_its_block_back() -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer signal")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_interrupts_at_any_instant_leave_the_pool_working() -> None:
-    """A handler uses the pool too, and raises; whatever it cuts short, blocks go on being reused."""
+    """A handler uses the pool too, and raises; blocks go on being reused."""
     own = Pool(limit=4 * MB)
 
     def interrupt(*_: object) -> None:
