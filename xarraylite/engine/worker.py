@@ -20,7 +20,7 @@ a worker when it needs one.  The wait is bounded: hooks of others run before our
 may hold what the job needs.
 
 **The end of the process.**  A thread inside LLVM while the process tears down LLVM's globals is a
-crash.  At exit the running job is waited for and no other begins; afterwards the main thread, which
+crash.  At exit the running job is waited for and the worker ends; afterwards the main thread, which
 runs what is left of the exit handlers, does its jobs itself, and daemon threads wait for the end.
 
 No thread is started before the first job.  Where none can be started, callers do their jobs
@@ -243,11 +243,16 @@ def _serve_one(job: Job[Any]) -> None:
 
 
 def _close() -> None:
-    """At exit: let no job begin, and wait for the one that runs, whatever interrupts the wait."""
+    """At exit: let no job begin, and wait until the worker has ended, whatever interrupts the wait.
+
+    The end of the process would kill it in the middle of a collection of garbage too, and with it
+    the lists that the next collection needs.
+    """
     _closed.set()
     while True:
         try:
-            with _gate:
+            post(_closed.set)  # wakes it
+            with _state.role, _gate:
                 return
         except BaseException:
             continue
