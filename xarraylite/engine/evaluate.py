@@ -39,13 +39,14 @@ CAPACITY = 2048
 SIGNATURE_NODES = 2000
 
 _programs: OrderedDict[Key, Program] = OrderedDict()
-_lock = threading.Lock()
+# Signal handlers and finalisers that evaluate may interrupt the thread that holds it.
+_lock = threading.RLock()
 
 
 def _make_lock() -> None:
     """Make a new lock in a forked child: another thread may have held the old one."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
