@@ -17,9 +17,9 @@ from __future__ import annotations
 from functools import cache
 from types import FunctionType
 
-from . import vmath_angle, vmath_exp, vmath_hyper, vmath_power, vmath_trig
+from . import vmath_angle, vmath_exp, vmath_exp_f32, vmath_hyper, vmath_power, vmath_trig
 
-_MODULES = (vmath_exp, vmath_angle, vmath_trig, vmath_hyper, vmath_power)
+_MODULES = (vmath_exp, vmath_exp_f32, vmath_angle, vmath_trig, vmath_hyper, vmath_power)
 
 
 @cache
