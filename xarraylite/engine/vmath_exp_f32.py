@@ -25,16 +25,15 @@ from ..dtypes.bits import bits_f32, float_f32
 f32 = np.float32
 i32 = np.int32
 
-_SHIFTER = np.float32(12582912.0)
 _UP = np.float32(12582912.0 + 127.0 - 64.0)  # the sum's low bits hold n - 64 with its bias
 _DOWN = np.float32(12582912.0 + 127.0 + 64.0)
+_EVEN = np.float32(12582912.0 + 127.0)
 _LOG2E = np.float32(1.442695)
 _LN2_HI = np.float32(0.693145751953125)  # 16 bits: exact times any |n| <= 2**8
 _LN2_LO = np.float32(1.4286068e-06)
 _SQRT_HALF_BITS = np.int32(0x3F3504F3)
 _ONE_BITS = np.int32(0x3F800000)
 _MIN_NORMAL = np.float32(2.0**-126)
-_UPPER = np.int32(-0x1000)  # a mask that keeps 12 significant bits: their products are exact
 _INF = np.float32(math.inf)
 _NAN = np.float32(math.nan)
 
@@ -66,6 +65,11 @@ def exp_f32(x: Any) -> Any:
 def exp_half_f32(a: Any) -> Any:
     """``exp(a)/2`` for ``a >= 0``, finite as long as the hyperbolic functions are."""
     return exp_scaled_f32(f32(90.0) if a > f32(90.0) else a, _UP, f32(2.0**63))
+
+
+def exp_normal_f32(a: Any) -> Any:
+    """``exp(a)`` where neither it nor its reciprocal leaves the normal range."""
+    return exp_scaled_f32(a, _EVEN, f32(1.0))
 
 
 def exp2_f32(x: Any) -> Any:
@@ -145,14 +149,10 @@ def log2_f32(x: Any) -> Any:
 
 
 def log10_f32(x: Any) -> Any:
-    """Logarithm to base 10."""
+    """Logarithm to base 10: ``log10(e)`` is 1/2, which is exact, less a little."""
     k, f, w = log_parts_f32(x)
-    hi = float_f32(i32(bits_f32(f - w) & _UPPER))
-    lo = (f - hi) - w
-    a = hi * f32(0.434326171875)
-    b = lo * f32(0.434326171875) + (hi + lo) * f32(-3.168997e-05)
-    y = k * f32(0.30103302001953125) + (a + (b + k * f32(-3.0243555e-06)))
-    return log_edges_f32(x, y)
+    low = f32(0.06570552) * f + (f32(0.4342945) * w - k * f32(-3.0243555e-06))
+    return log_edges_f32(x, k * f32(0.30103302001953125) + (f32(0.5) * f - low))
 
 
 def log_sum_f32(u: Any, c: Any) -> Any:

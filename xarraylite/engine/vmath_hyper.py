@@ -28,7 +28,7 @@ from .vmath_exp import (
     log_edges_f64,
     log_sum_f64,
 )
-from .vmath_exp_f32 import exp_half_f32
+from .vmath_exp_f32 import exp_half_f32, exp_normal_f32
 
 f32 = np.float32
 
@@ -81,11 +81,11 @@ def tanh_f64(x: Any) -> Any:
 def tanh_f32(x: Any) -> Any:
     """Hyperbolic tangent: a polynomial up to 0.55, ``1 - 2/(exp(2|x|) + 1)`` above."""
     a = abs(x)
-    e = exp_half_f32(f32(2.0) * (f32(10.0) if a > f32(10.0) else a))
+    e = exp_normal_f32(f32(2.0) * (f32(10.0) if a > f32(10.0) else a))
     z = a * a
     p = f32(-0.05384986) + z * (f32(0.021063004) + z * f32(-0.006263359))
     p = f32(-0.33333316) + z * (f32(0.13332558) + z * p)
-    y = a + (a * z) * p if a < f32(0.55) else f32(1.0) - f32(1.0) / (e + f32(0.5))
+    y = a + (a * z) * p if a < f32(0.55) else f32(1.0) - f32(2.0) / (e + f32(1.0))
     return math.copysign(y, x)
 
 
