@@ -128,14 +128,13 @@ def quarter_turns_f64(a: Any) -> Any:
 
 
 def turns_f32(x: Any) -> Any:
-    """``(p, q, e)``: a finite float32 ``x`` is ``2 pi (q - p + e)`` and whole turns.
+    """``(q, u)``: a finite float32 ``x`` is ``2 pi (q + u)`` and whole turns.
 
-    Of ``1/(2 pi)`` three pieces are used, of which the first two have 29 bits, so that their
-    products with the 24 bits of ``x`` are exact in float64.  Where ``x`` is large (a multiple of
-    2**37, of 2**71), higher bits that give only whole turns are left out of the first piece, and
-    the pieces begin further down.  ``|p| <= 1/2``, ``|q| < 2**27`` and ``|e| <= 1/2``, with an
-    absolute error of ``2**-55``, which no float32 is near enough to a multiple of pi/2 to notice.
-    Small arguments keep their relative accuracy, and -0.0 gives ``(q - 0.0) - p + e == -0.0``.
+    Three pieces of ``1/(2 pi)`` are used; the first two have 29 bits, so that their products with
+    the 24 bits of ``x`` are exact in float64.  Where ``x`` is at least ``2**60``, and from
+    ``2**94`` on, higher bits, which give only whole turns, are left out, and the pieces begin
+    further down.  ``q`` is exact and below ``2**27``, ``|u| <= 1`` has an error below ``2**-54``:
+    no float32 is near enough to a multiple of pi/2 to notice.
     """
     a = np.float64(x)
     b = abs(a)
@@ -148,4 +147,4 @@ def turns_f32(x: Any) -> Any:
     c2 = -1.3304005188290685e-31 if far else c2
     c3 = -1.0507962342869231e-40 if far else c3
     t = a * c1
-    return np.rint(t) - t, a * c2, a * c3
+    return a * c2, a * c3 - (np.rint(t) - t)  # this way around both are -0.0 for -0.0

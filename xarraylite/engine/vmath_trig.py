@@ -106,26 +106,25 @@ def sin_half_turn_f32(r: Any) -> Any:
 
 def sin_f32(x: Any) -> Any:
     """Sine of any angle in radians, however large."""
-    p, q, e = turns_f32(x)
-    t = ((q - p) + e) + _HALVES
-    r = ((q - (t - _HALVES)) - p) + e  # in turns, at most 1/4; the sum's last bit is the sign
-    r = float_f64(bits_f64(r) ^ (bits_f64(t) << 63))
-    r = f32(r * _TURN)
+    q, u = turns_f32(x)
+    t = (q + u) + _HALVES
+    r = (q - (t - _HALVES)) + u  # in turns, at most 1/4; the last bit of t is the sign
+    r = f32(float_f64(bits_f64(r) ^ (bits_f64(t) << 63)) * _TURN)
     return sin_half_turn_f32(r) if r != f32(0.0) else r  # of either sign
 
 
 def cos_f32(x: Any) -> Any:
     """Cosine of any angle in radians, however large: the sine of what is left to a quarter turn."""
-    p, q, e = turns_f32(x)
-    r = ((q - np.rint((q - p) + e)) - p) + e
+    q, u = turns_f32(x)
+    r = (q - np.rint(q + u)) + u
     return sin_half_turn_f32(f32((0.25 - abs(r)) * _TURN))
 
 
 def tan_f32(x: Any) -> Any:
     """Tangent of any angle in radians, however large."""
-    p, q, e = turns_f32(x)
-    t = ((q - p) + e) + _QUARTERS
-    r = f32((((q - (t - _QUARTERS)) - p) + e) * _TURN)  # at most pi/4
+    q, u = turns_f32(x)
+    t = (q + u) + _QUARTERS
+    r = f32(((q - (t - _QUARTERS)) + u) * _TURN)  # at most pi/4
     z = r * r
     p = f32(0.010823859) + z * (f32(0.000102860875) + z * f32(0.0043704137))
     p = f32(0.13332677) + z * (f32(0.054058682) + z * (f32(0.021287534) + z * p))
