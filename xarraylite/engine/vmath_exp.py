@@ -21,8 +21,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ..dtypes.bits import bits_f64, float_f64
 
 #: 1.5 * 2**52: adding it rounds to an integer, which the sum's low bits then hold.
@@ -57,7 +55,6 @@ def exp_tail_f64(r: Any) -> Any:
     return (a + z * b) + (z * z) * ((c + z * d) + (z * z) * e)
 
 
-
 def exp_f64(x: Any) -> Any:
     """Exponential; the argument is clamped where the result is 0 or inf anyway."""
     a = -746.0 if x < -746.0 else x
@@ -86,7 +83,6 @@ def exp_half_f64(x: Any) -> Any:
     p = p + (((1.0 - p) + hi) + ((r * r) * exp_tail_f64(r) - lo))
     k = bits_f64(t) - SHIFTER_BITS
     return (p * pow2_f64(k >> 1)) * pow2_f64((k >> 1) + ((k & 1) - 1))
-
 
 
 def exp2_sum_f64(a: Any, b: Any) -> Any:
@@ -129,7 +125,6 @@ def exp2_short_f64(x: Any) -> Any:
     return (1.0 + r * q) * pow2_f64(bits_f64(t) - SHIFTER_BITS)
 
 
-
 def expm1_f64(x: Any) -> Any:
     """``exp(x) - 1`` without cancellation: ``2**k (e**r - 1) + (2**k - 1)``."""
     a = -40.0 if x < -40.0 else x
@@ -146,7 +141,6 @@ def expm1_f64(x: Any) -> Any:
     rest = ((u - y) + v) + s * ((r * r) * exp_tail_f64(r) - lo)
     y = 2.0 * (y + rest)
     return x if abs(x) < 2.0**-54 else y
-
 
 
 def log_split_f64(u: Any) -> Any:
@@ -225,7 +219,6 @@ def log_ratio_f64(f: Any) -> Any:
     z = s * s
     r = 0.6666677640563359 + z * (0.399775370273162 + z * 0.29871873187074627)
     return s * (2.0 + z * r)
-
 
 
 def log_sum_f64(u: Any, c: Any, twos: Any) -> Any:

@@ -156,7 +156,7 @@ def log10_f32(x: Any) -> Any:
 
 
 def log_sum_f32(u: Any, c: Any) -> Any:
-    """``log(u + c)`` for normal ``u >= 2**-24`` and ``|c| <= ulp(u)``, as ``log_sum_f64`` has it."""
+    """``log(u + c)`` for ``u >= 2**-24`` and ``|c| <= ulp(u)``; see ``log_sum_f64``."""
     j, m = log_split_f32(u)
     scaled = c * float_f32(i32(_ONE_BITS - i32(j << i32(23))))
     scaled = scaled if u < f32(2.0**60) else f32(0.0)

@@ -12,7 +12,8 @@ numerator ``2*num - den`` is exact.
 *asin, acos.*  A polynomial in ``x*x`` up to 1/2; above, ``asin(x) = pi/2 - 2 asin(sqrt((1-x)/2))``,
 with the rounding error of the square root put back.
 
-The float32 bodies compute in float64 with shorter polynomials and round once.
+In float32 the angle is reduced in float64 to ``[-pi/2, pi/2]``, one conversion rounds what is left,
+and one polynomial in float32 serves sine and cosine; ``atan`` is one polynomial on ``[0, 1]``.
 """
 
 from __future__ import annotations
