@@ -13,7 +13,8 @@ angles would not vectorise at all.
 
 The 24 bits of a float32 need no integers.  Three pieces of ``1/(2 pi)``, chosen by ``e`` among
 three sets, are multiplied in float64; two of the products are exact, and their whole turns are
-taken off by rounding.  Integer products of 32 and 64 bits took 1.3 times as long on AVX-512, 1.7 on AVX2.
+taken off by rounding.  Integer products of 32 and 64 bits took 1.3 times as long on AVX-512, 1.7
+on AVX2.
 """
 
 from __future__ import annotations
