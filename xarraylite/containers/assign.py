@@ -32,7 +32,7 @@ from ..shape import transform as steps
 from ..storage.buffer import Buffer
 from ..storage.overlap import Span, self_overlaps
 from .convert import values_node
-from .operands import HasNode, as_node, as_operand
+from .operands import HasNode, as_operand
 from .readers import Operand, consume, protect
 
 
@@ -214,4 +214,9 @@ def node_of(value: object, destination: Writable) -> Node:
         for own in node.args:  # the lists' own values, before they were converted
             _warn_complex(own.dtype, node.dtype)
         return node
-    return as_node(value, f"assignment to {destination.summary()}")
+    operand = as_operand(value, f"assignment to {destination.summary()}")
+    if isinstance(operand, Node):
+        return operand
+    if type(operand) is int and operand.bit_length() > 63:  # perhaps it has no dtype of its own
+        return build.scalar(operand, destination.dtype)
+    return build.weak_scalar(operand)

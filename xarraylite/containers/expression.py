@@ -14,7 +14,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 
 from .._errors import IndexRangeError, NotWritableError
-from ..dtypes.names import as_dtype, dtype_name, kind
+from ..dtypes.names import as_dtype, dtype_name, int64, is_narrow_int, kind
 from ..engine import evaluate as engine
 from ..expr import build
 from ..expr.build import describe
@@ -29,7 +29,7 @@ from ..storage.buffer import Buffer
 from . import products
 from .labelled import XLabelled
 from .namespace import namespace
-from .operands import HasNode, Lifted, as_node, as_operand, is_operand
+from .operands import HasNode, Lifted, as_node, as_operand, is_masked, is_operand
 from .operators import Operators, unpicklable
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -413,24 +413,32 @@ def index_leaf(index: object, extent: int) -> Leaf:
     IndexRangeError
         If it is no integer array, or a position is out of range.
     """
-    if isinstance(index, XExpression):
-        values = index.numpy()
-    else:
-        values = np.asarray(index)
-        if values.size == 0 and isinstance(index, list):
-            values = values.astype(np.int64)
+    values = _index_values(index)
     if values.dtype.kind not in "iu":
         raise IndexRangeError(
-            f"index array of dtype {dtype_name(values.dtype)}: only integer arrays are supported"
+            f"index array of dtype {values.dtype} and shape {values.shape}: only integer arrays "
+            "are supported"
         )
     if values.size and not (-extent <= int(values.min()) and int(values.max()) < extent):
         raise IndexRangeError(
             f"index array holds {int(values.min())} to {int(values.max())}, out of range for an "
             f"extent of {extent}"
         )
-    positions = values.astype(np.int64)
-    layout = Strided.row_major(positions.shape)
-    buffer = Buffer.allocate(positions.nbytes)
-    wrapped = np.where(positions < 0, positions + extent, positions)
-    np.copyto(buffer.view(positions.dtype, layout), wrapped)
-    return Leaf(positions.shape, positions.dtype, buffer.reading(), layout)
+    layout = Strided.row_major(values.shape)
+    buffer = Buffer.allocate(values.size * int64.itemsize)
+    positions = buffer.view(int64, layout)
+    np.copyto(positions, values.astype(np.int64, copy=False))
+    np.add(positions, extent, out=positions, where=positions < 0)
+    return Leaf(values.shape, int64, buffer.reading(), layout)
+
+
+def _index_values(index: object) -> NumpyArray:
+    """Return an index array's values, which nobody else can change: they are checked next."""
+    if isinstance(index, np.ndarray) and is_masked(index):
+        raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
+    try:
+        values = np.array(index.numpy() if isinstance(index, XExpression) else index)
+    except ValueError as error:
+        raise IndexRangeError(f"index array: nested lists are ragged ({error})") from None
+    empty = not values.size and isinstance(index, list)
+    return values.astype(np.int64) if empty or is_narrow_int(values.dtype) else values

@@ -2,7 +2,7 @@
 
 A cast is an operation whose result dtype is chosen by whoever writes it, so its body depends on
 two dtypes.  The bits are those of NumPy's ``astype`` on x86, NaN, infinities and numbers out of
-range included (see ``engine/scalars_cast.py``), with two exceptions for the types of ml_dtypes:
+range included (those of single elements: ``dtypes/truncate.py``), with two exceptions for the types of ml_dtypes:
 there is one rounding, where ml_dtypes rounds to float32 first, and every narrow float converts to
 an integer as its float32 value does, where ml_dtypes makes 0 of the NaNs of 8-bit floats and the
 bounds of their infinities.
