@@ -13,11 +13,9 @@ import pytest
 import xarraylite as xl
 from xarraylite.testing import assert_same_bits, oracle
 
+NAMES = "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift eq ne lt le gt ge"
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    name: getattr(operator, name)
-    for name in (
-        "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift eq ne lt le gt ge"
-    ).split()
+    name: getattr(operator, name) for name in NAMES.split(" ")
 }
 FUNCTIONS = {name: name for name in ("pow", "floor_divide", "add", "maximum", "atan2", "copysign")}
 NUMBERS: list[Any] = [

@@ -31,6 +31,7 @@ from .labelled import XLabelled
 from .namespace import namespace
 from .operands import HasNode, Lifted, as_node, as_operand, is_masked, is_operand
 from .operators import Operators, unpicklable
+from .tracing import remember_index
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -396,6 +397,7 @@ def gather(node: Node, selection: Selection) -> Node:
     """Return ``node`` (already basic-indexed) read through the selection's integer array."""
     axis = selection.take_axis
     index = index_leaf(selection.take, node.shape[axis])
+    remember_index(index, selection.take, node.shape[axis])
     taken = build.gather(node, axis, index)
     if not selection.take_front:
         return taken

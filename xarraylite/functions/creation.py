@@ -204,9 +204,11 @@ def full(
     node = values_node(fill_value, None, "full") if not _is_python(fill_value) else None
     if node is not None and node.shape:
         raise ShapeError(f"full: the value must be a scalar, got shape {node.shape}")
-    if dtype is None:
+    if dtype is not None:
+        kind_ = as_dtype(dtype)
+    else:
         node = build.weak_scalar(fill_value) if node is None else node  # type: ignore[arg-type]
-    kind_ = node.dtype if dtype is None else as_dtype(dtype)
+        kind_ = node.dtype
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
     made = XArray._own(zeroed(place, kind_), place, kind_, policy)
     value = build.convert(fill_value if node is None else node, kind_)  # type: ignore[arg-type]

@@ -161,7 +161,9 @@ def lengths(values: Any, operation: str) -> Ints:
             f"{values.shape}"
         )
     else:
-        values = np.array(values)  # copied first, checked then: another thread may write to it
+        values = np.asarray(
+            values
+        ).copy()  # copied first, checked then: another thread may write to it
     plain = kind is None
     least = min(values, default=0) if plain else int(np.min(values, initial=0))
     largest = max(values, default=0) if plain else int(np.max(values, initial=0))
