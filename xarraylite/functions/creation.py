@@ -201,7 +201,8 @@ def full(
     XArray([7, 7])
     """
     check_device(device, "full")
-    node = values_node(fill_value, None, "full") if not _is_python(fill_value) else None
+    plain = type(fill_value) in build.WEAK_TYPES
+    node = None if plain else values_node(fill_value, None, "full")
     if node is not None and node.shape:
         raise ShapeError(f"full: the value must be a scalar, got shape {node.shape}")
     if dtype is not None:
@@ -217,10 +218,6 @@ def full(
     else:
         made[...] = XExpression(value)
     return made
-
-
-def _is_python(value: object) -> bool:
-    return type(value) in build.WEAK_TYPES
 
 
 def _like(values: XExpression, dtype: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
