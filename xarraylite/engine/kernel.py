@@ -31,6 +31,7 @@ import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
 from ..dtypes import bits, narrow
+from ..ops.user import global_names
 from . import scalars, store, vmath
 
 #: Kernels kept in memory; beyond it the least recently used are forgotten (their code stays
@@ -112,7 +113,7 @@ def _fingerprint(function: types.FunctionType) -> str:
     namespace = function.__globals__
     constants = [
         (name, type(namespace[name]).__name__, repr(namespace[name]))
-        for name in sorted(set(users(function)))
+        for name in sorted(global_names(function.__code__))
         if isinstance(namespace.get(name), _PLAIN)
     ]
     return repr((_describe(function.__code__), function.__defaults__, constants))
