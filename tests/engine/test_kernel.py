@@ -173,15 +173,6 @@ def test_whatever_changes_a_users_function_changes_the_key(
     assert key_of(source, {"user_0": one}) != key_of(source, {"user_0": other})
 
 
-def test_a_global_of_an_attributes_name_does_not_change_the_key() -> None:
-    source = SOURCE.replace("f64(x * x)", "user_0(x)")
-    keys = {
-        key_of(source, {"user_0": function("def f(x): return math.erf(x)", math=math, erf=erf)})
-        for erf in (1.0, 2.0, with_cell(1))
-    }
-    assert len(keys) == 1
-
-
 def with_cell(value: float) -> Any:
     def f(x: float) -> float:
         return x + value
@@ -200,14 +191,6 @@ MODULE.K = 3.0  # type: ignore[attr-defined]
         ("def f(x): return x + K", {"K": 2.5}, True),
         ("def f(x): return math.sin(x) + np.pi", {"math": math, "np": np}, True),
         ("def f(x): return abs(x)", {}, True),
-        # A global of the name of an attribute is another thing.
-        ("def f(x): return math.erf(x)", {"math": math, "erf": with_cell(1)}, True),
-        ("def f(x): return x.real", {"real": np.ones(1)}, True),
-        (
-            "def f(x):\n    h = lambda y: math.erf(y)\n    return h(x)",
-            {"math": math, "erf": []},
-            True,
-        ),
         # Their values are not in the key, so these kernels stay in memory.
         ("def f(x): return x + somebody.K", {"somebody": MODULE}, False),
         ("def f(x): return g(x)", {"g": with_cell(1)}, False),
