@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -30,14 +31,21 @@ def both(expression: XExpression) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def loops_of(op: Op, dtype: DType) -> tuple[DType, ...] | None:
-    """The operands' dtypes if the operation has a kernel that takes ``dtype`` unconverted."""
-    args = (np.dtype(bool), dtype, dtype) if op.name == "where" else (dtype,) * op.arity
-    try:
-        loops, _ = op.rule(op.name, args)
-    except xl.DTypeError:
-        return None
-    return args if loops == args and op.body(loops) is not None else None
+MIXED = [(np.dtype("i8"), np.dtype("u8")), (np.dtype("u8"), np.dtype("i8"))]
+
+
+def loops_of(op: Op) -> list[tuple[DType, ...]]:
+    """The operands' dtypes that the operation has a kernel for, unconverted."""
+    asked: list[tuple[DType, ...]] = [(dtype,) * op.arity for dtype in SUPPORTED]
+    if op.name == "where":
+        asked = [(np.dtype(bool), dtype, dtype) for dtype in SUPPORTED]
+    found = []
+    for args in [*asked, *(MIXED if op.arity == 2 else [])]:
+        with contextlib.suppress(xl.DTypeError):
+            loops, _ = op.rule(op.name, args)
+            if loops == args and op.body(loops) is not None:
+                found.append(args)
+    return found
 
 
 def check(op: Op, dtypes: tuple[DType, ...]) -> None:
@@ -61,14 +69,11 @@ def check(op: Op, dtypes: tuple[DType, ...]) -> None:
 def test_operation(name: str) -> None:
     op = OPS[name]
     wrong = []
-    for dtype in SUPPORTED:
-        dtypes = loops_of(op, dtype)
-        if dtypes is None:
-            continue
+    for dtypes in loops_of(op):
         try:
             check(op, dtypes)
         except AssertionError as error:
-            wrong.append(f"{dtype}: {error}")
+            wrong.append(f"{dtypes}: {error}")
     assert not wrong, "\n".join(wrong)
 
 
