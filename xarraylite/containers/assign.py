@@ -33,7 +33,7 @@ from ..storage.buffer import Buffer
 from ..storage.overlap import Span, self_overlaps
 from . import direct
 from .convert import values_node
-from .operands import HasNode, as_node
+from .operands import HasNode, as_operand
 from .readers import protect
 
 
@@ -204,4 +204,9 @@ def node_of(value: object, destination: Writable) -> Node:
         for own in node.args:  # the lists' own values, before they were converted
             _warn_complex(own.dtype, node.dtype)
         return node
-    return as_node(value, f"assignment to {destination.summary()}")
+    operand = as_operand(value, f"assignment to {destination.summary()}")
+    if isinstance(operand, Node):
+        return operand
+    if type(operand) is int and operand.bit_length() > 63:  # perhaps it has no dtype of its own
+        return build.scalar(operand, destination.dtype)
+    return build.weak_scalar(operand)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError, LayoutError, ShapeError
-from ..dtypes.names import as_dtype, dtype_name, kind
+from ..dtypes.names import as_dtype, dtype_name, is_narrow_float, kind
+from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
 from ..engine import evaluate as engine
 from ..engine.reference import convert
@@ -135,6 +136,8 @@ def _plain_array(
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
     if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int):
         array = _checked_integers(values, array, dtype, operation)
+    if array.dtype.hasobject and dtype is not None:
+        array = _checked_numbers(array, dtype)
     if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):
         raise DTypeError(
             f"{operation}: got {type(values).__name__} of {array.dtype}; elements must be numbers"
@@ -160,6 +163,24 @@ def _checked_integers(
     if min(items) < low or max(items) > high:
         raise OverflowError(f"{operation}: some integers do not fit {dtype_name(dtype)}")
     return array if array.dtype != np.dtype(object) else np.asarray(values, dtype=dtype)
+
+
+def _checked_numbers(
+    array: np.ndarray[tuple[int, ...], DType], dtype: DType
+) -> np.ndarray[tuple[int, ...], DType]:
+    """Return Python numbers, of which some fit no integer type, as ``dtype`` has room for them."""
+    items = array.ravel().tolist()
+    rooms = {"b": (bool, int, float, complex), "c": (int, float, complex), "f": (int, float)}
+    if not all(isinstance(item, rooms.get(kind(dtype), ())) for item in items):
+        return array
+    make: Any = {"b": bool, "c": complex, "f": float}[kind(dtype)]
+    if is_narrow_float(dtype):
+        make = _odd  # to be rounded once more
+    return np.array([make(item) for item in items]).reshape(array.shape)
+
+
+def _odd(item: float) -> float:
+    return odd_float(item) if isinstance(item, int) else item
 
 
 def _unwrap(values: Any) -> Any:

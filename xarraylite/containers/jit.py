@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from .._errors import DTypeError
+from .._errors import DTypeError, StaleOperandError
 from ..engine import evaluate as engine
 from ..engine.graph import Graph, canonical
 from ..engine.target import Target
@@ -37,8 +37,9 @@ from . import direct
 from .container import XContainer
 from .convert import policy_of, values_node
 from .expression import XExpression
+from .gathers import index_leaf
 from .operands import as_node
-from .tracing import tracing
+from .tracing import Trace, tracing
 from .xarray import NOWHERE, XArray
 
 P = ParamSpec("P")
@@ -46,6 +47,25 @@ R = TypeVar("R")
 
 #: Signatures kept per function.
 CAPACITY = 256
+
+_NONE: Mapping[int, Leaf] = {}
+
+
+@dataclass(slots=True)
+class _Index:
+    """An array that a traced function uses as an index of a dimension of some extent."""
+
+    array: Any
+    extent: int
+
+    def reread(self) -> Leaf | None:
+        """Return a checked copy of the array as it is now, None if it has given up its memory."""
+        if isinstance(self.array, XContainer) and self.array.buffer.retired:
+            return None
+        try:
+            return index_leaf(self.array, self.extent)
+        except StaleOperandError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +136,23 @@ class _Output:
     sources: list[tuple[int, int]]
     """For each leaf the argument it reads (-1 for one the function closed over), and how far it
     starts behind that argument's first element, in elements."""
-
+    indices: dict[int, _Index]
+    """By the number of a leaf that is a checked copy: the array it is of."""
     quick: _Quick | None
+    """Where it has a kind."""
+
+    def reread(self) -> dict[int, Leaf] | None:
+        """Return the indices that the function closed over as they are now.
+
+        None if the trace no longer holds: one has another shape, or cannot be read any more.
+        """
+        fresh: dict[int, Leaf] = {}
+        for k, index in self.indices.items():
+            leaf = index.reread()
+            if leaf is None or leaf.shape != self.graph.leaves[k].shape:
+                return None
+            fresh[k] = leaf
+        return fresh
 
     def is_retired(self) -> bool:
         """Tell whether a container that the function closed over has moved to other memory."""
@@ -164,21 +199,31 @@ class Jitted(Generic[P, R]):
         key = tuple([_signature(arg) for arg in arrays])
         found = self._traced.get(key)
         if found is None or any(output.is_retired() for output in found[0]):
-            found = self._traced[key] = self._trace(arrays)
-            while len(self._traced) > CAPACITY:
-                self._traced.popitem(last=False)
+            found = self._retrace(key, arrays)
+        fresh = [output.reread() if output.indices else _NONE for output in found[0]]
+        if None in fresh:
+            found = self._retrace(key, arrays)
+            fresh = [_NONE] * len(found[0])  # they have just been read
         outputs, pack = found
         self._last = _last(arrays, outputs) if pack is _first else None
-        return pack([_run(output, arrays) for output in outputs])  # type: ignore[no-any-return]
+        return pack(  # type: ignore[no-any-return]
+            [_run(output, arrays, new or _NONE) for output, new in zip(outputs, fresh, strict=True)]
+        )
+
+    def _retrace(self, key: tuple[object, ...], arrays: list[Any]) -> tuple[list[_Output], Any]:
+        found = self._traced[key] = self._trace(arrays)
+        while len(self._traced) > CAPACITY:
+            self._traced.popitem(last=False)
+        return found
 
     def _trace(self, arrays: list[Any]) -> tuple[list[_Output], Any]:
         self.traces += 1
         readings: dict[int, int] = {}
         handles = [_handle(k, arg, readings) for k, arg in enumerate(arrays)]
-        with tracing():
+        with tracing() as trace:
             result = self._function(*handles)
             items = list(result) if isinstance(result, tuple | list) else [result]
-            outputs = [_output(item, arrays, readings) for item in items]
+            outputs = [_output(item, arrays, readings, trace) for item in items]
         for handle in handles:  # the trace outlives this call, the arguments need not
             if isinstance(handle, XExpression) and isinstance(handle.node, Leaf):
                 handle.node.reading.become(NOWHERE)
@@ -241,7 +286,7 @@ def _handle(number: int, arg: Any, readings: dict[int, int]) -> object:
     return arg
 
 
-def _output(item: object, arrays: list[Any], readings: dict[int, int]) -> _Output:
+def _output(item: object, arrays: list[Any], readings: dict[int, int], trace: Trace) -> _Output:
     """Plan one result of the traced function."""
     node = as_node(item, "jit")
     graph = canonical(node, None, True, traced=True)
@@ -251,11 +296,17 @@ def _output(item: object, arrays: list[Any], readings: dict[int, int]) -> _Outpu
         number = readings.get(id(leaf.reading), -1)
         shift = leaf.map.offset - (arrays[number].offset if number >= 0 else 0)
         sources.append((number, shift))
-    return _Output(node, graph, layout, sources, _quick(node, arrays, readings))
+    indices = {
+        k: _Index(*trace.indices[id(leaf)][1:])
+        for k, leaf in enumerate(graph.leaves)
+        if id(leaf) in trace.indices
+    }
+    quick = _quick(node, arrays, readings)
+    return _Output(node, graph, layout, sources, indices, quick)
 
 
-def _run(output: _Output, arrays: list[Any]) -> XArray:
-    """Run one planned result on new arguments."""
+def _run(output: _Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
+    """Run one planned result on new arguments, and on indices that were read again."""
     quick = output.quick
     if quick is not None:
         made = direct.evaluated(XArray, quick.kind, quick.shape, quick.operands(arrays))
@@ -263,7 +314,7 @@ def _run(output: _Output, arrays: list[Any]) -> XArray:
             return made
     graph = output.graph
     leaves = [
-        leaf
+        fresh.get(k, leaf)
         if number < 0
         else Leaf(
             leaf.shape,
@@ -271,7 +322,7 @@ def _run(output: _Output, arrays: list[Any]) -> XArray:
             LateReading(arrays[number].buffer),
             replace(leaf.map, offset=arrays[number].offset + shift),
         )
-        for leaf, (number, shift) in zip(graph.leaves, output.sources, strict=True)
+        for k, (leaf, (number, shift)) in enumerate(zip(graph.leaves, output.sources, strict=True))
     ]
     scalars = {
         id(node): scalar(_value(arrays[node.parameter], node), node.dtype)
@@ -300,7 +351,8 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     function : callable
         Takes arrays and scalars by position; returns an expression, or a tuple or list of them.
         It must not depend on values of arrays and NumPy scalars: asking one of them raises.
-        Python scalars are part of the signature, so they may be axes, counts or conditions.
+        Arrays that it closes over are read at every call.  Python scalars are part of the
+        signature, so they may be axes, counts or conditions.
 
     Returns
     -------

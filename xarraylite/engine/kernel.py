@@ -131,21 +131,12 @@ class Kernels:
             lasting = (
                 "" if any(bodies.is_private(routine) for routine, _ in module.routines) else key
             )
-            image = store.load(key) if lasting else None
-            if image is not None:
-                try:
-                    kernel = Kernel(machine.load(key, image), "disk", emit)
-                except RuntimeError:
-                    store.discard(key)
-                else:
-                    self.loaded += 1
-                    return kernel
-            image = machine.compile_object(text)
-            kernel = Kernel(machine.load(key, image), "compiled", emit)
-            self.compiled += 1
-            if lasting and b"numba_" not in image:  # Numba's helpers are there when it is imported
-                store.save(key, image)
-            return kernel
+            code, origin = loaded_or_compiled(key, text, bool(lasting))
+            if origin == "disk":
+                self.loaded += 1
+            else:
+                self.compiled += 1
+            return Kernel(code, origin, emit)
 
     def clear(self) -> None:
         """Forget the kernels in memory."""
@@ -154,6 +145,27 @@ class Kernels:
 
     def __len__(self) -> int:
         return len(self._kernels)
+
+
+def loaded_or_compiled(key: str, text: str, lasting: bool) -> tuple[machine.Code, str]:
+    """Return machine code from disk or from LLVM, and which it was."""
+    image = store.load(key) if lasting else None
+    if image is not None:
+        try:
+            return machine.load(key, image), "disk"
+        except RuntimeError:
+            store.discard(key)
+    image = machine.compile_object(text)
+    code = machine.load(key, image)
+    if lasting and b"numba_" not in image:  # Numba's helpers are there when it is imported
+        store.save(key, image)
+    return code, "compiled"
+
+
+def code_of(text: str) -> machine.Code:
+    """Return the machine code of a module that is no kernel of an expression."""
+    with _llvm_lock:
+        return loaded_or_compiled(key_of(text), text, True)[0]
 
 
 kernels = Kernels()

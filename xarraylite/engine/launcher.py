@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 
-from .kernel import machine_code
+from . import machine
+from .kernel import code_of
 from .launch import Launcher, launcher, text
 
 
 @cache
-def _address() -> int:
-    return machine_code(text(), "launch")
+def _code() -> machine.Code:
+    return code_of(text())
 
 
 def launcher_of(made: bytes) -> Launcher:
     """Return `launch` with a record."""
-    return launcher(_address(), made)
+    return launcher(_code().address, made)

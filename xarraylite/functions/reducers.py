@@ -36,6 +36,10 @@ def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
     return (float32 if is_narrow_float(end) else end), end
 
 
+#: What sums and products of bool are: ``+`` of two is their or, ``*`` their and.
+_OF_TRUTH = {SUM: ANY, PROD: ALL}
+
+
 def _total(
     op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
 ) -> Lazy:
@@ -45,6 +49,7 @@ def _total(
         return known
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     inner, end = _total_dtype(node, dtype)
+    op = _OF_TRUTH.get(op, op) if inner == bool_ else op
     made = groups.wrap(build.cast(groups.fold(op, build.cast(node, inner), initial), end))
     if whole:
         learn_fold(op, x, made)
@@ -71,6 +76,7 @@ def sum(
         Dimensions to add over; all by default.
     dtype : dtype, optional
         Dtype of the result; by default int64 or uint64 for integers and bool, else that of ``x``.
+        Sums of bool are "any", products "all".
     keepdims : bool, default False
         Keep reduced dimensions with extent 1.
     initial : scalar, optional
