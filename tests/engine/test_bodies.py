@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from xarraylite._config import settings
+from xarraylite.engine.host import host
 from xarraylite.engine import archive, bodies, jit, machine, store
 from xarraylite.engine.archive import Archive
 from xarraylite.engine.emit import routine
@@ -108,7 +109,7 @@ def test_no_routine_calls_more_than_the_c_library_has() -> None:
 
 def test_muladd_is_the_machines() -> None:
     fused = machine.muladd("xl.muladd.f64", "double")
-    assert ("llvm.fma.f64" in fused) is machine.target().fuses
+    assert ("llvm.fma.f64" in fused) is host().fuses
 
 
 # --- where texts come from -----------------------------------------------------------------------
