@@ -242,7 +242,9 @@ def _last(
 ) -> tuple[list[Kind], list[tuple[int, ...]], _Quick] | None:
     """Return what the next call may be compared with, where all arguments are containers."""
     quick = outputs[0].quick
-    if quick is None or not all([isinstance(a, XContainer) and a._kind is not NODE for a in arrays]):
+    if quick is None or not all(
+        [isinstance(a, XContainer) and a._kind is not NODE for a in arrays]
+    ):
         return None
     return [a._kind for a in arrays], [a._shape for a in arrays], quick
 

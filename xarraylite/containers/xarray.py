@@ -20,8 +20,8 @@ from ..layout.tiled import Map
 from ..shape import transform as steps
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
-from .assign import check_writable, converted, node_of, write
 from . import direct
+from .assign import check_writable, converted, node_of, write
 from .bitcast import bitcast_of
 from .container import DType, XContainer
 from .convert import LayoutLike, layout_of, pinned_dtype, policy_of, raw, store, values_node

@@ -12,6 +12,7 @@ The kernels are those the planner would choose, so results have the same bits.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -116,7 +117,7 @@ def _falls(leaf: Kind) -> bool:
     steps = leaf.strides
     if steps is None or len(steps) < 2:
         return True
-    return all([a > b for a, b in zip(steps, steps[1:], strict=False)]) and steps[-1] > 0
+    return all([a > b for a, b in itertools.pairwise(steps)]) and steps[-1] > 0
 
 
 def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | None:
@@ -148,9 +149,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
-    packed = record(
-        kernel.address, body.rank, limit, entries, template, same is not None, flat
-    )
+    packed = record(kernel.address, body.rank, limit, entries, template, same is not None, flat)
     return Direct(launcher_of(packed), target.dtype.itemsize, limit, fold, target, kernel)
 
 
@@ -304,5 +303,3 @@ def _entries(
         word = words.index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         found.append(_entry(leaf, word, rank, mark))
     return found
-
-
