@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..expr.kind import Operands
 from ..ops.op import Op
 from . import tracing
 from .expression import XExpression, again
@@ -19,6 +20,7 @@ def binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     back = object()
 
     def forward(self: Any, other: Any) -> Any:
+        operands: Operands
         try:
             mine = (self._buffer._reading, self._start)
             if other.__class__ in NUMBERS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from .convert import LayoutLike, is_quick, store
 from .expression import NumpyArray, XExpression, written
 from .gathers import gather, index_leaf, is_index_array
 from .inplace import InPlace
+from .labelled import XLabelled
 from .labelled_write import assign_labelled
 from .learning import key_of
 from .operands import NUMBERS, as_node
@@ -322,9 +323,15 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
 
     # --- views --------------------------------------------------------------------------------
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str) -> XLabelled: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> XExpression: ...
+
+    def __getitem__(self, key: Any) -> XExpression | XLabelled:
         """Return a view of the elements that ``key`` selects; see `XExpression`."""
-        found = elements.part(self, key)
+        found: XExpression | None = elements.part(self, key)
         return super().__getitem__(key) if found is None else found
 
     def item(self) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from .._config import settings
@@ -31,7 +32,7 @@ _new = object.__new__
 _count = sys.getrefcount
 
 
-def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Operands) -> Any:
+def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
     """Return an expression's values in a new container of a class; None if it is not done.
 
     In the place of a reading may stand a buffer, to read what it holds now.
@@ -84,6 +85,7 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
     if tracing.running or settings.engine == "reference":
         return False
+    operands: Operands
     buffer, cls, own = to._buffer, value.__class__, 0
     try:
         # What is read at once needs no reading: its buffer stands for it.

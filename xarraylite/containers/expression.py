@@ -245,11 +245,6 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         return self._node.dtype if kind is NODE else kind.dtype
 
     @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return len(self.shape)
-
-    @property
     def size(self) -> int:
         """Number of elements."""
         return math.prod(self.shape)
@@ -359,7 +354,8 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         """Evaluate into a new NumPy array."""
         made = direct.evaluated(self._container, self._kind, self._shape, self._operands)
         if made is not None:
-            return made._buffer.array(made._dtype, self._shape)
+            values: NumpyArray = made._buffer.array(made._dtype, self._shape)
+            return values
         buffer, layout = engine.evaluate(self.node, tiled=False)
         return read(buffer, self.dtype, layout)
 

@@ -54,6 +54,7 @@ def _range(leaf: Kind) -> tuple[int, int] | tuple[None, None]:
 
 def learn_fold(op: Reduction, x: object, made: object) -> None:
     """Remember where a fold over all dimensions leads."""
-    if isinstance(x, HasNode) and isinstance(made, HasNode):
-        if x._shape and made._kind.items == x.kind_items() + 1 and x._kind is not NODE:
-            x._kind.learn(op, made._kind)
+    if not isinstance(x, HasNode) or not isinstance(made, HasNode) or x._kind is NODE:
+        return
+    if x._shape and made._kind.items == x.kind_items() + 1:
+        x._kind.learn(op, made._kind)

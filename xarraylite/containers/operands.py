@@ -36,6 +36,15 @@ class HasNode:
     _shape: tuple[int, ...]
 
     @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._shape)
+
+    def numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+        """Return the values as a NumPy array."""
+        raise NotImplementedError
+
+    @property
     def node(self) -> Node:
         """The expression's node."""
         raise NotImplementedError

@@ -1,11 +1,12 @@
 """Programs of one small kernel, which a kind has for all shapes.
 
 Most evaluations are one loop nest over operands whose strides are known and whose extents are not.
-For these a kernel and a record of `engine.launch` follow from the kind alone: the loops are those of
-the shape, the inner one along the last dimension.  What the planner would do better for large work
-(threads, stores past the caches, tiles for transposed operands) or must do (aliasing in a safe
-order, temporaries) is left to it: the launcher refuses more than `limit` elements and operands that
-overlap the destination, and there is no program where operands lie in another order of dimensions.
+For these a kernel and a record of `engine.launch` follow from the kind alone: the loops are those
+of the shape, the inner one along the last dimension.  What the planner would do better for large
+work (threads, stores past the caches, tiles for transposed operands) or must do (aliasing in a
+safe order, temporaries) is left to it: the launcher refuses more than `limit` elements and operands
+that overlap the destination, and there is no program where operands lie in another order of
+dimensions.
 
 The kernels are those the planner would choose, so results have the same bits.
 """
@@ -21,8 +22,9 @@ from ..expr.node import Leaf, Reduce
 from ..ops.reductions import Reduction
 from ..storage.buffer import Buffer
 from ..storage.reading import Reading
+from .emit.folding import Form, ReduceSpec
 from .emit.mapping import MapSpec, Mode, emit_map
-from .emit.reduction import Form, ReduceSpec, emit_reduce
+from .emit.reduction import emit_reduce
 from .emit.walkers import Access, Inner, Operand, Words
 from .graph import Graph, canonical
 from .identities import identity_words

@@ -104,7 +104,7 @@ class Kind:
         self.strides = strides
         self.scalar = scalar
         self.items = items
-        self.weight = 1 + sum([arg.weight for arg in args])
+        self.weight: int = 1 + sum([arg.weight for arg in args])
         self.table: dict[Any, Any] = {}
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
