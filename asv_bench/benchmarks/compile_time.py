@@ -67,3 +67,42 @@ class FirstEvaluationWarm(FirstEvaluation):
         return self.run("xarraylite", self.warm_directory)[1]
 
     track_first_evaluation_ms.unit = "ms"  # type: ignore[attr-defined]
+
+
+_COLD = """
+from time import process_time
+import numpy as np
+import {module} as xp
+a, b = (xp.reshape(xp.linspace(0.1, 1.0, 1200), (30, 40)) for _ in range(2))
+np.asarray(a - b)
+start = process_time()
+total = np.asarray({expression})
+print(repr(float(np.sum(total))), 1e3 * (process_time() - start))
+"""
+
+
+class ColdKernels(FirstEvaluation):
+    """The kernels of one expression in a process that has started LLVM, kernel cache empty."""
+
+    title = "process that compiles sin(a)"
+    expression = "xp.sin(a)"
+
+    def run(self, module: str, cache_dir: str) -> tuple[float, float]:
+        """The sum of the result, and the CPU milliseconds of its evaluation."""
+        code = _COLD.format(module=module, expression=self.expression)
+        total, milliseconds = run_python(code, XARRAYLITE_CACHE_DIR=cache_dir).split()
+        return float(total), float(milliseconds)
+
+
+class ColdSum(ColdKernels):
+    """A fold, which is more code than any elementwise kernel."""
+
+    title = "process that compiles sum(a*b)"
+    expression = "xp.sum(a * b)"
+
+
+class ColdDeviation(ColdKernels):
+    """Three kernels, two of them folds."""
+
+    title = "process that compiles std(a)"
+    expression = "xp.std(a)"
