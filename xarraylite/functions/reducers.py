@@ -16,6 +16,7 @@ from ..expr import build
 from ..expr.node import Node
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
+from .arguments import check_numbers
 from .groups import Axis, Groups, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
 
@@ -307,6 +308,7 @@ def var(
     >>> float(xl.var(xl.asarray([1.0, 3.0]), correction=1))
     2.0
     """
+    check_numbers("var", float, correction=correction)
     node, groups = operand_and_groups(x, axis, keepdims, "var")
     node, end = _float_node(node)
     return groups.wrap(build.cast(_variance(node, groups, correction), _real_dtype(end)))
@@ -329,6 +331,7 @@ def std(
     >>> float(xl.std(xl.asarray([1.0, 3.0])))
     1.0
     """
+    check_numbers("std", float, correction=correction)
     node, groups = operand_and_groups(x, axis, keepdims, "std")
     node, end = _float_node(node)
     root = build.elementwise(OPS["sqrt"], _variance(node, groups, correction))

@@ -180,7 +180,12 @@ def check_axes(
     """
     if axis is None:
         return tuple(range(rank))
-    given = tuple(axis) if isinstance(axis, Iterable) else (axis,)
+    try:
+        given: tuple[SupportsIndex, ...] = (operator.index(axis),)  # type: ignore[arg-type]
+    except TypeError:
+        if not is_vector(axis):
+            raise AxisError(f"{operation}: axis must be an integer, got {axis!r}") from None
+        given = tuple(axis)
     axes = tuple(check_axis(item, rank, operation) for item in given)
     if len(set(axes)) != len(axes):
         raise AxisError(f"{operation}: axis {given} names an axis twice (rank {rank})")
