@@ -94,6 +94,11 @@ ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
     "arrays": (lambda: xl.concat(3), "concat: a sequence of arrays is needed, got 3"),
     "strides": (lambda: xl.zeros(2, strides=["a"]), "strides must be integers, got ['a']"),
     "casting": (lambda: xl.can_cast(xl.int8, xl.int16, casting=[]), "can_cast: casting is '[]'"),
+    "an index": (lambda: A[int], "index <class 'int'> of type type is not supported"),
+    "a text array as index": (lambda: A[np.array("x")], "of type ndarray is not supported"),
+    "bitcast": (lambda: A.bitcast(len), "is not the spec of one array"),
+    "to_padded": (lambda: xl.XJagged([[1]]).to_padded(A), "to_padded: the value must be a scalar"),
+    "transpose_": (lambda: xl.zeros(2).transpose_(0), "transpose_: 0 is no permutation of 1 axes"),
     "complex initial": (lambda: xl.max(A, initial=1j), "Python complex 1j does not convert"),
 }
 
@@ -104,6 +109,18 @@ def test_other_arguments(name: str) -> None:
     with pytest.raises(XarrayliteError) as found:
         call()
     assert message in str(found.value)
+
+
+def test_what_has_no_value_yet_is_no_mistake() -> None:
+    """A function that is traced may not ask its arguments; the message says so."""
+    for use in (
+        lambda u: A[u],
+        lambda u: xl.sum(B, axis=u),
+        lambda u: xl.sum(B, keepdims=u),
+        xl.arange,
+    ):
+        with pytest.raises(xl.TracedValueError, match="asks its argument"):
+            xl.jit(use)(xl.asarray(1))
 
 
 def test_what_is_taken_for_a_number_or_a_flag() -> None:

@@ -24,6 +24,8 @@ def flag(value: Any, operation: str, name: str) -> bool:
     """
     try:
         return bool(value) if isinstance(value, np.bool_) else operator.index(value) != 0
+    except TracedValueError:
+        raise
     except TypeError:
         raise DTypeError(f"{operation}: {name} must be a bool, got {value!r}") from None
 

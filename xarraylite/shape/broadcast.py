@@ -12,7 +12,7 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, SupportsIndex
 
-from .._errors import AxisError, BroadcastError, ShapeError, SizeError
+from .._errors import AxisError, BroadcastError, ShapeError, SizeError, TracedValueError
 from .box import is_vector
 
 Shape = tuple[int, ...]
@@ -182,6 +182,8 @@ def check_axes(
         return tuple(range(rank))
     try:
         given: tuple[SupportsIndex, ...] = (operator.index(axis),)  # type: ignore[arg-type]
+    except TracedValueError:
+        raise
     except TypeError:
         if not is_vector(axis):
             raise AxisError(f"{operation}: axis must be an integer, got {axis!r}") from None
