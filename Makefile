@@ -22,7 +22,7 @@ NEEDS_dev := -e ".[demo]" --group dev
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test test-reference lint format docs bench bench-smoke ci clean
+.PHONY: help venv demo test test-reference lint format routines docs bench bench-smoke ci clean
 
 help:  ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -56,6 +56,9 @@ lint: $(VENV)/.installed-lint  ## ruff, formatting, strict types
 format: $(VENV)/.installed-lint  ## Rewrite the files the way `make lint` wants them
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
+
+routines: $(VENV)/.installed-demo  ## Compile the scalar bodies into xarraylite/engine/routines.bin
+	$(PY) -m xarraylite.engine.bodies
 
 docs: $(VENV)/.installed-docs  ## Build docs/_build/html, warnings are errors
 	$(PY) -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html

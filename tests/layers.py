@@ -45,7 +45,7 @@ MAX_FUNCTION_LINES = 80
 
 # Who may import a compiler, by module; everybody else sees kernels as callables.
 RESTRICTED: dict[str, tuple[str, ...]] = {
-    "numba": ("xarraylite.engine.kernel", "xarraylite.engine.intrinsics"),
+    "numba": ("xarraylite.engine.jit",),
     "llvmlite": ("xarraylite.engine.",),
 }
 

@@ -84,7 +84,7 @@ def test_the_checker_sees_a_bad_module(module: str, source: str, message: str) -
         ("xarraylite.layout.strided", "from xarraylite.shape.shape import Shape"),
         ("xarraylite.shape", "from .shape import Shape"),
         ("xarraylite.shape.shape", "from .. import _errors\nfrom xarraylite import _errors"),
-        ("xarraylite.engine.kernel", "import numba\nfrom llvmlite import binding"),
+        ("xarraylite.engine.jit", "import numba\nfrom llvmlite import binding"),
         ("xarraylite.io.npy", "import numpy as np\nx = np.empty(3)"),
         ("xarraylite.demo", "def f():\n    import matplotlib.cbook"),
     ],

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from xarraylite.dtypes import names
 from xarraylite.dtypes.formats import FORMATS, INT_BITS, Format, loop_dtype
 from xarraylite.dtypes.narrow import library, to_narrow
-from xarraylite.engine import intrinsics
+from xarraylite.engine import jit
 
 Array = NDArray[Any]
 LIBRARY = library()
-INTRINSICS = intrinsics.library()
+INTRINSICS = jit.INTRINSICS
 BITS = ("bits_f32", "float_f32", "bits_f64", "float_f64")
 FLOATS = list(FORMATS)
 INTS = list(INT_BITS)

@@ -5,6 +5,7 @@ Each case is a destination (empty: new memory) and an expression over `operands`
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -100,5 +101,18 @@ def text(name: str) -> str:
     plan = explanation(name)
     parts = [f"{destination} <- {expression}" if destination else expression, "", str(plan)]
     for number, source in enumerate(dict.fromkeys(plan.sources), 1):
-        parts += ["", f"--- kernel {number} ---", source.rstrip("\n")]
+        parts += ["", f"--- kernel {number} ---", *listing(source)]
     return "\n".join(parts) + "\n"
+
+
+def listing(source: str) -> list[str]:
+    """Return what a kernel calls, in order, and how often its code touches each kind of memory."""
+    calls = re.findall(r" = call .*? @(\w+)\.\d+\(", source)
+    lines = [f"{len(re.findall(r'^loop', source, re.MULTILINE))} loops; calls {' '.join(calls)}"]
+    for name, scope in (("apart", 4), ("destination", 5), ("scratch", 6)):
+        tag = f"!alias.scope !{scope},"
+        touched = [line for line in source.splitlines() if tag in line]
+        loads = sum(" = load " in line for line in touched)
+        words = 1 + source.count("add i64 %block,") if scope == 4 else 0
+        lines.append(f"{name}: {loads - words} loads, {len(touched) - loads} stores")
+    return lines

@@ -12,7 +12,7 @@ import pytest
 import xarraylite as xl
 from xarraylite.containers.expression import XExpression, index_leaf
 from xarraylite.dtypes.names import as_dtype
-from xarraylite.engine.emit.segments import LANES
+from xarraylite.engine.emit.lanes import LANES
 from xarraylite.expr import build
 from xarraylite.expr.node import SegmentReduce
 from xarraylite.ops.reductions import ANY, MAX, MIN, PROD, SUM, Reduction

@@ -10,8 +10,8 @@ import pytest
 import xarraylite as xl
 from tests.engine.test_graph import graph_into, graph_of, ones, positions
 from tests.engine.test_plan import program_for, program_into
+from xarraylite.engine.emit.folding import block_of
 from xarraylite.engine.emit.mapping import TILE
-from xarraylite.engine.emit.reduction import block_of
 from xarraylite.engine.lower import lower
 from xarraylite.engine.plan import plan
 from xarraylite.engine.program import KernelStep

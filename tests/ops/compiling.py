@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from types import FunctionType
 from typing import Any
 
 import ml_dtypes
 import numba
 import numpy as np
 
-from xarraylite.dtypes import bits, narrow
+from xarraylite.dtypes import narrow
 from xarraylite.dtypes.names import is_narrow_float, is_narrow_int, kind
-from xarraylite.engine import intrinsics, scalars, vmath
+from xarraylite.engine import jit, scalars, vmath
 from xarraylite.ops.cast import register_type
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -24,7 +23,6 @@ COMPLEX = [np.dtype("c8"), np.dtype("c16")]
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
 LIBRARY = {**narrow.library(), **scalars.library(), **vmath.library()}
-MACHINE = intrinsics.library()
 
 _REGISTERS = [d for d in [*REAL, *COMPLEX] if d != np.dtype("f2")]
 
@@ -39,20 +37,6 @@ def register(dtype: DType) -> DType:
 CASTS: dict[str, Any] = {register_type(d): bool if d.kind == "b" else d.type for d in _REGISTERS}
 
 
-@cache
-def compiled(name: str) -> Any:
-    """A scalar function of the library, with what it calls."""
-    function = LIBRARY[name]
-    scope = dict(function.__globals__)
-    for used in function.__code__.co_names:
-        if used in MACHINE and scope.get(used) is getattr(bits, used, None):
-            scope[used] = MACHINE[used]
-        elif used in LIBRARY and scope.get(used) is LIBRARY[used]:
-            scope[used] = compiled(used)
-    copy = FunctionType(function.__code__, scope, name, function.__defaults__)
-    return numba.njit(error_model="numpy", forceinline=True)(copy)
-
-
 def kernel(bodies: Sequence[tuple[str, DType]]) -> Callable[..., None]:
     """A loop over arrays x0, x1, x2 that writes one output per body, cast to its dtype."""
     outputs = "".join(f", y{k}" for k in range(len(bodies)))
@@ -62,7 +46,7 @@ def kernel(bodies: Sequence[tuple[str, DType]]) -> Callable[..., None]:
         lines.append(f"        y{k}[i] = {register_type(result)}({text})")
     code = compile("\n".join(lines), "<bodies>", "exec")
     names = {name for part in code.co_consts if hasattr(part, "co_names") for name in part.co_names}
-    scope: dict[str, Any] = {**CASTS, **{n: compiled(n) for n in names if n in LIBRARY}}
+    scope: dict[str, Any] = {**CASTS, **{n: jit.scalar(n) for n in names if n in LIBRARY}}
     exec(code, scope)
     loop: Callable[..., None] = numba.njit(error_model="numpy")(scope["loop"])
     return loop

@@ -207,7 +207,7 @@ def store(node: Node, layout: Map) -> Buffer:
     if source is None or not (is_quick(layout) and is_quick(source.map)):
         engine.assign(Target(buffer, layout, node.dtype), node, True)
     else:
-        values = read(source.reading.buffer, source.dtype, source.map)
+        values = read(source.reading, source.dtype, source.map)
         with np.errstate(all="ignore"):
             write(buffer, node.dtype, layout, convert(values, node.dtype))
     return buffer
@@ -223,7 +223,7 @@ def _plain_source(node: Node) -> Leaf | None:
     if isinstance(node, Elementwise) and node.op is build.CAST:
         node = node.operands[0]
     if isinstance(node, Leaf) and node.reading.stale is None and not node.reading.traced:
-        return None if node.reading.late and node.reading.buffer.retired else node
+        return None if node.reading.retired else node
     return None
 
 
@@ -238,7 +238,7 @@ def zeroed(layout: Map, dtype: DType) -> Buffer:
     if isinstance(layout, TiledMap) and padding_value(layout.layout.padding_value, dtype):
         write(buffer, dtype, layout, np.zeros((), dtype))
     else:
-        buffer.data[:] = 0
+        buffer.run()[:] = 0
     return buffer
 
 

@@ -11,13 +11,15 @@ Python numbers are), and who runs the trace again reads it again.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..expr.node import Leaf
-from ..storage.buffer import Buffer, Reading
+from ..storage.buffer import Buffer
+from ..storage.reading import LateReading, Reading
 
 
 @dataclass(slots=True)
@@ -45,13 +47,35 @@ class _State(threading.local):
 
 _state = _State()
 
+#: How many traces run, in any thread: while one does, leaves are made by `reading_of` alone.
+running = 0
+
+_lock = threading.Lock()
+
+
+def _make_lock() -> None:
+    """Make a new lock in a forked child, in which no other thread traces."""
+    global _lock, running
+    _lock = threading.Lock()
+    running = int(_state.trace is not None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
+
+def _count(by: int) -> None:
+    global running
+    with _lock:
+        running += by
+
 
 def reading_of(buffer: Buffer) -> Reading:
     """Return the reading that a leaf over ``buffer`` holds."""
     trace = _state.trace
     if trace is None:
         return buffer.reading()
-    return trace.readings.setdefault(id(buffer), Reading(buffer, late=True))
+    return trace.readings.setdefault(id(buffer), LateReading(buffer))
 
 
 def remember_index(leaf: Leaf, index: object, extent: int) -> None:
@@ -65,7 +89,9 @@ def tracing() -> Iterator[Trace]:
     """Make leaves read late inside the ``with``."""
     before = _state.trace
     _state.trace = trace = Trace()
+    _count(1)
     try:
         yield trace
     finally:
         _state.trace = before
+        _count(-1)

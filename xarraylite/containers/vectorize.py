@@ -13,7 +13,7 @@ from .._errors import DTypeError
 from ..dtypes.names import as_dtype, is_narrow_float, is_narrow_int
 from ..dtypes.promotion import result_type
 from ..ops.op import Arg, DType, Resolved
-from ..ops.user import UserOp, fresh_symbol
+from ..ops.user import UserOp
 from .expression import XExpression, apply
 
 
@@ -75,7 +75,6 @@ def _operation(function: FunctionType, dtype: DType | None) -> UserOp:
             f"vectorize: {function.__name__} must take a fixed, positive number of arguments"
         )
     arity = len(parameters)
-    symbol = fresh_symbol()
     arguments = ", ".join(f"{{{k}}}" for k in range(arity))
 
     def rule(name: str, args: tuple[Arg, ...]) -> Resolved:
@@ -87,12 +86,11 @@ def _operation(function: FunctionType, dtype: DType | None) -> UserOp:
         arity=arity,
         rule=rule,
         numpy=_reference(function, dtype),
-        bodies=dict.fromkeys("biufc", f"{symbol}({arguments})"),
+        bodies=dict.fromkeys("biufc", f"user({arguments})"),
         summary=(function.__doc__ or f"User function {function.__name__}.").strip(),
         cost=10,
         exact="",
         function=function,
-        symbol=symbol,
     )
 
 

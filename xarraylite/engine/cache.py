@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import segments, store
+from . import store
 from .evaluate import clear_programs
 from .kernel import kernels
-from .steps import clear_kernels
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,6 @@ def cache_clear(*, disk: bool = False) -> None:
     0
     """
     clear_programs()
-    clear_kernels()
-    segments.clear_kernels()
     kernels.clear()
     if disk:
         store.clear()

@@ -22,7 +22,7 @@ from ..storage.buffer import Buffer
 from ..storage.pool import counters
 from .graph import Graph
 from .identities import scalar_words
-from .kernel import EXCEPTION_SLOT, RETURN_SLOT, KernelRaised
+from .kernel import KernelRaised
 from .program import HostStep, KernelStep, Place, Program, SweepStep, Work
 from .target import Target
 from .threads import pool
@@ -45,7 +45,7 @@ Piece = tuple[int, int, int, int, int, int, int]
 
 def run(program: Program, graph: Graph, target: Target) -> None:
     """Evaluate ``graph`` into ``target`` by ``program``."""
-    buffers = [target.buffer, *[leaf.reading.buffer for leaf in graph.leaves]]
+    buffers = [target.buffer, *[leaf.reading for leaf in graph.leaves]]
     starts = [target.map.byte_start(target.dtype.itemsize)]
     starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
     for temporary in program.temporaries:
@@ -82,7 +82,7 @@ def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: li
             if work.rows:
                 own[4], own[5] = piece[4:6]
                 own[slot] = base + piece[6]
-            if kernel(RETURN_SLOT, EXCEPTION_SLOT, address):
+            if kernel(address):
                 raise KernelRaised
 
         return one
@@ -121,7 +121,7 @@ def run_sweep(step: SweepStep, addresses: list[int], graph: Graph) -> None:
             block[word] = start + by
         for piece in pieces(work):
             block[0], block[1], block[2], block[3] = piece[:4]
-            if kernel(RETURN_SLOT, EXCEPTION_SLOT, address):
+            if kernel(address):
                 raise KernelRaised
 
 

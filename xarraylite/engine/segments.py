@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
-from functools import lru_cache
 
 from ..expr.node import SegmentReduce
 from ..layout.strided import Strided
 from ..shape.transform import FIXED, Transform
 from ..shape.transform import Map as Axis
-from .emit.reduction import Form, ReduceSpec
+from .emit.folding import Form, ReduceSpec
 from .emit.segments import SegmentSpec, emit_segments
 from .emit.walkers import Access, Operand
 from .identities import identity_words
-from .kernel import Kernel
+from .kernel import kernels
 from .loops import Walker, split, walker
 from .lower import Lowered
 from .planner import Planner
@@ -23,7 +22,6 @@ from .program import KernelStep, Step, Work
 from .steps import (
     Destination,
     Memory,
-    compile_source,
     cost_of,
     finish,
     inner_of,
@@ -112,7 +110,7 @@ def segment_step(
     starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
     addresses = finish(block, words, lowered, memory, to, starts)
     return KernelStep(
-        _segment_kernel(spec),
+        kernels.get(spec, emit_segments),
         block,
         (*addresses, (words.index["o"], offsets, 0, 1)),
         scalar_places(words, lowered),
@@ -143,13 +141,3 @@ def _operands(
         inner = inner_of(Walker(0, (step,)), use.bits, use.dtype, 1)
         found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
     return tuple(found)
-
-
-@lru_cache(maxsize=8192)
-def _segment_kernel(spec: SegmentSpec) -> Kernel:
-    return compile_source(emit_segments(spec), spec.fold.body)
-
-
-def clear_kernels() -> None:
-    """Forget which kernel belongs to which specification."""
-    _segment_kernel.cache_clear()

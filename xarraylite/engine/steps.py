@@ -9,20 +9,19 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import Map
 from ..ops.reductions import Reduction
-from ..ops.user import UserOp
 from .emit.body import Apply, Body, Const
+from .emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
 from .emit.mapping import TILE, MapSpec, Mode, emit_map
-from .emit.reduction import BLOCK_BYTES, Form, ReduceSpec, block_of, emit_reduce
+from .emit.reduction import emit_reduce
 from .emit.walkers import Access, Inner, Operand, Words
 from .identities import identity_words
-from .kernel import Kernel, kernels
+from .kernel import kernels
 from .loops import Nest, Walker, deepen, normalise, split, walker
 from .lower import Lowered
 from .program import KernelStep, Work
@@ -134,7 +133,7 @@ def map_step(
         _put(block, words, f"e{w}", steps[-1])
     cost = cost_of(lowered.body) * nest.extents[-1] * (TILE if mode is Mode.TILED else lanes)
     return KernelStep(
-        _map_kernel(spec),
+        kernels.get(spec, emit_map),
         block,
         finish(block, words, lowered, memory, to, [w.start for w in nest.walkers]),
         scalar_places(words, lowered),
@@ -296,7 +295,7 @@ def reduce_step(
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = inner.extents[-1]
     return KernelStep(
-        _reduce_kernel(spec),
+        kernels.get(spec, emit_reduce),
         block,
         finish(block, words, lowered, memory, to, starts),
         scalar_places(words, lowered),
@@ -458,30 +457,3 @@ def _distinct(layout: Strided) -> int:
     for extent, stride in zip(layout.shape, layout.strides, strict=True):
         count *= extent if stride else 1
     return count
-
-
-def _user_functions(body: Body) -> tuple[UserOp, ...]:
-    found = dict.fromkeys(s.op for s in body.instructions if isinstance(s, Apply))
-    return tuple([op for op in found if isinstance(op, UserOp)])
-
-
-@lru_cache(maxsize=8192)
-def _map_kernel(spec: MapSpec) -> Kernel:
-    return compile_source(emit_map(spec), spec.body)
-
-
-@lru_cache(maxsize=8192)
-def _reduce_kernel(spec: ReduceSpec) -> Kernel:
-    return compile_source(emit_reduce(spec), spec.body)
-
-
-def clear_kernels() -> None:
-    """Forget which kernel belongs to which specification."""
-    _map_kernel.cache_clear()
-    _reduce_kernel.cache_clear()
-
-
-def compile_source(source: str, body: Body) -> Kernel:
-    users = _user_functions(body)
-    tag = "private" if any(op.private for op in users) else ""
-    return kernels.get(source, {op.symbol: op.function for op in users}, tag)

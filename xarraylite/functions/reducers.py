@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
+from ..containers.expression import folded, learn_fold
 from ..expr import build
 from ..expr.node import Node
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
@@ -43,11 +44,17 @@ _OF_TRUTH = {SUM: ANY, PROD: ALL}
 def _total(
     op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
 ) -> Lazy:
+    whole = axis is None and dtype is None and initial is None and not keepdims
+    known = folded(op, x) if whole else None
+    if known is not None:
+        return known
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     inner, end = _total_dtype(node, dtype)
     op = _OF_TRUTH.get(op, op) if inner == bool_ else op
-    folded = groups.fold(op, build.cast(node, inner), initial)
-    return groups.wrap(build.cast(folded, end))
+    made = groups.wrap(build.cast(groups.fold(op, build.cast(node, inner), initial), end))
+    if whole:
+        learn_fold(op, x, made)
+    return made
 
 
 @takes_jagged
@@ -117,9 +124,16 @@ def prod(
 
 
 def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> Lazy:
+    whole = axis is None and initial is None and not keepdims
+    known = folded(op, x) if whole else None
+    if known is not None:
+        return known
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     build.require_real(node, op.name)
-    return groups.wrap(groups.fold(op, node, initial))
+    made = groups.wrap(groups.fold(op, node, initial))
+    if whole:
+        learn_fold(op, x, made)
+    return made
 
 
 @takes_jagged

@@ -1,13 +1,12 @@
 """A user's scalar function as an operation.
 
 The function becomes part of kernels like any scalar body; NumPy's reference calls it element by
-element.  Its name never reaches generated source: kernels call it by a number.
+element.  Its name never reaches generated code: in its body it is ``user``.
 """
 
 from __future__ import annotations
 
 import dis
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,8 +14,6 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from .op import Op
-
-_numbers = itertools.count()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,12 +24,9 @@ class UserOp(Op):
     ----------
     function : function
         The scalar function.
-    symbol : str
-        What kernels call it.
     """
 
     function: Any = None
-    symbol: str = ""
 
     @property
     def private(self) -> bool:
@@ -85,11 +79,6 @@ def global_names(code: CodeType) -> frozenset[str]:
 _GLOBAL = frozenset(
     {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "STORE_GLOBAL", "DELETE_GLOBAL"}
 )
-
-
-def fresh_symbol() -> str:
-    """Return a name that no other function of this process has."""
-    return f"user_{next(_numbers)}"
 
 
 def is_closed(function: FunctionType) -> bool:

@@ -1,5 +1,5 @@
-"""Kernel specifications to Python source, in the subset that Numba compiles.
+"""Kernel specifications to LLVM IR.
 
-Source is built only from this package's own tokens: numbers, and names from fixed tables.  No
-string a user gave (a label, a function's name) ever becomes part of it.
+IR is built only from this package's own tokens: numbers, and names from fixed tables.  No string a
+user gave (a label, a function's name) ever becomes part of it.
 """

@@ -1,4 +1,4 @@
-"""The values of one kernel, as straight-line instructions, and their source.
+"""The values of one kernel, as straight-line instructions, and their IR.
 
 A `Body` is a list of instructions in order; each makes one value that later ones name by number.
 The same body stands in every loop shape: what differs is only how each operand is addressed.
@@ -6,7 +6,7 @@ The same body stands in every loop shape: what differs is only how each operand 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +14,13 @@ import numpy as np
 from ...expr.build import CAST
 from ...layout.refine import Wave
 from ...ops.op import Op
-from ...ops.table import cast_body
-from .source import Source
-from .tokens import call, token
+from . import routine
+from .builder import Builder, Value
 
 DType = np.dtype[np.generic]
+
+#: Emits the load of an operand's element, some bytes from its place; of an iota, the position.
+Reader = Callable[[Value | None], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,67 +91,92 @@ class Body:
         return self.instructions[-1].dtype
 
 
-def expression(step: Apply) -> str:
-    """Return the source of one application, settled to its dtype."""
-    names = [f"v{arg}" for arg in step.args]
-    result = token(step.dtype)
-    if step.op is CAST:
-        return _cast(step.loops[0], step.dtype, names[0])
-    template = step.op.body(step.loops)
-    assert template is not None, f"{step.op.name}{step.loops} is a host operation"
-    text = template.format(*names, t=token(step.loops[0]).value)
-    return call(result.settle, f"{result.value}({text})")
-
-
-def _cast(source: DType, result: DType, name: str) -> str:
-    """Return the source of a conversion, settled to the result's dtype."""
-    return call(token(result).settle, cast_body(source, result).format(name))
-
-
-def emit_body(source: Source, body: Body, addresses: Sequence[str], skip: set[int]) -> None:
-    """Append one assignment per instruction.
+def emit_body(
+    b: Builder,
+    body: Body,
+    words: Mapping[str, Value],
+    readers: Sequence[Reader],
+    known: Mapping[int, Value],
+) -> Value:
+    """Emit every instruction that is not yet known; return the result.
 
     Parameters
     ----------
-    source : Source
-        Where the lines go.
+    b : Builder
+        Where instructions go.
     body : Body
         The instructions.
-    addresses : sequence of str
-        Per operand ``"reader(address, index)"`` with the gather offset as ``{}``; for an iota
-        the position itself.
-    skip : set of int
+    words : mapping of str to Value
+        The words of the argument block, by name.
+    readers : sequence of Reader
+        What loads each operand.
+    known : mapping of int to Value
         Instructions that were emitted before the loop.
     """
+    values = dict(known)
     for number, step in enumerate(body.instructions):
-        if number not in skip:
-            source.line(f"v{number} = {instruction(step, addresses)}")
+        if number not in values:
+            values[number] = emit_instruction(b, body, step, words, readers, values)
+    return values[len(body.instructions) - 1]
 
 
-def instruction(step: Instruction, addresses: Sequence[str]) -> str:
-    """Return the right-hand side of one instruction."""
-    names = token(step.dtype)
+def emit_instruction(
+    b: Builder,
+    body: Body,
+    step: Instruction,
+    words: Mapping[str, Value],
+    readers: Sequence[Reader],
+    values: Mapping[int, Value],
+) -> Value:
+    """Emit one instruction, whose arguments are among ``values``."""
     if isinstance(step, Apply):
-        return expression(step)
+        return apply(b, step.op, step.loops, step.dtype, [values[arg] for arg in step.args])
     if isinstance(step, Const):
-        return f"c{step.slot}"
+        return words[f"c{step.slot}"]
     if isinstance(step, Spread):
-        return _spread(step)
+        return _spread(step, _position(b, body, step.value, values))
     if isinstance(step, Position):
-        return _cast(np.dtype("i8"), step.dtype, addresses[step.operand])
-    moved = "".join(f" + v{value} * g{slot}" for value, slot in step.gathers)
-    return call(names.decode, addresses[step.operand].replace("@", moved))
+        index = readers[step.operand](None)
+        if step.dtype == np.int64:
+            return index
+        return apply(b, CAST, (np.dtype("i8"),), step.dtype, [index])
+    moved: Value | None = None
+    for value, slot in step.gathers:
+        term = _position(b, body, value, values) * words[f"g{slot}"]
+        moved = term if moved is None else moved + term
+    return through(b, routine.decode(step.dtype), readers[step.operand](moved))
 
 
-def _spread(step: Spread) -> str:
-    """Return the source of a sum of digits."""
-    terms = [f"{-step.base}"]
+def apply(
+    b: Builder, op: Op, loops: tuple[DType, ...], dtype: DType, args: Sequence[Value]
+) -> Value:
+    """Emit one application, settled to its dtype."""
+    return through(b, routine.settle(dtype), b.call(routine.apply(op, loops, dtype), args))
+
+
+def through(b: Builder, step: routine.Routine | None, value: Value) -> Value:
+    """Emit a routine of one argument, or nothing."""
+    return value if step is None else b.call(step, [value])
+
+
+def _position(b: Builder, body: Body, number: int, values: Mapping[int, Value]) -> Value:
+    """Return an index as int64."""
+    value, dtype = values[number], body.instructions[number].dtype
+    if value.type == "i64":
+        return value
+    wider = "sext" if dtype.kind == "i" else "zext"
+    return b.make("i64", f"{wider} {value.type} {value.text} to i64")
+
+
+def _spread(step: Spread, index: Value) -> Value:
+    """Emit a sum of digits."""
+    total = index.builder.integer(-step.base)
     for digits, start, pace in step.waves:
-        rest = f"(v{step.value} * {pace} + {start})"
+        rest = index * pace + start
         for period, stride in digits:
-            terms.append(f"{rest} // {period} * {stride}" if period > 1 else f"{rest} * {stride}")
-            rest = f"({rest} % {period})"
-    return " + ".join(terms)
+            total = total + rest // period * stride
+            rest = rest % period
+    return total
 
 
 def invariant(body: Body, still: Sequence[bool]) -> set[int]:

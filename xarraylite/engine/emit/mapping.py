@@ -17,12 +17,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from .body import Body, emit_body, instruction, invariant
-from .source import Source
-from .tokens import call, token
+from . import routine
+from .body import Body, emit_body, emit_instruction, invariant, through
+from .builder import Builder, Module, Value
+from .memory import fetch, keep, stream_line
+from .tokens import token
 from .walkers import (
     RANGES,
     Inner,
@@ -65,7 +68,7 @@ _SECOND = frozenset((Mode.TILED, Mode.WOVEN))
 
 @dataclass(frozen=True, slots=True)
 class MapSpec:
-    """Everything the source of a map kernel depends on.
+    """Everything the code of a map kernel depends on.
 
     Attributes
     ----------
@@ -104,139 +107,169 @@ class MapSpec:
         return words
 
 
-def emit_map(spec: MapSpec) -> str:
-    """Return the source of the kernel."""
-    source = Source()
-    loops = Odometer("t", spec.outer, "p", range(len(spec.operands)))
-    with source.block("def kernel(block):"):
-        load_words(source, spec.words(), constants(spec.body))
-        if spec.mode in _STAGES:
-            source.line(f"w0 = scratch({BLOCK * token(spec.operands[0].dtype).itemsize})")
-        loops.start(source, "t0")
-        # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
-        # it varies.
-        with source.block("for t in range(t0, t1):" if spec.outer else "if t0 < t1:"):
-            _ROWS[spec.mode](source, spec)
-            loops.step(source)
-        if spec.mode is Mode.STREAM:
-            source.line("fence()")
-    return source.text()
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One pass of the inner loop, about to be emitted."""
+
+    b: Builder
+    spec: MapSpec
+    words: Mapping[str, Value]
+    pointers: Sequence[Value]
+    loops: Odometer
+    scratch: Value
+    known: Mapping[int, Value] = field(default_factory=dict)
+
+    @property
+    def bounds(self) -> tuple[Value, Value]:
+        """Where the inner loop starts and ends."""
+        return self.words["j0"], self.words["j1"]
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element of the destination."""
+        return token(self.spec.operands[0].dtype).itemsize
+
+    def hoisted(self) -> _Row:
+        """Emit what does not change along the inner loop."""
+        still = [operand.inner is Inner.STILL for operand in self.spec.operands[1:]]
+        body = self.spec.body
+        loads = readers(self.b, self.spec.operands, self.pointers, self.words, 0)
+        known: dict[int, Value] = {}
+        for number in sorted(invariant(body, still)):
+            step = body.instructions[number]
+            known[number] = emit_instruction(self.b, body, step, self.words, loads, known)
+        return replace(self, known=known)
+
+    def value(self, index: Value, woven: Value | None = None) -> Value:
+        """Emit the computation of one element, as memory holds it."""
+        spec = self.spec
+        loads = readers(self.b, spec.operands, self.pointers, self.words, index, woven)
+        value = emit_body(self.b, spec.body, self.words, loads, self.known)
+        return through(self.b, routine.encode(spec.operands[0].dtype), value)
+
+    def store(self, index: Value, value: Value) -> None:
+        """Emit the store of one element."""
+        to = self.spec.operands[0]
+        address, number = place(to, 0, self.pointers[0], self.words, index)
+        keep(self.b, to.memory, value, address, number, "dst")
+
+    def fill(self, low: Value, high: Value) -> None:
+        """Emit the loop that computes elements ``low`` to ``high`` into scratch."""
+        memory = token(self.spec.operands[0].dtype).memory
+        with self.b.loop(low, high) as j:
+            keep(self.b, memory, self.value(j), self.scratch, j - low, "tmp")
+
+    def drain(self, low: Value, high: Value) -> None:
+        """Emit the loop that stores scratch to elements ``low`` to ``high``."""
+        memory = token(self.spec.operands[0].dtype).memory
+        with self.b.loop(low, high) as j:
+            self.store(j, fetch(self.b, memory, self.scratch, j - low, "tmp"))
 
 
-def _still(source: Source, spec: MapSpec, pointer: str) -> set[int]:
-    """Append what does not change along the inner loop; return those instructions."""
-    still = [operand.inner is Inner.STILL for operand in spec.operands[1:]]
-    fixed = invariant(spec.body, still)
-    addresses = readers(spec.operands, pointer, "0")
-    for number in sorted(fixed):
-        source.line(f"v{number} = {instruction(spec.body.instructions[number], addresses)}")
-    return fixed
+def emit_map(spec: MapSpec) -> Module:
+    """Return the kernel."""
+    b = Builder()
+    words = load_words(b, spec.words(), constants(spec.body))
+    moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
+    stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.mode in _STAGES else 0
+    scratch = b.scratch(stage) if stage else b.integer(0)
+    loops = Odometer.at(b, "t", spec.outer, words, moving, words["t0"])
+    # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
+    # it varies.
+    several = b.loop(words["t0"], words["t1"]) if spec.outer else b.when(words["t0"] < words["t1"])
+    with several:
+        pointers = [pointer.get() for pointer in moving.values()]
+        _ROWS[spec.mode](_Row(b, spec, words, pointers, loops, scratch))
+        loops.step()
+    if spec.mode is Mode.STREAM:
+        b.fence()
+    return b.module()
 
 
-def _value(source: Source, spec: MapSpec, pointer: str, fixed: set[int]) -> str:
-    """Append the inner loop's body and return the stored value's source."""
-    emit_body(source, spec.body, readers(spec.operands, pointer, "j"), fixed)
-    names = token(spec.operands[0].dtype)
-    return call(names.encode, f"v{len(spec.body.instructions) - 1}")
+def _direct(row: _Row) -> None:
+    row = row.hoisted()
+    with row.b.loop(*row.bounds) as j:
+        row.store(j, row.value(j))
 
 
-def _store(spec: MapSpec, pointer: str, index: str, value: str) -> str:
-    at, offset = place(spec.operands[0], 0, index)
-    return f"store_{spec.operands[0].memory}({pointer}0{at}, {offset}, {value})"
+def _tiled(row: _Row) -> None:
+    b, (low, high) = row.b, row.bounds
+    above = row.loops.digits[-1].get() * TILE
+    height = (row.words["rows"] - above).least(TILE)
+    with b.loop(low, high, TILE) as left:
+        right = (left + TILE).least(high)
+        with b.loop(0, height) as y:
+            moved = [p + y * row.words[f"h{w}"] for w, p in enumerate(row.pointers)]
+            line = replace(row, pointers=moved).hoisted()
+            with b.loop(left, right) as j:
+                line.store(j, line.value(j))
 
 
-def _direct(source: Source, spec: MapSpec) -> None:
-    fixed = _still(source, spec, "p")
-    with source.block("for j in range(j0, j1):"):
-        source.line(_store(spec, "p", "j", _value(source, spec, "p", fixed)))
+def _woven(row: _Row) -> None:
+    spec = row.spec
+    lanes = [
+        replace(
+            row,
+            pointers=[
+                p if operand.inner is Inner.WOVEN else p + row.words[f"h{w}"] * lane
+                for w, (p, operand) in enumerate(zip(row.pointers, spec.operands, strict=True))
+            ],
+        )
+        for lane in range(spec.lanes)
+    ]
+    with row.b.loop(*row.bounds) as j:
+        for number, lane in enumerate(lanes):
+            woven = j * spec.lanes + number
+            value = lane.value(j, woven)
+            lane.store(woven if spec.operands[0].inner is Inner.WOVEN else j, value)
 
 
-def _tiled(source: Source, spec: MapSpec) -> None:
-    last = spec.outer - 1
-    source.line(f"height = min(rows - i_t{last} * {TILE}, {TILE})")
-    with source.block(f"for left in range(j0, j1, {TILE}):"):
-        source.line(f"right = min(left + {TILE}, j1)")
-        with source.block("for y in range(height):"):
-            for w in range(len(spec.operands)):
-                source.line(f"q{w} = p{w} + y * h{w}")
-            fixed = _still(source, spec, "q")
-            with source.block("for j in range(left, right):"):
-                source.line(_store(spec, "q", "j", _value(source, spec, "q", fixed)))
+def _staged(row: _Row) -> None:
+    row = row.hoisted()
+    _blocks(row, *row.bounds)
 
 
-def _woven(source: Source, spec: MapSpec) -> None:
-    lanes, names = range(spec.lanes), token(spec.operands[0].dtype)
-    for lane in lanes:
-        for w, operand in enumerate(spec.operands):
-            apart = "" if operand.inner is Inner.WOVEN else f" + {lane} * h{w}"
-            source.line(f"l{lane}_{w} = p{w}{apart}")
-    with source.block("for j in range(j0, j1):"):
-        for lane in lanes:
-            woven = f"j * {spec.lanes} + {lane}"
-            addresses = readers(spec.operands, f"l{lane}_", "j", woven)
-            emit_body(source, spec.body, addresses, set())
-            value = call(names.encode, f"v{len(spec.body.instructions) - 1}")
-            index = woven if spec.operands[0].inner is Inner.WOVEN else "j"
-            source.line(_store(spec, f"l{lane}_", index, value))
+def _blocks(row: _Row, start: Value, end: Value) -> None:
+    """Emit the loop over blocks that are computed, then stored."""
+    with row.b.loop(start, end, BLOCK) as low:
+        high = (low + BLOCK).least(end)
+        row.fill(low, high)
+        row.drain(low, high)
 
 
-def _fill(source: Source, spec: MapSpec, fixed: set[int]) -> None:
-    """Append the loop that computes elements ``low`` to ``high`` into scratch."""
-    memory = token(spec.operands[0].dtype).memory
-    with source.block("for j in range(low, high):"):
-        source.line(f"push_{memory}(w0, j - low, {_value(source, spec, 'p', fixed)})")
+def _falling(row: _Row) -> None:
+    row = row.hoisted()
+    start, end = row.bounds
+    blocks = (end - start + (BLOCK - 1)) // BLOCK
+    with row.b.loop(0, blocks) as k:
+        low = start + (blocks - 1 - k) * BLOCK
+        high = (low + BLOCK).least(end)
+        row.fill(low, high)
+        row.drain(low, high)
 
 
-def _drain(source: Source, spec: MapSpec) -> None:
-    """Append the loop that stores scratch to elements ``low`` to ``high``."""
-    memory = token(spec.operands[0].dtype).memory
-    with source.block("for j in range(low, high):"):
-        source.line(_store(spec, "p", "j", f"pull_{memory}(w0, j - low)"))
-
-
-def _staged(source: Source, spec: MapSpec) -> None:
-    fixed = _still(source, spec, "p")
-    with source.block(f"for low in range(j0, j1, {BLOCK}):"):
-        source.line(f"high = min(low + {BLOCK}, j1)")
-        _fill(source, spec, fixed)
-        _drain(source, spec)
-
-
-def _falling(source: Source, spec: MapSpec) -> None:
-    fixed = _still(source, spec, "p")
-    source.line(f"blocks = (j1 - j0 + {BLOCK - 1}) // {BLOCK}")
-    with source.block("for k in range(blocks):"):
-        source.line(f"low = j0 + (blocks - 1 - k) * {BLOCK}")
-        source.line(f"high = min(low + {BLOCK}, j1)")
-        _fill(source, spec, fixed)
-        _drain(source, spec)
-
-
-def _stream(source: Source, spec: MapSpec) -> None:
+def _stream(row: _Row) -> None:
     """Store whole lines past the caches, the ragged ends as usual."""
-    names = token(spec.operands[0].dtype)
-    size, step = names.itemsize, STREAMED // names.itemsize
-    fixed = _still(source, spec, "p")
-    source.line(f"head = ((64 - (p0 + j0 * {size}) % 64) % 64) // {size}")
-    source.line("low = j0")
-    source.line("high = min(j0 + head, j1)")
-    _fill(source, spec, fixed)
-    _drain(source, spec)
+    row = row.hoisted()
+    b, size, (start, end) = row.b, row.size, row.bounds
+    step, to = STREAMED // size, row.pointers[0]
+    memory = token(row.spec.operands[0].dtype).memory
+    inside = (to + start * size) % 64
+    head = (b.integer(64) - inside) % 64 // size
+    high = (start + head).least(end)
+    row.fill(start, high)
+    row.drain(start, high)
     # An address that is no multiple of the itemsize is at the start of a line nowhere.
-    source.line(f"whole = (j1 - high) // {step} if (p0 + high * {size}) % 64 == 0 else 0")
-    source.line("left = high")
-    with source.block("for k in range(whole):"):
-        source.line(f"low = left + k * {step}")
-        with source.block(f"for y in range({step}):"):
-            source.line("j = low + y")
-            source.line(f"push_{names.memory}(w0, y, {_value(source, spec, 'p', fixed)})")
-        source.line(f"to = p0 + low * {size}")
-        with source.block(f"for y in range({STREAMED // 64}):"):
-            source.line("stream_line(to + y * 64, w0 + y * 64)")
-    with source.block(f"for low in range(left + whole * {step}, j1, {BLOCK}):"):
-        source.line(f"high = min(low + {BLOCK}, j1)")
-        _fill(source, spec, fixed)
-        _drain(source, spec)
+    aligned = ((to + high * size) % 64).equals(0)
+    whole = b.select(aligned, (end - high) // step, 0)
+    with b.loop(0, whole) as k:
+        low = high + k * step
+        with b.loop(0, step) as y:
+            keep(b, memory, row.value(low + y), row.scratch, y, "tmp")
+        line = to + low * size
+        with b.loop(0, STREAMED // 64) as y:
+            stream_line(b, line + y * 64, row.scratch + y * 64)
+    _blocks(row, high + whole * step, end)
 
 
 _ROWS = {

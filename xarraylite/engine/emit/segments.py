@@ -21,23 +21,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .body import emit_body
-from .reduction import (
-    BLOCK_BYTES,
-    LANES,
-    ReduceSpec,
-    block_of,
-    collect_parts,
-    emit_still,
-    fill,
-    fold_block,
-    is_laned,
-    lanes,
-    take,
-    value_bytes,
-)
-from .source import Source
-from .tokens import call, token
+from .builder import Builder, Local, Module, Value
+from .folding import Fold, ReduceSpec, block_of, value_bytes
+from .lanes import LANES
+from .memory import fetch
+from .tokens import token
 from .walkers import (
     RANGES,
     DType,
@@ -49,13 +37,12 @@ from .walkers import (
     add_walkers,
     constants,
     load_words,
-    readers,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentSpec:
-    """Everything the source of a kernel depends on.
+    """Everything the code of a kernel depends on.
 
     Attributes
     ----------
@@ -77,126 +64,136 @@ class SegmentSpec:
         return words
 
 
-def emit_segments(spec: SegmentSpec) -> str:
-    """Return the source of the kernel."""
-    fold, source = spec.fold, Source()
+def emit_segments(spec: SegmentSpec) -> Module:
+    """Return the kernel."""
+    fold, b = spec.fold, Builder()
     dtypes: dict[str, DType] = {**constants(fold.body), "z": fold.body.dtype}
-    block = block_of(fold.body.dtype)
-    with source.block("def kernel(block):"):
-        load_words(source, spec.words(), dtypes)
-        size = value_bytes(fold.body.dtype)
-        source.line(f"w0 = scratch({BLOCK_BYTES + LANES * size})")
-        source.line(f"w1 = scratch({64 * size})")
-        _bisect(source, "end", "0", "load_i64(o, middle) + middle < t1")
-        _bisect(source, "first", "0", "load_i64(o, middle) + middle < t0")
-        source.line("start = load_i64(o, first)")
-        with source.block("while first < end:"):
-            _bisect(source, "last", "first", f"load_i64(o, middle + 1) - start <= {block}", "end")
-            with source.block("if last == first:"):
-                source.lines("last += 1", "extent = load_i64(o, last) - start")
-                _columns(source, fold, _long)
-            with source.block("else:"):
-                source.line("extent = load_i64(o, last) - start")
-                _columns(source, fold, _batch)
-            source.lines("start += extent", "first = last")
-    return source.text()
+    words = load_words(b, spec.words(), dtypes)
+    every, block = Fold.of(b, fold, words, Fold.block_sizes(fold)), block_of(fold.body.dtype)
+
+    def offset(row: Value) -> Value:
+        return fetch(b, "i64", words["o"], row, "src")
+
+    def before(place: Value) -> Callable[[Value], Value]:
+        return lambda row: offset(row) + row < place
+
+    rows = words["rows"]
+    end = _bisect(b, b.integer(0), rows, before(words["t1"]))
+    first = b.local(_bisect(b, b.integer(0), rows, before(words["t0"])))
+    start = b.local(offset(first.get()))
+    with b.repeat() as loop:
+        b.stop_unless(loop, first.get() < end)
+        at, low = first.get(), start.get()
+        last = b.local(_bisect(b, at, end, lambda row: offset(row + 1) - low <= block))
+        with b.either(last.get().equals(at)) as branches:
+            last.set(at + 1)
+            extent = offset(last.get()) - low
+            _columns(_Batch(every, offset, at, last.get(), low, extent), _long)
+            start.set(low + extent)
+            branches.otherwise()
+            extent = offset(last.get()) - low
+            _columns(_Batch(every, offset, at, last.get(), low, extent), _batch)
+            start.set(low + extent)
+        first.set(last.get())
+    return b.module()
 
 
-def _bisect(source: Source, name: str, low: str, test: str, high: str = "rows") -> None:
-    """Set ``name`` to the first row from ``low`` on that fails a test of ``middle``."""
-    source.lines(f"{name} = {low}", f"beyond = {high}")
-    with source.block(f"while {name} < beyond:"):
-        source.line(f"middle = ({name} + beyond) // 2")
-        with source.block(f"if {test}:"):
-            source.line(f"{name} = middle + 1")
-        with source.block("else:"):
-            source.line("beyond = middle")
+def _bisect(b: Builder, low: Value, high: Value, test: Callable[[Value], Value]) -> Value:
+    """Emit the search for the first row from ``low`` on that fails a test, or ``high``."""
+    found, beyond = b.local(low), b.local(high)
+    with b.repeat() as loop:
+        b.stop_unless(loop, found.get() < beyond.get())
+        middle = (found.get() + beyond.get()) // 2
+        with b.either(test(middle)) as branches:
+            found.set(middle + 1)
+            branches.otherwise()
+            beyond.set(middle)
+    return found.get()
 
 
-def _columns(
-    source: Source, fold: ReduceSpec, emit: Callable[[Source, ReduceSpec, set[int]], None]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Rows ``first`` to ``last``, whose ``extent`` elements begin at ``start``."""
+
+    fold: Fold
+    offset: Callable[[Value], Value]
+    first: Value
+    last: Value
+    start: Value
+    extent: Value
+
+
+def _columns(batch: _Batch, emit: Callable[[_Batch, Fold], None]) -> None:
     """Set pointers to the first row, and fold every column of the batch."""
-    for w, operand in enumerate(fold.operands):
-        step = _step(operand, w)
-        moved = f" + {'start' if w else 'first'} * {step}" if step else ""
-        source.line(f"q{w} = p{w}{moved}")
-    if fold.kept == 0:
-        emit(source, fold, emit_still(source, fold))
+    fold = batch.fold
+    b, words, spec = fold.b, fold.words, fold.spec
+    places = []
+    for w, operand in enumerate(spec.operands):
+        moved = _moved(operand, w, batch.start if w else batch.first, fold)
+        places.append(words[f"p{w}"] if moved is None else words[f"p{w}"] + moved)
+    if spec.kept == 0:
+        emit(batch, fold.along(places))
         return
-    columns = Odometer("k", fold.kept, "q", range(len(fold.operands)))
-    columns.start(source, "0")
-    with source.block("for column in range(columns):"):
-        emit(source, fold, emit_still(source, fold))
-        columns.step(source)
+    moving: dict[int, Local] = {w: b.local(place) for w, place in enumerate(places)}
+    columns = Odometer.at(b, "k", spec.kept, words, moving, b.integer(0))
+    with b.loop(0, words["columns"]):
+        emit(batch, fold.along([pointer.get() for pointer in moving.values()]))
+        columns.step()
 
 
-def _step(operand: Operand, w: int) -> str:
-    """Return by how much a walker moves from one position to the next."""
+def _moved(operand: Operand, w: int, count: Value, fold: Fold) -> Value | None:
+    """Return by how much a walker moves in ``count`` steps; None for one that does not."""
     if operand.inner is Inner.STILL:
-        return ""
-    return str(token(operand.dtype).itemsize) if operand.inner is Inner.UNIT else f"e{w}"
+        return None
+    if operand.inner is Inner.UNIT:
+        return count * token(operand.dtype).itemsize
+    return count * fold.words[f"e{w}"]
 
 
-def _batch(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
+def _batch(batch: _Batch, fold: Fold) -> None:
     """Compute the values of rows ``first`` to ``last``, then fold each row."""
-    value = token(fold.body.dtype).value
-    with source.block("for j in range(extent):"):
-        emit_body(source, fold.body, readers(fold.operands, "q", "j"), fixed)
-        source.line(f"push_{value}(w0, j, v{len(fold.body.instructions) - 1})")
-    source.lines("at = w0", "low = start")
-    with source.block("for row in range(first, last):"):
-        source.lines("high = load_i64(o, row + 1)", "width = high - low", "total = z")
-        (_by_lanes if is_laned(fold) else _one_by_one)(source, fold)
-        step = _step(fold.operands[0], 0)
-        _store(source, fold, f" + (row - first) * {step}" if step else "")
-        source.lines(f"at += width * {value_bytes(fold.body.dtype)}", "low = high")
+    b, size, to = fold.b, value_bytes(fold.spec.body.dtype), fold.spec.operands[0]
+    with b.loop(0, batch.extent) as j:
+        fold.push(fold.value(j), fold.values, j)
+    at, low = b.local(fold.values), b.local(batch.start)
+    with b.loop(batch.first, batch.last) as row:
+        high = batch.offset(row + 1)
+        width = high - low.get()
+        (_by_lanes if fold.spec.laned else _one_by_one)(fold, at.get(), width)
+        moved = _moved(to, 0, row - batch.first, fold)
+        address = fold.pointers[0] if moved is None else fold.pointers[0] + moved
+        fold.store(fold.total.get(), address)
+        at.add(width * size)
+        low.set(high)
 
 
-def _by_lanes(source: Source, fold: ReduceSpec) -> None:
-    size, laned = value_bytes(fold.body.dtype), lanes(fold)
-    with source.block(f"if width <= {LANES}:"):
-        source.line(f"total = {fold.combine('total', f'{laned}(at, width, z)')}")
-    with source.block("else:"):
-        _start(source, fold)
-        with source.block(f"for j in range(0, width, {LANES}):"):
-            take(source, fold, f"{laned}(at + j * {size}, width - j, z)")
-        _finish(source, fold)
+def _by_lanes(fold: Fold, at: Value, width: Value) -> None:
+    b = fold.b
+    with b.either(width <= LANES) as branches:
+        fold.total.set(fold.combine(fold.words["z"], fold.lanes(at, width)))
+        branches.otherwise()
+        fold.start()
+        fold.groups(at, width)
+        _finish(fold)
 
 
-def _one_by_one(source: Source, fold: ReduceSpec) -> None:
-    _start(source, fold)
-    with source.block("for j in range(width):"):
-        take(source, fold, f"pull_{token(fold.body.dtype).value}(at, j)")
-    _finish(source, fold)
+def _one_by_one(fold: Fold, at: Value, width: Value) -> None:
+    fold.start()
+    with fold.b.loop(0, width) as j:
+        fold.take(fold.pull(at, j))
+    _finish(fold)
 
 
-def _start(source: Source, fold: ReduceSpec) -> None:
-    if fold.compensated:
-        source.line(f"lost = {token(fold.body.dtype).value}(0)")
+def _finish(fold: Fold) -> None:
+    if fold.spec.compensated:
+        fold.total.set(fold.compensate(fold.total.get(), fold.lost.get()))
 
 
-def _finish(source: Source, fold: ReduceSpec) -> None:
-    if fold.compensated:
-        source.line(f"total = {token(fold.body.dtype).value}(compensate(total, lost))")
-
-
-def _store(source: Source, fold: ReduceSpec, moved: str) -> None:
-    names = token(fold.operands[0].dtype)
-    total = call(names.encode, "total")
-    source.line(f"store_{fold.operands[0].memory}(q0{moved}, 0, {total})")
-
-
-def _long(source: Source, fold: ReduceSpec, fixed: set[int]) -> None:
+def _long(batch: _Batch, fold: Fold) -> None:
     """Fold one row block by block, as `Form.ALONG` does."""
-    block = block_of(fold.body.dtype)
-    source.lines("total = z", "count = 0")
-    _start(source, fold)
-    with source.block(f"for low in range(0, extent, {block}):"):
-        source.line(f"width = min(extent - low, {block})")
-        fill(source, fold, fixed)
-        fold_block(source, fold)
-    if not fold.compensated:
-        collect_parts(source, fold)
-    _finish(source, fold)
-    _store(source, fold, "")
+    block = block_of(fold.spec.body.dtype)
+    fold.start()
+    with fold.b.loop(0, batch.extent, block) as low:
+        width = (batch.extent - low).least(block)
+        fold.block(fold.fill(low, width))
+    fold.store(fold.result(), fold.pointers[0])

@@ -61,8 +61,3 @@ def token(dtype: np.dtype[np.generic]) -> Token:
         return Token("u8", value, family, f"decode_{name}", f"encode_{name}", f"wrap_{name}", size)
     short = _SHORT[family].format(8 * size)
     return Token(short, short, family, "", "", "", size)
-
-
-def call(function: str, text: str) -> str:
-    """Return ``function(text)``, or ``text`` where there is no function."""
-    return f"{function}({text})" if function else text

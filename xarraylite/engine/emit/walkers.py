@@ -10,14 +10,15 @@ per step and by a carry where a digit wraps, so a range of ``t`` can start anywh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
-from .body import Body, Const
-from .source import Source
+from .body import Body, Const, Reader
+from .builder import Builder, Local, Value
+from .memory import fetch
 from .tokens import token
 
 DType = np.dtype[np.generic]
@@ -51,7 +52,7 @@ class Access(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What a kernel's source depends on, of one walker.
+    """What a kernel's code depends on, of one walker.
 
     Where ``packing`` elements share a byte, addresses and strides count elements.
     """
@@ -63,7 +64,7 @@ class Operand:
 
     @property
     def memory(self) -> str:
-        """Suffix of the functions that load and store such elements."""
+        """How elements are kept, by the names of `memory`."""
         names = token(self.dtype)
         if self.packing == 1:
             return names.memory
@@ -82,10 +83,6 @@ class Words:
         """Append words."""
         for name in names:
             self.index[name] = len(self.index)
-
-    def address(self, name: str) -> str:
-        """Return the source of a word's address."""
-        return f"block + {8 * self.index[name]}"
 
     def __len__(self) -> int:
         return len(self.index)
@@ -107,13 +104,15 @@ def add_walkers(words: Words, operands: Sequence[Operand], loops: dict[str, int]
             words.add(f"e{w}")
 
 
-def load_words(source: Source, words: Words, dtypes: dict[str, DType]) -> None:
-    """Append the lines that read every word into a local of its name."""
-    for name in words.index:
-        if name in dtypes:
-            source.line(f"{name} = load_{token(dtypes[name]).value}({words.address(name)}, 0)")
-        elif not name.endswith("+"):
-            source.line(f"{name} = load_i64({words.address(name)}, 0)")
+def load_words(b: Builder, words: Words, dtypes: Mapping[str, DType]) -> dict[str, Value]:
+    """Emit the loads of every word; return the values by name."""
+    found: dict[str, Value] = {}
+    for name, at in words.index.items():
+        if name.endswith("+"):
+            continue  # the second half of a complex128
+        kind = token(dtypes[name]).value if name in dtypes else "i64"
+        found[name] = fetch(b, kind, b.block + 8 * at, 0, "src")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,55 +121,66 @@ class Odometer:
 
     Attributes
     ----------
+    builder : Builder
+        Where instructions go.
     letter : str
-        Tells its names from those of another odometer in the same kernel.
-    count : int
-        Number of loops.
-    pointer : str
-        Prefix of the pointers it moves.
-    walkers : sequence of int
+        Tells its words from those of another odometer in the same kernel.
+    words : mapping of str to Value
+        The argument block.
+    pointers : mapping of int to Local
         The walkers it moves.
+    digits : list of Local
+        Its loops' indices.
     """
 
+    builder: Builder
     letter: str
-    count: int
-    pointer: str
-    walkers: Sequence[int]
+    words: Mapping[str, Value]
+    pointers: Mapping[int, Local]
+    digits: list[Local]
 
-    def start(self, source: Source, first: str) -> None:
-        """Append the lines that move every pointer to position ``first``."""
-        if self.count == 0:
+    @staticmethod
+    def at(
+        b: Builder,
+        letter: str,
+        count: int,
+        words: Mapping[str, Value],
+        pointers: Mapping[int, Local],
+        first: Value,
+    ) -> Odometer:
+        """Emit the start of ``count`` loops: every pointer is moved to position ``first``."""
+        digits: list[Value] = []
+        rest = first
+        for d in range(count - 1, 0, -1):
+            digits.insert(0, rest % words[f"n_{letter}{d}"])
+            rest = rest // words[f"n_{letter}{d}"]
+        digits = [rest, *digits] if count else []
+        for w, pointer in pointers.items():
+            for d, digit in enumerate(digits):
+                pointer.add(digit * words[f"s{w}_{letter}{d}"])
+        return Odometer(b, letter, words, pointers, [b.local(digit) for digit in digits])
+
+    def step(self) -> None:
+        """Emit what moves every pointer to the next position."""
+        if not self.digits:
             return
-        x = self.letter
-        source.line(f"rest_{x} = {first}")
-        for d in range(self.count - 1, 0, -1):
-            source.line(f"i_{x}{d} = rest_{x} % n_{x}{d}")
-            source.line(f"rest_{x} = rest_{x} // n_{x}{d}")
-        source.line(f"i_{x}0 = rest_{x}")
-        for w in self.walkers:
-            moved = " + ".join(f"i_{x}{d} * s{w}_{x}{d}" for d in range(self.count))
-            source.line(f"{self.pointer}{w} += {moved}")
+        last = len(self.digits) - 1
+        self.digits[last].add(1)
+        for w, pointer in self.pointers.items():
+            pointer.add(self.words[f"s{w}_{self.letter}{last}"])
+        self._carry(last)
 
-    def step(self, source: Source) -> None:
-        """Append the lines that move every pointer to the next position."""
-        if self.count == 0:
-            return
-        last = self.count - 1
-        source.line(f"i_{self.letter}{last} += 1")
-        for w in self.walkers:
-            source.line(f"{self.pointer}{w} += s{w}_{self.letter}{last}")
-        self._carry(source, last)
-
-    def _carry(self, source: Source, d: int) -> None:
+    def _carry(self, d: int) -> None:
         if d == 0:
             return
-        x = self.letter
-        with source.block(f"if i_{x}{d} == n_{x}{d}:"):
-            source.line(f"i_{x}{d} = 0")
-            source.line(f"i_{x}{d - 1} += 1")
-            for w in self.walkers:
-                source.line(f"{self.pointer}{w} += s{w}_{x}{d - 1} - n_{x}{d} * s{w}_{x}{d}")
-            self._carry(source, d - 1)
+        x, words = self.letter, self.words
+        extent = words[f"n_{x}{d}"]
+        with self.builder.when(self.digits[d].get().equals(extent)):
+            self.digits[d].set(0)
+            self.digits[d - 1].add(1)
+            for w, pointer in self.pointers.items():
+                pointer.add(words[f"s{w}_{x}{d - 1}"] - extent * words[f"s{w}_{x}{d}"])
+            self._carry(d - 1)
 
 
 def add_values(words: Words, body: Body, gathers: int) -> None:
@@ -188,32 +198,50 @@ def constants(body: Body) -> dict[str, DType]:
     return {f"c{s.slot}": s.dtype for s in body.instructions if isinstance(s, Const)}
 
 
-def readers(operands: Sequence[Operand], pointer: str, index: str, woven: str = "") -> list[str]:
-    """Return per body operand (walkers 1…) the source that reads its element at ``index``.
+def readers(
+    b: Builder,
+    operands: Sequence[Operand],
+    pointers: Sequence[Value],
+    words: Mapping[str, Value],
+    index: Value | int,
+    woven: Value | None = None,
+) -> list[Reader]:
+    """Return per body operand (walkers 1…) what emits the load of its element at ``index``.
 
-    Operands in which the kernel's lanes lie side by side are read at ``woven`` instead.  An ``@``
-    marks where a gather adds its offset to the address.
+    Operands in which the kernel's lanes lie side by side are read at ``woven`` instead.
     """
-    return [
-        _reader(operands, w, pointer, woven if operands[w].inner is Inner.WOVEN else index)
-        for w in range(1, len(operands))
-    ]
+
+    def reader(w: int) -> Reader:
+        operand = operands[w]
+        owner = 0 if operand.access is Access.SAME else w
+        at = index if woven is None or operand.inner is not Inner.WOVEN else woven
+        if operand.access is Access.POSITION:
+            return lambda moved: _moved(operand, w, pointers[w], words, index)
+        scope = "src" if operand.access is Access.APART else "dst"
+
+        def read(moved: Value | None) -> Value:
+            base, number = place(operand, owner, pointers[owner], words, at)
+            base = base if moved is None else base + moved
+            return fetch(b, operand.memory, base, number, scope)
+
+        return read
+
+    return [reader(w) for w in range(1, len(operands))]
 
 
-def _reader(operands: Sequence[Operand], w: int, pointer: str, index: str) -> str:
-    operand = operands[w]
-    base = f"{pointer}{0 if operand.access is Access.SAME else w}"
-    if operand.access is Access.POSITION:
-        return base if operand.inner is Inner.STILL else f"({base} + ({index}) * e{w})"
-    verb = "load" if operand.access is Access.APART else "peek"
-    at, offset = place(operand, w if operand.access is not Access.SAME else 0, index)
-    return f"{verb}_{operand.memory}({base}{at}@, {offset})"
-
-
-def place(operand: Operand, w: int, index: str) -> tuple[str, str]:
-    """Return what to add to walker ``w``'s pointer, and the element index from there."""
+def place(
+    operand: Operand, w: int, pointer: Value, words: Mapping[str, Value], index: Value | int
+) -> tuple[Value, Value | int]:
+    """Return the address to count from, and the element's number from there."""
     if operand.inner in (Inner.UNIT, Inner.WOVEN):
-        return "", index
-    if operand.inner is Inner.STILL:
-        return "", "0"
-    return f" + ({index}) * e{w}", "0"
+        return pointer, index
+    return _moved(operand, w, pointer, words, index), 0
+
+
+def _moved(
+    operand: Operand, w: int, pointer: Value, words: Mapping[str, Value], index: Value | int
+) -> Value:
+    """Return where a walker is after ``index`` steps of a stride known at run time."""
+    if operand.inner is Inner.STILL or index == 0:
+        return pointer
+    return pointer + words[f"e{w}"] * index

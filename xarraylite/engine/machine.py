@@ -1,0 +1,133 @@
+"""LLVM in this process: IR text to object code for this CPU, object code to an address.
+
+Only ``llvmlite.binding`` is needed, and it is imported when the first kernel is asked for: it
+takes as long to import as NumPy.  Every module has a context of its own, so that nothing of a
+kernel but its code stays in memory.  Everything here is called on the worker (``worker``), and made
+for the machine that ``host`` describes.
+
+The optimiser runs LLVM's standard pipeline with the loop vectoriser.  The vectoriser of
+straight-line code (SLP) stays off: bodies are scalar so that loops around them become vectors.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from . import worker
+from .host import Host, host, llvm
+
+#: A kernel takes the address of its argument block and returns 0, or what a user's function did.
+_PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
+
+#: What decides about machine code besides the IR and the host.
+PIPELINE = "interleave unroll"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Machine code in this process; it is unmapped when this and its entry are forgotten.
+
+    Attributes
+    ----------
+    address : int
+        Address of an ``i32 (*)(i64)``.
+    run : callable
+        The same as a function that releases the GIL.
+    """
+
+    address: int
+    run: Callable[[int], int]
+
+
+@lru_cache(maxsize=8)
+def _machine(made_for: Host) -> Any:
+    """Return LLVM's code generator."""
+    return made_for.target_machine()
+
+
+@lru_cache(maxsize=8)
+def _linker(made_for: Host) -> Any:
+    """Return LLVM's just-in-time linker."""
+    return llvm().create_lljit_compiler(_machine(made_for))
+
+
+def muladd(name: str, kind: str) -> str:
+    """Return the IR of ``a * b + c``, rounded once where the CPU can."""
+    head = f"define internal {kind} @{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline {{\n"
+    if host().fuses:
+        suffix = name.rpartition(".")[2]
+        done = f"  %r = call {kind} @llvm.fma.{suffix}({kind} %a, {kind} %b, {kind} %c)\n"
+        declaration = f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})\n"
+    else:
+        done = f"  %p = fmul {kind} %a, %b\n  %r = fadd {kind} %p, %c\n"
+        declaration = ""
+    return f"{declaration}{head}{done}  ret {kind} %r\n}}\n"
+
+
+def compile_object(text: str) -> bytes:
+    """Return the object code of a module.
+
+    Raises
+    ------
+    RuntimeError
+        If LLVM does not understand the text.
+    """
+    made_for = host()
+    return bytes(_machine(made_for).emit_object(_optimised(text, made_for)))
+
+
+def _optimised(text: str, made_for: Host) -> Any:
+    binding, machine = llvm(), _machine(made_for)
+    head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
+    module = binding.parse_assembly(head + text, binding.create_context())
+    # O3 makes no better kernels than O2, and makes them no faster.
+    options = binding.create_pipeline_tuning_options(speed_level=min(made_for.opt, 2))
+    options.loop_vectorization = made_for.loop_vectorize
+    options.loop_interleaving = options.loop_unrolling = True
+    options.slp_vectorization = made_for.slp_vectorize
+    run_passes(module, machine, options)
+    return module
+
+
+def run_passes(module: Any, machine: Any, options: Any, *extra: str) -> None:
+    """Run LLVM's standard pipeline, and more passes by the names of llvmlite's methods."""
+    binding = llvm()
+    builder = binding.create_pass_builder(machine, options)
+    passes = builder.getModulePassManager()
+    for name in extra:
+        getattr(passes, name)()
+    passes.run(module, builder)
+    # llvmlite 0.50 never frees these: the method that should is inherited from the wrong base.
+    binding.newpassmanagers.NewPassManager._dispose(passes)
+    passes.detach()
+
+
+def optimised_text(text: str) -> str:
+    """Return the IR that machine code is made from, for tests and the curious."""
+    return str(worker.run(lambda: _optimised(text, host())))
+
+
+_numbers = itertools.count()
+
+
+def load(key: str, image: bytes) -> Code:
+    """Link object code into this process.
+
+    Raises
+    ------
+    RuntimeError
+        If it refers to something that this process does not have.
+    """
+    builder = llvm().JITLibraryBuilder()
+    builder.add_object_img(image).add_current_process().export_symbol("kernel")
+    library = builder.link(_linker(host()), f"{key}.{next(_numbers)}")
+    address = int(library["kernel"])
+    run = _PROTOTYPE(address)
+    # Whoever can call it keeps it mapped; it is unmapped by the worker.
+    run.library = worker.Closing(library)  # type: ignore[attr-defined]
+    return Code(address, run)
