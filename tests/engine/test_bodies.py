@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from xarraylite._config import settings
-from xarraylite.engine.host import host
 from xarraylite.engine import archive, bodies, jit, machine, store
 from xarraylite.engine.archive import Archive
 from xarraylite.engine.emit import routine
 from xarraylite.engine.emit.routine import Routine
+from xarraylite.engine.host import host
 from xarraylite.ops.table import OPS
 
 AGAIN = "run `python -m xarraylite.engine.bodies` and look at the difference"

@@ -21,8 +21,8 @@ from ..shape import transform as steps
 from ..shape.box import is_vector
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
-from .assign import check_writable, converted, node_of, write
 from . import direct
+from .assign import check_writable, converted, node_of, write
 from .bitcast import bitcast_of
 from .container import DType, XContainer
 from .convert import LayoutLike, layout_of, pinned_dtype, policy_of, raw, store, values_node
@@ -476,7 +476,7 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     's64[2]{0:T(4)}'
     """
     if value.__class__ is XExpression and layout is None and labels is None:
-        made = direct.evaluated(XArray, value._kind, value._shape, value._operands)
+        made: XArray | None = direct.evaluated(XArray, value._kind, value._shape, value._operands)
         if made is not None:
             return made
     if isinstance(value, XLabelled) or labels is not None:

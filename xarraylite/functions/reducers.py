@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..containers.expression import folded
+from ..containers.learning import learn_fold
 from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
-from ..containers.expression import folded, learn_fold
 from ..expr import build
 from ..expr.node import Node
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
