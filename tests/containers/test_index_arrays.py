@@ -11,7 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests.shape.changing import changing
-from xarraylite.containers.expression import index_leaf
+from xarraylite.containers.gathers import index_leaf
 from xarraylite.storage.arrays import read
 
 REFUSED: dict[str, tuple[Any, str]] = {
