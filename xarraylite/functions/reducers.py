@@ -45,7 +45,7 @@ _OF_TRUTH = {SUM: ANY, PROD: ALL}
 def _total(
     op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
 ) -> Lazy:
-    whole = axis is None and dtype is None and initial is None and not keepdims
+    whole = axis is None and dtype is None and initial is None and keepdims is False
     known = folded(op, x) if whole else None
     if known is not None:
         return known
@@ -125,7 +125,7 @@ def prod(
 
 
 def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> Lazy:
-    whole = axis is None and initial is None and not keepdims
+    whole = axis is None and initial is None and keepdims is False
     known = folded(op, x) if whole else None
     if known is not None:
         return known
