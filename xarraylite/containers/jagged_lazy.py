@@ -401,6 +401,8 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
         rows, (box, _) = self.rows, self._shape.to_padded()
         layout = Strided.row_major(box.extents)
         value = build.convert(as_operand(fill, "to_padded"), self.dtype)
+        if value.shape:
+            raise ShapeError(f"to_padded: the value must be a scalar, got {build.describe(value)}")
         buffer = raw(layout, self.dtype)
         padded = buffer.view(self.dtype, layout)
         padded[...] = np.asarray(XExpression(value))

@@ -18,6 +18,7 @@ from ..layout.spec import ArraySpec
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..shape import transform as steps
+from ..shape.box import is_vector
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
 from . import direct
@@ -422,7 +423,8 @@ class XArray(XContainer):
         """
         order = tuple(range(self.ndim))[::-1]
         if axes is not None:
-            if len(check_axes(axes, self.ndim, "transpose_")) != self.ndim:
+            named = check_axes(axes, self.ndim, "transpose_")
+            if not is_vector(axes) or len(named) != self.ndim:
                 raise ShapeError(f"transpose_: {axes} is no permutation of {self.ndim} axes")
             order = tuple([int(axis) % self.ndim for axis in axes])
         step = steps.permute(self.shape, order)
