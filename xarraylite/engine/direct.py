@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..expr.kind import Kind, node_of, row_major
+from ..expr.kind import Kind, node_of, row_major, twins
 from ..expr.node import Leaf, Reduce
 from ..ops.reductions import Reduction
 from ..storage.buffer import Buffer
@@ -65,6 +65,8 @@ class Direct:
     folds : bool
         Whether one result is folded; the shape is then that of what is folded, and the first
         operand.
+    twins : tuple
+        Parts that do the same (`kind.twins`).
     result : Kind
         Of the destination.
     kernel : Kernel
@@ -75,6 +77,7 @@ class Direct:
     itemsize: int
     limit: int
     folds: bool
+    twins: tuple[tuple[slice, slice, int], ...]
     result: Kind
     kernel: Kernel
 
@@ -152,7 +155,9 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
         return None
     limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
     packed = record(kernel.address, body.rank, limit, entries, template, same is not None, flat)
-    return Direct(launcher_of(packed), target.dtype.itemsize, limit, fold, target, kernel)
+    return Direct(
+        launcher_of(packed), target.dtype.itemsize, limit, fold, twins(kind), target, kernel
+    )
 
 
 def _folds_inside(body: Kind) -> bool:

@@ -22,7 +22,6 @@ objects, which costs time and never a result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -251,23 +250,67 @@ def plain(value: object, dtype: DType) -> float | int | None:
     return float(value) if dtype.char in "fd" else None  # type: ignore[arg-type]
 
 
-def node_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Node:
-    """Return an expression as nodes."""
-    return _build(kind, shape, iter(operands))
+def node_of(kind: Kind, shape: Shape, operands: Operands) -> Node:
+    """Return an expression as nodes; parts that have the same kind and operands are one node."""
+    return _Builder(operands).build(kind, shape, 0)
 
 
-def _build(kind: Kind, shape: Shape, operands: Any) -> Node:
-    # No deeper than `MOST` operations.
-    if kind.scalar:
-        return Scalar((), kind.dtype, kind.dtype.type(next(operands)))
-    if isinstance(kind.op, Reduction):
-        inner = next(operands)
-        axes = tuple(range(len(inner)))
-        return Reduce((), kind.dtype, kind.op, _build(kind.args[0], inner, operands), axes, False)
-    own = shape[len(shape) - kind.rank :]
-    if kind.op is None:
-        reading, start = next(operands), next(operands)
-        place = Strided(own, strides_of(kind, own), start // kind.dtype.itemsize)
-        return Leaf(own, kind.dtype, reading, place)
-    args = tuple([_build(arg, own, operands) for arg in kind.args])
-    return Elementwise(own, kind.dtype, kind.op, args)
+class _Builder:
+    """Makes nodes of a kind; no deeper than `MOST` operations."""
+
+    __slots__ = ("made", "operands")
+
+    def __init__(self, operands: Operands) -> None:
+        self.operands = operands
+        self.made: dict[object, Node] = {}
+
+    def build(self, kind: Kind, shape: Shape, start: int) -> Node:
+        """Return the node of a part whose operands begin at ``start``."""
+        # Parts that were one expression when they were written have identical operands.
+        items = tuple([id(item) for item in self.operands[start : start + kind.items]])
+        node = self.made.get((kind, items))
+        if node is None:
+            node = self.made[kind, items] = self._build(kind, shape, start)
+        return node
+
+    def _build(self, kind: Kind, shape: Shape, start: int) -> Node:
+        operands = self.operands
+        if kind.scalar:
+            return Scalar((), kind.dtype, kind.dtype.type(operands[start]))
+        if isinstance(kind.op, Reduction):
+            inner = operands[start]
+            arg = self.build(kind.args[0], inner, start + 1)
+            return Reduce((), kind.dtype, kind.op, arg, tuple(range(len(inner))), False)
+        own = shape[len(shape) - kind.rank :]
+        if kind.op is None:
+            place = Strided(own, strides_of(kind, own), operands[start + 1] // kind.dtype.itemsize)
+            return Leaf(own, kind.dtype, operands[start], place)
+        args = []
+        for arg in kind.args:
+            args.append(self.build(arg, own, start))
+            start += arg.items
+        return Elementwise(own, kind.dtype, kind.op, tuple(args))
+
+
+def twins(kind: Kind) -> tuple[tuple[slice, slice, int], ...]:
+    """Return pairs of operands over which a kind does the same, and how many operations it does.
+
+    Where the operands of a pair are the same, the same is computed twice.
+    """
+    first: dict[Kind, slice] = {}
+    found: list[tuple[slice, slice, int]] = []
+    stack = [(kind, 0)]
+    while stack:
+        part, start = stack.pop()
+        if part.op is None:
+            continue
+        own = slice(start, start + part.items)
+        if part in first:
+            found.append((first[part], own, part.weight))
+        else:
+            first[part] = own
+        start += isinstance(part.op, Reduction)
+        for arg in part.args:
+            stack.append((arg, start))
+            start += arg.items
+    return tuple(found)
