@@ -128,10 +128,9 @@ class Kernels:
             module = emit()
             text = bodies.assembled(module)
             key = key_of(text)
-            lasting = (
-                "" if any(bodies.is_private(routine) for routine, _ in module.routines) else key
-            )
-            image = store.load(key) if lasting else None
+            helpers = bodies.helpers(text)
+            private = helpers or any(bodies.is_private(routine) for routine, _ in module.routines)
+            image = None if private else store.load(key)
             if image is not None:
                 try:
                     kernel = Kernel(machine.load(key, image), "disk", emit)
@@ -141,9 +140,9 @@ class Kernels:
                     self.loaded += 1
                     return kernel
             image = machine.compile_object(text)
-            kernel = Kernel(machine.load(key, image), "compiled", emit)
+            kernel = Kernel(machine.load(key, image, helpers), "compiled", emit)
             self.compiled += 1
-            if lasting and b"numba_" not in image:  # Numba's helpers are there when it is imported
+            if not private:
                 store.save(key, image)
             return kernel
 
