@@ -7,7 +7,9 @@ Every field can be set by an environment variable ``XARRAYLITE_<FIELD>``, by cal
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 
 ENGINES = ("auto", "compiled", "reference")
@@ -71,6 +73,11 @@ settings = Settings(os.environ)
 class config:
     """Change settings now, and back at the end of a ``with`` block if used as one.
 
+    Blocks may end in any order (threads, generators and coroutines interleave theirs).  While
+    some are open, the one that was entered last among those that change a field decides; when
+    all have ended, the values from before stand.  A change that is no block belongs to the block
+    it is made in and ends with it.
+
     Parameters
     ----------
     **changes
@@ -89,15 +96,24 @@ class config:
     3.0
     """
 
-    __slots__ = ("_before",)
+    __slots__ = ("__weakref__", "_changes", "_open")
 
     def __init__(self, **changes: object) -> None:
         for name, value in changes.items():
             _check(name, value)
-        self._before = {name: getattr(settings, name) for name in changes}
-        _apply(changes)
+        self._changes = changes
+        self._open: list[_Layer] = []
+        # Whether this is a block is known when it is entered: until then it is a plain change.
+        with _lock:
+            self._open.append(_push(_Layer(changes, weakref.ref(self))))
 
     def __enter__(self) -> Settings:
+        with _lock:
+            layer = self._open[-1]
+            if layer.entered:
+                self._open.append(layer := _Layer(self._changes, layer.owner))
+            layer.entered = True
+            _push(layer)
         return settings
 
     def __exit__(
@@ -106,12 +122,118 @@ class config:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _apply(self._before)
+        with _lock:
+            layer = self._open[-1]
+            if len(self._open) > 1:
+                self._open.pop()
+            else:
+                self._open[0] = _Layer(self._changes, layer.owner)
+            _remove(layer)
 
 
-def _apply(changes: Mapping[str, object]) -> None:
-    for name, value in changes.items():
+# --- changes upon changes ----------------------------------------------------------------------
+
+
+class _Layer:
+    """One change: the values it gives some fields while it is in force.
+
+    Attributes
+    ----------
+    changes : mapping of str to object
+        Values by field.
+    owner : weak reference to config
+        Who can end it; without an owner it lasts.
+    entered : bool
+        Whether it is an open block.
+    within : _Layer or None
+        The block that a change which is no block was made in.
+    """
+
+    __slots__ = ("changes", "entered", "owner", "within")
+
+    def __init__(self, changes: Mapping[str, object], owner: weakref.ref[config]) -> None:
+        self.changes = changes
+        self.owner = owner
+        self.entered = False
+        self.within: _Layer | None = None
+
+    def belongs_to(self, block: _Layer | None) -> bool:
+        """Tell whether it is no block itself and was made in ``block`` (None: outside all)."""
+        return self.within is block and not self.entered
+
+
+#: Changes in force, the latest last.
+_layers: list[_Layer] = []
+
+#: Values of the fields that layers change, below all of them.
+_base: dict[str, object] = {}
+
+# Re-entrant, for a signal handler may change settings too.
+_lock = threading.RLock()
+
+
+def _push(layer: _Layer) -> _Layer:
+    """Put a layer on top of all others (move it there, if it is among them)."""
+    _settle()
+    if layer in _layers:
+        _layers.remove(layer)
+    else:
+        layer.within = next((other for other in reversed(_layers) if other.entered), None)
+    _layers.append(layer)
+    for name, value in layer.changes.items():
+        _base.setdefault(name, getattr(settings, name))
         setattr(settings, name, value)
+    return layer
+
+
+def _remove(layer: _Layer) -> None:
+    """End a block, and the changes made in it that are no blocks."""
+    gone = [other for other in _layers if other is layer or other.belongs_to(layer)]
+    _layers[:] = [other for other in _layers if other not in gone]
+    _adopt(layer)
+    _restore({name for other in gone for name in other.changes})
+    _settle()
+
+
+def _restore(names: Iterable[str]) -> None:
+    """Give fields the values of the topmost layers that change them, else those below all."""
+    for name in names:
+        holder = next((layer for layer in reversed(_layers) if name in layer.changes), None)
+        setattr(settings, name, _base[name] if holder is None else holder.changes[name])
+
+
+def _settle() -> None:
+    """Let changes that nobody can end any more become part of what lies below them."""
+    for layer in [layer for layer in _layers if layer.owner() is None]:
+        below = [x for x in _layers[: _layers.index(layer)] if x.belongs_to(layer.within)]
+        into = below[-1] if below else layer.within
+        if into is None:
+            _base.update(layer.changes)
+        elif into.entered or into.owner() is None:
+            into.changes = {**into.changes, **layer.changes}
+        else:
+            continue  # what may still be ended must not take this with it
+        _layers.remove(layer)
+        _adopt(layer)
+    for name in _base.keys() - {name for layer in _layers for name in layer.changes}:
+        del _base[name]
+
+
+def _adopt(layer: _Layer) -> None:
+    """Give what was made in a block that is gone to the one around it."""
+    for other in _layers:
+        if other.within is layer:
+            other.within = layer.within
+
+
+def _after_fork() -> None:
+    """Make a new lock: another thread may have held the old one."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _check(name: str, value: object) -> None:

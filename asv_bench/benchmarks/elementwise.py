@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import xarraylite as xl
@@ -52,12 +54,13 @@ class Transcendental(Comparison):
     """``sin(a)*exp(-b) + sqrt(c)``: bound by arithmetic."""
 
     title = "sin(a)*exp(-b) + sqrt(c), 1M float64"
+    dtype = "float64"
 
     def setup(self) -> None:
         n = size(1_000_000, 1000)
-        self.operands = [values(n, seed=k) for k in range(3)]
+        self.operands = [values(n, seed=k).astype(self.dtype) for k in range(3)]
         self.a, self.b, self.c = (xl.asarray(x) for x in self.operands)
-        self.out = xl.empty(n)
+        self.out = xl.empty(n, dtype=self.dtype)
         self.xarraylite()
 
     def xarraylite(self) -> object:
@@ -67,6 +70,46 @@ class Transcendental(Comparison):
     def numpy(self) -> object:
         a, b, c = self.operands
         return np.sin(a) * np.exp(-b) + np.sqrt(c)
+
+
+class TranscendentalSingle(Transcendental):
+    """The same in ``float32``: twice as many elements to a vector."""
+
+    title = "sin(a)*exp(-b) + sqrt(c), 1M float32"
+    dtype = "float32"
+
+
+class Horner(Comparison):
+    """A polynomial of degree 8 by Horner's rule: nine operations, one operand."""
+
+    title = "Horner's rule, degree 8, 1M float64"
+    dtype = "float64"
+
+    def setup(self) -> None:
+        self.x = values(size(1_000_000, 1000)).astype(self.dtype)
+        self.a = xl.asarray(self.x)
+        self.out = xl.empty(self.a.shape, dtype=self.dtype)
+        self.xarraylite()
+
+    def polynomial(self, x: Any) -> Any:
+        y = 0.1 * x + 0.2
+        for k in range(3, 10):
+            y = y * x + k / 10
+        return y
+
+    def xarraylite(self) -> object:
+        xl.noalias(self.out)[...] = self.polynomial(self.a)
+        return self.out
+
+    def numpy(self) -> object:
+        return self.polynomial(self.x)
+
+
+class HornerSingle(Horner):
+    """The same in ``float32``."""
+
+    title = "Horner's rule, degree 8, 1M float32"
+    dtype = "float32"
 
 
 class Where(Comparison):

@@ -334,3 +334,50 @@ def test_many_threads_share_one(size: int) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("kind", ["container", "numpy", "view", "expression", "uint8"])
+def test_an_index_that_the_function_closes_over_is_read_each_time(kind: str) -> None:
+    index: Any = np.array([0, 1, 2])
+    if kind == "uint8":
+        index = index.astype(np.uint8)
+    if kind in ("container", "view"):
+        index = xl.asarray(index)
+    use = {
+        "view": lambda: index[::-1],
+        "expression": lambda: xl.asarray(index, copy=False) + 0,
+    }.get(kind, lambda: index)
+    step = xl.jit(lambda u: (u[use()] * 2, xl.sum(u[1][use()]) + u[0, use()]))
+    u = xl.asarray(np.arange(9.0).reshape(3, 3))
+    for values in ([0, 1, 2], [2, 2, 1], [-1, 0, -3]):
+        index[:] = np.array(values) % 3
+        rows, total = step(u)
+        order = np.array(values)[::-1] % 3 if kind == "view" else np.array(values) % 3
+        assert_same_bits(rows, np.asarray(u)[order] * 2)
+        assert_same_bits(total, np.asarray(u)[1][order].sum() + np.asarray(u)[0, order])
+    index[0] = 3
+    with pytest.raises(xl.IndexRangeError, match="out of range for an extent of 3"):
+        step(u)
+    index[0] = 0
+    assert_same_bits(step(u)[0][0 if kind != "view" else -1], np.asarray(u)[0] * 2)
+    assert step.traces == 1
+
+
+@pytest.mark.parametrize("view", [False, True])
+def test_an_index_closed_over_may_grow(view: bool) -> None:
+    index = xl.asarray([0, 1])
+    step = xl.jit(lambda u: u[index[::-1] if view else index] + 0)
+    u = xl.asarray([1.0, 2.0, 3.0])
+    assert step(u).tolist() == ([2, 1] if view else [1, 2])
+    index.assign(xl.asarray([2, 2, 0]))
+    assert step(u).tolist() == ([1, 3, 3] if view else [3, 3, 1])
+    assert step.traces == 2
+
+
+def test_an_index_of_an_expression_from_before_is_what_it_was() -> None:
+    index, a = xl.asarray([0, 1]), xl.asarray([1.0, 2.0])
+    before = a[index]
+    step = xl.jit(lambda u: u + before)
+    assert step(a).tolist() == [2, 4]
+    index[...] = 0
+    assert step(a).tolist() == [2, 4]

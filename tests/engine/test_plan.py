@@ -12,9 +12,11 @@ import pytest
 import xarraylite as xl
 from tests.engine.test_graph import graph_into, ones, positions
 from xarraylite._errors import NoAliasError
-from xarraylite.engine.plan import KERNEL_NODES, plan
+from xarraylite.engine.plan import plan
 from xarraylite.engine.program import HostStep, KernelStep, Program
+from xarraylite.engine.size import KERNEL_COST, KERNEL_NODES, KERNEL_OPERANDS
 from xarraylite.engine.steps import CHUNK
+from xarraylite.ops.table import OPS
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -210,7 +212,73 @@ def test_a_sum_of_many_operands_is_cut() -> None:
         total = total + ones(2)
     program = program_for(total)
     assert len(program.steps) >= 2
+    assert most_operands(program) <= KERNEL_OPERANDS + 2
     assert np.array_equal(total.numpy(), [200.0, 200.0])
+
+
+def most_operands(program: Program) -> int:
+    """Operands of the kernel that has most."""
+    return max(len(step.addresses) for step in program.kernels)
+
+
+def test_many_operands_of_several_layouts_are_cut() -> None:
+    made = [
+        lambda k: xl.asarray(np.full((3, 4), float(k))),
+        lambda k: xl.XArray(np.full((3, 4), float(k)), layout="column_major"),
+        lambda k: xl.asarray(np.full((3, 8), float(k)))[:, ::2],
+        lambda k: xl.asarray(np.full((3, 4), float(k)))[::-1, ::-1],
+    ]
+    total: Any = made[0](0)
+    for k in range(1, 200):
+        total = total + made[k % 4](k)
+    program = program_for(total)
+    assert most_operands(program) <= KERNEL_OPERANDS + 2
+    assert (total.numpy() == 19900).all()
+    assert len(temporaries(program)) <= 2
+
+
+@pytest.mark.parametrize("name", ["sin", "exp", "tanh", "sqrt"])
+def test_what_is_dear_is_cut_sooner(name: str) -> None:
+    e = ones(3)
+    for _ in range(2000):
+        e = getattr(xl, name)(e)
+    program = program_for(e)
+    pieces = -(-2000 * OPS[name].cost // KERNEL_COST)
+    assert pieces <= len(program.steps) <= 1.2 * max(pieces, 2000 // KERNEL_NODES) + 1
+    # Equal pieces are compiled once, and two temporaries serve all of them in turn.
+    assert len({step.kernel.source for step in program.kernels}) <= 3
+    assert len(temporaries(program)) <= 2
+
+
+def test_narrow_floats_are_dear() -> None:
+    e = ones(3, dtype="float8_e5m2")
+    for _ in range(100):
+        e = -e
+    assert len(program_for(e).steps) > 1
+
+
+def test_what_is_shared_counts_once() -> None:
+    """A graph of a hundred nodes has 2**30 paths."""
+    e = ones(3) * 2
+    for _ in range(30):
+        e = e + e * 0.5
+    assert len(program_for(e).steps) == 1
+
+
+def test_temporaries_that_are_needed_together_are_apart() -> None:
+    """Reductions of one size are all live at the end; those before them are not."""
+    a = ones(5, 3)
+    sums = [xl.sum(a * float(k), axis=0) for k in range(4)]
+    assert len(temporaries(program_for(sums[0] + sums[1] * sums[2] - sums[3]))) == 4
+    e = a
+    for _ in range(4):
+        e = a - xl.sum(e * e, axis=0)
+    program = program_for(e)
+    assert len(temporaries(program)) == 2
+    expected = np.ones((5, 3))
+    for _ in range(4):
+        expected = np.ones((5, 3)) - (expected * expected).sum(axis=0)
+    assert np.array_equal(e.numpy(), expected)
 
 
 # --- aliasing ------------------------------------------------------------------------------------

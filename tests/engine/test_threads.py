@@ -17,7 +17,11 @@ from typing import Any
 
 import pytest
 
+import xarraylite as xl
+from xarraylite.containers import blas
+from xarraylite.engine import evaluate
 from xarraylite.engine.threads import Pool, _Job, current_core
+from xarraylite.storage import buffer
 
 Worker = Callable[[int], None]
 
@@ -51,7 +55,7 @@ def test_one_thread_works_in_order_and_alone(pool: Pool) -> None:
     done: list[tuple[int, int]] = []
     pool.run(range(50), same(lambda k: done.append((k, threading.get_ident()))), 1)
     assert done == [(k, threading.get_ident()) for k in range(50)]
-    assert pool._started == 0
+    assert pool._crew.started == 0
 
 
 def test_helpers_take_part(pool: Pool) -> None:
@@ -75,7 +79,7 @@ def test_each_thread_has_a_worker_of_its_own(pool: Pool) -> None:
 def test_threads_are_kept(pool: Pool) -> None:
     for _ in range(20):
         pool.run(range(10), same(lambda k: None), 3)
-    assert pool._started == 2
+    assert pool._crew.started == 2
 
 
 def test_a_job_inside_a_piece_is_done_by_its_caller(pool: Pool) -> None:
@@ -213,7 +217,7 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
     """Some have begun already: they must be waited for like all others."""
     begun, finished = threading.Event(), threading.Event()
     pool.run(range(2), same(lambda k: None), 2)
-    inbox = pool._inbox
+    inbox = pool._crew.inbox
 
     class Interrupting:
         def put(self, job: Any) -> None:
@@ -229,12 +233,12 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
         time.sleep(0.2)
         finished.set()
 
-    pool._inbox = Interrupting()  # type: ignore[assignment]
+    pool._crew.inbox = Interrupting()  # type: ignore[assignment]
     with pytest.raises(KeyboardInterrupt):
         pool.run(range(3), same(work), 2)
     assert finished.is_set()
-    pool._inbox = inbox
-    assert not pool._busy.locked()
+    pool._crew.inbox = inbox
+    assert pool._job is None
 
 
 # --- helpers that are late, few or idle ----------------------------------------------------------
@@ -243,7 +247,7 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
 def test_nobody_waits_for_a_helper_that_is_asleep(pool: Pool, patient: threading.Event) -> None:
     pool.run(range(2), same(lambda k: None), 2)
     busy: _Job[int] = _Job(deque([1]), same(lambda k: (patient.wait(20), None)[1]))
-    pool._inbox.put(busy)  # type: ignore[arg-type]
+    pool._crew.inbox.put(busy)
     done: list[int] = []
     start = time.perf_counter()
     pool.run(range(100), same(done.append), 2)
@@ -268,10 +272,10 @@ def test_fewer_threads_than_asked_for(pool: Pool, monkeypatch: pytest.MonkeyPatc
     done: list[int] = []
     pool.run(range(100), same(done.append), 4)
     assert done == list(range(100))
-    assert pool._started == 0
+    assert pool._crew.started == 0
     monkeypatch.undo()
     pool.run(range(100), same(done.append), 4)
-    assert pool._started == 3
+    assert pool._crew.started == 3
 
 
 class Memory:
@@ -355,13 +359,13 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
 FORK_WITH_LOCKS = """
 import os, threading, warnings
 import xarraylite as xl
-from xarraylite.engine import evaluate, kernel
-from xarraylite.storage import buffer
+from xarraylite.engine import evaluate
+from xarraylite.storage import reading
 warnings.simplefilter("ignore", DeprecationWarning)
 xl.config(engine="compiled", threads=2)
 a = xl.ones(5)
 xl.eval(a + 1)
-locks = [evaluate._lock, kernel._llvm_lock, kernel.kernels._mutex, buffer._readings_lock]
+locks = [evaluate._lock, reading.guard()]
 held, leave = threading.Event(), threading.Event()
 
 def hold():
@@ -401,6 +405,68 @@ def test_a_forked_child_does_not_wait_for_threads_it_does_not_have() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "0", done.stderr
+
+
+FORK_INSIDE = """
+import os, random, signal, sys, threading, time, warnings
+from xarraylite.engine.threads import pool
+warnings.simplefilter("ignore", DeprecationWarning)
+rng, pids = random.Random(3), []
+
+def whole():
+    done = []
+    pool.run(range(40), lambda: lambda k: (time.sleep(2e-4), done.append(k)), 3)
+    return sorted(done) == list(range(40))
+
+def fork(*_):
+    pids.append(os.fork())
+    if not pids[-1]:
+        assert whole()
+
+signal.signal(signal.SIGALRM, fork)
+while len(pids) < 20:
+    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 5e-3))
+    right = whole()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if 0 in pids:  # the child, which has gone on where the parent was
+        threads = [threading.Thread(target=whole) for _ in range(4)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        os._exit(0 if right and whole() else 3)
+    assert right
+print({os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids})
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_in_a_handler_that_interrupts_a_job() -> None:
+    """The child goes on with the job, and has no helpers that would finish it."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORK_INSIDE],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert (done.stdout, done.stderr) == ("{0}\n", "")
+
+
+@pytest.mark.parametrize("lock", [evaluate._lock, blas._lock, buffer._readings_lock])
+def test_whoever_interrupts_the_holder_of_a_lock_may_evaluate(lock: Any) -> None:
+    """A signal handler, or a finaliser."""
+    xl.config(threads=1)
+    seen: list[Any] = []
+
+    def work() -> None:
+        a = xl.ones((80, 80))
+        with lock:
+            a[0] = xl.ones(80) + a[1]
+            seen.append(xl.eval(a @ a + a).numpy()[0, 0])
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert seen == [164.0]
 
 
 def test_evaluating_while_the_process_ends() -> None:

@@ -3,17 +3,17 @@
 Dense samples are compared with the C library's long double, where that has 64 bits, and sparse
 ones with mpmath.  Errors are in units in the last place of the exact result.
 
-Run as a program, ``python tests/engine/test_vmath.py`` measures anew and rewrites
-``docs/reference/ulp_table.md``.
+Run as a program, ``python -m tests.engine.test_vmath [NAME...]`` measures all functions or those
+named (``sin`` or ``sin_f32``) anew and rewrites their rows of ``docs/reference/ulp_table.md``.
 """
 
 from __future__ import annotations
 
 import platform
 import re
+import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,147 +25,31 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.engine.vmath_cases import (
+    BOUND_F32,
+    CASES,
+    DIGITS,
+    HIGHEST,
+    IN_TURNS,
+    LOWEST,
+    NAMES,
+    SINGLE,
+    TYPES,
+    Array,
+)
 from xarraylite.engine import bodies, jit, machine
 from xarraylite.engine.emit.body import Apply, Body, Load
 from xarraylite.engine.emit.mapping import MapSpec, Mode, emit_map
 from xarraylite.engine.emit.walkers import Access, Inner, Operand
 from xarraylite.ops.table import OPS
 
-Array = np.ndarray[Any, np.dtype[Any]]
-Sampler = Callable[[np.random.Generator, int, Any], list[Array]]
-
 TABLE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "ulp_table.md"
 WIDE = np.finfo(np.longdouble).nmant >= 63
-TYPES = {"f64": np.float64, "f32": np.float32}
-DIGITS = {"f64": 53, "f32": 24}
-LOWEST = {"f64": -1074, "f32": -149}  # exponent of the smallest subnormal number
-HIGHEST = {"f64": 1024, "f32": 128}
 LIBM = (
     "exp|exp2|expm1|log|log1p|log2|log10|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|"
     "acosh|atanh|cbrt|hypot|pow|sincos|fmod|ldexp|frexp|rint|floor"
 )
 
-
-# --- samples ---------------------------------------------------------------------------------
-
-
-def uniform(low: float, high: float) -> Sampler:
-    return lambda rng, n, t: [rng.uniform(low, high, n).astype(TYPES[t])]
-
-
-def scaled(low: float | None = None, high: float | None = None, positive: bool = False) -> Sampler:
-    """Random exponents from low to high (all by default, large ones shrunk for float32)."""
-
-    def end(value: float | None, default: float, t: str) -> float:
-        if value is None:
-            return default
-        return value if abs(value) < 128 else value * HIGHEST[t] / 1024
-
-    def sample(rng: np.random.Generator, n: int, t: str) -> list[Array]:
-        first, last = end(low, LOWEST[t], t), end(high, HIGHEST[t] - 0.001, t)
-        values = np.exp2(rng.uniform(first, last, n))
-        return [(values if positive else values * rng.choice([-1, 1], n)).astype(TYPES[t])]
-
-    return sample
-
-
-def near_one(high: float = -2.0) -> Sampler:
-    return lambda rng, n, t: [
-        (1 + np.exp2(rng.uniform(-DIGITS[t], high, n)) * rng.choice([-1, 1], n)).astype(TYPES[t])
-    ]
-
-
-def near_turns(rng: np.random.Generator, n: int, t: str) -> list[Array]:
-    """The numbers nearest to multiples of pi/2, where sine or cosine nearly vanish."""
-    return [(rng.integers(1, 2**20, n) * (np.pi / 2)).astype(TYPES[t])]
-
-
-def pair(first: Sampler, second: Sampler) -> Sampler:
-    return lambda rng, n, t: [*first(rng, n, t), *second(rng, n, t)]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A function: NumPy's and mpmath's, where it is sampled, and its bound in float64."""
-
-    numpy: Callable[..., Any]
-    exact: Callable[..., Any]
-    domain: str
-    samplers: tuple[Sampler, ...]
-    bound: float
-
-
-def _sum_of_exponentials(x: Any, y: Any) -> Any:
-    return mpmath.log(mpmath.exp(x) + mpmath.exp(y))
-
-
-def _cube_root(x: Any) -> Any:
-    return mpmath.sign(x) * mpmath.cbrt(abs(x))
-
-
-_LOGS = (scaled(positive=True), uniform(0.3, 3.0), near_one())
-_SMALL = (scaled(high=-0.001),)
-_WIDE = (uniform(-3.0, 3.0), scaled(), scaled(-8, 40))
-_TURNS = (uniform(-10.0, 10.0), scaled(high=20), scaled(low=20), near_turns)
-_UNITS = (uniform(-1.0, 1.0), scaled(high=0), uniform(0.4, 0.6), uniform(-0.6, -0.4))
-_FROM_ONE = (uniform(1.0, 3.0), scaled(0, positive=True), uniform(1.0, 1.01), near_one())
-_EXPS = (uniform(-3.0, 3.0), uniform(-710.4, 710.4), uniform(-89.4, 89.4), scaled(high=9.5))
-_ANY, _PAIRS = "all numbers", "all pairs"
-CASES: dict[str, Case] = {
-    "exp": Case(np.exp, mpmath.exp, _ANY, (*_EXPS, uniform(-745.2, 710.0)), 0.8),
-    "exp2": Case(np.exp2, lambda x: mpmath.mpf(2) ** x, _ANY, (*_EXPS, uniform(-1075, 1024)), 0.8),
-    "expm1": Case(np.expm1, mpmath.expm1, _ANY, (*_EXPS, uniform(-40.0, 2.0)), 1.25),
-    "log": Case(np.log, mpmath.log, "x > 0", _LOGS, 0.9),
-    "log1p": Case(np.log1p, mpmath.log1p, "x > -1", (uniform(-1.0, 3.0), *_SMALL, *_LOGS), 1.0),
-    "log2": Case(np.log2, lambda x: mpmath.log(x) / mpmath.log(2), "x > 0", _LOGS, 0.9),
-    "log10": Case(np.log10, mpmath.log10, "x > 0", _LOGS, 0.8),
-    "sin": Case(np.sin, mpmath.sin, _ANY, _TURNS, 1.7),
-    "cos": Case(np.cos, mpmath.cos, _ANY, _TURNS, 1.7),
-    "tan": Case(np.tan, mpmath.tan, _ANY, _TURNS, 2.5),
-    "asin": Case(np.arcsin, mpmath.asin, "|x| <= 1", _UNITS, 1.8),
-    "acos": Case(np.arccos, mpmath.acos, "|x| <= 1", _UNITS, 1.3),
-    "atan": Case(np.arctan, mpmath.atan, _ANY, _WIDE, 1.5),
-    "atan2": Case(np.arctan2, mpmath.atan2, _PAIRS, tuple(pair(s, s) for s in _WIDE), 1.6),
-    "sinh": Case(np.sinh, mpmath.sinh, _ANY, _EXPS, 1.8),
-    "cosh": Case(np.cosh, mpmath.cosh, _ANY, _EXPS, 1.2),
-    "tanh": Case(np.tanh, mpmath.tanh, _ANY, (*_EXPS, scaled(), uniform(-25.0, 25.0)), 2.2),
-    "asinh": Case(np.arcsinh, mpmath.asinh, _ANY, _WIDE, 1.4),
-    "acosh": Case(np.arccosh, mpmath.acosh, "x >= 1", _FROM_ONE, 1.2),
-    "atanh": Case(np.arctanh, mpmath.atanh, "|x| <= 1", _UNITS, 1.6),
-    "cbrt": Case(np.cbrt, _cube_root, _ANY, (scaled(), uniform(0.1, 10.0)), 0.55),
-    "hypot": Case(
-        np.hypot,
-        mpmath.hypot,
-        _PAIRS,
-        tuple(
-            pair(scaled(a, b), scaled(a, b))
-            for a, b in ((-2, 2), (None, None), (490, 570), (None, -440), (1000, None))
-        ),
-        1.2,
-    ),
-    "logaddexp": Case(
-        np.logaddexp,
-        _sum_of_exponentials,
-        _PAIRS,
-        tuple(pair(s, s) for s in (uniform(-3.0, 3.0), uniform(-700.0, 700.0), scaled(-60, 10))),
-        2.6,
-    ),
-    "pow": Case(
-        np.power,
-        mpmath.power,
-        _PAIRS,
-        (
-            pair(uniform(0.0, 3.0), uniform(-30.0, 30.0)),
-            pair(scaled(positive=True), uniform(-1.0, 1.0)),
-            pair(scaled(-10, 10, positive=True), uniform(-100.0, 100.0)),
-            pair(near_one(), scaled(2, 50)),
-            pair(uniform(0.3, 2.0), scaled(3, 11)),
-        ),
-        1.3,
-    ),
-}
-BOUND_F32 = 0.54  # computed in float64 and rounded once
-NAMES = [(name, t) for name in CASES for t in TYPES]
 each = pytest.mark.parametrize(("name", "t"), NAMES)
 
 
@@ -245,8 +129,24 @@ def sparse(name: str, t: str, n: int) -> float:
     return worst
 
 
+def every_exponent(name: str, stride: int) -> float:
+    """The largest error of a float32 function over evenly spaced bit patterns of all numbers.
+
+    The reference is the float64 function, whose own error is 2**-28 of what is measured.
+    """
+    worst = 0.0
+    chunk = stride << 20
+    for start in range(0, 2**32, chunk):
+        patterns = np.arange(start, min(start + chunk, 2**32), stride, dtype=np.uint32)
+        x = patterns.view(np.float32)
+        with np.errstate(invalid="ignore"):  # some of the patterns are signalling NaNs
+            exact = ours(name, "f64", [x.astype(np.float64)]).astype(np.longdouble)
+        worst = max(worst, float(measure(name, "f32", [x], ours(name, "f32", [x]), exact).max()))
+    return worst
+
+
 def bound(name: str, t: str) -> float:
-    return BOUND_F32 if t == "f32" else CASES[name].bound
+    return SINGLE.get(name, BOUND_F32) if t == "f32" else CASES[name].bound
 
 
 # --- accuracy --------------------------------------------------------------------------------
@@ -263,6 +163,11 @@ def test_error_is_within_the_bound_against_long_double(name: str, t: str) -> Non
 @each
 def test_error_is_within_the_bound_against_mpmath(name: str, t: str) -> None:
     assert sparse(name, t, 60) <= bound(name, t)
+
+
+@pytest.mark.parametrize("name", [name for name in SINGLE if name != "atan2"])
+def test_error_is_within_the_bound_at_every_exponent(name: str) -> None:
+    assert every_exponent(name, 32771) <= bound(name, "f32")
 
 
 @pytest.mark.parametrize("t", TYPES)
@@ -405,7 +310,10 @@ def test_loop_is_vectorised_and_calls_nothing(name: str, t: str) -> None:
     run = loop(name, t)
     ours(name, t, [np.ones(4, TYPES[t])] * (len(edge_arguments(name, t))))
     (assembly,) = run.inspect_asm().values()
-    assert re.search(r"vmulpd\s.*%[yz]mm", assembly)
+    wide = t == "f64" or name not in SINGLE
+    assert re.search(rf"vmulp{'d' if wide else 's'}\s.*%[yz]mm", assembly)
+    if not wide and name not in IN_TURNS:
+        assert not re.search(r"\bv\w+[ps]d\b", re.sub(r"vmov\w+", "", assembly))
     assert not re.search(rf"\b_?({LIBM})f?\b", assembly.split("_ZN7cpython")[0])
 
 
@@ -432,10 +340,12 @@ Largest errors found, in units in the last place (ULP) of the exact result, and 
 NumPy (above 1: faster) on arrays of 16 384 elements in cache, one thread, measured together on one
 machine ({machine}, NumPy {numpy}). The reference is the C library's long double with 64 bits of
 mantissa, and mpmath with 160 on {few} of every 1000 points. Samples cover the domain evenly, by
-exponent (subnormal numbers and the largest ones included) and close to critical points. Special
-cases (signed zeros, infinities, NaN) are those of C99 and NumPy.
+exponent (subnormal numbers and the largest ones included) and close to critical points; float32
+functions of one argument that compute in float32 are also compared with the float64 function at
+every {stride}th of all numbers. Special cases (signed zeros, infinities, NaN) are those of C99 and
+NumPy.
 
-Written by `python tests/engine/test_vmath.py`.
+Written by `python -m tests.engine.test_vmath`.
 
 | Function | dtype | Domain | Points | Largest error (ULP) | Speed / NumPy |
 |---|---|---|---|---|---|
@@ -443,10 +353,12 @@ Written by `python tests/engine/test_vmath.py`.
 TAIL = """
 The errors of `logaddexp` are in units of the larger of the result and the larger argument: where
 `exp(x) + exp(y)` is close to 1 in float64 the result nearly cancels, as it does in NumPy's.
-float32 functions compute in float64 and round once. 16-bit and smaller floats run the float32
+float32 functions with errors up to 0.54 compute in float64 and round once, the others in float32
+({in_turns} reduce their arguments in float64). 16-bit and smaller floats run the float32
 function and round once more. No function uses FMA or the C library: results are the same bits on
 every machine.
 """
+STRIDE = 509
 
 
 def speed(name: str, t: str) -> float:
@@ -464,21 +376,31 @@ def speed(name: str, t: str) -> float:
     return best[1] / best[0]
 
 
-def write_table(points: int = 200_000, few: int = 10) -> None:
-    """Measure everything anew and write the page."""
-    rows = []
+def write_table(names: list[str], points: int = 200_000, few: int = 10) -> None:
+    """Measure the functions named (``sin`` or ``sin_f32``), all if none is; keep other rows."""
+    kept = re.findall(r"^\| `(\w+)` \| float(\d+) \|.*\n", TABLE.read_text("utf-8"), re.M)
+    lines = re.findall(r"^\| `.*\n", TABLE.read_text("utf-8"), re.M)
+    rows = dict(zip([(name, f"f{size}") for name, size in kept], lines, strict=True))
     for name, t in NAMES:
+        if names and name not in names and f"{name}_{t}" not in names:
+            continue
         worst = max(float(errors.max()) for _, errors in dense(name, t, points))
         worst = max(worst, sparse(name, t, points * few // 1000))
         total = points * len(CASES[name].samplers)
+        if t == "f32" and name in SINGLE and name != "atan2":
+            worst = max(worst, every_exponent(name, STRIDE))
+            total += 2**32 // STRIDE
         domain = CASES[name].domain
-        rows.append(
+        rows[name, t] = (
             f"| `{name}` | {np.dtype(TYPES[t]).name} | {domain.replace('|', chr(92) + '|')} "
             f"| {total:,} | {worst:.2f} | {speed(name, t):.2g} |\n"
         )
-        print(rows[-1], end="", flush=True)
-    head = HEAD.format(machine=llvm.get_host_cpu_name(), numpy=np.__version__, few=few)
-    TABLE.write_text(head + "".join(rows) + TAIL, encoding="utf-8")
+        print(rows[name, t], end="", flush=True)
+    head = HEAD.format(
+        machine=llvm.get_host_cpu_name(), numpy=np.__version__, few=few, stride=STRIDE
+    )
+    tail = TAIL.format(in_turns=", ".join(f"`{name}`" for name in IN_TURNS))
+    TABLE.write_text(head + "".join(rows[key] for key in NAMES) + tail, encoding="utf-8")
 
 
 def test_published_table_is_complete_and_within_the_bounds() -> None:
@@ -491,4 +413,4 @@ def test_published_table_is_complete_and_within_the_bounds() -> None:
 
 
 if __name__ == "__main__":
-    write_table()
+    write_table(sys.argv[1:])

@@ -273,3 +273,19 @@ def test_one_allocation_each() -> None:
         with count_allocations() as count:
             make()
         assert count.bytes == 20_000
+
+
+@pytest.mark.parametrize(
+    ("code", "ends"),
+    [
+        ("i1", (-1.5, 1.5, 4)),
+        ("i4", (-1.5, 1.5, 4)),
+        ("i8", (3, -3, 5)),
+        ("u1", (0.9, 7, 6)),
+        ("i2", (-1, -1, 1)),
+        ("?", (-1, 1, 3)),
+        ("f4", (-1.5, 1.5, 4)),
+    ],
+)
+def test_linspace_of_integers_is_rounded_down(code: str, ends: tuple[float, float, int]) -> None:
+    assert_same_bits(xl.linspace(*ends, dtype=code), np.linspace(*ends, dtype=code))

@@ -158,7 +158,7 @@ def test_reshape_copy() -> None:
     copied = xl.reshape(a, (6, 4), copy=True)
     copied[...] = 0
     assert_same_bits(a, BASE)
-    assert xl.reshape(a, (2, 3, 4)) is a
+    assert type(xl.reshape(a, (2, 3, 4))) is xl.XView
     lazy = xl.reshape(a.T, (24,))
     assert type(lazy) is xl.XExpression
     assert_same_bits(lazy, BASE.T.reshape(24))
@@ -202,3 +202,32 @@ def test_writing_through() -> None:
 def test_joined_arrays_are_not_written() -> None:
     with pytest.raises(xl.NotWritableError):
         xl.concat([xl.ones(2), xl.ones(2)])[0] = 1
+
+
+NOTHING_TO_DO: dict[str, Callable[[Any], Any]] = {
+    "reshape": lambda a: xl.reshape(a, a.shape),
+    "reshape -1": lambda a: xl.reshape(a, (-1, *a.shape[1:])),
+    "reshape uncopied": lambda a: xl.reshape(a, a.shape, copy=False),
+    "broadcast_to": lambda a: xl.broadcast_to(a, a.shape),
+    "broadcast_arrays": lambda a: xl.broadcast_arrays(a, a)[0],
+    "permute_dims": lambda a: xl.permute_dims(a, range(a.ndim)),
+    "transpose": lambda a: xl.transpose(xl.transpose(a)),
+    "flip": lambda a: xl.flip(a, axis=()),
+    "squeeze": lambda a: xl.squeeze(a, ()),
+    "expand_dims": lambda a: xl.expand_dims(a, axis=()),
+    "moveaxis": lambda a: xl.moveaxis(a, (), ()),
+    "index": lambda a: a[...],
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_TO_DO)
+def test_a_function_with_nothing_to_do_returns_a_view(name: str) -> None:
+    """Never the container itself, whose shape methods like ``transpose_`` change."""
+    a = xl.XArray([[1, 2, 3], [4, 5, 6]], layout="dynamic")
+    view = NOTHING_TO_DO[name](a)
+    a.transpose_()
+    assert (a.shape, view.shape) == ((3, 2), (2, 3))
+    view[0, 1] = 9
+    assert a.tolist() == [[1, 4], [9, 5], [3, 6]]
+    e = xl.asarray([1, 2]) + 1
+    assert NOTHING_TO_DO["reshape uncopied"](e) is e

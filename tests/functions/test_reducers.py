@@ -136,3 +136,17 @@ def test_nested() -> None:
     assert float(xl.sum(xl.max(a, axis=0) - xl.min(a, axis=0))) == 12.0
     assert xl.eval(xl.argmax(xl.sum(a, axis=0))).tolist() == 1
     assert abs(float(xl.mean(a - xl.mean(a)))) < 1e-15
+
+
+@pytest.mark.parametrize("code", ["?", "i4", "f8", "bfloat16"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("initial", [None, True, False])
+def test_sums_and_products_of_truth(code: str, axis: int | None, initial: bool | None) -> None:
+    """As in NumPy, elements are converted first; ``+`` is their or, ``*`` their and."""
+    values = np.array([[0, 1, 2], [0, 0, 0], [3, 1, 1]])
+    given = {} if initial is None else {"initial": initial}
+    for name in ("sum", "prod"):
+        for part in (values, values[:0], values[:, :0]):
+            ours = getattr(xl, name)(xl.asarray(part, dtype=code), axis=axis, dtype=bool, **given)
+            theirs = getattr(np, name)(part, axis=axis, dtype=bool, **given)
+            assert_same_bits(ours, np.asarray(theirs))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.shape.changing import changing
 from tests.shape.models import jagged_of, shapes_of, tree_indices, trees
 from xarraylite._errors import ShapeError, SizeError
 from xarraylite.shape.box import BoundsError
@@ -453,3 +454,10 @@ def test_a_million_rows() -> None:
     row = js.slice_at(999_999)
     assert row == Shape(int(lengths[-1]))
     assert len(repr(js)) < 200
+
+
+def test_lengths_that_change_after_the_check() -> None:
+    """What was checked is what is used, even if another thread writes to the caller's array."""
+    shape = JaggedShape.from_lengths(changing([2, 3]))
+    assert shape == JaggedShape.from_lengths([2, 3])
+    assert JaggedShape.from_offsets(changing([0, 2, 5])) == shape

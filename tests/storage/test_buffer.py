@@ -21,8 +21,10 @@ import pytest
 from xarraylite._config import config
 from xarraylite._errors import DTypeError, LayoutError, SizeError
 from xarraylite.layout.strided import Strided
-from xarraylite.storage.buffer import Buffer, Reading, byte_reach
+from xarraylite.storage.buffer import Buffer
+from xarraylite.storage.memory import byte_reach
 from xarraylite.storage.pool import POOL_FROM, counters
+from xarraylite.storage.reading import LateReading, Reading, pinned
 
 F8 = np.dtype("f8")
 SIZES = (0, 1, 63, 64, 65, 127, 128, 511, 512, 513, 4096, POOL_FROM - 1, POOL_FROM, POOL_FROM + 1)
@@ -270,76 +272,123 @@ def test_byte_reach() -> None:
     assert byte_reach((2,), [1 << 70], 0, 1) == (0, (1 << 70) + 1)
 
 
-def test_reading_lives_as_long_as_an_expression() -> None:
+def test_a_buffer_is_awaited_as_long_as_somebody_holds_its_reading() -> None:
     buffer = Buffer.allocate(64)
-    assert buffer.pending() is None
+    assert not buffer.is_awaited()
     reading = buffer.reading()
-    assert reading.buffer is buffer
+    assert (reading.address, reading.nbytes) == (buffer.address, 64)
     assert (reading.stale, reading.late) == (None, False)
     assert buffer.reading() is reading
-    assert buffer.pending() is reading
+    assert buffer.is_awaited()
     del reading
-    assert buffer.pending() is None
-    late = Reading(buffer, late=True)
+    assert not buffer.is_awaited()
+    late = LateReading(buffer)
     assert late.late
-    assert buffer.pending() is None
+    assert not buffer.is_awaited()
 
 
-def test_snapshot_moves_the_reading_to_the_old_values() -> None:
+def test_a_reading_keeps_the_memory_but_not_the_buffer() -> None:
     buffer = Buffer.allocate(64)
-    buffer.data[...] = 1
-    assert buffer.snapshot_readers() == 0
-    reading = buffer.reading()
+    buffer.run()[...] = 7
+    reading, gone = buffer.reading(), weakref.ref(buffer)
+    del buffer
+    assert gone() is None
+    assert reading.run().tolist() == [7] * 64
+
+
+def test_release_moves_the_reading_to_the_old_values() -> None:
+    buffer = Buffer.allocate(64)
+    buffer.run()[...] = 1
     before = counters.snapshots
-    assert buffer.snapshot_readers() == 64
+    assert buffer.release() is None
+    reading = buffer.reading()
+    assert buffer.release() is None
     assert counters.snapshots == before + 1
-    buffer.data[...] = 2
-    assert reading.buffer is not buffer
-    assert reading.buffer.data.tolist() == [1] * 64
-    assert reading.buffer.pending() is reading
-    assert buffer.pending() is None
-    assert buffer.snapshot_readers() == 0
+    buffer.run()[...] = 2
+    assert reading.address != buffer.address
+    assert reading.run().tolist() == [1] * 64
+    assert not buffer.is_awaited()
     again = buffer.reading()
     assert again is not reading
-    assert again.buffer is buffer
+    assert buffer.is_read_by(again)
+    assert not buffer.is_read_by(reading)
 
 
-def test_invalidate() -> None:
+def test_release_leaves_a_reading_that_only_the_assigned_expression_holds() -> None:
     buffer = Buffer.allocate(64)
-    buffer.invalidate_readers("nobody reads")
-    reading = buffer.reading()
-    buffer.invalidate_readers("overwritten by +=")
-    assert reading.stale == "overwritten by +="
-    assert buffer.pending() is None
+    held = [buffer.reading()]
+    which = id(held[0])
+    kept = buffer.release(1, which)
+    assert kept is held[0]
+    assert kept.address == buffer.address
+    kept.expire("overwritten by +=")
+    assert kept.stale == "overwritten by +="
+    assert not hasattr(kept, "address")
     assert buffer.reading().stale is None
+    other = buffer.reading()
+    assert buffer.release(1, which) is None, "another reading"
+    assert other.address != buffer.address
 
 
-def test_snapshot_too_large_changes_nothing() -> None:
+def test_release_of_too_much_changes_nothing() -> None:
     buffer = Buffer.allocate(64)
     reading = buffer.reading()
     with config(max_result_bytes=63), pytest.raises(SizeError):
-        buffer.snapshot_readers()
-    assert reading.buffer is buffer
-    assert buffer.pending() is reading
+        buffer.release()
+    assert buffer.is_read_by(reading)
+    assert reading.address == buffer.address
+    assert buffer.is_awaited()
 
 
 def test_borrowed_buffers_over_the_same_bytes_know_each_other() -> None:
     memory = np.arange(10.0)
     whole, left, right = (Buffer.borrow(part) for part in (memory, memory[:5], memory[5:]))
     reading = left.reading()
-    assert whole.pending() is reading
-    assert right.pending() is None
-    assert right.snapshot_readers() == 0
-    assert whole.snapshot_readers() == 40
+    assert whole.is_awaited()
+    assert not right.is_awaited()
+    before = counters.snapshots
+    right.release()
+    assert counters.snapshots == before
+    whole.release()
+    assert counters.snapshots == before + 1
     memory[...] = -1
-    assert reading.buffer.data.view("f8").tolist() == list(range(5))
-    assert left.pending() is whole.pending() is None
-    first, second = left.reading(), right.reading()
-    whole.invalidate_readers("written through another view")
-    assert first.stale == second.stale == "written through another view"
-    assert left.pending() is right.pending() is whole.pending() is None
-    del first, second
-    assert Buffer.allocate(80).pending() is None
+    assert reading.run().view("f8").tolist() == list(range(5))
+    assert not left.is_awaited()
+    assert not whole.is_awaited()
+    assert left.reading() is not reading
+
+
+@pytest.mark.parametrize("given", ["data", "array", "share"])
+def test_memory_that_was_given_away_may_be_written_through_another_buffer(given: str) -> None:
+    buffer = Buffer.allocate(64)
+    buffer.run()[...] = 1
+    before = buffer.reading()
+    memory = {"data": lambda: buffer.data, "array": lambda: np.asarray(buffer)}.get(given)
+    if memory is None:
+        buffer.share()
+        other = Buffer.lent(buffer)
+    else:
+        other = Buffer.borrow(memory())
+    after = buffer.reading()
+    assert after is before
+    assert other.is_awaited()
+    other.release()
+    other.run()[...] = 2
+    assert before.run().tolist() == [1] * 64
+
+
+def test_a_writer_waits_for_a_kernel_that_reads() -> None:
+    buffer = Buffer.allocate(64)
+    buffer.run()[...] = 1
+    reading, seen = buffer.reading(), []
+    with pinned([reading]):
+        writer = threading.Thread(target=lambda: (buffer.release(), seen.append(1)))
+        writer.start()
+        writer.join(0.05)
+        assert not seen
+        assert reading.address == buffer.address
+    writer.join()
+    assert reading.address != buffer.address
 
 
 def test_one_reading_for_all_threads() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -129,16 +130,35 @@ def test_a_reference_cycle_gives_its_block_back() -> None:
     assert own.kept_bytes >= MB
 
 
-def test_a_release_inside_the_pool_does_not_wait_for_itself() -> None:
-    """A collection may run a finaliser while this thread holds the pool's lock."""
-    own = Pool()
-    memory = own.take(MB)[0]
-    with own._lock:
-        del memory  # goes to the inbox
-        assert own.kept_bytes == 0
-        fresh = own.take(MB)[0]  # a request does not wait either
-    del fresh
-    assert own.kept_bytes >= 2 * MB
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer signal")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_interrupts_at_any_instant_leave_the_pool_working() -> None:
+    """A handler uses the pool too, and raises; blocks go on being reused."""
+    own = Pool(limit=4 * MB)
+
+    def interrupt(*_: object) -> None:
+        own.take(MB)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    rng = random.Random(5)
+    try:
+        for _ in range(300):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, 2e-4))
+                for _ in range(100):
+                    own.take(MB)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert own.kept_bytes <= own.limit
+    own.take(MB)
+    reused = counters.reused
+    own.take(MB)
+    assert counters.reused == reused + 1
 
 
 def test_threads_share_the_pool() -> None:
@@ -167,32 +187,33 @@ def test_threads_share_the_pool() -> None:
         thread.join()
     assert not failures
     assert 0 < own.kept_bytes <= own.limit
-    assert own.kept_bytes == sum(raw.nbytes for raw in own._kept)
-    assert not own._inbox
-    ranges = sorted((raw.__array_interface__["data"][0], raw.nbytes) for raw in own._kept)
+    kept = own._kept.values()
+    ranges = sorted((raw.__array_interface__["data"][0], raw.nbytes) for raw in kept)
     assert all(a + n <= b for (a, n), (b, _) in pairwise(ranges))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_fork_while_another_thread_holds_the_lock() -> None:
-    inside, leave = threading.Event(), threading.Event()
+def test_a_fork_inside_the_pool() -> None:
+    """As in a signal handler, whose child goes on here."""
+    children: list[int] = []
 
-    def hold() -> None:
-        with pool._lock:
-            inside.set()
-            leave.wait()
+    class Forking(dict[int, Any]):
+        def pop(self, *args: Any) -> Any:
+            children.append(os.fork())
+            return super().pop(*args)
 
-    thread = threading.Thread(target=hold)
-    thread.start()
-    inside.wait()
-    child = os.fork()
-    if child == 0:
-        Buffer.allocate(POOL_FROM)
-        os._exit(0 if pool.kept_bytes >= POOL_FROM and not pool._inbox else 1)
-    leave.set()
-    thread.join()
-    assert os.waitpid(child, 0)[1] == 0
+    own = Pool()
+    own.take(MB)
+    own._kept = Forking(own._kept)
+    own._kept.copy = lambda: dict(own._kept)  # type: ignore[method-assign]
+    reused = counters.reused
+    own.take(MB)
+    right = counters.reused == reused + 1 and own.kept_bytes >= MB
+    if children == [0]:
+        os._exit(0 if right else 1)
+    assert right
+    assert os.waitpid(children[0], 0)[1] == 0
 
 
 def test_blocks_alive_at_interpreter_exit_are_no_trouble() -> None:

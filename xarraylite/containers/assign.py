@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._config import settings
 from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError, warn_caller
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
@@ -27,13 +28,13 @@ from ..expr import build
 from ..expr.build import describe
 from ..expr.node import Leaf, Node, Scalar
 from ..layout.tiled import Map, TiledMap
-from ..ops.op import Op
 from ..shape import transform as steps
 from ..storage.buffer import Buffer
 from ..storage.overlap import Span, self_overlaps
+from . import direct
 from .convert import values_node
-from .operands import HasNode, as_node, as_operand
-from .readers import Operand, consume, protect
+from .operands import HasNode, as_operand
+from .readers import protect
 
 
 class Writable(Protocol):
@@ -57,8 +58,21 @@ class Writable(Protocol):
     def summary(self) -> str: ...
 
 
-def write(destination: Writable, node: Node, operand: Operand | None, noalias: bool) -> None:
+def write(destination: Writable, node: Node, value: object, held: bool, noalias: bool) -> None:
     """Write ``node`` into a container's memory by the view rule.
+
+    Parameters
+    ----------
+    destination : Writable
+        The container.
+    node : Node
+        What is written.
+    value : object
+        What it was made from.
+    held : bool
+        Whether others than the assignment hold ``value``.
+    noalias : bool
+        Whether the caller promises that no element is read in another place.
 
     Raises
     ------
@@ -70,18 +84,17 @@ def write(destination: Writable, node: Node, operand: Operand | None, noalias: b
     if isinstance(fitted, Leaf) and _is_itself(destination, fitted):
         return
     buffer = destination.buffer
-    protect(buffer, fitted, operand)
     target = Target(buffer, destination.map, destination.dtype)
-    try:
-        engine.assign(target, fitted, noalias)
-    finally:
-        consume(buffer)
+    with protect(buffer, fitted, node, value, held):
+        if (noalias and settings.check_noalias) or not direct.wrote(destination, fitted, value):
+            engine.assign(target, fitted, noalias)
 
 
 def _is_itself(destination: Writable, leaf: Leaf) -> bool:
     """Tell whether an assignment would copy memory onto itself (as ``c[1:] += e`` ends)."""
     return (
-        leaf.reading.buffer is destination.buffer
+        leaf.reading.stale is None
+        and leaf.reading.is_same(destination.buffer)
         and leaf.map == destination.map
         and leaf.dtype == destination.dtype
     )
@@ -158,24 +171,6 @@ def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) ->
         )
 
 
-def update(destination: Writable, op: Op, value: object, held: bool, noalias: bool) -> None:
-    """Perform ``destination op= value`` by NumPy's rule.
-
-    Raises
-    ------
-    CastError
-        If the result's dtype does not cast back under ``same_kind``.
-    BroadcastError
-        If the result would be larger than the destination.
-    """
-    operand = as_operand(value, op.name)
-    result = build.elementwise(op, destination.node, operand)
-    check_update(destination, op.name, result.shape, result.dtype)
-    handle = handle_of(value, operand, held) if isinstance(operand, Node) else None
-    del operand  # its references are counted, and this is none that keeps old values
-    write(destination, result, handle, noalias)
-
-
 def check_update(
     destination: Writable, operation: str, shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> None:
@@ -198,13 +193,6 @@ def check_update(
         )
 
 
-def handle_of(value: object, node: Node, held: bool) -> Operand | None:
-    """Return the handle of a lazy expression; containers make a new leaf whenever asked."""
-    if isinstance(value, HasNode) and value.node is node:
-        return Operand(node, held)
-    return None
-
-
 def node_of(value: object, destination: Writable) -> Node:
     """Return what is assigned as a node; nested lists are taken as arrays."""
     if isinstance(value, HasNode):
@@ -214,4 +202,9 @@ def node_of(value: object, destination: Writable) -> Node:
         for own in node.args:  # the lists' own values, before they were converted
             _warn_complex(own.dtype, node.dtype)
         return node
-    return as_node(value, f"assignment to {destination.summary()}")
+    operand = as_operand(value, f"assignment to {destination.summary()}")
+    if isinstance(operand, Node):
+        return operand
+    if type(operand) is int and operand.bit_length() > 63:  # perhaps it has no dtype of its own
+        return build.scalar(operand, destination.dtype)
+    return build.weak_scalar(operand)

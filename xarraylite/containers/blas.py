@@ -35,13 +35,14 @@ THREADED_FROM = 1 << 18
 #: Multiplications of one piece where our own threads share a stack of such products.
 GRAIN = 1 << 20
 
-_lock = threading.Lock()
+# Signal handlers and finalisers that evaluate may interrupt the thread that holds it.
+_lock = threading.RLock()
 
 
 def _make_lock() -> None:
     """Make a new lock in a forked child: another thread may have held the old one."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

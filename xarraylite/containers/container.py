@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from .._errors import BroadcastError, LayoutError
 from ..dtypes.names import as_dtype
 from ..expr import build
 from ..expr.build import describe
+from ..expr.kind import NODE, Operands, strides_of
+from ..expr.kind import leaf as leaf_kind
 from ..expr.node import Leaf
 from ..layout.layout import Layout
 from ..layout.memory import layout_of_map
@@ -24,22 +27,30 @@ from ..shape.index import Selection, parse_index
 from ..storage.arrays import read
 from ..storage.arrays import write as write_elements
 from ..storage.buffer import Buffer
-from . import products
-from .assign import check_update, check_writable, converted, handle_of, node_of, update, write
+from ..storage.reading import Reading
+from . import direct, elements, products
+from .arithmetic import binary, unary
+from .assign import check_update, check_writable, converted, node_of, write
 from .convert import LayoutLike, is_quick, store
-from .expression import NumpyArray, XExpression, gather, index_leaf, is_index_array
+from .expression import NumpyArray, XExpression, written
+from .gathers import gather, index_leaf, is_index_array
 from .inplace import InPlace
+from .labelled import XLabelled
 from .labelled_write import assign_labelled
-from .operands import as_node
-from .readers import HELD_ASSIGN, HELD_SETITEM, consume, protect
+from .learning import key_of
+from .operands import NUMBERS, as_node
+from .readers import HELD_ASSIGN, HELD_SETITEM, protect
 from .representation import container_repr
 from .tracing import reading_of
 
 DType = np.dtype[Any]
 
 
-class XContainer(XExpression, InPlace):
+class XContainer(XExpression, InPlace, binary=binary, unary=unary):
     """An array in memory: a buffer, and a map from indices to places in it.
+
+    What a strided container needs to become part of an expression is at hand: its kind, its shape,
+    its buffer, and the byte where its first element begins.  Its map is made when it is asked for.
 
     Attributes
     ----------
@@ -49,20 +60,44 @@ class XContainer(XExpression, InPlace):
         Where each element lies.
     """
 
-    __slots__ = ("_buffer", "_dtype", "_map")
+    __slots__ = ("_array", "_buffer", "_dtype", "_place", "_start")
 
-    _kind: ClassVar[str] = "XContainer"
+    lasting: ClassVar[bool] = False
+
+    _title: ClassVar[str] = "XContainer"
     _view_class: ClassVar[type[XContainer]]
+    _array: NumpyArray
     _buffer: Buffer
-    _map: Map
     _dtype: DType
+    _place: Map
+    _start: int
 
     @classmethod
     def _wrap(cls, buffer: Buffer, layout: Map, dtype: DType) -> XContainer:
         """Return a container over existing memory, unchecked."""
         self = cls.__new__(cls)
-        self._buffer, self._map, self._dtype = buffer, layout, dtype
+        self._lie(buffer, layout, dtype)
         return self
+
+    def _lie(self, buffer: Buffer, place: Map, dtype: DType) -> None:
+        """Have the elements lie in a buffer as a map says."""
+        self._buffer, self._place, self._dtype, self._shape = buffer, place, dtype, place.shape
+        if isinstance(place, Strided):
+            self._kind, self._start = leaf_kind(dtype, place), place.offset * dtype.itemsize
+        else:
+            self._kind = NODE
+        with suppress(AttributeError):
+            del self._array
+
+    @property
+    def _map(self) -> Map:
+        try:
+            return self._place
+        except AttributeError:
+            kind, shape = self._kind, self._shape
+            offset = self._start // kind.dtype.itemsize
+            place = self._place = Strided(shape, strides_of(kind, shape), offset)
+            return place
 
     @property
     def node(self) -> Leaf:
@@ -70,10 +105,17 @@ class XContainer(XExpression, InPlace):
         layout = self._map
         return Leaf(layout.shape, self._dtype, reading_of(self._buffer), layout)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Extents of the dimensions."""
-        return self._map.shape
+    def references(self, reading: Reading) -> int:
+        """Count what the container holds of a reading: nothing."""
+        return 0
+
+    def kind_items(self) -> int:
+        """Return how many operands a container is: its reading and where it begins."""
+        return 2
+
+    def now(self) -> Operands:
+        """Return the current reading of the memory, and where the first element begins."""
+        return (self._buffer.reading(), self._start)
 
     @property
     def dtype(self) -> DType:
@@ -247,7 +289,7 @@ class XContainer(XExpression, InPlace):
 
     def summary(self) -> str:
         """Return kind, dtype, shape and tiled layout, as error messages show them."""
-        return f"{self._kind} {describe(self.node)}"
+        return f"{self._title} {describe(self.node)}"
 
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
@@ -255,7 +297,7 @@ class XContainer(XExpression, InPlace):
             values = self._unpacked()
         except LayoutError:  # a broadcast view of more elements than NumPy can count
             return f"<{self.summary()}>"
-        return container_repr(self._kind, values)
+        return container_repr(self._title, values)
 
     def copy(self) -> XContainer:
         """Return the elements in new memory, in the same order of dimensions."""
@@ -280,6 +322,29 @@ class XContainer(XExpression, InPlace):
         return self.copy() if copy else self
 
     # --- views --------------------------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, key: str) -> XLabelled: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> XExpression: ...
+
+    def __getitem__(self, key: Any) -> XExpression | XLabelled:
+        """Return a view of the elements that ``key`` selects; see `XExpression`."""
+        found: XExpression | None = elements.part(self, key)
+        return super().__getitem__(key) if found is None else found
+
+    def item(self) -> Any:
+        """Return the only element as a Python scalar.
+
+        Raises
+        ------
+        TypeError
+            If there is not exactly one element.
+        """
+        if self._kind is NODE or self.size != 1:
+            return super().item()
+        return elements.number(self)
 
     def _over(self, layout: Map) -> XExpression:
         """Return a writable view of this memory."""
@@ -307,12 +372,18 @@ class XContainer(XExpression, InPlace):
             If the memory cannot be written.
         """
         held = sys.getrefcount(value) > HELD_SETITEM
+        if value.__class__ in NUMBERS and elements.stored(self, key, value):
+            return
+        if value.__class__ is XExpression:
+            to = self if key is Ellipsis else elements.part(self, key)
+            if to is not None and direct.assigned(to, value, held):
+                return
         self._store(key, value, held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if key is Ellipsis:
             node = node_of(value, self)
-            write(self, node, handle_of(value, node, held), noalias)
+            write(self, node, value, held, noalias)
             return
         if isinstance(key, str):
             assign_labelled(self, key, value, held, noalias)
@@ -323,7 +394,7 @@ class XContainer(XExpression, InPlace):
             return
         view = self._part(selection)
         node = node_of(value, view)
-        write(view, node, handle_of(value, node, held), noalias)
+        write(view, node, value, held, noalias)
 
     def _part(self, selection: Selection) -> XContainer:
         """Return a view of what the basic part of an index selects."""
@@ -338,7 +409,7 @@ class XContainer(XExpression, InPlace):
         index = index_leaf(selection.take, view.shape[axis])
         node = node_of(value, view)
         values = np.asarray(XExpression(converted(node, self._dtype)).numpy())
-        positions = read(index.reading.buffer, index.dtype, index.map)
+        positions = read(index.reading, index.dtype, index.map)
         target = gather(view.node, selection).shape
         try:
             values = np.broadcast_to(values, target)
@@ -349,19 +420,31 @@ class XContainer(XExpression, InPlace):
             ) from None
         if selection.take_front:
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
-        protect(self._buffer, node, handle_of(value, node, held))
-        write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
-        consume(self._buffer)
+        with protect(self._buffer, node, node, value, held):
+            write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
 
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
-        update(self, op, value, held, noalias)
+        """Perform ``self op= value`` by NumPy's rule.
+
+        Raises
+        ------
+        CastError
+            If the result's dtype does not cast back under ``same_kind``.
+        BroadcastError
+            If the result would be larger than the destination.
+        """
+        if direct.updated(self, op, value, held):
+            return
+        result = written((op, key_of(value)), op, self, value).node
+        check_update(self, op.name, result.shape, result.dtype)
+        write(self, result, value, held, noalias)
 
     def __imatmul__(self, other: object) -> Self:
         """Apply ``matmul`` in place, by NumPy's rule."""
         check_writable(self, "in-place matmul")
         check = partial(check_update, self, "matmul")
         made = products.matmul(self.node, as_node(other, "matmul"), check)
-        write(self, made.leaf(), None, False)
+        write(self, made.leaf(), None, False, False)
         return self
 
     def fill(self, value: object) -> None:
@@ -382,4 +465,4 @@ class XContainer(XExpression, InPlace):
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         node = node_of(value, self)
-        write(self, node, handle_of(value, node, held), noalias)
+        write(self, node, value, held, noalias)

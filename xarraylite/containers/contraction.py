@@ -40,6 +40,7 @@ from ..ops.table import OPS
 from ..shape import transform as steps
 from ..storage.arrays import allocate
 from ..storage.buffer import Buffer
+from ..storage.memory import Memory
 from ..storage.pool import counters
 from .contract import Sketch, contraction_order, count, merged_stride, plan_gemm
 from .convert import store
@@ -329,7 +330,7 @@ class Lowering:
         if self.notes is not None:
             return None
         place = matrices(leaf.map, part.labels, stack, rows, columns, self.extents)
-        return Matrices(leaf.reading.buffer, place)
+        return Matrices(Memory.over(leaf.reading), place)
 
     def packed(self, part: Indexed, order: Labels, dtype: DType, reason: str) -> Indexed:
         """Return a factor copied, converted and evaluated into row-major memory."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError, LayoutError, ShapeError
-from ..dtypes.names import as_dtype, dtype_name, kind
+from ..dtypes.names import as_dtype, dtype_name, is_narrow_float, kind
+from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
 from ..engine import evaluate as engine
 from ..engine.reference import convert
@@ -135,6 +136,8 @@ def _plain_array(
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
     if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int):
         array = _checked_integers(values, array, dtype, operation)
+    if array.dtype.hasobject and dtype is not None:
+        array = _checked_numbers(array, dtype)
     if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):
         raise DTypeError(
             f"{operation}: got {type(values).__name__} of {array.dtype}; elements must be numbers"
@@ -162,6 +165,24 @@ def _checked_integers(
     return array if array.dtype != np.dtype(object) else np.asarray(values, dtype=dtype)
 
 
+def _checked_numbers(
+    array: np.ndarray[tuple[int, ...], DType], dtype: DType
+) -> np.ndarray[tuple[int, ...], DType]:
+    """Return Python numbers, of which some fit no integer type, as ``dtype`` has room for them."""
+    items = array.ravel().tolist()
+    rooms = {"b": (bool, int, float, complex), "c": (int, float, complex), "f": (int, float)}
+    if not all(isinstance(item, rooms.get(kind(dtype), ())) for item in items):
+        return array
+    make: Any = {"b": bool, "c": complex, "f": float}[kind(dtype)]
+    if is_narrow_float(dtype):
+        make = _odd  # to be rounded once more
+    return np.array([make(item) for item in items]).reshape(array.shape)
+
+
+def _odd(item: float) -> float:
+    return odd_float(item) if isinstance(item, int) else item
+
+
 def _unwrap(values: Any) -> Any:
     """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
     if isinstance(values, list | tuple):
@@ -182,7 +203,7 @@ def store(node: Node, layout: Map) -> Buffer:
     if source is None or not (is_quick(layout) and is_quick(source.map)):
         engine.assign(Target(buffer, layout, node.dtype), node, True)
     else:
-        values = read(source.reading.buffer, source.dtype, source.map)
+        values = read(source.reading, source.dtype, source.map)
         with np.errstate(all="ignore"):
             write(buffer, node.dtype, layout, convert(values, node.dtype))
     return buffer
@@ -198,7 +219,7 @@ def _plain_source(node: Node) -> Leaf | None:
     if isinstance(node, Elementwise) and node.op is build.CAST:
         node = node.operands[0]
     if isinstance(node, Leaf) and node.reading.stale is None and not node.reading.traced:
-        return None if node.reading.late and node.reading.buffer.retired else node
+        return None if node.reading.retired else node
     return None
 
 
@@ -213,7 +234,7 @@ def zeroed(layout: Map, dtype: DType) -> Buffer:
     if isinstance(layout, TiledMap) and padding_value(layout.layout.padding_value, dtype):
         write(buffer, dtype, layout, np.zeros((), dtype))
     else:
-        buffer.data[:] = 0
+        buffer.run()[:] = 0
     return buffer
 
 

@@ -34,7 +34,7 @@ from .noalias import NoAlias
 from .notes import Note
 from .operands import as_node
 from .products import Explained
-from .readers import HELD_ASSIGN, OWNED
+from .readers import HELD_ASSIGN
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +261,9 @@ def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanat
         if not isinstance(leaf, Leaf) or id(leaf.reading) in found:
             continue
         reading = leaf.reading
-        alone = reading.buffer is own or sys.getrefcount(reading.buffer) <= OWNED
-        made = reading.buffer.made
+        holder = None if reading.origin is None else reading.origin()
+        alone = holder is None or holder is own
+        made = reading.made
         if not isinstance(made, Explained):
             continue
         product = _product(made, "a temporary")

@@ -13,24 +13,29 @@ from typing import Any, ClassVar, overload
 
 import numpy as np
 
-from .._errors import IndexRangeError, NotWritableError
+from .._errors import NotWritableError
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..engine import evaluate as engine
 from ..expr import build
 from ..expr.build import describe
+from ..expr.kind import NODE, Kind, Operands, node_of
+from ..expr.kind import of as kind_of
 from ..expr.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar
-from ..layout.strided import Strided
 from ..ops.op import Op
+from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..shape import transform as steps
-from ..shape.index import Selection, parse_index
+from ..shape.index import parse_index
 from ..storage.arrays import read
-from ..storage.buffer import Buffer
-from . import products
+from ..storage.reading import Reading
+from . import direct, products, tracing
+from .gathers import gather, is_index_array
 from .labelled import XLabelled
+from .learning import key_of, learn
 from .namespace import namespace
-from .operands import HasNode, Lifted, as_node, as_operand, is_operand
+from .operands import NUMBERS, HasNode, Lifted, as_item, as_node, as_operand, ends, is_operand
 from .operators import Operators, unpicklable
+from .ufuncs import ufunc_table
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -41,33 +46,128 @@ def apply(op: Op, *operands: object) -> XExpression:
         if isinstance(operand, Lifted):
             lifted: XExpression = operand.lift(op, operands)
             return lifted
+    if len(operands) == 1:
+        (operand,) = operands
+        return written((op,), op, operand)
+    if len(operands) == 2:
+        return written((op, key_of(operands[1])), op, *operands)
     return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
+
+
+def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
+    """Return an operation that has not been written before, or whose operands have no kind.
+
+    The first operand's kind, or the only one there is, learns where it leads.
+    """
+    nodes = [as_operand(x, op.name) for x in operands]
+    node = build.elementwise(op, *nodes)
+    del nodes  # their readings are counted
+    if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
+        return XExpression._of(node)
+    made = XExpression(node)
+    if made._kind is not NODE:
+        learn(key, op, operands, made)
+    return made
+
+
+def again(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
+    """Return an operation whose kind may be known, though a reading has yet to be made."""
+    mine = [x for x in operands if isinstance(x, XExpression)]
+    found = mine[0]._kind.table.get(key) if mine else None
+    if found is None or tracing.running:
+        return written(key, op, *operands)
+    made = _new(XExpression)
+    try:
+        if found.__class__ is tuple:
+            kind, low, high = found
+            made._shape = mine[0]._shape
+            parts = [
+                x.now() if isinstance(x, XExpression) else (as_item(x, low, high),)
+                for x in operands
+            ]
+        else:
+            kind = found
+            made._shape = mine[0]._shape if len(mine) == 1 else ends(mine[0]._shape, mine[1]._shape)
+            parts = [x.now() for x in mine]
+    except KeyError:
+        return written(key, op, *operands)
+    made._kind, made._operands = kind, sum(parts, ())
+    return made
+
+
+def folded(op: Reduction, x: object) -> XExpression | None:
+    """Return the fold over all dimensions of an expression like one that was folded before."""
+    if not isinstance(x, XExpression) or tracing.running:
+        return None
+    kind = x._kind.table.get(op)
+    shape = x._shape
+    if kind is None or not shape or 0 in shape:
+        return None
+    made = _new(XExpression)
+    made._kind, made._shape, made._operands = kind, (), (shape, *x.now())
+    return made
+
+
+_new = object.__new__
 
 
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
-    name = op.name
+    back = object()  # of its own, as an operation has one table for both orders
 
-    def forward(self: XExpression, other: object) -> Any:
-        if isinstance(other, HasNode):
-            return XExpression(build.elementwise(op, self.node, other.node))
-        if not is_operand(other):
-            return NotImplemented
-        return XExpression(build.elementwise(op, self.node, as_operand(other, name)))
+    def forward(self: XExpression, other: Any) -> Any:
+        try:
+            if other.__class__ in NUMBERS:
+                kind, low, high = self._kind.table[op, other.__class__]
+                operands = (*self._operands, as_item(other, low, high))
+                shape = self._shape
+            else:
+                kind = self._kind.table[op, other._kind]
+                if other.__class__ is XExpression:
+                    operands = self._operands + other._operands
+                else:
+                    operands = (*self._operands, other._buffer._reading, other._start)
+                    if tracing.running:
+                        raise KeyError
+                shape = self._shape
+                if shape != other._shape:
+                    shape = ends(shape, other._shape)
+        except (KeyError, AttributeError):
+            if not is_operand(other):
+                return NotImplemented
+            return again((op, key_of(other)), op, self, other)
+        made = _new(XExpression)
+        made._kind, made._shape, made._operands = kind, shape, operands
+        return made
 
-    def reflected(self: XExpression, other: object) -> Any:
-        if not is_operand(other):
-            return NotImplemented
-        return XExpression(build.elementwise(op, as_operand(other, name), self.node))
+    def reflected(self: XExpression, other: Any) -> Any:
+        try:
+            kind, low, high = self._kind.table[back, other.__class__]
+            operands = (as_item(other, low, high), *self._operands)
+        except KeyError:
+            if not is_operand(other):
+                return NotImplemented
+            return written((back, other.__class__), op, other, self)
+        made = _new(XExpression)
+        made._kind, made._shape, made._operands = kind, self._shape, operands
+        return made
 
     return forward, reflected
 
 
 def _unary(op: Op) -> Callable[..., Any]:
     """Return an operator's method."""
+    key = (op,)
 
     def method(self: XExpression) -> XExpression:
-        return XExpression(build.elementwise(op, self.node))
+        try:
+            kind = self._kind.table[key]
+        except KeyError:
+            return written(key, op, self)
+        made = _new(XExpression)
+        # A tuple of its own: references to readings are counted.
+        made._kind, made._shape, made._operands = kind, self._shape, (*self._operands,)
+        return made
 
     return method
 
@@ -91,7 +191,7 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     XArray([3., 5., 7.])
     """
 
-    __slots__ = ("_node",)
+    __slots__ = ("_kind", "_node", "_operands", "_shape")
 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
@@ -99,30 +199,50 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     #: The class of evaluated results, which is defined later than this one.
     _container: ClassVar[Any]
 
+    _kind: Kind
     _node: Node
+    _operands: Operands
+    _shape: tuple[int, ...]
 
     def __init__(self, node: Node) -> None:
-        self._node = node
+        known = kind_of(node)
+        self._shape = node.shape
+        if known is None:
+            self._kind, self._operands, self._node = NODE, (), node
+        else:
+            self._kind, self._operands = known
+
+    @classmethod
+    def _of(cls, node: Node) -> XExpression:
+        """Return the handle of a node that has no kind."""
+        made = _new(XExpression)
+        made._kind, made._shape, made._operands, made._node = NODE, node.shape, (), node
+        return made
 
     @property
     def node(self) -> Node:
-        """The immutable node behind this handle."""
-        return self._node
+        """The expression as immutable nodes."""
+        kind = self._kind
+        return self._node if kind is NODE else node_of(kind, self._shape, self._operands)
+
+    def references(self, reading: Reading) -> int:
+        """Count what the handle itself, without its node, holds of a reading."""
+        return self._operands.count(reading)
+
+    def now(self) -> Operands:
+        """Return the operands of the handle's kind."""
+        return self._operands
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the result."""
-        return self.node.shape
+        return self._shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the result."""
-        return self.node.dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return len(self.shape)
+        kind = self._kind
+        return self._node.dtype if kind is NODE else kind.dtype
 
     @property
     def size(self) -> int:
@@ -232,6 +352,10 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
 
     def numpy(self) -> NumpyArray:
         """Evaluate into a new NumPy array."""
+        made = direct.evaluated(self._container, self._kind, self._shape, self._operands)
+        if made is not None:
+            values: NumpyArray = made._buffer.array(made._dtype, self._shape)
+            return values
         buffer, layout = engine.evaluate(self.node, tiled=False)
         return read(buffer, self.dtype, layout)
 
@@ -326,7 +450,8 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
 
     def __repr__(self) -> str:
         """Describe the expression; never computes it."""
-        name = _NAMES.get(type(self.node), lambda node: type(node).__name__)(self.node)
+        node = self.node
+        name = _NAMES.get(type(node), lambda node: type(node).__name__)(node)
         return f"<{name}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
 
     # --- operators ----------------------------------------------------------------------------
@@ -344,7 +469,7 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         return self._container._filled(products.matmul(as_node(other, "matmul"), self.node))
 
     def _rounded(self) -> XExpression:
-        return XExpression(build.elementwise(OPS["round"], self.node))
+        return apply(OPS["round"], self)
 
     def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
         """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""
@@ -367,70 +492,3 @@ _NAMES: dict[type[Node], Callable[[Any], str]] = {
     Scalar: lambda node: f"XScalar {node.value}",
     Iota: lambda node: "XGenerator",
 }
-
-_UFUNCS: dict[np.ufunc, Op] = {}
-
-
-def ufunc_table() -> dict[np.ufunc, Op]:
-    """Return which operation stands for which NumPy ufunc: an explicit column of the op table."""
-    if not _UFUNCS:
-        for op in OPS.values():
-            named = getattr(np, op.name, None)  # np.pow, whose reference is no ufunc
-            for ufunc in (op.numpy, named):
-                if isinstance(ufunc, np.ufunc):
-                    _UFUNCS.setdefault(ufunc, op)
-    return _UFUNCS
-
-
-# --- gathers -----------------------------------------------------------------------------------
-
-
-def is_index_array(item: object) -> bool:
-    """Tell whether an index item is an integer array (lists count, 0-d arrays do not)."""
-    if isinstance(item, list):
-        return True
-    return isinstance(item, XExpression | np.ndarray) and item.ndim > 0
-
-
-def gather(node: Node, selection: Selection) -> Node:
-    """Return ``node`` (already basic-indexed) read through the selection's integer array."""
-    axis = selection.take_axis
-    index = index_leaf(selection.take, node.shape[axis])
-    taken = build.gather(node, axis, index)
-    if not selection.take_front:
-        return taken
-    rank = len(index.shape)
-    front = range(axis, axis + rank)
-    rest = [k for k in range(len(taken.shape)) if k not in front]
-    return build.view(taken, steps.permute(taken.shape, [*front, *rest]))
-
-
-def index_leaf(index: object, extent: int) -> Leaf:
-    """Return an integer array as checked, non-negative int64 in memory of its own.
-
-    Raises
-    ------
-    IndexRangeError
-        If it is no integer array, or a position is out of range.
-    """
-    if isinstance(index, XExpression):
-        values = index.numpy()
-    else:
-        values = np.asarray(index)
-        if values.size == 0 and isinstance(index, list):
-            values = values.astype(np.int64)
-    if values.dtype.kind not in "iu":
-        raise IndexRangeError(
-            f"index array of dtype {dtype_name(values.dtype)}: only integer arrays are supported"
-        )
-    if values.size and not (-extent <= int(values.min()) and int(values.max()) < extent):
-        raise IndexRangeError(
-            f"index array holds {int(values.min())} to {int(values.max())}, out of range for an "
-            f"extent of {extent}"
-        )
-    positions = values.astype(np.int64)
-    layout = Strided.row_major(positions.shape)
-    buffer = Buffer.allocate(positions.nbytes)
-    wrapped = np.where(positions < 0, positions + extent, positions)
-    np.copyto(buffer.view(positions.dtype, layout), wrapped)
-    return Leaf(positions.shape, positions.dtype, buffer.reading(), layout)

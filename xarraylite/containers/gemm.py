@@ -22,6 +22,7 @@ from ..dtypes.names import (
 )
 from ..layout.strided import Strided
 from ..storage.buffer import Buffer
+from ..storage.memory import Memory
 from .blas import multiply
 from .contract import Gemm, Labels, count
 
@@ -66,23 +67,23 @@ class Matrices:
 
     Attributes
     ----------
-    buffer : Buffer
+    memory : Memory
         Where they lie.  Not a reading: writes do not wait for a product that is about to run.
     place : Strided
         The stack's dimensions, rows and columns.
     """
 
-    buffer: Buffer
+    memory: Memory
     place: Strided
 
     def view(self, dtype: DType) -> Array:
         """Return them as a NumPy array over the memory."""
-        return self.buffer.view(dtype, self.place)
+        return self.memory.view(dtype, self.place)
 
     def reach(self, itemsize: int) -> tuple[int, int]:
         """Return the addresses of the first and the last byte that may be read."""
         low, high = self.place.byte_range(itemsize)
-        return self.buffer.address + low, self.buffer.address + high
+        return self.memory.address + low, self.memory.address + high
 
 
 @dataclass(frozen=True, slots=True)

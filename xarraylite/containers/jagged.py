@@ -23,7 +23,6 @@ from ..shape.base import ShapeBase
 from ..shape.jagged import JaggedShape
 from ..shape.ragged import Ragged, ints
 from . import jagged_values
-from .assign import update
 from .container import DType, XContainer
 from .convert import pinned_dtype
 from .expression import XExpression
@@ -386,14 +385,14 @@ class XJagged(XJaggedExpression, InPlace):
             value = made._flat._reshaped(made._shape.as_tuple()) if smooth else made
         operand: Any = spread(value, self.rows, "assignment")
         if isinstance(operand, Node):
-            operand = XExpression(operand)
+            operand = XExpression._of(operand)
         self._array._store(Ellipsis, operand, held, noalias)
 
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         operand: Any = spread(value, self.rows, f"in-place {op.name}")
         if isinstance(operand, Node):
-            operand = XExpression(operand)
-        update(self._array, op, operand, held, noalias)
+            operand = XExpression._of(operand)
+        self._array._update(op, operand, held, noalias)
 
     def fill(self, value: object) -> None:
         """Write one value to every element."""

@@ -38,7 +38,7 @@ from ..shape.labels import Mode
 from ..shape.ragged import Ragged
 from ..shape.tables import Extent, Table, extents_by_label, same_extent
 from .contraction import Lowering, aligned
-from .expression import index_leaf
+from .gathers import index_leaf
 from .gemm import accumulator
 from .jagged_ops import Rows, rows_of, rows_with
 from .labelled import Group, Indexed, Labels, Term, XLabelled

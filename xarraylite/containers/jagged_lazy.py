@@ -28,11 +28,13 @@ from ..shape.jagged import JaggedShape
 from ..shape.ragged import Ints, ints
 from . import jagged_values
 from .convert import raw
-from .expression import XExpression, index_leaf, ufunc_table
+from .expression import XExpression
+from .gathers import index_leaf
 from .jagged_labels import XJaggedLabelled
 from .jagged_ops import Rows, positions_in, rows_of
 from .operands import Lifted, as_operand, is_operand
 from .operators import Operators, unpicklable
+from .ufuncs import ufunc_table
 from .xarray import XArray
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]

@@ -26,7 +26,7 @@ from ..expr.build import describe
 from ..expr.node import Leaf, Node
 from ..shape.jagged import JaggedShape
 from ..shape.ragged import Ints, Ragged, ints, joined_ranges, running
-from .expression import index_leaf
+from .gathers import index_leaf
 
 K = TypeVar("K", bound=Hashable)
 

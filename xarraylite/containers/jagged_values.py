@@ -92,7 +92,7 @@ def space_of(arrays: Mapping[str, Any]) -> Ragged:
             f"from_arrays: the arrays 'flat', 'outer', 'extents0' and so on are needed, got "
             f"{', '.join(map(repr, sorted(arrays)))}"
         )
-    given = {name: np.asarray(array) for name, array in arrays.items() if name != "flat"}
+    given = {name: np.array(array) for name, array in arrays.items() if name != "flat"}
     for name, array in given.items():
         if array.dtype.kind not in "iu" or array.ndim != (name != "outer"):
             raise ShapeError(

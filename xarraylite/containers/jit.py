@@ -14,27 +14,32 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from .._errors import DTypeError
+from .._errors import DTypeError, StaleOperandError
 from ..engine import evaluate as engine
 from ..engine.graph import Graph, canonical
 from ..engine.target import Target
 from ..expr.build import WEAK_TYPES, scalar
+from ..expr.kind import NODE, Kind, plain
+from ..expr.kind import of as kind_of
 from ..expr.node import Leaf, Node, Scalar
 from ..expr.walk import postorder
 from ..layout.strided import ROW_MAJOR
 from ..layout.tiled import Map
-from ..storage.buffer import Reading
+from ..storage.buffer import Buffer
+from ..storage.reading import LateReading, Reading
+from . import direct
 from .container import XContainer
 from .convert import policy_of, values_node
 from .expression import XExpression
+from .gathers import index_leaf
 from .operands import as_node
-from .tracing import tracing
+from .tracing import Trace, tracing
 from .xarray import NOWHERE, XArray
 
 P = ParamSpec("P")
@@ -42,6 +47,83 @@ R = TypeVar("R")
 
 #: Signatures kept per function.
 CAPACITY = 256
+
+_NONE: Mapping[int, Leaf] = {}
+
+
+@dataclass(slots=True)
+class _Index:
+    """An array that a traced function uses as an index of a dimension of some extent."""
+
+    array: Any
+    extent: int
+
+    def reread(self) -> Leaf | None:
+        """Return a checked copy of the array as it is now, None if it has given up its memory."""
+        if isinstance(self.array, XContainer) and self.array.buffer.retired:
+            return None
+        try:
+            return index_leaf(self.array, self.extent)
+        except StaleOperandError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Quick:
+    """One traced result that has a kind: what `direct.evaluated` takes.
+
+    Attributes
+    ----------
+    kind : Kind
+        Of the expression.
+    shape : tuple of int
+        Of the result.
+    items : list
+        For each operand in memory its argument and how many bytes it starts behind that, in two
+        items; for others the value, or the node of an argument.
+    """
+
+    kind: Kind
+    shape: tuple[int, ...]
+    items: list[Any]
+
+    def operands(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return the operands for other arguments."""
+        found: list[Any] = []
+        for item in self.items:
+            if item.__class__ is tuple:
+                number, shift = item
+                found += (arrays[number]._buffer, arrays[number]._start + shift)
+            elif item.__class__ is Scalar:
+                found.append(plain(scalar(arrays[item.parameter], item.dtype).value, item.dtype))
+            else:
+                found.append(item.value if item.__class__ is _Kept else item)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An operand that is a tuple itself: the shape of what is folded."""
+
+    value: tuple[int, ...]
+
+
+def _quick(node: Node, arrays: list[Any], readings: dict[int, int]) -> _Quick | None:
+    known = kind_of(node, traced=True)
+    if known is None:
+        return None
+    kind, operands = known
+    items: list[Any] = []
+    rest = iter(operands)
+    for item in rest:
+        if isinstance(item, Reading):
+            number = readings.get(id(item), -1)
+            if number < 0 or arrays[number]._kind is NODE:
+                return None
+            items.append((number, next(rest) - arrays[number]._start))
+        else:
+            items.append(_Kept(item) if type(item) is tuple else item)
+    return _Quick(kind, node.shape, items)
 
 
 @dataclass(slots=True)
@@ -54,11 +136,28 @@ class _Output:
     sources: list[tuple[int, int]]
     """For each leaf the argument it reads (-1 for one the function closed over), and how far it
     starts behind that argument's first element, in elements."""
+    indices: dict[int, _Index]
+    """By the number of a leaf that is a checked copy: the array it is of."""
+    quick: _Quick | None
+    """Where it has a kind."""
+
+    def reread(self) -> dict[int, Leaf] | None:
+        """Return the indices that the function closed over as they are now.
+
+        None if the trace no longer holds: one has another shape, or cannot be read any more.
+        """
+        fresh: dict[int, Leaf] = {}
+        for k, index in self.indices.items():
+            leaf = index.reread()
+            if leaf is None or leaf.shape != self.graph.leaves[k].shape:
+                return None
+            fresh[k] = leaf
+        return fresh
 
     def is_retired(self) -> bool:
         """Tell whether a container that the function closed over has moved to other memory."""
         return any(
-            number < 0 and leaf.reading.late and leaf.reading.buffer.retired
+            number < 0 and leaf.reading.retired
             for leaf, (number, _) in zip(self.graph.leaves, self.sources, strict=True)
         )
 
@@ -77,10 +176,21 @@ class Jitted(Generic[P, R]):
         self._function: Callable[..., Any] = function
         self._name = getattr(function, "__name__", "jit")
         self._traced: OrderedDict[tuple[object, ...], tuple[list[_Output], Any]] = OrderedDict()
+        self._last: tuple[list[Kind], list[tuple[int, ...]], _Quick] | None = None
         self.traces = 0
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the traced kernels on these arguments."""
+        last = self._last
+        if last is not None and not kwargs and len(args) == len(last[0]):
+            for arg, kind, shape in zip(args, *last[:2], strict=True):
+                if getattr(arg, "_kind", None) is not kind or arg._shape != shape:  # type: ignore[attr-defined]
+                    break
+            else:
+                quick = last[2]
+                made = direct.evaluated(XArray, quick.kind, quick.shape, quick.operands(args))
+                if made is not None:
+                    return made  # type: ignore[no-any-return]
         if kwargs:
             raise TypeError(f"{self._name}: pass arguments of a traced function by position")
         if any(type(arg) is XExpression and _is_traced(arg.node) for arg in args):
@@ -89,26 +199,56 @@ class Jitted(Generic[P, R]):
         key = tuple([_signature(arg) for arg in arrays])
         found = self._traced.get(key)
         if found is None or any(output.is_retired() for output in found[0]):
-            found = self._traced[key] = self._trace(arrays)
-            while len(self._traced) > CAPACITY:
-                self._traced.popitem(last=False)
+            found = self._retrace(key, arrays)
+        fresh = [output.reread() if output.indices else _NONE for output in found[0]]
+        if None in fresh:
+            found = self._retrace(key, arrays)
+            fresh = [_NONE] * len(found[0])  # they have just been read
         outputs, pack = found
-        return pack([_run(output, arrays) for output in outputs])  # type: ignore[no-any-return]
+        self._last = _last(arrays, outputs) if pack is _first else None
+        return pack(  # type: ignore[no-any-return]
+            [_run(output, arrays, new or _NONE) for output, new in zip(outputs, fresh, strict=True)]
+        )
+
+    def _retrace(self, key: tuple[object, ...], arrays: list[Any]) -> tuple[list[_Output], Any]:
+        found = self._traced[key] = self._trace(arrays)
+        while len(self._traced) > CAPACITY:
+            self._traced.popitem(last=False)
+        return found
 
     def _trace(self, arrays: list[Any]) -> tuple[list[_Output], Any]:
         self.traces += 1
         readings: dict[int, int] = {}
         handles = [_handle(k, arg, readings) for k, arg in enumerate(arrays)]
-        with tracing():
+        with tracing() as trace:
             result = self._function(*handles)
             items = list(result) if isinstance(result, tuple | list) else [result]
-            outputs = [_output(item, arrays, readings) for item in items]
+            outputs = [_output(item, arrays, readings, trace) for item in items]
         for handle in handles:  # the trace outlives this call, the arguments need not
             if isinstance(handle, XExpression) and isinstance(handle.node, Leaf):
-                handle.node.reading.buffer = NOWHERE
+                reading = handle.node.reading
+                assert isinstance(reading, LateReading), "made by `_handle`"
+                reading.become(NOWHERE)
         if isinstance(result, tuple | list):
             return outputs, getattr(type(result), "_make", type(result))  # named tuples too
-        return outputs, lambda values: values[0]
+        return outputs, _first
+
+
+def _first(values: list[Any]) -> Any:
+    """Return the only result."""
+    return values[0]
+
+
+def _last(
+    arrays: list[Any], outputs: list[_Output]
+) -> tuple[list[Kind], list[tuple[int, ...]], _Quick] | None:
+    """Return what the next call may be compared with, where all arguments are containers."""
+    quick = outputs[0].quick
+    if quick is None or not all(
+        [isinstance(a, XContainer) and a._kind is not NODE for a in arrays]
+    ):
+        return None
+    return [a._kind for a in arrays], [a._shape for a in arrays], quick
 
 
 def _is_traced(root: Node) -> bool:
@@ -126,7 +266,7 @@ def _argument(arg: object) -> Any:
         return arg
     node = values_node(arg, None, "jit")
     if isinstance(node, Leaf):
-        return XArray._own(node.reading.buffer, node.map, node.dtype, ROW_MAJOR)
+        return XArray._own(Buffer.lent(node.reading), node.map, node.dtype, ROW_MAJOR)
     buffer, layout = engine.evaluate(node)
     return XArray._own(buffer, layout, node.dtype, policy_of(layout))
 
@@ -141,7 +281,7 @@ def _signature(arg: Any) -> tuple[object, ...]:
 def _handle(number: int, arg: Any, readings: dict[int, int]) -> object:
     """Return what the traced function is given for one argument: Python scalars as they are."""
     if isinstance(arg, XContainer):
-        reading = Reading(arg.buffer, late=True)
+        reading = LateReading(arg.buffer)
         reading.traced = True
         readings[id(reading)] = number
         return XExpression(Leaf(arg.shape, arg.dtype, reading, arg.map))
@@ -150,7 +290,7 @@ def _handle(number: int, arg: Any, readings: dict[int, int]) -> object:
     return arg
 
 
-def _output(item: object, arrays: list[Any], readings: dict[int, int]) -> _Output:
+def _output(item: object, arrays: list[Any], readings: dict[int, int], trace: Trace) -> _Output:
     """Plan one result of the traced function."""
     node = as_node(item, "jit")
     graph = canonical(node, None, True, traced=True)
@@ -160,22 +300,35 @@ def _output(item: object, arrays: list[Any], readings: dict[int, int]) -> _Outpu
         number = readings.get(id(leaf.reading), -1)
         shift = leaf.map.offset - (arrays[number].offset if number >= 0 else 0)
         sources.append((number, shift))
-    return _Output(node, graph, layout, sources)
+    indices = {
+        k: _Index(*trace.indices[id(leaf)][1:])
+        for k, leaf in enumerate(graph.leaves)
+        if id(leaf) in trace.indices
+    }
+    quick = _quick(node, arrays, readings)
+    return _Output(node, graph, layout, sources, indices, quick)
 
 
-def _run(output: _Output, arrays: list[Any]) -> XArray:
-    """Run one planned result on new arguments."""
+def _run(output: _Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
+    """Run one planned result on new arguments, and on indices that were read again."""
+    quick = output.quick
+    if quick is not None:
+        made: XArray | None = direct.evaluated(
+            XArray, quick.kind, quick.shape, quick.operands(arrays)
+        )
+        if made is not None:
+            return made
     graph = output.graph
     leaves = [
-        leaf
+        fresh.get(k, leaf)
         if number < 0
         else Leaf(
             leaf.shape,
             leaf.dtype,
-            Reading(arrays[number].buffer, late=True),
+            LateReading(arrays[number].buffer),
             replace(leaf.map, offset=arrays[number].offset + shift),
         )
-        for leaf, (number, shift) in zip(graph.leaves, output.sources, strict=True)
+        for k, (leaf, (number, shift)) in enumerate(zip(graph.leaves, output.sources, strict=True))
     ]
     scalars = {
         id(node): scalar(_value(arrays[node.parameter], node), node.dtype)
@@ -204,7 +357,8 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     function : callable
         Takes arrays and scalars by position; returns an expression, or a tuple or list of them.
         It must not depend on values of arrays and NumPy scalars: asking one of them raises.
-        Python scalars are part of the signature, so they may be axes, counts or conditions.
+        Arrays that it closes over are read at every call.  Python scalars are part of the
+        signature, so they may be axes, counts or conditions.
 
     Returns
     -------

@@ -136,6 +136,9 @@ class XLabelled:
     #: NumPy's operators leave mixed expressions to us.
     __array_ufunc__ = None
 
+    #: It goes on meaning the values that memory had.
+    lasting = True
+
     def __init__(
         self,
         terms: tuple[Term, ...],

@@ -41,7 +41,7 @@ from .labelled import (
     result_labels,
 )
 from .notes import Note
-from .readers import Operand, consume, protect
+from .readers import protect
 from .remembered import Call, Filled, Recipe, call_of_labels, recall, remember
 
 DType = np.dtype[Any]
@@ -99,7 +99,7 @@ def assign_labelled(
     del call, dense
     let_go(labelled, held, noalias, buffer)
     if not isinstance(result, Product):
-        write(destination, result, Operand(result, held), noalias)
+        write(destination, result, labelled, held, noalias)
         return
     assert isinstance(place, Strided), "BLAS is planned for strided destinations only"
     if result.shares_memory(buffer, place):
@@ -108,7 +108,7 @@ def assign_labelled(
                 f"noalias: an operand of {labelled!r} shares memory with the destination of shape "
                 f"{destination.shape}; leave noalias out"
             )
-        write(destination, _made(result, labels).leaf(), None, noalias)
+        write(destination, _made(result, labels).leaf(), None, False, noalias)
         return
     _run(buffer, lambda: result.run(buffer, place, labels))
 
@@ -125,11 +125,8 @@ def let_go(value: object, held: bool, noalias: bool, buffer: Buffer) -> None:
 
 def _run(buffer: Buffer, product: Callable[[], None]) -> None:
     """Run a product that writes a buffer and reads none of those bytes."""
-    protect(buffer, _NOTHING, None)
-    try:
+    with protect(buffer, _NOTHING, None, None, False):
         product()
-    finally:
-        consume(buffer)
 
 
 def _call_of_write(destination: Writable, text: str, value: object) -> Call | None:
@@ -260,7 +257,7 @@ def computed(
             remember(call, Recipe.of(result, call, place, labels, explained_as))
     else:
         made = Filled(engine.evaluate(result, place)[0], place, value.dtype)
-    made.buffer.made = explained_as
+    made.buffer.made, made.buffer.special = explained_as, True
     return made
 
 
@@ -322,7 +319,7 @@ def _reads(terms: tuple[Term, ...], buffer: Buffer) -> bool:
     """Tell whether an operand lies in a buffer."""
     return any(
         [
-            isinstance(node, Leaf) and node.reading.buffer is buffer
+            isinstance(node, Leaf) and buffer.is_read_by(node.reading)
             for operand in operands_of(terms)
             for node in postorder(operand)
         ]

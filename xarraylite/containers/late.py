@@ -7,7 +7,7 @@ from typing import overload
 
 from ..expr.node import Leaf, Node
 from ..expr.walk import rebuild, with_args
-from ..storage.buffer import Reading
+from ..storage.reading import LateReading, Reading
 from .expression import XExpression
 from .jagged_lazy import XJaggedExpression
 from .operands import as_node
@@ -65,8 +65,7 @@ def read_late(root: Node, skip: frozenset[int]) -> Node:
 
     def visit(node: Node, args: tuple[Node, ...]) -> Node:
         if isinstance(node, Leaf) and id(node.reading) not in skip:
-            buffer = node.reading.buffer
-            reading = readings.setdefault(id(buffer), Reading(buffer, late=True))
+            reading = readings.setdefault(id(node.reading), LateReading.after(node.reading))
             return replace(node, reading=reading)
         return with_args(node, args)
 

@@ -14,10 +14,14 @@ import numpy as np
 from .._errors import DTypeError
 from ..dtypes.names import as_dtype
 from ..expr.build import WEAK_TYPES, Operand, scalar, weak_scalar
+from ..expr.kind import Kind, Operands
 from ..expr.node import Leaf, Node
 from ..layout.strided import Strided
 from ..ops.op import Op
 from ..storage.buffer import Buffer
+from ..storage.reading import Reading
+
+NumpyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
 class HasNode:
@@ -25,9 +29,36 @@ class HasNode:
 
     __slots__ = ("__weakref__",)
 
+    #: Whether it goes on meaning the values that memory had, as expressions do.
+    lasting: ClassVar[bool] = True
+
+    _kind: Kind
+    _shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._shape)
+
+    def numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+        """Return the values as a NumPy array."""
+        raise NotImplementedError
+
     @property
     def node(self) -> Node:
         """The expression's node."""
+        raise NotImplementedError
+
+    def references(self, reading: Reading) -> int:
+        """Count what the handle itself, without its node, holds of a reading."""
+        return 0
+
+    def kind_items(self) -> int:
+        """Return how many operands the handle's kind has."""
+        return self._kind.items
+
+    def now(self) -> Operands:
+        """Return the operands of the handle's kind."""
         raise NotImplementedError
 
 
@@ -35,6 +66,8 @@ class Evaluates:
     """Base of what says itself how it is evaluated."""
 
     __slots__ = ()
+
+    lasting: ClassVar[bool] = True
 
     def evaluated(self, text: object = None) -> Any:
         """Return the values in memory: what ``xl.eval`` makes of it, and of labels in a text."""
@@ -53,6 +86,9 @@ class Lifted(Evaluates):
         """Return the lazy application of ``op`` to operands of which this is the first such one."""
         raise NotImplementedError
 
+
+#: Classes of numbers whose kind is their class; their values are converted when they are met.
+NUMBERS = frozenset((bool, int, float, np.float64, np.float32, np.int64, np.int32, np.bool_))
 
 #: Subclasses of these (an IntEnum, say) count as their base.
 _PYTHON: tuple[type[Any], ...] = (bool, int, float, complex)
@@ -94,6 +130,40 @@ def as_operand(value: object, operation: str) -> Operand:
     )
 
 
+def as_item(value: Any, low: int | None, high: int | None) -> float | int:
+    """Return a number as it stands among operands.
+
+    Raises
+    ------
+    KeyError
+        If it does not fit; whoever writes the operation says so.
+    """
+    if low is None:
+        try:
+            return float(value)
+        except OverflowError:
+            raise KeyError from None
+    whole = int(value)
+    if low <= whole <= high and whole == value:  # type: ignore[operator]
+        return whole
+    raise KeyError
+
+
+def ends(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the longer of two shapes of which the other is the end.
+
+    Raises
+    ------
+    KeyError
+        If that is not so.
+    """
+    if not other or one[len(one) - len(other) :] == other:
+        return one
+    if not one or other[len(other) - len(one) :] == one:
+        return other
+    raise KeyError
+
+
 def is_masked(array: object) -> bool:
     """Tell whether an array carries a mask, without importing NumPy's masked arrays."""
     return type(array) is not np.ndarray and hasattr(array, "mask")
@@ -105,8 +175,14 @@ def as_node(value: object, operation: str) -> Node:
     return operand if isinstance(operand, Node) else weak_scalar(operand)
 
 
-def borrow_array(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], operation: str) -> Leaf:
-    """Return a leaf over a NumPy array's own memory.
+def borrow_array(array: NumpyArray, operation: str) -> Leaf:
+    """Return a leaf over a NumPy array's own memory; see `borrowed`."""
+    buffer, place, dtype = borrowed(array, operation)
+    return Leaf(array.shape, dtype, buffer.reading(), place)
+
+
+def borrowed(array: NumpyArray, operation: str) -> tuple[Buffer, Strided, np.dtype[np.generic]]:
+    """Return a NumPy array's own memory, where its elements lie there, and their dtype.
 
     Raises
     ------
@@ -120,9 +196,8 @@ def borrow_array(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], opera
             f"{operation}: array of shape {array.shape} and byte strides {array.strides} has "
             f"strides that are no multiple of its {size}-byte elements; copy it with xl.asarray"
         )
-    buffer = Buffer.borrow(array)
     strides = tuple(
         [s // size if n > 1 else 1 for s, n in zip(array.strides, array.shape, strict=True)]
     )
     low, _ = Strided(array.shape, strides).bounds()
-    return Leaf(array.shape, dtype, buffer.reading(), Strided(array.shape, strides, -low))
+    return Buffer.borrow(array), Strided(array.shape, strides, -low), dtype

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ..dtypes.names import bool_
 from ..ops.op import Op
 from ..ops.table import OPS
 
@@ -49,8 +50,25 @@ class _Entry:
             made = binary(self.op)[self.reflected]
             pair = ("another operand", "this expression")
             text = " and ".join(pair if self.reflected else pair[::-1])
+        if self.op is OPS["pow"] and not self.reflected:
+            made = _squaring(made, unary(OPS["square"]))
         made.__doc__ = f"Return the lazy ``{self.op.name}`` of {text}."
         return made
+
+
+def _squaring(power: Method, square: Method) -> Method:
+    """Return ``**`` of a class, under which the square of bools is int8, as it is NumPy's.
+
+    ``np.power(a, 2)`` of bools is int64, and so is `xl.pow`'s; only NumPy's operator looks at the
+    exponent first.
+    """
+
+    def method(self: Any, other: object) -> Any:
+        if type(other) is int and other == 2 and self.dtype == bool_:
+            return square(self)
+        return power(self, other)
+
+    return method
 
 
 def _pair(name: str) -> tuple[Any, Any]:

@@ -37,7 +37,7 @@ def restore(
     if len(values) != place.byte_range(dtype.itemsize)[1] + 1:
         raise ShapeError(f"unpickling: {len(values)} bytes do not fit {dtype}{list(checked)}")
     buffer = raw(place, pinned_dtype(dtype) or dtype)
-    buffer.data[:] = np.frombuffer(values, np.uint8)
+    buffer.run()[:] = np.frombuffer(values, np.uint8)
     made = kind._own(buffer, place, dtype, kept)
     made._check(checked, dtype, "unpickling")
     if subscript is not None and dtype != kind._pin[0]:

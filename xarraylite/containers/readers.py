@@ -1,14 +1,10 @@
 """Keeping the promise that an expression means what it meant when it was written.
 
-Before a buffer is written, `protect` asks whether expressions over its old values are still
-alive.  Three answers are possible.
-
-* None is (one look-up): nothing to do.
-* One is that the assignment itself does not consume: its operands get a copy of the buffer
-  first, and the write goes on.
-* Only the expression being assigned is, and nobody else holds it: it is evaluated over the old
-  values as part of the assignment, under alias analysis.  Afterwards it has no old values left,
-  so it is marked stale, and evaluating it again raises `StaleOperandError`.
+Before a buffer is written, `protect` lets every pending expression over its old values keep them
+(`Buffer.release`).  The one exception is the expression that is being assigned, if nobody else
+holds it: it is evaluated over the old values as part of the assignment, under alias analysis.
+Afterwards it has no old values left, so its reading expires, and evaluating it again raises
+`StaleOperandError`.
 
 "Nobody else holds it" is read from CPython's reference counts, against a baseline measured once
 on a temporary expression.  If the count cannot tell (another interpreter, a tracer that holds
@@ -18,32 +14,21 @@ frames), the safe side is an extra copy or an error, never another value.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Self
 
 from ..expr.node import Leaf, Node
 from ..expr.walk import postorder
-from ..storage.buffer import Buffer, Reading
+from ..storage.buffer import Buffer
+from .operands import HasNode
 
 
-@dataclass(slots=True)
-class Operand:
-    """An expression handle that an assignment was given.
-
-    Attributes
-    ----------
-    node : Node
-        The handle's node.
-    held : bool
-        Whether anyone but the assignment holds the handle.
-    """
-
-    node: Node
-    held: bool
-
-
-def protect(buffer: Buffer, root: Node, operand: Operand | None) -> int:
-    """Keep the old bytes for pending expressions before ``root`` is written over them.
+@contextmanager
+def protect(
+    buffer: Buffer, root: Node, top: Node | None, value: object, held: bool
+) -> Iterator[None]:
+    """Keep the old bytes for pending expressions while the block writes ``root`` over them.
 
     Parameters
     ----------
@@ -51,52 +36,45 @@ def protect(buffer: Buffer, root: Node, operand: Operand | None) -> int:
         About to be written.
     root : Node
         What will be written.
-    operand : Operand or None
-        The handle that ``root`` was made from; None for a plain value.
-
-    Returns
-    -------
-    int
-        Bytes copied.
+    top : Node or None
+        The node of ``value`` from which ``root`` was made, which the caller holds.
+    value : object
+        What is assigned.
+    held : bool
+        Whether others than the assignment hold ``value``.
     """
-    buffer.made = None
-    reading = buffer.pending()
-    if reading is None:
-        return 0
-    if _is_consumed(reading, buffer, root, operand) and not buffer.is_read_elsewhere():
-        return 0
-    return buffer.snapshot_readers()
+    kept = held and getattr(value, "lasting", False)
+    consumed = buffer.release(*(0, 0) if kept else _own(buffer, root, top, value))
+    try:
+        yield
+    finally:
+        if consumed is not None:
+            consumed.expire("its own assignment has consumed it")
 
 
-def consume(buffer: Buffer) -> None:
-    """Mark what still refers to the old bytes stale, after they were overwritten."""
-    if buffer.pending() is not None:
-        buffer.invalidate_readers("its own assignment has consumed it")
+def _own(buffer: Buffer, root: Node, top: Node | None, value: object) -> tuple[int, int]:
+    """Count the references to the buffer's reading that an assigned expression holds; with its id.
 
-
-def _is_consumed(reading: Reading, buffer: Buffer, root: Node, operand: Operand | None) -> bool:
-    """Tell whether every reader of ``reading`` belongs to ``root`` and to nobody else."""
-    if reading.buffer is not buffer:
-        return False  # another borrower of the same bytes
+    None if one of its leaves, or a node above them, may have users outside the expression.
+    """
     order = postorder(root)
-    within = {id(n) for n in order if isinstance(n, Leaf) and n.reading is reading}
-    # Seen from here: one reference per leaf, the caller's, this function's and the call's own.
-    if sys.getrefcount(reading) > len(within) + _READING_BASE:
-        return False
-    if not within:
-        return False
-    if operand is not None and operand.held:
-        return False
-    return not _shared_below(order, within, operand)
+    leaves = [n for n in order if isinstance(n, Leaf) and buffer.is_read_by(n.reading)]
+    if not leaves:
+        return 0, 0
+    count = len(leaves)
+    if isinstance(value, HasNode):
+        count += value.references(leaves[0].reading)
+    within, which = {id(leaf) for leaf in leaves}, id(leaves[0].reading)
+    del leaves  # references are counted now
+    return (0, 0) if _shared_below(order, within, id(top)) else (count, which)
 
 
-def _shared_below(order: list[Node], within: set[int], operand: Operand | None) -> bool:
+def _shared_below(order: list[Node], within: set[int], top: int) -> bool:
     """Tell whether one of the leaves, or a node above them, has users outside the graph.
 
     Containers make a new leaf for each use; a labelled handle keeps the one it was made with.
     """
     uses, touched = _uses(order, within)
-    top = None if operand is None else id(operand.node)
     for k in range(len(order)):
         key = id(order[k])
         checked = key in touched and key != top and k != len(order) - 1
@@ -121,31 +99,11 @@ def _uses(order: list[Node], within: set[int]) -> tuple[dict[int, int], set[int]
     return uses, touched
 
 
-def _measure_reading() -> int:
-    """Count the references of a reading that one leaf holds, as `_is_consumed` sees them."""
-
-    class Probe:
-        __slots__ = ("held",)
-
-    def callee(value: object) -> int:
-        return sys.getrefcount(value)
-
-    def caller(leaf: Probe) -> int:
-        kept = leaf.held  # type: ignore[attr-defined]
-        return callee(kept)
-
-    probe = Probe()
-    probe.held = object()  # type: ignore[attr-defined]
-    return caller(probe) - 1
-
-
 def _measure_node() -> int:
     """Count the references of an object that only a list holds, as `_shared_below` sees them."""
     order = [object()]
     return max(sys.getrefcount(order[k]) for k in range(1))
 
-
-_READING_BASE = _measure_reading()
 
 #: References to an object that only one list, tuple or attribute holds, as a callee counts them.
 OWNED = _measure_node()

@@ -22,6 +22,7 @@ from ..expr.walk import rebuild, with_args
 from ..layout.strided import Strided
 from ..layout.tiled import Map
 from ..storage.buffer import Buffer
+from ..storage.memory import Memory
 from .blas import in_one_call, multiply, quiet
 from .gemm import DOT_DTYPES, Array, Product, matrices
 from .labelled import Indexed, Labels, XLabelled
@@ -77,10 +78,10 @@ class Window(NamedTuple):
             high - first,
         )
 
-    def array(self, dtype: DType, buffer: Buffer, first: int) -> Array:
+    def array(self, dtype: DType, memory: Memory, first: int) -> Array:
         """Return the memory; NumPy refuses what would lie outside the buffer."""
         shape, strides, start, _, _ = self
-        return np.ndarray(shape, dtype, buffer.data, first + start, strides)
+        return np.ndarray(shape, dtype, memory.run(), first + start, strides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class Recipe:
         if packs or left is None or right is None or not place.size:
             return None
         _, first, second = call
-        if left.buffer is not first.reading.buffer or right.buffer is not second.reading.buffer:
+        if not (left.memory.is_same(first.reading) and right.memory.is_same(second.reading)):
             return None
         groups = (gemm.stack, gemm.rows, gemm.columns, product.extents)
         out = matrices(place.based(), labels, *groups)
@@ -150,8 +151,8 @@ class Recipe:
         dtype = self.dtype
         size = dtype.itemsize
         return (
-            self.left.array(dtype, left.reading.buffer, left.map.offset * size),
-            self.right.array(dtype, right.reading.buffer, right.map.offset * size),
+            self.left.array(dtype, left.reading, left.map.offset * size),
+            self.right.array(dtype, right.reading, right.map.offset * size),
         )
 
     def reads(self, call: Call, buffer: Buffer, first: int) -> bool:
@@ -159,7 +160,7 @@ class Recipe:
         low, high = buffer.address + first + self.out.low, buffer.address + first + self.out.high
         size = self.dtype.itemsize
         for window, leaf in zip((self.left, self.right), call[1:], strict=True):
-            start = leaf.reading.buffer.address + leaf.map.offset * size
+            start = leaf.reading.address + leaf.map.offset * size
             if start + window.low <= high and low <= start + window.high:
                 return True
         return False
@@ -173,7 +174,7 @@ class Recipe:
         """Return the product in new memory."""
         buffer = Buffer.allocate(self.nbytes)
         self.run(*self.arrays(call), buffer, 0)
-        buffer.made = self.made
+        buffer.made, buffer.special = self.made, True
         return Filled(buffer, self.place, self.dtype)
 
 

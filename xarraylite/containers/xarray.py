@@ -20,7 +20,8 @@ from ..layout.tiled import Map
 from ..shape import transform as steps
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
-from .assign import check_writable, converted, handle_of, node_of, write
+from . import direct
+from .assign import check_writable, converted, node_of, write
 from .bitcast import bitcast_of
 from .container import DType, XContainer
 from .convert import LayoutLike, layout_of, pinned_dtype, policy_of, raw, store, values_node
@@ -29,7 +30,7 @@ from .labelled import XLabelled
 from .labelled_write import evaluate_labelled
 from .operands import Evaluates, Lifted
 from .pickling import restore
-from .readers import consume, protect
+from .readers import protect
 from .remembered import Filled
 
 
@@ -48,7 +49,7 @@ class XView(XContainer):
     """
 
     __slots__ = ()
-    _kind: ClassVar[str] = "XView"
+    _title: ClassVar[str] = "XView"
 
     def copy(self) -> XArray:
         """Return the elements in a new `XArray`."""
@@ -98,7 +99,7 @@ class XArray(XContainer):
     """
 
     __slots__ = ("_policy",)
-    _kind: ClassVar[str] = "XArray"
+    _title: ClassVar[str] = "XArray"
     _view_class: ClassVar[type[XContainer]] = XView
     _policy: Order | Layout
 
@@ -109,22 +110,23 @@ class XArray(XContainer):
         layout: LayoutLike = None,
         strides: Sequence[int] | None = None,
     ) -> None:
-        node = values_node(values, pinned_dtype(dtype), self._kind)
-        place, self._policy = layout_of(node.shape, layout, strides, node.dtype, self._kind)
+        node = values_node(values, pinned_dtype(dtype), self._title)
+        place, self._policy = layout_of(node.shape, layout, strides, node.dtype, self._title)
         self._check(node.shape, node.dtype, "construction")
         self._refuse_overlap(place, node.dtype)
-        self._buffer, self._map, self._dtype = store(node, place), place, node.dtype
+        self._lie(store(node, place), place, node.dtype)
 
     @classmethod
     def _own(cls, buffer: Buffer, layout: Map, dtype: DType, policy: Order | Layout) -> XArray:
         """Return a container over memory that is given to it, unchecked."""
         self = cls.__new__(cls)
-        self._buffer, self._map, self._dtype, self._policy = buffer, layout, dtype, policy
+        self._lie(buffer, layout, dtype)
+        self._policy = policy
         return self
 
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
-        check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._kind} with strides")
+        check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
     @classmethod
     def _filled(cls, result: Filled) -> XArray:
@@ -205,7 +207,7 @@ class XArray(XContainer):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the elements, the order of dimensions and the static layout."""
         place = self._compact()
-        values = store(self.node, place).data.tobytes()
+        values = store(self.node, place).run().tobytes()
         column = place != Strided.row_major(self.shape)
         policy = self._policy if isinstance(self._policy, Layout) else self._policy.value
         kept = (self._dtype, self.shape, column, policy)
@@ -221,9 +223,8 @@ class XArray(XContainer):
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         """Take the shape of ``value`` and its elements, converted to this container's dtype."""
         node = node_of(value, self)
-        operand = handle_of(value, node, held)
         if node.shape == self.shape:
-            write(self, node, operand, noalias)
+            write(self, node, value, held, noalias)
             return
         check_writable(self, "assign")
         self._check(node.shape, self._dtype, "assign")
@@ -232,16 +233,14 @@ class XArray(XContainer):
         place = self._policy_layout(node.shape, self._first() if foreign else 0)
         if foreign:
             self._check_dense(place)
-        node = converted(node, self._dtype)
-        if foreign or (self._reuses(place) and self._buffer.pending() is None):
-            protect(self._buffer, node, operand)
-            try:
-                engine.assign(Target(self._buffer, place, self._dtype), node, noalias and foreign)
-                self._map = place
-            finally:
-                consume(self._buffer)
+        fitted = converted(node, self._dtype)
+        if foreign or (self._reuses(place) and not self._buffer.is_awaited()):
+            with protect(self._buffer, fitted, node, value, held):
+                target = Target(self._buffer, place, self._dtype)
+                engine.assign(target, fitted, noalias and foreign)
+                self._lie(self._buffer, place, self._dtype)
             return
-        self._move(store(node, place), place)
+        self._move(store(fitted, place), place)
 
     def _first(self) -> int:
         """Return where the elements of foreign memory begin, which must fill one run."""
@@ -275,7 +274,7 @@ class XArray(XContainer):
     def _move(self, buffer: Buffer, place: Map) -> None:
         """Give up the present memory for another."""
         self._buffer.retired = not self._buffer.kept
-        self._buffer, self._map = buffer, place
+        self._lie(buffer, place, self._dtype)
 
     def _policy_layout(self, shape: tuple[int, ...], start: int = 0) -> Map:
         if isinstance(self._policy, Layout):
@@ -330,7 +329,8 @@ class XArray(XContainer):
                 f"reshape_: {self.summary()} with strides {self.strides} is not contiguous; "
                 "use xl.reshape for a view or a copy"
             )
-        self._map = self._relayout(target, layout, strides, "reshape_", self._map.bounds()[0])
+        place = self._relayout(target, layout, strides, "reshape_", self._map.bounds()[0])
+        self._lie(self._buffer, place, self._dtype)
         return self
 
     def resize_(
@@ -370,7 +370,7 @@ class XArray(XContainer):
         if place == self._map:
             return self
         if self._reuses(place):
-            self._map = place
+            self._lie(self._buffer, place, self._dtype)
         else:
             self._move(raw(place, self._dtype), place)
         return self
@@ -428,7 +428,7 @@ class XArray(XContainer):
         step = steps.permute(self.shape, order)
         self._check(step.shape, self._dtype, "transpose_")
         self._strided("transpose_")
-        self._map = self._map.apply(step)
+        self._lie(self._buffer, self._map.apply(step), self._dtype)
         kept = {ROW_MAJOR: self._map.is_row_major, COLUMN_MAJOR: self._map.is_column_major}
         if isinstance(self._policy, Layout) or (self._policy in kept and not kept[self._policy]()):
             self._policy = DYNAMIC
@@ -473,6 +473,10 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     >>> str(xl.eval(a + 1, layout="{0:T(4)}").spec)
     's64[2]{0:T(4)}'
     """
+    if value.__class__ is XExpression and layout is None and labels is None:
+        made: XArray | None = direct.evaluated(XArray, value._kind, value._shape, value._operands)
+        if made is not None:
+            return made
     if isinstance(value, XLabelled) or labels is not None:
         if isinstance(value, XLabelled) and isinstance(value, Evaluates):
             computed: XContainer = value.evaluated(labels)

@@ -51,7 +51,7 @@ class XTensor(XArray):
     """
 
     __slots__ = ("_rank",)
-    _kind: ClassVar[str] = "XTensor"
+    _title: ClassVar[str] = "XTensor"
     _pin: ClassVar[tuple[DType, int] | None] = None
     _rank: int
 
@@ -63,7 +63,7 @@ class XTensor(XArray):
         strides: Sequence[int] | None = None,
     ) -> None:
         if self._pin is not None:
-            dtype = check_pinned(dtype, self._pin[0], self._kind)
+            dtype = check_pinned(dtype, self._pin[0], self._title)
             self._rank = self._pin[1]
         super().__init__(values, dtype, layout, strides)
         self._rank = len(self._map.shape)
@@ -104,7 +104,7 @@ class XTensor(XArray):
         rank = getattr(self, "_rank", None)
         if rank is not None and len(shape) != rank:
             raise ShapeError(
-                f"{operation}: {self._kind} has rank {rank} and cannot take the shape {shape}"
+                f"{operation}: {self._title} has rank {rank} and cannot take the shape {shape}"
             )
 
 
@@ -138,7 +138,7 @@ class XTensorFixed(XArray):
     """
 
     __slots__ = ()
-    _kind: ClassVar[str] = "XTensorFixed"
+    _title: ClassVar[str] = "XTensorFixed"
     _pin: ClassVar[tuple[DType, tuple[int, ...]] | None] = None
 
     def __init__(
@@ -152,7 +152,7 @@ class XTensorFixed(XArray):
             raise TypeError(
                 "XTensorFixed needs its dtype and shape, as in XTensorFixed[xl.float64, (2, 3)]"
             )
-        super().__init__(values, check_pinned(dtype, self._pin[0], self._kind), layout, strides)
+        super().__init__(values, check_pinned(dtype, self._pin[0], self._title), layout, strides)
 
     @classmethod
     def __class_getitem__(cls, item: Any) -> type[XTensorFixed]:
@@ -178,7 +178,7 @@ class XTensorFixed(XArray):
         assert self._pin is not None
         if shape != self._pin[1]:
             raise ShapeError(
-                f"{operation}: {self._kind} has the fixed shape {self._pin[1]} and cannot take "
+                f"{operation}: {self._title} has the fixed shape {self._pin[1]} and cannot take "
                 f"the shape {shape}"
             )
 
@@ -205,5 +205,5 @@ def subscripted(base: type[Any], dtype: DType, extent: object, name: str) -> typ
     key = (base, dtype, extent)
     if key not in _types:
         body = {"__slots__": (), "_pin": (dtype, extent), "__module__": base.__module__}
-        _types[key] = type(name, (base,), {**body, "__doc__": base.__doc__, "_kind": name})
+        _types[key] = type(name, (base,), {**body, "__doc__": base.__doc__, "_title": name})
     return _types[key]

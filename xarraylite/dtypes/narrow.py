@@ -19,6 +19,7 @@ The encodings are those that `ml_dtypes` reads and writes, tested over all of th
 from __future__ import annotations
 
 import linecache
+import math
 from types import FunctionType
 from typing import Any
 
@@ -30,6 +31,7 @@ from . import names
 from .bits import bits_f32, float_f32
 from .formats import FORMATS, INT_BITS, Format, loop_dtype, storage_dtype
 from .names import DType
+from .truncate import truncated
 
 __all__ = [
     "FORMATS",
@@ -39,6 +41,7 @@ __all__ = [
     "library",
     "loop_dtype",
     "odd_f32",
+    "odd_float",
     "odd_i64",
     "odd_u64",
     "storage_dtype",
@@ -86,6 +89,21 @@ def odd_u64(x: Any) -> Any:
     sticky = np.uint64(2048) if high != x else np.uint64(0)
     odd = np.uint64(high | sticky)
     return x if x <= np.uint64(9007199254740992) else odd
+
+
+def odd_float(value: int) -> float:
+    """Round a Python integer to float64, to odd.
+
+    Raises
+    ------
+    OverflowError
+        If it is beyond float64.
+    """
+    drop = value.bit_length() - 53
+    if drop <= 0:
+        return float(value)
+    high = value >> drop  # floors; the last bit stands for what it dropped
+    return math.ldexp(high | (high << drop != value), drop)
 
 
 # Templates of the scalar bodies -------------------------------------------------------------
@@ -370,7 +388,7 @@ def to_narrow(array: NDArray[Any], dt: DType) -> NDArray[Any]:
         Bool, integer, float or narrow array of any shape.
     dt : numpy.dtype
         A narrow dtype: floats round, overflow and keep NaN as `FORMATS` says; integers wrap, and
-        floats are truncated first.
+        floats are truncated first, as `truncated` does it for int8.
 
     Returns
     -------
@@ -398,7 +416,7 @@ def to_narrow(array: NDArray[Any], dt: DType) -> NDArray[Any]:
         )
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         if dt in INT_BITS:
-            whole = wide.astype(np.int64) if kind == "f" else wide.astype(np.uint64)
+            whole = truncated(wide, names.int32) if kind == "f" else wide.astype(np.uint64)
             low = whole & whole.dtype.type((1 << INT_BITS[dt]) - 1)
             return np.asarray(low).astype(np.uint8).view(dt)
         return _odd_array(wide, kind).astype(dt)

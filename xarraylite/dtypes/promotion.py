@@ -266,6 +266,8 @@ def check_scalar(value: object, dt: DType) -> None:
     if names.kind(dt) in ("i", "u"):
         low, high = int_bounds(dt)
         if not low <= value <= high:
-            raise OverflowError(f"Python integer {value} out of bounds for {dt.name}")
+            bits = value.bit_length()  # of very long ones Python refuses the digits
+            shown = value if bits <= 256 else f"of {bits} bits"
+            raise OverflowError(f"Python integer {shown} out of bounds for {dt.name}")
     elif names.kind(dt) in ("f", "c"):
         float(value)  # as in NumPy: an int beyond float64 is an error, not inf

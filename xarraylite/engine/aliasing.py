@@ -23,7 +23,7 @@ from ..layout.refine import TooManyBoxes, refine
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..shape.transform import FIXED
-from ..storage.buffer import Buffer
+from ..storage.memory import Memory
 from ..storage.overlap import Span, Verdict, classify, may_share
 from .target import Target
 
@@ -37,7 +37,7 @@ def verdict_of(target: Target, leaf: Leaf, layout: Map) -> Verdict:
     """Classify the elements of ``leaf`` that ``layout`` (based at the leaf's start) reads."""
     if isinstance(target.map, Strided) and isinstance(layout, Strided):
         size = leaf.dtype.itemsize
-        start = leaf.reading.buffer.address + leaf.map.byte_start(size)
+        start = leaf.reading.address + leaf.map.byte_start(size)
         whole = _span(target.buffer.address, target.map, target.dtype.itemsize)
         return classify(whole, _span(start, layout, size))
     views = _same_array(target, leaf, layout)
@@ -52,14 +52,14 @@ def shares(target: Target, leaf: Leaf) -> bool:
     """Tell whether a leaf and the target may have a byte in common."""
     first, last, _ = target.span()
     low, high = leaf.map.byte_range(leaf.dtype.itemsize)
-    base = leaf.reading.buffer.address
+    base = leaf.reading.address
     if first > base + high or base + low > last:
         return False
     views = _same_array(target, leaf, leaf.map)
     if views is not None:
         return may_share(_numbers(views[0]), _numbers(views[1]))
     mine = _bit_spans(target.buffer, target.map, target.dtype.itemsize)
-    theirs = _bit_spans(leaf.reading.buffer, leaf.map, leaf.dtype.itemsize)
+    theirs = _bit_spans(leaf.reading, leaf.map, leaf.dtype.itemsize)
     if mine is None or theirs is None or len(mine) * len(theirs) > MOST_PAIRS:
         return True
     return any(may_share(a, b) for a, b in itertools.product(mine, theirs))
@@ -128,7 +128,7 @@ def _same_array(target: Target, leaf: Leaf, layout: Map) -> tuple[TiledMap, Tile
         return None
     place = target.buffer.address * 8 + mine.offset * mine.bits
     start = leaf.map.byte_start(leaf.dtype.itemsize) if layout is not leaf.map else 0
-    other = (leaf.reading.buffer.address + start) * 8 + layout.offset * layout.bits
+    other = (leaf.reading.address + start) * 8 + layout.offset * layout.bits
     return (mine, layout) if place == other else None
 
 
@@ -150,7 +150,7 @@ def _span(address: int, layout: Strided, size: int) -> Span:
     return Span(address + layout.offset * size, layout.shape, strides, size)
 
 
-def _bit_spans(buffer: Buffer, layout: Map, size: int) -> list[Span] | None:
+def _bit_spans(buffer: Memory, layout: Map, size: int) -> list[Span] | None:
     """Return the boxes of a layout as spans counted in bits (elements may share bytes)."""
     bits = layout.bits_of(size)
     width = min(bits, 8 * size)
@@ -176,7 +176,7 @@ def _by_boxes(target: Target, leaf: Leaf, layout: Map) -> Verdict:
     from_bits = layout.bits_of(leaf.dtype.itemsize)
     if to_bits != from_bits or target.dtype.itemsize != leaf.dtype.itemsize:
         return Verdict.COPY
-    distance = target.span()[2] - leaf.reading.buffer.address
+    distance = target.span()[2] - leaf.reading.address
     distance -= leaf.map.byte_start(leaf.dtype.itemsize)
     try:
         boxes = refine(layout.shape, [target.map.based(), layout])

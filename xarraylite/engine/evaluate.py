@@ -17,11 +17,13 @@ from .._config import settings
 from .._errors import SizeError, XarrayliteError
 from ..expr.build import describe
 from ..expr.node import Leaf, Node
+from ..expr.walk import postorder
 from ..layout.memory import like
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..storage.arrays import allocate, write
 from ..storage.buffer import Buffer
+from ..storage.reading import Reading, pinned
 from . import reference
 from .graph import Graph, Key, canonical
 from .kernel import KernelRaised
@@ -37,13 +39,14 @@ CAPACITY = 2048
 SIGNATURE_NODES = 2000
 
 _programs: OrderedDict[Key, Program] = OrderedDict()
-_lock = threading.Lock()
+# Signal handlers and finalisers that evaluate may interrupt the thread that holds it.
+_lock = threading.RLock()
 
 
 def _make_lock() -> None:
     """Make a new lock in a forked child: another thread may have held the old one."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -80,17 +83,24 @@ def evaluate(node: Node, layout: Map | None = None, *, tiled: bool = True) -> tu
     SizeError
         If the result exceeds the ``max_result_bytes`` setting.
     """
-    graph = canonical(node, None, True)
-    chosen = layout or result_layout(graph, node, tiled)
-    target = Target(raw_target(node, chosen), chosen, node.dtype)
-    execute(graph, target, noalias=True)
+    with pinned(readings_of(node)):
+        graph = canonical(node, None, True)
+        chosen = layout or result_layout(graph, node, tiled)
+        target = Target(raw_target(node, chosen), chosen, node.dtype)
+        execute(graph, target, noalias=True)
     return target.buffer, chosen
 
 
 def assign(target: Target, node: Node, noalias: bool) -> None:
     """Evaluate ``node`` into existing memory of its shape and dtype."""
     if math.prod(target.map.shape):
-        execute(canonical(node, target, noalias), target, noalias)
+        with pinned(readings_of(node)):
+            execute(canonical(node, target, noalias), target, noalias)
+
+
+def readings_of(node: Node) -> list[Reading]:
+    """Return what an expression reads through, to be pinned while it is evaluated."""
+    return [leaf.reading for leaf in postorder(node) if isinstance(leaf, Leaf)]
 
 
 def execute(graph: Graph, target: Target, noalias: bool) -> None:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import CodeType, FunctionType
 
 import numpy as np
 
+from ..ops.user import global_names
+
 _PLAIN = (bool, int, float, complex, tuple, np.generic)
-
-
-def names_of(function: FunctionType | CodeType) -> Iterator[str]:
-    """Yield the global names that a function's code uses, nested code included."""
-    code = function if isinstance(function, CodeType) else function.__code__
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from names_of(constant)
 
 
 def fingerprint(function: FunctionType) -> str:
@@ -24,7 +16,7 @@ def fingerprint(function: FunctionType) -> str:
     namespace = function.__globals__
     constants = [
         (name, type(namespace[name]).__name__, repr(namespace[name]))
-        for name in sorted(set(names_of(function)))
+        for name in sorted(global_names(function.__code__))
         if isinstance(namespace.get(name), _PLAIN)
     ]
     return repr((_describe(function.__code__), function.__defaults__, constants))

@@ -28,7 +28,7 @@ from ..expr.node import (
 )
 from ..expr.walk import postorder
 from ..layout.tiled import Map
-from ..storage.buffer import Buffer
+from ..storage.memory import Memory
 from .target import Target
 
 Key = tuple[object, ...]
@@ -138,11 +138,11 @@ class _Builder:
         if self._target_span is None:
             return None
         low, high, start = self._target_span
-        first, last, begin = byte_span(leaf.reading.buffer, leaf.map, leaf.dtype.itemsize)
+        first, last, begin = byte_span(leaf.reading, leaf.map, leaf.dtype.itemsize)
         return begin - start if first <= high and low <= last else None
 
 
-def byte_span(buffer: Buffer, layout: Map, itemsize: int) -> tuple[int, int, int]:
+def byte_span(buffer: Memory, layout: Map, itemsize: int) -> tuple[int, int, int]:
     """Return the first and last byte that a layout reaches, and the address of element 0."""
     low, high = layout.byte_range(itemsize)
     base = buffer.address
@@ -165,13 +165,13 @@ def _leaf_key(node: Leaf, args: tuple[int, ...], builder: _Builder) -> Key:
             f"({reading.stale}); evaluate the expression before writing, or wrap it in xl.late "
             "to read the new values"
         )
-    if reading.late and reading.buffer.retired:
+    if reading.retired:
         raise StaleOperandError(
             f"late operand {describe(node)} belongs to memory that its container gave up when "
             "it was resized; build the expression again"
         )
     # An argument being traced may be other memory in the next call: only itself is the same.
-    base = ("traced", id(reading)) if reading.traced else reading.buffer.address
+    base = ("traced", id(reading)) if reading.traced else reading.address
     place = (base, node.map.byte_start(node.dtype.itemsize))
     number = builder.memory.setdefault(place, len(builder.memory))
     return ("leaf", node.dtype, node.shape, node.map.pattern, number, builder.distance(node))

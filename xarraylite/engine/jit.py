@@ -28,9 +28,9 @@ from numba.extending import intrinsic
 
 from .._errors import DTypeError, XarrayliteError
 from ..dtypes import bits, narrow
+from ..ops.user import global_names
 from . import scalars, vmath
 from .emit.routine import LLVM, Routine
-from .fingerprint import names_of
 from .machine import run_passes
 
 #: Numba's types of registers, and the NumPy constructors that expressions call by their names.
@@ -97,7 +97,7 @@ def scalar(name: str) -> Any:
 def _jitted(function: FunctionType) -> Any:
     namespace = dict(function.__globals__)
     library = scalar_library()
-    for name in names_of(function):
+    for name in global_names(function.__code__):
         if name in INTRINSICS and getattr(bits, name, None) is namespace.get(name):
             namespace[name] = INTRINSICS[name]
         elif name in library and namespace.get(name) is library[name]:
@@ -141,7 +141,7 @@ def _compiled(routine: Routine) -> Any:
     code = compile(source, "<routine>", "exec")
     namespace: dict[str, Any] = {"__name__": "xarraylite.routine", **CASTS}
     library = scalar_library()
-    namespace |= {name: scalar(name) for name in names_of(code) if name in library}
+    namespace |= {name: scalar(name) for name in global_names(code) if name in library}
     if routine.op is not None:
         namespace["user"] = _jitted(routine.op.function)
     exec(code, namespace)  # an expression of our own tokens, see emit/routine.py

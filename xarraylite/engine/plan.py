@@ -7,7 +7,10 @@ own first (a *cut*) when it is
 * a join inside an expression;
 * an operation without a scalar body, which NumPy runs, or an operand of one;
 * dear and needed along several paths, or reshaped where that needs a copy (see ``lower``);
-* the end of a chain so long that its kernel would not compile in good time.
+* the end of a part so large that its kernel would not compile in good time (see ``size``).
+
+Temporaries of one size share memory where the last reader of one comes before the other is written.
+Steps are planned from the last to the first, so that is known when a temporary is asked for.
 
 The step that writes the target decides about aliasing.  Each leaf that may share bytes with the
 target is classified (``aliasing``): apart or same element costs nothing, a shift makes the loops
@@ -50,6 +53,7 @@ from .graph import Graph
 from .lower import Cut, Lowered, Use, lower
 from .program import TARGET, HostStep, Place, Program, Step, Temporary
 from .segments import segment_steps
+from .size import cut_large
 from .steps import (
     Destination,
     Memory,
@@ -59,9 +63,6 @@ from .steps import (
 )
 from .sweep import sweep_step
 from .target import Target
-
-#: Nodes of one kernel; compile time grows faster than linearly beyond.
-KERNEL_NODES = 160
 
 _ORDERS = {Verdict.ASCENDING: Mode.STAGED, Verdict.DESCENDING: Mode.FALLING}
 
@@ -82,6 +83,7 @@ class _Planner:
 
     __slots__ = (
         "cuts",
+        "free",
         "graph",
         "leaf_slot",
         "noalias",
@@ -99,6 +101,7 @@ class _Planner:
         self.program = Program(leaves=len(graph.leaves))
         self.leaf_slot = {id(leaf): 1 + k for k, leaf in enumerate(graph.leaves)}
         self.cuts: dict[int, str] = {}
+        self.free: dict[int, list[int]] = {}
         self.slots: dict[int, int] = {}
         self.todo: list[int] = []
         self.sweeping = True
@@ -118,6 +121,8 @@ class _Planner:
             node = graph.nodes[ordinal]
             own = rows(self.slots[ordinal], node.shape, node.dtype)
             before.append(self.steps(ordinal, own, f"temporary: {self.cuts[ordinal]}"))
+            temporary = self.program.temporaries[own.slot - self.program.leaves - 1]
+            self.free.setdefault(temporary.nbytes, []).append(own.slot)
         for group in reversed(before):
             self.program.steps.extend(group)
         self.program.steps.extend(last)
@@ -151,25 +156,7 @@ class _Planner:
                 for arg in args[ordinal]:
                     if not isinstance(nodes[arg], Leaf | Scalar):
                         self.cuts.setdefault(arg, "operand of an operation that NumPy evaluates")
-        if len(nodes) > KERNEL_NODES:
-            self.cut_large(root)
-
-    def cut_large(self, root: int) -> None:
-        """Cut so that no kernel has many more than `KERNEL_NODES` distinct nodes."""
-        nodes, args = self.graph.nodes, self.graph.args
-        cones: list[frozenset[int]] = []
-        for ordinal in range(len(nodes)):
-            parts = [frozenset((arg,)) if arg in self.cuts else cones[arg] for arg in args[ordinal]]
-            cone = frozenset((ordinal,)).union(*parts)
-            while len(cone) > KERNEL_NODES and ordinal != root:
-                big = max(range(len(parts)), key=lambda k: len(parts[k]))
-                arg = args[ordinal][big]
-                if len(parts[big]) == 1 or isinstance(nodes[arg], Leaf | Scalar):
-                    break
-                self.cuts.setdefault(arg, "the expression is too long for one kernel")
-                parts[big] = frozenset((arg,))
-                cone = frozenset((ordinal,)).union(*parts)
-            cones.append(cone)
+        cut_large(self.graph, self.cuts, root)
 
     # --- steps ---------------------------------------------------------------------------------
 
@@ -294,8 +281,17 @@ class _Planner:
         return self.slots[ordinal]
 
     def temporary(self, nbytes: int, reason: str) -> int:
-        self.program.temporaries.append(Temporary(nbytes, reason))
-        return self.program.leaves + len(self.program.temporaries)
+        """Return the slot of memory, of which only steps that run later have made use."""
+        temporaries, first = self.program.temporaries, self.program.leaves + 1
+        slots = self.free.get(nbytes)
+        if not slots:
+            temporaries.append(Temporary(nbytes, reason))
+            return self.program.leaves + len(temporaries)
+        slot = slots.pop()
+        after = temporaries[slot - first].reason
+        if reason not in after:
+            temporaries[slot - first] = Temporary(nbytes, f"{reason}; later: {after}")
+        return slot
 
     # --- aliasing ------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..dtypes.names import is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow, to_narrow
+from ..dtypes.truncate import truncated
 from ..expr.build import CAST
 from ..expr.node import (
     Concat,
@@ -53,7 +54,7 @@ def value(node: Node, args: list[Array]) -> Array:
 
 @value.register
 def _(node: Leaf, args: list[Array]) -> Array:
-    return read(node.reading.buffer, node.dtype, node.map).copy()
+    return read(node.reading, node.dtype, node.map).copy()
 
 
 @value.register
@@ -148,10 +149,16 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
 
 
 def convert(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Convert by NumPy's rules, and to narrow floats with one rounding."""
+    """Convert by NumPy's rules, to narrow floats with one rounding, and floats as `truncated`."""
     if array.dtype == dtype:
         return array
     real = array.real if array.dtype.kind == "c" and kind(dtype) not in "cb" else array
     if _is_narrow(dtype):
         return to_narrow(real, dtype)
-    return (from_narrow(real) if _is_narrow(real.dtype) else real).astype(dtype)
+    wide = from_narrow(real) if _is_narrow(real.dtype) else real
+    return truncated(wide, dtype) if _is_float_to_int(wide, dtype) else wide.astype(dtype)
+
+
+def _is_float_to_int(array: Array, dtype: np.dtype[Any]) -> bool:
+    """Tell whether a conversion is one to which NumPy has several answers."""
+    return array.dtype.kind == "f" and dtype.kind in "iu"

@@ -1,10 +1,7 @@
 """Scalar bodies: conversions of floats to integers.
 
-C leaves the conversion of NaN, infinities and numbers out of range undefined, and LLVM makes use
-of that.  NumPy inherits what its compiler's instructions do; on x86 that is: truncate to int32
-(for 8- and 16-bit integers and int32) or to int64 (for uint32 and int64), the least integer
-standing for whatever does not fit, then cut off the high bits.  uint64 takes numbers from 2**63
-on through int64 by subtracting 2**63.  These bodies say so explicitly, for every machine.
+The rule for NaN, infinities and numbers out of range, which C and LLVM leave undefined, is that of
+``dtypes/truncate.py``; these bodies say it explicitly, for every machine.
 
 All bounds are powers of two, exact in float32 and float64 alike.
 """

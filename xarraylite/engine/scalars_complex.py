@@ -57,6 +57,14 @@ def absolute_c128(a: Any) -> Any:
     return hypot_f64(a.real, a.imag)
 
 
+def tame_c(a: Any) -> Any:
+    """a, or a / 4 where |a| may overflow: both have one direction."""
+    quarter = type(a.real)(0.25)
+    four = type(a.real)(4)
+    near = isfinite_f(a.real * four) & isfinite_f(a.imag * four)
+    return complex(a.real if near else a.real * quarter, a.imag if near else a.imag * quarter)
+
+
 def sign_c(a: Any, size: Any) -> Any:
     """a / |a|, `size` being |a|; 0 for 0 and NaN where the modulus is NaN.
 

@@ -1,20 +1,20 @@
 """Compiled kernels on disk: one verified file per key.
 
-A wrong byte here is wrong machine code, so nothing read is believed.  An entry is
+A wrong byte here is wrong machine code, so nothing read is believed: `engine.entries` verifies a
+file before anybody sees its content.  Damage (a truncated file, a flipped bit, another key's
+content) is a miss; the entry is removed and compiled again, and so is one that turns out not to
+link (`discard`).  There is no index that could disagree with the files; two writers of one key
+write the same content.
 
-    magic, format version | key echoed | payload length | sha256(payload) | payload
+**Bounds.**  Entries and temporary files together are kept below a limit.  Each process, before its
+first entry and every 64 entries after it, removes what dead writers left and, if need be, the
+entries unused for longest.
 
-in a file named by its key, and it counts only if every field agrees and nothing follows.
-Damage (a truncated file, a flipped bit, another key's content) is therefore a miss; the entry
-is removed and compiled again.  A file is written beside its final name, flushed to the disk
-and renamed, so readers see the old entry, the new one or none.  There is no index that could
-disagree with the files; two writers of one key write the same content.
-
-The digest detects damage, not an attacker: who may write the directory may run code as the
-user.  So the directory is created with mode 0700, and refused if it is a symbolic link, belongs
-to somebody else or is writable by group or others; files are opened without following links
-and must belong to the user.  A refused or failing directory costs speed and never a result:
-kernels stay in memory and one `CacheWarning` per process says why.
+**Whose it is.**  The digest detects damage, not an attacker: who may write the directory may run
+code as the user.  So the directory is created with mode 0700, and refused if it is a symbolic
+link, belongs to somebody else or is writable by group or others; files are opened without
+following links and must belong to the user.  A refused or failing directory costs speed and never
+a result: kernels stay in memory and one `CacheWarning` per process says why.
 """
 
 from __future__ import annotations
@@ -23,34 +23,20 @@ import contextlib
 import hashlib
 import os
 import re
-import secrets
 import stat
-import struct
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from .._config import settings
 from .._errors import CacheWarning, warn_caller
+from . import entries, worker
 
 LIMIT = 256 << 20
 """Most bytes kept on disk; the entries unused for longest are removed beyond it."""
 
-_MAGIC = b"XLKERNEL"
-_VERSION = 1
-# Magic, version, key as 64 hexadecimal digits, payload length, digest; no padding.
-_HEADER = struct.Struct("<8sH64sQ32s")
-_SUFFIX = ".xlk"
 _KEY = re.compile(r"[0-9a-f]{64}\Z")
-_OURS = re.compile(rf"[0-9a-f]{{64}}{re.escape(_SUFFIX)}\Z|\.[0-9a-f]{{16}}-[0-9a-f]{{16}}\.tmp\Z")
-_ABANDONED = 3600.0  # seconds after which a temporary file's writer is taken for dead
 _RESCAN = 64  # saves after which other processes' writes are counted again
-_DAY = 86400.0
-_NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
-_READ: int = os.O_RDONLY | _NOFOLLOW
-for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # where they exist
-    _READ |= getattr(os, _flag, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +99,6 @@ _state = _State()
 
 class _Unusable(Exception):
     """The directory must not be used; the message says why."""
-
-
-class _Damaged(Exception):
-    """An entry did not verify."""
 
 
 def cache_key(parts: Iterable[bytes | str]) -> str:
@@ -188,39 +170,44 @@ def save(key: str, payload: bytes) -> None:
         Anything; an entry that would fill the whole cache is not saved.
     """
     name = _file_name(key)
-    if not settings.cache or len(payload) + _HEADER.size > LIMIT:
+    if not settings.cache or len(payload) + entries.HEADER > LIMIT:
         return
     try:
         directory = _directory(create=True)
         if directory is None:
             return
-        header = _HEADER.pack(
-            _MAGIC, _VERSION, key.encode(), len(payload), hashlib.sha256(payload).digest()
-        )
-        _write(directory / name, header, payload)
+        _make_room(directory, entries.HEADER + len(payload))
+        entries.write(directory / name, key, payload)
         _state.saves += 1
-        _make_room(directory, _HEADER.size + len(payload))
     except (OSError, _Unusable) as error:
         _give_up("written", error)
 
 
 def discard(key: str) -> None:
-    """Remove the entry of ``key``, whose payload turned out to be of no use."""
+    """Remove the entry of ``key``, whose payload proved to be of no use; never warns or raises.
+
+    Parameters
+    ----------
+    key : str
+        From `cache_key`.
+    """
+    name = _file_name(key)
+    _state.damaged += 1
     with contextlib.suppress(OSError, _Unusable):
         directory = _directory(create=False)
         if directory is not None:
-            _remove(directory / _file_name(key))
+            entries.remove(directory / name)
 
 
 def cache_info() -> CacheInfo:
     """Return what is on disk and what this process did with it; never warns or raises."""
-    place, problem, entries, nbytes = "", "", 0, 0
+    place, problem, files, nbytes = "", "", 0, 0
     try:
         place = str(_place())
         directory = _directory(create=False)
         if directory is not None:
-            for entry in _entries(directory):
-                entries += entry.name.endswith(_SUFFIX)
+            for entry in entries.listed(directory):
+                files += entry.name.endswith(entries.SUFFIX)
                 nbytes += entry.nbytes
     except (OSError, _Unusable) as error:
         problem = str(error)
@@ -229,7 +216,7 @@ def cache_info() -> CacheInfo:
     return CacheInfo(
         place,
         problem,
-        entries,
+        files,
         nbytes,
         LIMIT,
         _state.hits,
@@ -252,7 +239,9 @@ def clear() -> int:
     try:
         directory = _directory(create=False)
         if directory is not None:
-            removed = sum(_remove(directory / entry.name) for entry in _entries(directory))
+            removed = sum(
+                entries.remove(directory / entry.name) for entry in entries.listed(directory)
+            )
         _state.place = None
     except (OSError, _Unusable) as error:
         _give_up("cleared", error)
@@ -262,17 +251,23 @@ def clear() -> int:
 def _file_name(key: str) -> str:
     if not _KEY.match(key):
         raise ValueError(f"disk cache: {key!r} is not a key made by cache_key")
-    return key + _SUFFIX
+    return key + entries.SUFFIX
 
 
 def _place() -> Path:
     """Return where the directory is, or will be."""
-    if settings.cache_dir:
-        # abspath, because it also drops a trailing "/" or "/." that would follow a link
-        return Path(os.path.abspath(os.path.expanduser(settings.cache_dir)))  # noqa: PTH100, PTH111
-    import platformdirs  # noqa: PLC0415
+    try:
+        if settings.cache_dir:
+            named = os.path.expanduser(settings.cache_dir)  # noqa: PTH111
+            if named.startswith("~"):
+                raise _Unusable(f"there is no home directory for {named}")
+            # abspath, because it also drops a trailing "/" or "/." that would follow a link
+            return Path(os.path.abspath(named))  # noqa: PTH100
+        import platformdirs  # noqa: PLC0415
 
-    place = platformdirs.user_cache_path("xarraylite")
+        place = platformdirs.user_cache_path("xarraylite")
+    except (RuntimeError, LookupError, ValueError) as error:
+        raise _Unusable(f"no place for it: {error}") from error
     if not place.is_absolute():  # an unknown user without HOME gets "~/.cache"
         raise _Unusable("this user has no home directory")
     return place / "kernels"
@@ -294,112 +289,24 @@ def _directory(*, create: bool) -> Path | None:
         raise _Unusable(f"{place} is a symbolic link")
     if not stat.S_ISDIR(found.st_mode):
         raise _Unusable(f"{place} is not a directory")
-    reason = _not_private(found)
+    reason = entries.not_private(found)
     if reason:
         raise _Unusable(f"{place} {reason}")
     return place
 
 
-def _not_private(found: os.stat_result) -> str:
-    """Say why somebody else could have written this, if so."""
-    if not hasattr(os, "geteuid"):
-        return ""  # Windows: the profile directory's access list is the protection
-    if found.st_uid != os.geteuid():
-        return f"belongs to user {found.st_uid}, not to user {os.geteuid()}"
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"is writable by others (mode {stat.S_IMODE(found.st_mode):04o})"
-    return ""
-
-
 def _verified(path: Path, key: str) -> bytes | None:
     """Return the payload of a file; remove the file and return None if it is damaged."""
     try:
-        return _read(path, key)
-    except _Damaged:
+        return entries.read(path, key, LIMIT)
+    except entries.Damaged:
         _state.damaged += 1
-        _remove(path)  # possibly a good file written this moment: that costs one compilation
+        entries.remove(path)  # possibly a good file written this moment: that costs one compilation
         return None
-
-
-def _read(path: Path, key: str) -> bytes | None:
-    """Return the payload of a file, None if there is none; `_Damaged` if it does not verify."""
-    try:
-        handle = os.open(path, _READ)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        if not path.is_symlink():
-            raise
-        raise _Damaged from None
-    with os.fdopen(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or _not_private(found) or found.st_size > LIMIT:
-            raise _Damaged
-        content = file.read()
-        if time.time() - found.st_mtime > _DAY:  # recently used entries are removed last
-            with contextlib.suppress(OSError):
-                os.utime(path)
-    if len(content) < _HEADER.size:
-        raise _Damaged
-    magic, version, echoed, nbytes, digest = _HEADER.unpack_from(content)
-    payload = content[_HEADER.size :]
-    if (
-        (magic, version, echoed) != (_MAGIC, _VERSION, key.encode())
-        or nbytes != len(payload)
-        or hashlib.sha256(payload).digest() != digest
-    ):
-        raise _Damaged
-    return payload
-
-
-def _write(path: Path, header: bytes, payload: bytes) -> None:
-    """Write beside, flush, rename; leave nothing behind if anything at all interrupts it."""
-    # The name is chosen before the file exists, so that no interrupt can fall in between.
-    # (The directory is not flushed: an entry lost with the power is compiled again.)
-    beside = path.with_name(f".{path.name[:16]}-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(beside, "xb", opener=_private_opener) as file:
-            file.write(header)
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)  # noqa: PTH105
-    except BaseException:
-        _remove(beside)
-        raise
-
-
-def _private_opener(path: str, flags: int) -> int:
-    return os.open(path, flags | _NOFOLLOW, 0o600)
-
-
-def _remove(path: Path) -> bool:
-    try:
-        path.unlink()
-    except OSError:
-        return False
-    return True
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    name: str
-    nbytes: int
-    used: float
-
-
-def _entries(directory: Path) -> Iterator[_Entry]:
-    """List files whose names are ours; those that vanish meanwhile are left out."""
-    with os.scandir(directory) as found:
-        for item in found:
-            if _OURS.match(item.name):
-                with contextlib.suppress(FileNotFoundError):
-                    info = item.stat(follow_symlinks=False)
-                    yield _Entry(item.name, info.st_size, info.st_mtime)
 
 
 def _make_room(directory: Path, added: int) -> None:
-    """Remove the entries unused for longest once the directory has outgrown the limit.
+    """Remove what dead writers left, and the entries unused for longest if ``added`` is too much.
 
     The directory is listed at a process's first save, every 64 saves after it, and when the
     known bytes exceed the limit; removing goes down to 3/4 of it, so listings stay rare.
@@ -409,19 +316,19 @@ def _make_room(directory: Path, added: int) -> None:
     if directory == _state.place and _state.until_scan > 0 and _state.estimate <= LIMIT:
         return
     _state.place, _state.until_scan = directory, _RESCAN
-    now = time.time()
-    kept: list[_Entry] = []
-    for entry in _entries(directory):
-        if entry.name.endswith(_SUFFIX):
+    kept: list[entries.Entry] = []
+    total = added
+    for entry in entries.listed(directory):
+        if entry.name.endswith(entries.SUFFIX):
             kept.append(entry)
-        elif now - entry.used > _ABANDONED:
-            _remove(directory / entry.name)
-    total = sum(entry.nbytes for entry in kept)
+        elif entries.sweep(directory, entry):
+            continue
+        total += entry.nbytes
     if total > LIMIT:
         for entry in sorted(kept, key=lambda entry: entry.used):
             if total <= LIMIT * 3 // 4:
                 break
-            if _remove(directory / entry.name):
+            if entries.remove(directory / entry.name):
                 total -= entry.nbytes
     _state.estimate = total
 
@@ -431,8 +338,8 @@ def _give_up(action: str, error: Exception) -> None:
     _state.errors += 1
     if not _state.warned:
         _state.warned = True
-        warn_caller(
+        message = (
             f"the kernel cache cannot be {action}: {error}. Kernels stay in memory; set "
-            "XARRAYLITE_CACHE_DIR to a private directory, or XARRAYLITE_CACHE=0.",
-            CacheWarning,
+            "XARRAYLITE_CACHE_DIR to a private directory, or XARRAYLITE_CACHE=0."
         )
+        worker.notify(lambda: warn_caller(message, CacheWarning))

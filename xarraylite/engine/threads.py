@@ -3,8 +3,16 @@
 The calling thread works too, so a pool of two threads wakes one, and it never waits for a helper
 to wake up: a job whose pieces are gone is closed, and helpers that come late find it so.  One job
 runs at a time: a second caller, or a job started from inside a piece, works serially instead of
-waiting, which keeps the package well behaved inside other schedulers' threads.  After a fork the
-child makes a pool of its own.  What the pieces are never depends on how many threads take them.
+waiting, which keeps the package well behaved inside other schedulers' threads.  What the pieces
+are never depends on how many threads take them.
+
+There is no lock, so a Ctrl-C cannot leave one taken, nor a fork.  A helper first lists a latch
+(`engine.latch`) and then looks whether the job is closed; the caller closes it first and then waits
+for the latches listed.  That one job runs at a time is a courtesy: two callers that meet within
+the same microsecond may both be helped.
+
+**Fork.**  A child makes a pool of its own.  A fork inside a job (a signal handler forks while its
+thread waits for helpers) first lets the helpers finish it, for in the child there are none.
 
 A thread that is woken starts on the core of its waker if the kernel thinks that they share work,
 and on a busy machine it may stay there for the few milliseconds a job takes: two threads, one
@@ -23,7 +31,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+from . import worker
+from .latch import Latch
 
 T = TypeVar("T")
 
@@ -31,16 +42,16 @@ T = TypeVar("T")
 class _Job(Generic[T]):
     """Pieces, what to do with them, and who is still at it."""
 
-    __slots__ = ("_active", "_closed", "_state", "avoid", "error", "make", "pieces")
+    __slots__ = ("_helpers", "avoid", "caller", "closed", "error", "make", "pieces")
 
     def __init__(self, pieces: deque[T], make: Callable[[], Callable[[T], None]]) -> None:
         self.pieces = pieces
         self.make = make
         self.avoid = current_core()
+        self.caller = threading.get_ident()
+        self.closed = False
         self.error: BaseException | None = None
-        self._active = 0
-        self._closed = False
-        self._state = threading.Condition(threading.Lock())
+        self._helpers: list[Latch] = []
 
     def drain(self) -> None:
         """Take pieces until none is left."""
@@ -55,51 +66,61 @@ class _Job(Generic[T]):
 
     def help(self) -> None:
         """Drain as a helper; an error ends the job and is kept for the caller."""
-        with self._state:
-            if self._closed:
-                return
-            self._active += 1
+        gone = Latch()
+        self._helpers.append(gone)
         try:
-            self.drain()
+            if not self.closed:
+                self.drain()
         except BaseException as error:
             self.error = error
             self.pieces.clear()
         finally:
-            with self._state:
-                self._active -= 1
-                self._state.notify_all()
+            gone.set()
 
     def close(self) -> None:
         """Let no helper begin, and wait until none touches memory, whatever interrupts the wait."""
+        self.closed = True
         interrupt: BaseException | None = None
-        open_ = True
-        while open_:
-            try:
-                with self._state:
-                    self._closed = True
-                    while self._active:
-                        self._state.wait()
-                open_ = False
-            except BaseException as error:
-                self.pieces.clear()
-                interrupt = error
+        for helper in self._helpers[:]:
+            while not helper.is_set:
+                try:
+                    helper.wait()
+                except BaseException as error:
+                    self.pieces.clear()
+                    interrupt = error
         if interrupt is not None:
             raise interrupt
+
+
+class _Crew:
+    """The threads of one process: how many were started, and where they get their jobs."""
+
+    __slots__ = ("inbox", "started")
+
+    def __init__(self) -> None:
+        self.inbox: queue.SimpleQueue[_Job[Any]] = queue.SimpleQueue()
+        self.started = 0
+
+    def start(self, helpers: int) -> None:
+        """Start threads up to ``helpers``, or as many as the system allows."""
+        while self.started < helpers:
+            name = f"xarraylite-{self.started + 1}"
+            thread = threading.Thread(target=_serve, args=(self.inbox,), name=name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no more threads, or the interpreter is shutting down
+                return
+            self.started += 1
 
 
 class Pool:
     """Threads started when first needed and kept, as daemons, until the process ends."""
 
-    __slots__ = ("_busy", "_inbox", "_pid", "_started")
+    __slots__ = ("_crew", "_job")
 
     def __init__(self) -> None:
-        self._reset()
-
-    def _reset(self) -> None:
-        self._busy = threading.Lock()
-        self._inbox: queue.SimpleQueue[_Job[object]] = queue.SimpleQueue()
-        self._started = 0
-        self._pid = os.getpid()
+        self._crew = _Crew()
+        self._job: _Job[Any] | None = None
 
     def run(
         self, pieces: Iterable[T], make: Callable[[], Callable[[T], None]], threads: int
@@ -115,47 +136,54 @@ class Pool:
         threads : int
             Upper bound on threads, the caller included.
         """
-        if self._pid != os.getpid():
-            self._reset()
         helpers = threads - 1
-        if helpers <= 0 or not self._busy.acquire(blocking=False):
+        current = self._job
+        # The compiler's thread is not helped: a helper's finaliser may be waiting for it.
+        if helpers <= 0 or (current is not None and not current.closed) or worker.inside():
             work = make()
             for piece in pieces:
                 work(piece)
             return
+        job = _Job(deque(pieces), make)
         try:
-            self._spread(_Job(deque(pieces), make), helpers)
+            self._job = job
+            self._spread(job, helpers)
         finally:
-            self._busy.release()
+            if self._job is job:
+                self._job = None
 
     def _spread(self, job: _Job[T], helpers: int) -> None:
         try:
             wanted = min(helpers, len(job.pieces) - 1)
-            self._start(wanted)
+            self._crew.start(wanted)
             for _ in range(wanted):
-                self._inbox.put(job)  # type: ignore[arg-type]
+                self._crew.inbox.put(job)
             job.drain()
         except BaseException:
             job.pieces.clear()
             raise
         finally:
-            job.close()
+            try:
+                job.close()
+            except BaseException:  # possibly before it had begun
+                job.close()
+                raise
         if job.error is not None:
             raise job.error
 
-    def _start(self, helpers: int) -> None:
-        """Start threads up to ``helpers``, or as many as the system allows."""
-        while self._started < helpers:
-            name = f"xarraylite-{self._started + 1}"
-            thread = threading.Thread(target=_serve, args=(self._inbox,), name=name, daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # no more threads, or the interpreter is shutting down
-                return
-            self._started += 1
+    def before_fork(self) -> None:
+        """Let helpers finish the job of the thread that forks."""
+        job = self._job
+        if job is not None and job.caller == threading.get_ident():
+            job.close()
+
+    def after_fork(self) -> None:
+        """Have other threads, in the child."""
+        self._crew = _Crew()
+        self._job = None
 
 
-def _serve(inbox: queue.SimpleQueue[_Job[object]]) -> None:
+def _serve(inbox: queue.SimpleQueue[_Job[Any]]) -> None:
     avoided = -1
     while True:
         job = inbox.get()
@@ -195,3 +223,8 @@ def _keep_off(core: int) -> None:
 
 
 pool = Pool()
+
+if hasattr(os, "register_at_fork"):
+    # The hook before a fork runs before the worker's, which is registered earlier: helpers may
+    # need the worker.
+    os.register_at_fork(before=pool.before_fork, after_in_child=pool.after_fork)

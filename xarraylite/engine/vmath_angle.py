@@ -10,6 +10,11 @@ leaves 64 good bits in the worst case.
 The window is found by four rounds of selects among constants (a barrel shifter over sixteen words)
 rather than by indexing: a gather would cost more, and a loop that branches to libm for large
 angles would not vectorise at all.
+
+The 24 bits of a float32 need no integers.  Three pieces of ``1/(2 pi)``, chosen by ``e`` among
+three sets, are multiplied in float64; two of the products are exact, and their whole turns are
+taken off by rounding.  Integer products of 32 and 64 bits took 1.3 times as long on AVX-512, 1.7
+on AVX2.
 """
 
 from __future__ import annotations
@@ -50,11 +55,6 @@ _W15 = np.uint64(0x8C7ECD3CBFD45AEA)
 _W16 = np.uint64(0x4F758FD7CBE2F67A)
 _W17 = np.uint64(0x0E73EF14A525D4D7)
 _W18 = np.uint64(0xF6BF623F1ABA10AC)
-# 2/pi after 26 zero bits: all that float32 needs.
-_V0 = np.uint64(0x00000028BE60DB93)
-_V1 = np.uint64(0x91054A7F09D5F47D)
-_V2 = np.uint64(0x4D377036D8A5664F)
-_V3 = np.uint64(0x10E4107F9458EAF7)
 
 
 def funnel_u64(a: Any, b: Any, s: Any) -> Any:
@@ -132,25 +132,24 @@ def quarter_turns_f64(a: Any) -> Any:
     return turns, hi, (u - hi) + v
 
 
-def quarter_turns_f32(a: Any) -> Any:
-    """``(q, r)`` of a float32 ``a >= pi/4`` held in float64: ``a = q pi/2 + r``, q mod 4."""
-    i = bits_f64(a)
-    e = i >> 52
-    grown = 1024 if e < 1024 else e
-    m = np.uint64(((((i & _FRACTION) | _HIDDEN) >> 29) << 2) >> ((grown - e) & 63))
-    position = grown & 127
-    p = position & 64 != 0
-    d0 = _V1 if p else _V0
-    d1 = _V2 if p else _V1
-    d2 = _V3 if p else _V2
-    s = np.uint64(position & 63)
-    w1 = funnel_u64(d0, d1, s)
-    w0 = funnel_u64(d1, d2, s)
-    top = ((m * (w1 >> _N32)) << _N32) + m * (w1 & _LOW) + ((m * (w0 >> _N32)) >> _N32)
-    signed = np.int64(top)
-    turns = (signed + (1 << 61)) >> 62
-    rest = signed - (turns << 62)
-    upper = (rest + (1 << 31)) >> 32
-    f = (float_f64(upper + SHIFTER_BITS) - SHIFTER) * 2.0**-30
-    g = (float_f64((rest - (upper << 32)) + SHIFTER_BITS) - SHIFTER) * 2.0**-62
-    return turns, (f + g) * _PIO2
+def turns_f32(x: Any) -> Any:
+    """``(q, u)``: a finite float32 ``x`` is ``2 pi (q + u)`` and whole turns.
+
+    Three pieces of ``1/(2 pi)`` are used; the first two have 29 bits, so that their products with
+    the 24 bits of ``x`` are exact in float64.  Where ``x`` is at least ``2**60``, and from
+    ``2**94`` on, higher bits, which give only whole turns, are left out, and the pieces begin
+    further down.  ``q`` is exact and below ``2**27``, ``|u| <= 1`` has an error below ``2**-54``:
+    no float32 is near enough to a multiple of pi/2 to notice.
+    """
+    a = np.float64(x)
+    b = abs(a)
+    mid = b >= 2.0**60
+    far = b >= 2.0**94
+    c1 = 3.243701016336989e-12 if mid else 0.15915494272485375
+    c2 = -2.0362228515769835e-22 if mid else 3.6704158115630214e-10
+    c3 = -1.3304005198798648e-31 if mid else 5.69002518269599e-19
+    c1 = -2.0362228515769835e-22 if far else c1
+    c2 = -1.3304005188290685e-31 if far else c2
+    c3 = -1.0507962342869231e-40 if far else c3
+    t = a * c1
+    return a * c2, a * c3 - (np.rint(t) - t)  # this way around both are -0.0 for -0.0

@@ -13,15 +13,13 @@ halves, so that results in the subnormal range are rounded once.
 ``log(1+f) = 2 atanh(s) = f - (f*f/2 - s*(f*f/2 + R(s*s)))``: the leading term ``f`` is exact, so
 the result is good to one unit in the last place however near ``x`` is to 1.
 
-The float32 bodies compute in float64 with shorter polynomials and round once.
+The ``_short`` functions serve float32 bodies that need more digits than float32 has.
 """
 
 from __future__ import annotations
 
 import math
 from typing import Any
-
-import numpy as np
 
 from ..dtypes.bits import bits_f64, float_f64
 
@@ -57,15 +55,6 @@ def exp_tail_f64(r: Any) -> Any:
     return (a + z * b) + (z * z) * ((c + z * d) + (z * z) * e)
 
 
-def exp_tail_f32(r: Any) -> Any:
-    """``P(r)`` to 2**-32, for float32 results computed in float64."""
-    z = r * r
-    a = 0.5000000046394143 + r * 0.16666666819218345
-    b = 0.041666354637148156 + r * 0.008333272701529462
-    c = 0.0013941012556599442 + r * 0.0001991431174460043
-    return a + z * (b + z * c)
-
-
 def exp_f64(x: Any) -> Any:
     """Exponential; the argument is clamped where the result is 0 or inf anyway."""
     a = -746.0 if x < -746.0 else x
@@ -94,21 +83,6 @@ def exp_half_f64(x: Any) -> Any:
     p = p + (((1.0 - p) + hi) + ((r * r) * exp_tail_f64(r) - lo))
     k = bits_f64(t) - SHIFTER_BITS
     return (p * pow2_f64(k >> 1)) * pow2_f64((k >> 1) + ((k & 1) - 1))
-
-
-def exp_short_f64(x: Any) -> Any:
-    """``exp(x)`` to 2**-32, for float32 results; the argument is clamped to [-200, 200]."""
-    a = -200.0 if x < -200.0 else x
-    a = 200.0 if a > 200.0 else a
-    t = a * LOG2E + SHIFTER
-    r = a - (t - SHIFTER) * LN2
-    p = 1.0 + (r + (r * r) * exp_tail_f32(r))
-    return p * pow2_f64(bits_f64(t) - SHIFTER_BITS)
-
-
-def exp_f32(x: Any) -> Any:
-    """Exponential."""
-    return np.float32(exp_short_f64(np.float64(x)))
 
 
 def exp2_sum_f64(a: Any, b: Any) -> Any:
@@ -151,11 +125,6 @@ def exp2_short_f64(x: Any) -> Any:
     return (1.0 + r * q) * pow2_f64(bits_f64(t) - SHIFTER_BITS)
 
 
-def exp2_f32(x: Any) -> Any:
-    """Two to the power x; exact at integers."""
-    return np.float32(exp2_short_f64(np.float64(x)))
-
-
 def expm1_f64(x: Any) -> Any:
     """``exp(x) - 1`` without cancellation: ``2**k (e**r - 1) + (2**k - 1)``."""
     a = -40.0 if x < -40.0 else x
@@ -172,23 +141,6 @@ def expm1_f64(x: Any) -> Any:
     rest = ((u - y) + v) + s * ((r * r) * exp_tail_f64(r) - lo)
     y = 2.0 * (y + rest)
     return x if abs(x) < 2.0**-54 else y
-
-
-def expm1_short_f64(x: Any) -> Any:
-    """``exp(x) - 1`` to 2**-31, for float32 results; the argument is clamped to [-40, 200]."""
-    a = -40.0 if x < -40.0 else x
-    a = 200.0 if a > 200.0 else a
-    t = a * LOG2E + SHIFTER
-    r = a - (t - SHIFTER) * LN2
-    p = r + (r * r) * exp_tail_f32(r)
-    s = pow2_f64(bits_f64(t) - SHIFTER_BITS)
-    return p * s + (s - 1.0)
-
-
-def expm1_f32(x: Any) -> Any:
-    """``exp(x) - 1`` without cancellation."""
-    y = np.float32(expm1_short_f64(np.float64(x)))
-    return x if abs(x) < np.float32(1e-10) else y
 
 
 def log_split_f64(u: Any) -> Any:
@@ -269,33 +221,6 @@ def log_ratio_f64(f: Any) -> Any:
     return s * (2.0 + z * r)
 
 
-def log_short_f64(x: Any) -> Any:
-    """``(k, log(m))`` of a positive float32 held in float64, for float32 results."""
-    j, m = log_split_f64(x)
-    return float_f64(j + SHIFTER_BITS) - SHIFTER, log_ratio_f64(m - 1.0)
-
-
-def log_f32(x: Any) -> Any:
-    """Natural logarithm."""
-    a = np.float64(x)
-    k, y = log_short_f64(a)
-    return np.float32(log_edges_f64(a, k * LN2 + y))
-
-
-def log2_f32(x: Any) -> Any:
-    """Logarithm to base 2; exact at powers of two."""
-    a = np.float64(x)
-    k, y = log_short_f64(a)
-    return np.float32(log_edges_f64(a, k + y * LOG2E))
-
-
-def log10_f32(x: Any) -> Any:
-    """Logarithm to base 10."""
-    a = np.float64(x)
-    k, y = log_short_f64(a)
-    return np.float32(log_edges_f64(a, k * 0.3010299956639812 + y * 0.4342944819032518))
-
-
 def log_sum_f64(u: Any, c: Any, twos: Any) -> Any:
     """``log((u + c) * 2**twos)`` for normal ``u >= 2**-53`` and ``|c| <= ulp(u)``.
 
@@ -329,9 +254,3 @@ def log1p_short_f64(a: Any) -> Any:
     f = a if j == 0 else m - 1.0
     y = (float_f64(j + SHIFTER_BITS) - SHIFTER) * LN2 + log_ratio_f64(f)
     return log_edges_f64(u, y)
-
-
-def log1p_f32(x: Any) -> Any:
-    """``log(1 + x)`` without cancellation: ``1 + x`` loses nothing that float32 could show."""
-    y = np.float32(log1p_short_f64(np.float64(x)))
-    return x if abs(x) < np.float32(1e-10) else y

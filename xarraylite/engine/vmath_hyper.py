@@ -23,13 +23,14 @@ from ..dtypes.bits import bits_f64, float_f64
 from .vmath_exp import (
     UPPER,
     exp_half_f64,
-    exp_short_f64,
     expm1_f64,
-    expm1_short_f64,
     log1p_short_f64,
     log_edges_f64,
     log_sum_f64,
 )
+from .vmath_exp_f32 import exp_half_f32, exp_normal_f32
+
+f32 = np.float32
 
 _HUGE = 2.0**28  # beyond: 1 + x*x == x*x in float64
 
@@ -49,13 +50,11 @@ def sinh_f64(x: Any) -> Any:
 
 def sinh_f32(x: Any) -> Any:
     """Hyperbolic sine."""
-    b = np.float64(x)
-    a = abs(b)
-    e = 0.5 * exp_short_f64(a)
+    a = abs(x)
+    e = exp_half_f32(a)
     z = a * a
-    p = 0.16666666488793339 + z * 0.008333350596010453
-    p = p + (z * z) * (0.00019836066306000007 + z * 2.817440412108012e-06)
-    return np.float32(math.copysign(a + (a * z) * p if a < 1.0 else e - 0.25 / e, b))
+    p = f32(0.16666667) + z * (f32(0.008333315) + z * (f32(0.00019841666) + z * f32(2.789984e-06)))
+    return math.copysign(a + (a * z) * p if a < f32(1.0) else e - f32(0.25) / e, x)
 
 
 def cosh_f64(x: Any) -> Any:
@@ -66,8 +65,8 @@ def cosh_f64(x: Any) -> Any:
 
 def cosh_f32(x: Any) -> Any:
     """Hyperbolic cosine."""
-    e = 0.5 * exp_short_f64(abs(np.float64(x)))
-    return np.float32(e + 0.25 / e)
+    e = exp_half_f32(abs(x))
+    return e + f32(0.25) / e
 
 
 def tanh_f64(x: Any) -> Any:
@@ -80,10 +79,14 @@ def tanh_f64(x: Any) -> Any:
 
 
 def tanh_f32(x: Any) -> Any:
-    """Hyperbolic tangent."""
-    a = np.float64(x)
-    t = expm1_short_f64(2.0 * abs(a))
-    return np.float32(math.copysign(t / (t + 2.0), a))
+    """Hyperbolic tangent: a polynomial up to 0.55, ``1 - 2/(exp(2|x|) + 1)`` above."""
+    a = abs(x)
+    e = exp_normal_f32(f32(2.0) * (f32(10.0) if a > f32(10.0) else a))
+    z = a * a
+    p = f32(-0.05384986) + z * (f32(0.021063004) + z * f32(-0.006263359))
+    p = f32(-0.33333316) + z * (f32(0.13332558) + z * p)
+    y = a + (a * z) * p if a < f32(0.55) else f32(1.0) - f32(2.0) / (e + f32(1.0))
+    return math.copysign(y, x)
 
 
 def log_one_plus_f64(big: Any, x: Any, y: Any, e: Any) -> Any:

@@ -12,7 +12,8 @@ numerator ``2*num - den`` is exact.
 *asin, acos.*  A polynomial in ``x*x`` up to 1/2; above, ``asin(x) = pi/2 - 2 asin(sqrt((1-x)/2))``,
 with the rounding error of the square root put back.
 
-The float32 bodies compute in float64 with shorter polynomials and round once.
+In float32 the angle is reduced in float64 to ``[-pi/2, pi/2]``, one conversion rounds what is left,
+and one polynomial in float32 serves sine and cosine; ``atan`` is one polynomial on ``[0, 1]``.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes.bits import bits_f64, float_f64
-from .vmath_angle import quarter_turns_f32, quarter_turns_f64
+from ..dtypes.bits import bits_f32, bits_f64, float_f64
+from .vmath_angle import quarter_turns_f64, turns_f32
+
+f32 = np.float32
 
 _SIGN = -0x8000000000000000
 _PIO4 = 0.7853981633974483
@@ -31,6 +34,11 @@ _PIO2 = 1.5707963267948966
 _PIO2_LO = 6.123233995736766e-17
 _PI = 3.141592653589793
 _PI_LO = 1.2246467991473532e-16
+_PIO2_F32_LO = -4.371139e-08  # what rounding pi/2 and pi to float32 left off
+_PI_F32_LO = -8.742278e-08
+_TURN = 6.283185307179586
+_HALVES = 3377699720527872.0  # 1.5 * 2**51: adding it rounds to a multiple of 1/2
+_QUARTERS = 1688849860263936.0  # 1.5 * 2**50: to a multiple of 1/4
 # atan(1/2), pi/2 - atan(1/2), pi/2 + atan(1/2), pi - atan(1/2) and what their rounding left off.
 _HALF = 0.4636476090008061
 _HALF_LO = 2.2698777452961687e-17
@@ -90,49 +98,39 @@ def tan_f64(x: Any) -> Any:
     return y if abs(x) < math.inf else math.nan
 
 
-def sincos_f32(x: Any) -> Any:
-    """``(q, sin r, cos r)`` with ``|x| = q pi/2 + r``, for a float32 held in float64."""
-    a = abs(x)
-    q, rest = quarter_turns_f32(a)
-    small = a <= _PIO4
-    q = 0 if small else q
-    r = a if small else rest
+def sin_half_turn_f32(r: Any) -> Any:
+    """Sine for ``|r| <= pi/2``."""
     z = r * r
-    w = z * z
-    s = -0.16666666641435549 + z * 0.00833332936267866
-    s = s + w * (-0.0001983932715468142 + z * 2.718236883468309e-06)
-    c = 0.0416666666224716 + z * -0.0013888883722241495
-    c = c + w * (2.479951167906973e-05 + z * -2.72095417203014e-07)
-    return q, r + (r * z) * s, (1.0 - 0.5 * z) + w * c
+    p = f32(0.008333069) + z * (f32(-0.0001980978) + z * f32(2.6061095e-06))
+    return r + (r * z) * (f32(-0.1666666) + z * p)
 
 
 def sin_f32(x: Any) -> Any:
     """Sine of any angle in radians, however large."""
-    a = np.float64(x)
-    q, s, c = sincos_f32(a)
-    y = s if q & 1 == 0 else c
-    y = float_f64(bits_f64(y) ^ (((q << 62) ^ bits_f64(a)) & _SIGN))
-    return np.float32(y if abs(a) < math.inf else math.nan)
+    q, u = turns_f32(x)
+    t = (q + u) + _HALVES
+    r = (q - (t - _HALVES)) + u  # in turns, at most 1/4; the last bit of t is the sign
+    r = f32(float_f64(bits_f64(r) ^ (bits_f64(t) << 63)) * _TURN)
+    return sin_half_turn_f32(r) if r != f32(0.0) else r  # of either sign
 
 
 def cos_f32(x: Any) -> Any:
-    """Cosine of any angle in radians, however large."""
-    a = np.float64(x)
-    q, s, c = sincos_f32(a)
-    y = c if q & 1 == 0 else s
-    y = float_f64(bits_f64(y) ^ (((q + 1) & 2) << 62))
-    return np.float32(y if abs(a) < math.inf else math.nan)
+    """Cosine of any angle in radians, however large: the sine of what is left to a quarter turn."""
+    q, u = turns_f32(x)
+    r = (q - np.rint(q + u)) + u
+    return sin_half_turn_f32(f32((0.25 - abs(r)) * _TURN))
 
 
 def tan_f32(x: Any) -> Any:
     """Tangent of any angle in radians, however large."""
-    a = np.float64(x)
-    q, s, c = sincos_f32(a)
-    even = q & 1 == 0
-    num = s if even else -c
-    den = c if even else s
-    y = float_f64(bits_f64(num / den) ^ (bits_f64(a) & _SIGN))
-    return np.float32(y if abs(a) < math.inf else math.nan)
+    q, u = turns_f32(x)
+    t = (q + u) + _QUARTERS
+    r = f32(((q - (t - _QUARTERS)) + u) * _TURN)  # at most pi/4
+    z = r * r
+    p = f32(0.010823859) + z * (f32(0.000102860875) + z * f32(0.0043704137))
+    p = f32(0.13332677) + z * (f32(0.054058682) + z * (f32(0.021287534) + z * p))
+    y = r + (r * z) * (f32(0.3333335) + z * p)
+    return y if bits_f64(t) & 1 == 0 else f32(-1.0) / y
 
 
 def atan_ratio_f64(num: Any, den: Any) -> Any:
@@ -150,15 +148,12 @@ def atan_ratio_f64(num: Any, den: Any) -> Any:
     return steep, t + (t * z) * (p + (w * w) * s)
 
 
-def atan_short_f64(num: Any, den: Any) -> Any:
-    """``atan_ratio_f64`` to 2**-28, for float32 results."""
-    steep = 3.0 * num > den
-    two = num + num
-    t = (two - den if steep else num) / (den + den + num if steep else den)
+def atan_ratio_f32(t: Any) -> Any:
+    """Arc tangent for ``|t| <= 1``."""
     z = t * t
-    p = -0.33333257861046156 + z * 0.1999326524971136
-    p = p + (z * z) * (-0.14097348696911263 + z * 0.08984555503148033)
-    return steep, t + (t * z) * p
+    p = f32(0.0579358) + z * (f32(-0.031157766) + z * (f32(0.010904537) + z * f32(-0.001791502)))
+    p = f32(-0.14264126) + z * (f32(0.109516546) + z * (f32(-0.08402056) + z * p))
+    return t + (t * z) * (f32(-0.333333) + z * (f32(0.19998536) + z * p))
 
 
 def atan_f64(x: Any) -> Any:
@@ -175,13 +170,10 @@ def atan_f64(x: Any) -> Any:
 
 def atan_f32(x: Any) -> Any:
     """Arc tangent, in [-pi/2, pi/2]."""
-    b = np.float64(x)
-    a = abs(b)
-    big = a > 1.0
-    steep, y = atan_short_f64(1.0 if big else a, a if big else 1.0)
-    base = (_UP if big else _HALF) if steep else (_PIO2 if big else 0.0)
-    base = _PIO2 if a == math.inf else base + (-y if big else y)
-    return np.float32(math.copysign(base, b))
+    a = abs(x)
+    big = a > f32(1.0)
+    y = atan_ratio_f32(f32(-1.0) / a if big else a)
+    return math.copysign(f32(_PIO2) + (y + f32(_PIO2_F32_LO)) if big else y, x)
 
 
 def atan2_sides_f64(y: Any, x: Any) -> Any:
@@ -215,16 +207,20 @@ def atan2_f64(y: Any, x: Any) -> Any:
 
 def atan2_f32(y: Any, x: Any) -> Any:
     """Angle of the point (x, y), in [-pi, pi], with C99's rules for zeros and infinities."""
-    v = np.float64(y)
-    u = np.float64(x)
-    swap, num, den = atan2_sides_f64(v, u)
-    steep, t = atan_short_f64(num, den)
-    left = bits_f64(u) < 0
+    a = abs(y)
+    b = abs(x)
+    swap = a > b
+    num = b if swap else a
+    den = a if swap else b
+    both = num == f32(math.inf)  # two infinities make an angle of pi/4
+    den = f32(1.0) if (den == f32(0.0)) | both else den
+    t = atan_ratio_f32((f32(1.0) if both else num) / den)
+    left = bits_f32(x) < 0
     t = -t if swap != left else t
-    base = (_UP if swap else _HALF) if steep else (_PIO2 if swap else 0.0)
-    far = (_OVER if swap else _DOWN) if steep else (_PIO2 if swap else _PI)
-    r = math.copysign((far if left else base) + t, v)
-    return np.float32(math.nan if (u != u) | (v != v) else r)
+    base = f32(_PIO2) if swap else (f32(_PI) if left else f32(0.0))
+    low = f32(_PIO2_F32_LO) if swap else (f32(_PI_F32_LO) if left else f32(0.0))
+    r = math.copysign(base + (t + low), y)
+    return f32(math.nan) if (x != x) | (y != y) else r
 
 
 def asin_parts_f64(a: Any) -> Any:
@@ -263,30 +259,30 @@ def acos_f64(x: Any) -> Any:
     return (far if left else near) if big else mid
 
 
-def asin_short_f64(a: Any) -> Any:
-    """``(big, asin(t))`` to about 2**-31: t is a, or sqrt((1-a)/2) if big."""
-    big = a > 0.5
-    z = 0.5 * (1.0 - a) if big else a * a
+def asin_parts_f32(a: Any) -> Any:
+    """``(big, t, t**3 P)`` with ``asin(t) = t + t**3 P``: t is a, or sqrt((1-a)/2) if big."""
+    big = a > f32(0.5)
+    z = f32(0.5) * (f32(1.0) - a) if big else a * a
     t = math.sqrt(z) if big else a
-    w = z * z
-    p = 0.16666659877901535 + z * 0.07500510582613622
-    p = p + w * (0.044515779550012784 + z * 0.03181716736628726)
-    p = p + (w * w) * (0.014404083361206679 + z * 0.03756340245677933)
-    return big, t + (t * z) * p
+    p = f32(0.031824008) + z * (f32(0.014381956) + z * f32(0.037590858))
+    p = f32(0.1666666) + z * (f32(0.07500517) + z * (f32(0.04451478) + z * p))
+    return big, t, (t * z) * p
 
 
 def asin_f32(x: Any) -> Any:
     """Arc sine, in [-pi/2, pi/2]; NaN outside [-1, 1]."""
-    a = np.float64(x)
-    big, y = asin_short_f64(abs(a))
-    return np.float32(math.copysign(_PIO2 - 2.0 * y if big else y, a))
+    big, t, c = asin_parts_f32(abs(x))
+    far = f32(_PIO2) - (f32(2.0) * t + (f32(2.0) * c - f32(_PIO2_F32_LO)))
+    return math.copysign(far if big else t + c, x)
 
 
 def acos_f32(x: Any) -> Any:
     """Arc cosine, in [0, pi]; NaN outside [-1, 1]."""
-    a = np.float64(x)
-    big, y = asin_short_f64(abs(a))
-    left = a < 0.0
-    mid = _PIO2 + y if left else _PIO2 - y
-    out = _PI - 2.0 * y if left else 2.0 * y
-    return np.float32(out if big else mid)
+    big, t, c = asin_parts_f32(abs(x))
+    left = x < f32(0.0)
+    near = f32(2.0) * (t + c)
+    far = f32(_PI) - (f32(2.0) * t + (f32(2.0) * c - f32(_PI_F32_LO)))
+    t = -t if left else t
+    c = -c if left else c
+    mid = f32(_PIO2) - (t + (c - f32(_PIO2_F32_LO)))
+    return (far if left else near) if big else mid

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._errors import AxisError, BroadcastError, DTypeError, ShapeError
 from ..dtypes.names import dtype_name, is_narrow_float, is_narrow_int
-from ..dtypes.narrow import to_narrow
+from ..dtypes.narrow import odd_float, to_narrow
 from ..dtypes.promotion import check_scalar, result_type
 from ..layout.strided import Strided
 from ..layout.tiled import TiledMap
@@ -76,7 +76,8 @@ def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
         if type(value) in WEAK_TYPES:
             check_scalar(value, dtype)
         if is_narrow_float(dtype) or is_narrow_int(dtype):
-            value = to_narrow(np.asarray(value), dtype)[()]
+            plain = odd_float(value) if type(value) is int and is_narrow_float(dtype) else value
+            value = to_narrow(np.asarray(plain), dtype)[()]
         else:
             with np.errstate(over="ignore"):  # too large for float32 is inf, without a warning
                 value = dtype.type(value)

@@ -201,23 +201,23 @@ def full(
     XArray([7, 7])
     """
     check_device(device, "full")
-    node = values_node(fill_value, None, "full") if not _is_python(fill_value) else None
-    natural = build.weak_scalar(fill_value) if node is None else node  # type: ignore[arg-type]
-    kind_ = natural.dtype if dtype is None else as_dtype(dtype)
-    if natural.shape:
-        raise ShapeError(f"full: the value must be a scalar, got shape {natural.shape}")
+    plain = type(fill_value) in build.WEAK_TYPES
+    node = None if plain else values_node(fill_value, None, "full")
+    if node is not None and node.shape:
+        raise ShapeError(f"full: the value must be a scalar, got shape {node.shape}")
+    if dtype is not None:
+        kind_ = as_dtype(dtype)
+    else:
+        node = build.weak_scalar(fill_value) if node is None else node  # type: ignore[arg-type]
+        kind_ = node.dtype
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
     made = XArray._own(zeroed(place, kind_), place, kind_, policy)
-    value = build.convert(natural, kind_)
+    value = build.convert(fill_value if node is None else node, kind_)  # type: ignore[arg-type]
     if isinstance(value, Scalar) and isinstance(place, Strided):
         made.numpy()[...] = value.value
     else:
         made[...] = XExpression(value)
     return made
-
-
-def _is_python(value: object) -> bool:
-    return type(value) in build.WEAK_TYPES
 
 
 def _like(values: XExpression, dtype: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
@@ -375,7 +375,8 @@ def linspace(
     num : int
         Number of values.
     dtype : dtype, optional
-        By default float64, or complex128 if an end is complex.
+        By default float64, or complex128 if an end is complex.  To integers, values are rounded
+        down.
     endpoint : bool, default True
         Whether ``stop`` is the last value.
     device, layout : optional
@@ -404,6 +405,8 @@ def linspace(
     _check_size(extents, kind_, "linspace")
     wide = as_dtype(complex) if kind(kind_) == "c" else float64
     values = np.linspace(start, stop, num, endpoint=endpoint, dtype=wide)
+    if kind(kind_) in "iu":
+        np.floor(values, out=values)
     return _wrap(values_node(values, kind_, "linspace"), layout, None, "linspace")
 
 

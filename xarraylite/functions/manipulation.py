@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import SupportsIndex
 
 from .._errors import AxisError, ShapeError
+from ..containers.container import XContainer
 from ..containers.expression import XExpression
 from ..containers.operands import as_node
 from ..containers.xarray import XArray
@@ -32,6 +33,11 @@ Axes = SupportsIndex | Iterable[SupportsIndex]
 
 def _array(x: object, operation: str) -> XExpression:
     return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
+
+
+def _same(array: XExpression) -> XExpression:
+    """Return the same elements: a view of a container, whose own shape may change in place."""
+    return array._reshaped(array.shape) if isinstance(array, XContainer) else array
 
 
 def broadcast_to(x: object, /, shape: Axes) -> XExpression:
@@ -64,7 +70,9 @@ def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     array = _array(x, "broadcast_to")
     target = as_shape(shape, "broadcast_to")
     build.broadcast_to(array.node, target)
-    return array if array.shape == target else array._view(steps.broadcast(array.shape, target))
+    if array.shape == target:
+        return _same(array)
+    return array._view(steps.broadcast(array.shape, target))
 
 
 def broadcast_arrays(*arrays: object) -> list[XExpression]:
@@ -189,7 +197,7 @@ def reshape(x: object, /, shape: Axes, *, copy: bool | None = None) -> XExpressi
     if copy is True:
         return XArray(array._reshaped(target))
     if array.shape == target:
-        return array
+        return _same(array)
     view = array._reshaped(target)
     if copy is False and type(view) is XExpression:
         raise ValueError(f"reshape: {describe(array.node)} cannot become {target} without a copy")

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..containers.expression import folded
+from ..containers.learning import learn_fold
 from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
 from ..expr import build
 from ..expr.node import Node
@@ -35,13 +37,24 @@ def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
     return (float32 if is_narrow_float(end) else end), end
 
 
+#: What sums and products of bool are: ``+`` of two is their or, ``*`` their and.
+_OF_TRUTH = {SUM: ANY, PROD: ALL}
+
+
 def _total(
     op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
 ) -> Lazy:
+    whole = axis is None and dtype is None and initial is None and not keepdims
+    known = folded(op, x) if whole else None
+    if known is not None:
+        return known
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     inner, end = _total_dtype(node, dtype)
-    folded = groups.fold(op, build.cast(node, inner), initial)
-    return groups.wrap(build.cast(folded, end))
+    op = _OF_TRUTH.get(op, op) if inner == bool_ else op
+    made = groups.wrap(build.cast(groups.fold(op, build.cast(node, inner), initial), end))
+    if whole:
+        learn_fold(op, x, made)
+    return made
 
 
 @takes_jagged
@@ -64,6 +77,7 @@ def sum(
         Dimensions to add over; all by default.
     dtype : dtype, optional
         Dtype of the result; by default int64 or uint64 for integers and bool, else that of ``x``.
+        Sums of bool are "any", products "all".
     keepdims : bool, default False
         Keep reduced dimensions with extent 1.
     initial : scalar, optional
@@ -110,9 +124,16 @@ def prod(
 
 
 def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> Lazy:
+    whole = axis is None and initial is None and not keepdims
+    known = folded(op, x) if whole else None
+    if known is not None:
+        return known
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     build.require_real(node, op.name)
-    return groups.wrap(groups.fold(op, node, initial))
+    made = groups.wrap(groups.fold(op, node, initial))
+    if whole:
+        learn_fold(op, x, made)
+    return made
 
 
 @takes_jagged

@@ -24,6 +24,7 @@ from ..dtypes.names import bool_, dtype_name
 from ..expr.node import Leaf, Node
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
 from ..storage.buffer import Buffer
+from ..storage.memory import Memory
 from .header import DType, header_bytes, read_header
 from .streams import BinaryWriter, Source, put
 
@@ -76,16 +77,17 @@ def write_array(file: BinaryWriter, contents: Contents) -> None:
     if contents.lazy:
         node = eval_(XExpression(node)).node
     if isinstance(node, Leaf) and (node.map.is_row_major() or node.map.is_column_major()):
-        buffer, place = node.reading.buffer, node.map
+        memory: Memory = node.reading
+        place = node.map
     else:
         place = (Strided.column_major if column else Strided.row_major)(node.shape)
-        buffer = store(node, place)
+        memory = store(node, place)
     # Both hold for arrays of rank 0 and 1 and for empty ones: there NumPy says row-major.
     column = place.is_column_major() and (column or not place.is_row_major())
     start = place.offset * node.dtype.itemsize
-    memory = buffer.data.data[start : start + contents.nbytes]
+    elements = memory.run().data[start : start + contents.nbytes]
     put(file, memoryview(header_bytes(node.dtype, node.shape, column)))
-    put(file, memory)
+    put(file, elements)
 
 
 def read_array(source: Source, wanted: DType | None) -> XArray:
@@ -101,7 +103,7 @@ def read_array(source: Source, wanted: DType | None) -> XArray:
     policy = COLUMN_MAJOR if header.column_major else ROW_MAJOR
     place = (Strided.column_major if header.column_major else Strided.row_major)(header.shape)
     buffer = raw(place, dtype)
-    source.fill(buffer.data.data, "elements")
+    source.fill(buffer.run().data, "elements")
     source.finish()
     _put_right(source, buffer, dtype, header.elements.swapped)
     return XArray._own(buffer, place, dtype, policy)
@@ -109,7 +111,7 @@ def read_array(source: Source, wanted: DType | None) -> XArray:
 
 def _put_right(source: Source, buffer: Buffer, dtype: DType, swapped: bool) -> None:
     """Turn elements as a file may have them into elements as they are in memory."""
-    flat: np.ndarray[Any, Any] = buffer.data
+    flat: np.ndarray[Any, Any] = buffer.run()
     if swapped:
         # Complex numbers are two floats; narrow types are swapped as their bits.
         half = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize

@@ -29,6 +29,13 @@ def power_reference(base: Array, exponent: Array) -> Array:
     return np.where(unit, np.zeros_like(powers), powers)
 
 
+def sign_reference(x: Array) -> Array:
+    """``np.sign``, with the direction of finite complex numbers whose modulus overflows."""
+    if x.dtype.kind == "c":
+        x = np.where(np.isfinite(x) & np.isinf(np.abs(x)), x * x.real.dtype.type(0.25), x)
+    return np.asarray(np.sign(x))
+
+
 ROWS: tuple[Op, ...] = (
     Op(
         "add",
@@ -189,18 +196,19 @@ ROWS: tuple[Op, ...] = (
         "sign",
         1,
         rules.NUMBERS,
-        np.sign,
+        sign_reference,
         {
             "i": "({0} > 0) - ({0} < 0)",
             "u": "{0} != 0",
             "f": "sign_f({0})",
-            "c": "sign_c({0}, absolute_{t}({0}))",
+            "c": "sign_c(tame_c({0}), absolute_{t}(tame_c({0})))",
         },
         "-1, 0 or 1 by sign; for complex numbers the direction x/abs(x).",
         exact="iuf",
         hlo="sign",
         example=(_X,),
-        notes="NaN stays NaN; both zeros give 0.  Bools are refused.",
+        notes="NaN stays NaN; both zeros give 0.  Bools are refused.  The direction of a complex "
+        "number is right even where its absolute value overflows (NumPy gives 1j or -1j there).",
     ),
     Op(
         "square",

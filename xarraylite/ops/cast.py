@@ -2,10 +2,10 @@
 
 A cast is an operation whose result dtype is chosen by whoever writes it, so its body depends on
 two dtypes.  The bits are those of NumPy's ``astype`` on x86, NaN, infinities and numbers out of
-range included (see ``engine/scalars_cast.py``), with two exceptions for the types of ml_dtypes:
-there is one rounding, where ml_dtypes rounds to float32 first, and every narrow float converts to
-an integer as its float32 value does, where ml_dtypes makes 0 of the NaNs of 8-bit floats and the
-bounds of their infinities.
+range included (``dtypes/truncate.py`` has the rule), with two exceptions for the types of
+ml_dtypes: there is one rounding, where ml_dtypes rounds to float32 first, and every narrow float
+converts to an integer as its float32 value does, where ml_dtypes makes 0 of the NaNs of 8-bit
+floats and the bounds of their infinities.
 
 Narrow floats are float32 in a kernel and narrow integers int8 or uint8; these and NumPy's types
 are the *register types*, whose names (``f32``, ``i8``, ``c64``…) convert a value to them.

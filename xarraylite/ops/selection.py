@@ -21,9 +21,22 @@ def round_reference(x: Array) -> Array:
     return x.copy() if x.dtype.kind in "iu" else np.asarray(np.rint(x))
 
 
+def fmax_reference(a: Array, b: Array) -> Array:
+    """``np.fmax``, the first of two equals: NumPy picks a zero by its place in the array."""
+    return np.where(a == b, a, np.fmax(a, b))
+
+
+def fmin_reference(a: Array, b: Array) -> Array:
+    """``np.fmin``, the first of two equals."""
+    return np.where(a == b, a, np.fmin(a, b))
+
+
 def clip_reference(x: Array, low: Array, high: Array) -> Array:
-    """``np.clip`` with both bounds given as arrays."""
-    return np.asarray(np.clip(x, low, high))
+    """``np.clip``, x itself where it equals a bound, as NumPy has it for bounds of one value."""
+    if x.dtype.kind != "f":
+        return np.asarray(np.clip(x, low, high))
+    raised = np.where(x == low, x, np.maximum(x, low))
+    return np.where(raised == high, raised, np.minimum(raised, high))
 
 
 def imag_reference(x: Array) -> Array:
@@ -94,7 +107,7 @@ ROWS: tuple[Op, ...] = (
         "fmax",
         2,
         rules.ANY,
-        np.fmax,
+        fmax_reference,
         {
             "b": "{0} | {1}",
             **dict.fromkeys("iu", "{0} if {0} > {1} else {1}"),
@@ -103,12 +116,13 @@ ROWS: tuple[Op, ...] = (
         },
         "The greater of two values; the other one if one is NaN.",
         example=(_X, _Y),
+        notes="Of two equal values, -0.0 and 0.0 among them, it is the first.",
     ),
     Op(
         "fmin",
         2,
         rules.ANY,
-        np.fmin,
+        fmin_reference,
         {
             "b": "{0} & {1}",
             **dict.fromkeys("iu", "{0} if {0} < {1} else {1}"),
@@ -117,6 +131,7 @@ ROWS: tuple[Op, ...] = (
         },
         "The smaller of two values; the other one if one is NaN.",
         example=(_X, _Y),
+        notes="Of two equal values, -0.0 and 0.0 among them, it is the first.",
     ),
     Op(
         "fdim",

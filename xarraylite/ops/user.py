@@ -7,7 +7,9 @@ element.  Its name never reaches generated code: in its body it is ``user``.
 from __future__ import annotations
 
 import dis
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -43,29 +45,48 @@ class UserOp(Op):
 
 def may_raise(function: FunctionType) -> bool:
     """Tell whether a function's code has a ``raise`` or calls functions that may have one."""
-    stack: list[CodeType] = [function.__code__]
     known = function.__globals__
-    while stack:
-        code = stack.pop()
-        if code.co_freevars or any(i.opname == "RAISE_VARARGS" for i in dis.get_instructions(code)):
-            return True
-        if any(isinstance(known.get(name), FunctionType) for name in code.co_names):
-            return True
-        stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
-    return False
+    return any(
+        code.co_freevars or any(i.opname == "RAISE_VARARGS" for i in dis.get_instructions(code))
+        for code in nested(function.__code__)
+    ) or any(isinstance(known.get(name), FunctionType) for name in global_names(function.__code__))
+
+
+def nested(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object and those of the functions that it makes."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from nested(constant)
+
+
+@lru_cache(maxsize=1024)
+def global_names(code: CodeType) -> frozenset[str]:
+    """Return the global names that code uses, nested code included.
+
+    ``co_names`` has the names of attributes too: in ``math.erf`` the global is ``math`` alone,
+    whatever else of the module is called ``erf``.
+    """
+    return frozenset(
+        instruction.argval
+        for part in nested(code)
+        for instruction in dis.get_instructions(part)
+        if instruction.opname in _GLOBAL
+    )
+
+
+#: Instructions that look a name up, or change it, among a module's globals.
+_GLOBAL = frozenset(
+    {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "STORE_GLOBAL", "DELETE_GLOBAL"}
+)
 
 
 def is_closed(function: FunctionType) -> bool:
     """Tell whether a function's code, defaults and plain constants say all it depends on."""
     if function.__closure__:
         return False
-    names: list[str] = []
-    stack = [function.__code__]
-    while stack:
-        code = stack.pop()
-        names.extend(code.co_names)
-        stack.extend(c for c in code.co_consts if isinstance(c, CodeType))
     known = function.__globals__
+    names = global_names(function.__code__)
     return all(_is_plain(known[name]) for name in names if name in known)
 
 

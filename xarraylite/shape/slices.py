@@ -149,7 +149,7 @@ def _dotted(shown: list[str], count: int) -> list[str]:
 
 
 def lengths(values: Any, operation: str) -> Ints:
-    """Return non-negative integers as an array, without a copy if they are one of int64."""
+    """Return non-negative integers as an array that nobody else can change."""
     kind = getattr(getattr(values, "dtype", None), "kind", None)
     if kind is None:
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
@@ -160,6 +160,10 @@ def lengths(values: Any, operation: str) -> Ints:
             f"{operation}: lengths are a vector of integers, got {values.dtype} of shape "
             f"{values.shape}"
         )
+    else:
+        values = np.asarray(
+            values
+        ).copy()  # copied first, checked then: another thread may write to it
     plain = kind is None
     least = min(values, default=0) if plain else int(np.min(values, initial=0))
     largest = max(values, default=0) if plain else int(np.max(values, initial=0))
@@ -167,7 +171,7 @@ def lengths(values: Any, operation: str) -> Ints:
         raise ShapeError(f"{operation}: lengths must not be negative, got {least}")
     if largest > MAX_SIZE:  # before int64 wraps it around
         raise SizeError(f"{operation}: {largest} is more than 2**63 - 1")
-    return ints(np.asarray(values, dtype=np.int64).copy())  # the caller's array may change
+    return ints(values)
 
 
 def space_of_lengths(levels: Sequence[Any]) -> Ragged:

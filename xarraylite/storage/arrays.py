@@ -21,6 +21,7 @@ from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..shape.transform import FIXED
 from .buffer import Buffer
+from .memory import Memory
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -68,7 +69,7 @@ def _grid(shape: tuple[int, ...], only: Choice | None) -> tuple[tuple[int, ...],
     ]
 
 
-def read(buffer: Buffer, dtype: np.dtype[Any], layout: Map) -> Array:
+def read(buffer: Memory, dtype: np.dtype[Any], layout: Map) -> Array:
     """Return the elements of a layout: a view where it is strided, else a copy."""
     if isinstance(layout, Strided):
         return buffer.view(dtype, layout)
@@ -76,13 +77,13 @@ def read(buffer: Buffer, dtype: np.dtype[Any], layout: Map) -> Array:
     if layout.bits >= 8:
         return np.asarray(_cells(buffer, dtype, layout)[where])
     per = 8 // layout.bits
-    codes = buffer.data[where // per] >> (where % per * layout.bits).astype(np.uint8)
+    codes = buffer.run()[where // per] >> (where % per * layout.bits).astype(np.uint8)
     codes = np.asarray(codes & np.uint8((1 << layout.bits) - 1))
     return codes.astype(np.bool_) if dtype == np.bool_ else codes.view(dtype)
 
 
 def write(
-    buffer: Buffer,
+    buffer: Memory,
     dtype: np.dtype[Any],
     layout: Map,
     values: Array,
@@ -107,8 +108,8 @@ def write(
         chosen = where % per == place
         bytes_ = where[chosen] // per
         shift = np.uint8(place * layout.bits)
-        kept = buffer.data[bytes_] & np.uint8(255 ^ mask << int(shift))
-        buffer.data[bytes_] = kept | codes[chosen] << shift
+        kept = buffer.run()[bytes_] & np.uint8(255 ^ mask << int(shift))
+        buffer.run()[bytes_] = kept | codes[chosen] << shift
 
 
 def allocate(layout: Map, dtype: np.dtype[Any]) -> Buffer:
@@ -126,7 +127,7 @@ def allocate(layout: Map, dtype: np.dtype[Any]) -> Buffer:
 
 def fill_padding(buffer: Buffer, dtype: np.dtype[Any], layout: TiledMap) -> None:
     """Fill new memory with what padding holds."""
-    buffer.data[:] = 0
+    buffer.run()[:] = 0
     value = padding_value(layout.layout.padding_value, dtype)
     if value is None:
         return
@@ -134,7 +135,7 @@ def fill_padding(buffer: Buffer, dtype: np.dtype[Any], layout: TiledMap) -> None
         _cells(buffer, dtype, layout)[...] = value
         return
     code = int(np.asarray(value, dtype).view(np.uint8)) & ((1 << layout.bits) - 1)
-    buffer.data[:] = sum([code << at for at in range(0, 8, layout.bits)])
+    buffer.run()[:] = sum([code << at for at in range(0, 8, layout.bits)])
 
 
 def padding_value(wanted: PaddingValue | None, dtype: np.dtype[Any]) -> Any:
@@ -159,9 +160,9 @@ def padding_value(wanted: PaddingValue | None, dtype: np.dtype[Any]) -> Any:
     return None
 
 
-def _cells(buffer: Buffer, dtype: np.dtype[Any], layout: TiledMap) -> Array:
+def _cells(buffer: Memory, dtype: np.dtype[Any], layout: TiledMap) -> Array:
     """Return all positions of a buffer as a one-dimensional array, `bits` apart."""
     step = layout.bits // 8
     count = max(0, buffer.nbytes - dtype.itemsize + step) // step
-    flat = buffer.data
+    flat = buffer.run()
     return np.ndarray((count,), dtype, flat, 0, (step,))

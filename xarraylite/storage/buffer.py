@@ -1,25 +1,22 @@
-"""Flat bytes with a known address, and who is still reading them.
+"""Flat bytes that may be written, and who is still reading them.
 
-**Owning.**  `Buffer.allocate` gives 64-byte aligned memory.  Asking NumPy for the address of a
-fresh array costs more than a small kernel, so buffers up to 512 bytes are cut from 16 KiB
-slabs whose address was asked once; larger ones pay one look-up, and from 1 MiB up blocks come
-from the pool of `storage.pool`.  A slab is freed when the last buffer cut from it is gone.
+**Owning.**  `Buffer.allocate` gives 64-byte aligned memory (`storage.slabs`).
 
 **Borrowing.**  `Buffer.borrow` gives any buffer-protocol object the same interface without a
 copy: exactly the byte range it can reach, read-only if it is.
 
-**Reading.**  An expression means what it meant when it was written.  A leaf holds a `Reading`,
-not the buffer; the buffer knows its live `Reading` by weak reference, so "does any expression
-still refer to these bytes?" is one look-up, and the cost of a later write falls on the writer
-only if one does: it moves the reading to a copy (`snapshot_readers`) or marks it stale
-(`invalidate_readers`).  Borrowed buffers can share memory, with each other and with buffers whose
-memory was given to NumPy (`share`); for these the question covers the readings of every such
-buffer whose bytes intersect.
+**Reading.**  A buffer that nobody else can reach owns its current `Reading`, so "does any
+expression still refer to these bytes?" is one reference count.  A writer that finds one takes the
+reading away from the buffer, which then has none, and moves it to a copy of the bytes
+(`Buffer.release`); only where its readers are the very expression that is being assigned does it
+stay, to expire when the bytes are gone.  References are counted after the reading was taken away:
+an expression that another thread writes meanwhile belongs to the next reading, and is neither lost
+nor marked stale.
 
-**Threads.**  Cutting from a slab is one ``list.pop``, atomic also on free-threaded builds, and
-cannot deadlock when a finaliser allocates.  Making a reading takes a lock, because a reading
-that is not registered would be overwritten silently.  Writing a container while another thread
-builds an expression from it is a race of the caller, as it is in NumPy.
+Borrowed buffers can share memory, with each other and with buffers whose memory was given to NumPy
+(`share`).  They know their readings by weak references, and a writer asks for the readings of every
+such buffer whose bytes intersect.  Where references cannot be counted (free-threaded builds) all
+buffers do so.
 
 **Fork.**  Slabs and allocated buffers are private memory: the child has its own copy-on-write
 copy and its own list of free places, so both processes go on cutting without meeting.
@@ -27,86 +24,36 @@ copy and its own list of free places, so both processes go on cutting without me
 
 from __future__ import annotations
 
+import contextlib
 import operator
-import os
 import re
-import threading
+import sys
+import sysconfig
 import weakref
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._config import settings
-from .._errors import DTypeError, LayoutError, SizeError
-from .pool import ALIGNMENT, POOL_FROM, Bytes, aligned_bytes, counters, pool
+from .._errors import DTypeError
+from .memory import Memory, byte_reach
+from .pool import Bytes
+from .reading import Reading, guard
+from .slabs import take
 
-if TYPE_CHECKING:
-    from ..layout.strided import Strided
-
-INT64_MAX = (1 << 63) - 1
-
-_SMALL = 512
-_SLAB = 16 << 10
 _UINT8 = np.dtype(np.uint8)
 
-_readings_lock = threading.RLock()
-
-
-def _make_lock() -> None:
-    """Make a new lock in a forked child: another thread may have held the old one."""
-    global _readings_lock
-    _readings_lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
+#: Whether reference counts tell who holds an object.
+COUNTS = hasattr(sys, "getrefcount") and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 _shared_readings: set[weakref.ref[Reading]] = set()
 
 
-class Reading:
-    """What a leaf of an expression holds: the bytes it was written over.
-
-    Parameters
-    ----------
-    buffer : Buffer
-        The bytes to read now.
-    late : bool, default False
-        Read whatever the buffer holds at every evaluation (``xl.late``).  Late readings are
-        not registered with the buffer, so no write ever copies for them.
+class Buffer(Memory):
+    """A flat run of bytes that may be written.  Make one with `allocate` or `borrow`.
 
     Attributes
     ----------
-    stale : str or None
-        Why the old values are gone; evaluation must raise `StaleOperandError` with it.
-    traced : bool
-        It stands for an argument of a function being traced, which has no values yet.
-    """
-
-    __slots__ = ("__weakref__", "buffer", "late", "stale", "traced")
-
-    def __init__(self, buffer: Buffer, late: bool = False) -> None:
-        self.buffer = buffer
-        self.late = late
-        self.stale: str | None = None
-        self.traced = False
-
-    def __repr__(self) -> str:
-        state = "late" if self.late else self.stale or "current"
-        return f"<Reading of {self.buffer!r}, {state}>"
-
-
-class Buffer:
-    """A flat run of bytes.  Make one with `allocate` or `borrow`.
-
-    Attributes
-    ----------
-    address : int
-        Address of the first byte; stays valid as long as the buffer or any view of it lives.
-    nbytes : int
-        Length in bytes.
     readonly : bool
         Whether writing is refused.
     owner : object or None
@@ -117,25 +64,23 @@ class Buffer:
         Set by a container that has moved to another buffer: nobody will write here again.
     shared : bool
         Whether other buffers may have the same bytes: this one was borrowed, or given out.
-    made : object
-        How a product of arrays made its bytes, for `explain`; None for all others, and as soon
-        as an assignment writes them.
+    special : bool
+        Whether a writer has more to ask than who is reading: it is read-only, a product's result,
+        or another writer is about to move its readings.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_memory",
-        "_reading",
-        "_start",
-        "address",
-        "nbytes",
-        "owner",
-        "readonly",
-        "kept",
-        "made",
-        "retired",
-        "shared",
-    )
+    __slots__ = ("_mark", "_reading")
+
+    readonly: bool = False
+    owner: object = None
+    kept: bool = False
+    retired: bool = False
+    shared: bool = False
+    special: bool = False
+
+    _moving: bool = False
+    _mark: weakref.ref[Reading]
+    _reading: Reading
 
     def __init__(
         self,
@@ -146,56 +91,27 @@ class Buffer:
         readonly: bool = False,
         owner: object = None,
     ) -> None:
-        self._memory = memory
-        self._start = start
-        self.address = address
-        self.nbytes = nbytes
-        self.readonly = readonly
-        self.owner = owner
-        self.kept = False
-        self.retired = False
-        self.shared = owner is not None
-        self.made: object = None
-        self._reading: weakref.ref[Reading] | None = None
+        self._memory, self._start, self.address, self.nbytes = memory, start, address, nbytes
+        if readonly:
+            self.readonly = self.special = True
+        if owner is not None:
+            self.owner, self.shared = owner, True
 
     @staticmethod
     def allocate(nbytes: int) -> Buffer:
-        """Allocate uninitialised bytes, aligned to 64.
+        """Return uninitialised bytes, aligned to 64; see `slabs.take`."""
+        nbytes = operator.index(nbytes)
+        made = _new(Buffer)
+        made._memory, made._start, made.address = take(nbytes)
+        made.nbytes = nbytes
+        return made
 
-        Parameters
-        ----------
-        nbytes : int
-            Bytes; zero is allowed and still has a valid address.
-
-        Raises
-        ------
-        SizeError
-            If ``nbytes`` is negative, does not fit 63 bits, or exceeds the
-            ``max_result_bytes`` setting.
-        MemoryError
-            If the system refuses.
-        """
-        if type(nbytes) is not int:
-            nbytes = operator.index(nbytes)
-        if nbytes < 0 or nbytes > settings.max_result_bytes or nbytes > INT64_MAX:
-            raise SizeError(_size_message(nbytes))
-        if nbytes <= _SMALL:
-            lines = (nbytes + ALIGNMENT - 1) // ALIGNMENT or 1
-            memory, first, free = _slabs[lines]
-            try:
-                start = free.pop()
-            except IndexError:
-                fresh = memory, first, free = _new_slab(lines)
-                start = free.pop()  # ours, since no other thread has seen the list yet
-                _slabs[lines] = fresh
-            address = first + start
-        elif nbytes < POOL_FROM:
-            memory, start, address = aligned_bytes(nbytes)
-        else:
-            memory, start, address = pool.take(nbytes)
-        counters.allocations += 1
-        counters.bytes += nbytes
-        return Buffer(memory, start, address, nbytes)
+    @staticmethod
+    def lent(memory: Memory) -> Buffer:
+        """Return a buffer over the bytes of another object, which may be written through both."""
+        made = Buffer(memory._memory, memory._start, memory.address, memory.nbytes)
+        made.shared = True
+        return made
 
     @staticmethod
     def borrow(obj: Any) -> Buffer:
@@ -240,44 +156,8 @@ class Buffer:
     @property
     def data(self) -> Bytes:
         """The bytes, a 1-D uint8 view of exactly ``nbytes`` (read-only if the buffer is)."""
-        return self._memory[self._start : self._start + self.nbytes]
-
-    def view(self, dtype: np.dtype[Any], strided: Strided) -> npt.NDArray[Any]:
-        """Return an ndarray of these bytes, its reach proven to lie inside first.
-
-        Parameters
-        ----------
-        dtype : numpy.dtype
-            Element type.
-        strided : Strided
-            Shape, strides and offset in elements of ``dtype``.
-
-        Raises
-        ------
-        LayoutError
-            If any element would lie outside the buffer.
-        """
-        size = dtype.itemsize
-        shape = strided.shape
-        offset = strided.offset * size
-        strides = [step * size for step in strided.strides]
-        low, high = byte_reach(shape, strides, offset, size)
-        if low < 0 or high > self.nbytes:
-            raise LayoutError(
-                f"view: shape {shape}, strides {strided.strides} and offset {strided.offset} of"
-                f" {dtype} reach bytes {low}..{high} of a buffer of {self.nbytes} bytes"
-            )
-        if low == high:  # no element: any position inside will do
-            offset = low
-        for axis, extent in enumerate(shape):
-            if extent == 1:  # never stepped along, and may be too large for a C integer
-                strides[axis] = size
-        try:
-            return np.ndarray(shape, dtype, self._memory, self._start + offset, strides)
-        except (ValueError, OverflowError) as error:
-            raise LayoutError(
-                f"view: shape {shape} and strides {strided.strides} of {dtype}: {error}"
-            ) from None
+        self.share()
+        return self.run()
 
     def __array__(
         self, dtype: np.dtype[Any] | None = None, copy: bool | None = None
@@ -290,114 +170,140 @@ class Buffer:
         """Refuse: an address means nothing in a copy or in another process."""
         raise TypeError("a Buffer cannot be copied or pickled; copy or pickle its container")
 
+    # --- who reads ------------------------------------------------------------------------------
+
     def reading(self) -> Reading:
-        """Return the live `Reading` of this buffer, made if there is none."""
-        known = self._reading
-        live = known() if known is not None else None
-        if live is not None:
-            return live
-        fresh = Reading(self)
-        shared = self.shared
-        mark = weakref.ref(fresh, _shared_readings.discard if shared else None)
-        with _readings_lock:
-            known = self._reading
-            live = known() if known is not None else None
-            if live is not None:
-                return live
-            self._reading = mark
-            if shared:
-                _shared_readings.add(mark)
-        return fresh
+        """Return the current `Reading` of this buffer, made if there is none."""
+        with guard():
+            known = self._known()
+            if known is not None:
+                return known
+            fresh = Reading.of(self)
+            fresh.origin = weakref.ref(self)
+            if self.made is not None:
+                fresh.made = self.made
+            if self.shared or not COUNTS:
+                self._mark = weakref.ref(fresh, _shared_readings.discard)
+                _shared_readings.add(self._mark)
+            else:
+                self._reading = fresh
+            return fresh
+
+    def _known(self) -> Reading | None:
+        """Return the current reading; None if there is none."""
+        try:
+            return self._reading
+        except AttributeError:
+            mark: weakref.ref[Reading] | None = getattr(self, "_mark", None)
+        known = None if mark is None else mark()
+        # One that was moved or has expired is no longer this buffer's.
+        return known if known is not None and known.stale is None and known.is_same(self) else None
+
+    def is_read_by(self, reading: Reading) -> bool:
+        """Tell whether this is the buffer's current reading."""
+        with guard():
+            return self._known() is reading
 
     def share(self) -> None:
         """Note that the memory is given to others, who may lend it back as another buffer."""
         if self.shared:
             return
-        self.shared = True
-        with _readings_lock:
-            known = self._reading
-            live = known() if known is not None else None
-            if live is not None:
-                self._reading = weakref.ref(live, _shared_readings.discard)
-                _shared_readings.add(self._reading)
+        with guard():
+            self.shared = True
+            with contextlib.suppress(AttributeError):
+                self._mark = weakref.ref(self._reading, _shared_readings.discard)
+                _shared_readings.add(self._mark)
+                del self._reading
 
-    def pending(self) -> Reading | None:
-        """Return a live `Reading` of these bytes, or None if no expression refers to them."""
-        known = self._reading
-        if known is not None:
-            live = known()
-            if live is not None:
-                return live
-        if self.shared and _shared_readings:
-            return next(self._foreign_readings(), None)
-        return None
+    def is_awaited(self) -> bool:
+        """Tell whether any expression refers to these bytes."""
+        if self.shared and not _shared_readings:
+            return False
+        with guard():
+            if self.shared or not COUNTS:
+                return bool(self._live())
+            return hasattr(self, "_reading") and sys.getrefcount(self._reading) > ALONE
 
-    def is_read_elsewhere(self) -> bool:
-        """Tell whether another buffer with some of these bytes has a live `Reading`."""
-        return self.shared and next(self._foreign_readings(), None) is not None
-
-    def snapshot_readers(self) -> int:
-        """Keep the current bytes for every pending expression, before they are overwritten.
-
-        The live `Reading` is moved to a copy of the bytes and detached, so the next expression
-        written over this buffer gets a new one.
-
-        Returns
-        -------
-        int
-            Bytes copied; 0 if nothing was pending.
-        """
-        copied = 0
-        for reading in self._all_readings():
-            source = reading.buffer
-            kept = Buffer.allocate(source.nbytes)
-            np.copyto(kept.data, source.data)
-            kept._reading = source._detach()
-            reading.buffer = kept
-            counters.snapshots += 1
-            copied += source.nbytes
-        return copied
-
-    def invalidate_readers(self, reason: str) -> None:
-        """Mark every pending expression stale, for when its values cannot be kept.
+    def release(self, own: int = 0, which: int = 0) -> Reading | None:
+        """Let every expression that refers to these bytes keep them, before they are written.
 
         Parameters
         ----------
-        reason : str
-            What overwrote the bytes, for the message of `StaleOperandError`.
+        own, which : int
+            References to a reading, given by its ``id``, that belong to the expression about to be
+            written here, if nobody else holds that expression or a part of it that reads these
+            bytes.
+
+        Returns
+        -------
+        Reading or None
+            The reading of that expression, if it is the only one that refers to these bytes: it
+            still reads them here, and has to expire when they are written.  All others have moved
+            to copies.
+
+        Raises
+        ------
+        SizeError, MemoryError
+            If the bytes cannot be copied; nothing has changed then.
         """
-        for reading in self._all_readings():
-            reading.stale = reason
-            reading.buffer._detach()
+        with guard():
+            while self._moving:
+                guard().wait()
+            kept = None
+            readings = self._taken()
+            self._moving = self.special = True
+            try:
+                while readings:
+                    reading = readings.pop()
+                    held = own if id(reading) == which else 0
+                    count = sys.getrefcount(reading) - _TAKEN if COUNTS else held + 1
+                    if held and count == held:
+                        kept = reading
+                    elif count > 0:
+                        self._move(reading)
+            finally:
+                self._moving, self.made, self.special = False, None, self.readonly
+                guard().notify_all()
+            return kept
 
-    def _detach(self) -> weakref.ref[Reading] | None:
-        mark, self._reading = self._reading, None
-        if mark is not None:
-            _shared_readings.discard(mark)
-        return mark
+    def _taken(self) -> list[Reading]:
+        """Take the readings of these bytes away from their buffers."""
+        if self.shared or not COUNTS:
+            self._mark = _NOBODY
+            return self._live()
+        try:
+            taken = [self._reading]
+        except AttributeError:
+            return []
+        del self._reading
+        return taken
 
-    def _all_readings(self) -> list[Reading]:
-        known = self._reading
-        live = known() if known is not None else None
-        own = [] if live is None else [live]
-        if not self.shared:
-            return own
-        return own + list(self._foreign_readings())
-
-    def _foreign_readings(self) -> Iterator[Reading]:
-        """Live readings of other buffers that share bytes with this one."""
+    def _live(self) -> list[Reading]:
+        """Return the readings of all shared buffers that have bytes of this one."""
         end = self.address + self.nbytes
+        found = []
         for mark in _shared_readings.copy():  # callbacks may shrink the set meanwhile
             reading = mark()
-            if reading is None:
-                continue
-            other = reading.buffer
             if (
-                other is not self
-                and other.address < end
-                and self.address < other.address + other.nbytes
+                reading is not None
+                and reading.stale is None
+                and reading.address < end
+                and self.address < reading.address + reading.nbytes
             ):
-                yield reading
+                found.append(reading)
+        return found
+
+    def _move(self, reading: Reading) -> None:
+        """Move a reading to a copy; if that fails, nothing has changed."""
+        try:
+            reading.move()
+        except BaseException:
+            with guard():
+                if self.shared or not COUNTS:
+                    self._mark = weakref.ref(reading, _shared_readings.discard)
+                elif self._known() is None:
+                    self._reading = reading
+            raise
 
     def __repr__(self) -> str:
         kind = "borrowed" if self.owner is not None else "owned"
@@ -405,48 +311,26 @@ class Buffer:
         return f"<Buffer of {self.nbytes} bytes, {kind}{access}>"
 
 
-_Slab = tuple[Bytes, int, list[int]]  # memory, its address, free places in it
+_new = Buffer.__new__
+
+_NOBODY = weakref.ref(Reading.of(Buffer.allocate(0)))
 
 
-def _new_slab(lines: int) -> _Slab:
-    """Allocate a slab for buffers of ``lines`` cache lines; the lowest free place is last.
-
-    Two threads that find a slab used up at once each make one; the loser's is used for one
-    buffer and then dropped.
-    """
-    memory, start, address = aligned_bytes(_SLAB)
-    step = lines * ALIGNMENT
-    last = start + (_SLAB // step - 1) * step
-    return memory, address - start, list(range(last, start - 1, -step))
-
-
-_slabs: list[_Slab] = [(np.empty(0, _UINT8), 0, []) for _ in range(_SMALL // ALIGNMENT + 1)]
+def _measure() -> tuple[int, int]:
+    """Count the references of a reading as `Buffer.is_awaited` and `Buffer.release` see them."""
+    buffer = Buffer.allocate(0)
+    buffer._reading = Reading.of(buffer)
+    alone = sys.getrefcount(buffer._reading)
+    readings = [buffer._reading]
+    del buffer._reading
+    while readings:
+        reading = readings.pop()
+        taken = sys.getrefcount(reading)
+    return alone, taken
 
 
-def byte_reach(
-    shape: tuple[int, ...], strides: list[int], offset: int, itemsize: int
-) -> tuple[int, int]:
-    """Return the range ``[low, high)`` of bytes that a strided array touches.
-
-    All arguments are Python ints in bytes, so nothing wraps.  An array without elements
-    touches nothing: the range is empty and lies at 0.
-    """
-    low = high = offset
-    for extent, step in zip(shape, strides, strict=True):
-        if extent <= 0:
-            return 0, 0
-        if step < 0:
-            low += (extent - 1) * step
-        else:
-            high += (extent - 1) * step
-    return low, high + itemsize
-
-
-def _size_message(nbytes: int) -> str:
-    if nbytes < 0:
-        return f"allocate: got {nbytes} bytes; a size cannot be negative"
-    limit = min(settings.max_result_bytes, INT64_MAX)
-    return f"allocate: {nbytes} bytes asked for; the limit is {limit} bytes (max_result_bytes)"
+#: References to a reading that only its buffer holds, or that was just taken from it.
+ALONE, _TAKEN = _measure() if COUNTS else (0, 0)
 
 
 class _Range:

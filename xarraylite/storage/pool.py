@@ -8,21 +8,16 @@ same size class gets pages that are already there.
 A block is an ndarray over the raw memory whose base is a small `_Lease`.  Every view of the
 block, NumPy's included, keeps the lease alive; when the last one goes, ``_Lease.__del__``
 gives the raw memory back.  A finaliser can run at any allocation, on any thread, also while
-that thread is inside this module.  So nothing here ever waits for a lock: a release appends
-to an inbox (one atomic operation) and whoever gets the lock without waiting empties it; a
-request that cannot get the lock allocates afresh.
-
-After a fork the child forgets the kept blocks' lock and inbox (another thread may have held
-the lock at that moment); the kept blocks themselves are private copy-on-write memory and stay.
+that thread is inside this module, and so can a signal handler that raises, or forks.  So there is
+no lock: kept blocks are entries of a dictionary, and every change is one atomic operation on it.
+Who pops an entry has the block.  A forked child has the blocks as private copy-on-write memory.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
-import threading
-from collections import deque
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -146,23 +141,18 @@ class Pool:
         Most bytes kept.
     """
 
-    __slots__ = ("_inbox", "_kept", "_kept_bytes", "_lock", "limit")
+    __slots__ = ("_estimate", "_kept", "_numbers", "limit")
 
     def __init__(self, limit: int = POOL_LIMIT) -> None:
         self.limit = limit
-        self._kept: list[Bytes] = []
-        self.reset_lock()
+        self._kept: dict[int, Bytes] = {}
+        self._numbers = count()
+        self._estimate = 0  # bytes kept, or more where an interrupt fell between
 
     @property
     def kept_bytes(self) -> int:
         """Bytes held by blocks that nobody uses."""
-        return self._kept_bytes
-
-    def reset_lock(self) -> None:
-        """Start afresh from the kept blocks; a thread may have been at work here at a fork."""
-        self._kept_bytes = sum(raw.nbytes for raw in self._kept)
-        self._lock = threading.Lock()
-        self._inbox: deque[Bytes] = deque()
+        return sum(raw.nbytes for raw in self._kept.copy().values())
 
     def take(self, nbytes: int) -> tuple[Bytes, int, int]:
         """Return ``(memory, start, address)`` of a kept or new block, as `aligned_bytes`."""
@@ -183,51 +173,31 @@ class Pool:
         return memory, 0, address
 
     def give_back(self, raw: Bytes) -> None:
-        """Keep a block for the next request; called by finalisers, so it never waits."""
+        """Keep a block for the next request; called by finalisers."""
         if raw.nbytes <= self.limit:
-            self._inbox.append(raw)
-            self._settle(self.limit)
+            self._estimate += raw.nbytes
+            self._kept[next(self._numbers)] = raw
+            if self._estimate > self.limit:
+                self.trim(self.limit)
 
     def trim(self, keep: int = 0) -> None:
         """Give kept blocks back to the system until at most ``keep`` bytes are held."""
-        self._settle(keep, always=True)
+        kept = self._kept.copy()  # oldest first
+        total = sum(raw.nbytes for raw in kept.values())
+        for number, raw in kept.items():
+            if total <= keep:
+                break
+            self._kept.pop(number, None)  # unmapped when the copy goes
+            total -= raw.nbytes
+        self._estimate = total
 
     def _reuse(self, size: int) -> Bytes | None:
-        self._settle(self.limit)
-        if not self._kept or not self._lock.acquire(blocking=False):
-            return None
-        found: Bytes | None = None
-        try:
-            # At most limit / POOL_FROM = 512 entries; the newest is the warmest.
-            for i in range(len(self._kept) - 1, -1, -1):
-                if self._kept[i].nbytes == size:
-                    found = self._kept.pop(i)
-                    self._kept_bytes -= size
-                    break
-        finally:
-            self._lock.release()
-        return found
-
-    def _settle(self, limit: int, *, always: bool = False) -> None:
-        # The inbox is looked at again after every release of the lock: a thread that found the
-        # lock taken has appended before that, so its block is seen by the holder.
-        while (self._inbox or always) and self._lock.acquire(blocking=False):
-            dropped: list[Bytes] = []
-            try:
-                while self._inbox:
-                    raw = self._inbox.popleft()
-                    self._kept.append(raw)
-                    self._kept_bytes += raw.nbytes
-                while self._kept and self._kept_bytes > limit:
-                    self._kept_bytes -= self._kept[0].nbytes
-                    dropped.append(self._kept.pop(0))
-            finally:
-                self._lock.release()
-            dropped.clear()  # unmapped outside the lock
-            always = False
+        # At most limit / POOL_FROM = 512 entries; the newest is the warmest.
+        for number, raw in reversed(self._kept.copy().items()):
+            if raw.nbytes == size and self._kept.pop(number, None) is not None:
+                self._estimate -= size
+                return raw
+        return None
 
 
 pool = Pool()
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=pool.reset_lock)

@@ -1,0 +1,103 @@
+"""Elements, slices and fills that need no engine.
+
+Views of strided memory by integers and slices are arithmetic on a few integers; numbers are written
+through a NumPy array over the same memory, which a container makes once.  Everything else, and
+whatever is refused, takes the general way, which has the messages: each function says whether it
+did its part, and where it did not nothing has happened.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..expr.kind import NODE, leaf_of
+from ..layout.strided import row_major_strides
+from . import direct
+
+_new = object.__new__
+
+#: Elements up to which NumPy fills a slice as fast as a kernel would.
+_FEW = 1 << 14
+
+#: Numbers that NumPy stores in a dtype as we do, by the dtype's character.
+_STORED: dict[str, frozenset[type]] = {
+    "d": frozenset((float, int, np.float64)),
+    **dict.fromkeys("bhilqBHILQ", frozenset((int,))),
+    "?": frozenset((bool,)),
+}
+
+
+def part(of: Any, key: Any) -> Any:
+    """Return a view of what integers and slices select; None for any other index."""
+    kind = of._kind
+    if kind is NODE:
+        return None
+    items = key if key.__class__ is tuple else (key,)
+    shape = of._shape
+    steps = kind.strides or (row_major_strides(shape) if len(shape) > 1 else (1,))
+    count = len(items)
+    if count > len(shape):
+        return None
+    left: list[int] = []
+    paces: list[int] = []
+    start = 0
+    for item, extent, step in zip(items, shape, steps, strict=False):
+        if item.__class__ is int:
+            if item < 0:
+                item += extent
+            if not 0 <= item < extent:
+                return None
+            start += item * step
+        elif item.__class__ is slice:
+            try:
+                low, high, pace = item.indices(extent)
+            except (TypeError, ValueError):
+                return None
+            length = (high - low + pace - (1 if pace > 0 else -1)) // pace
+            if length <= 0:
+                return None
+            start += low * step
+            left.append(length)
+            paces.append(step * pace)
+        else:
+            return None
+    own = (*left, *shape[count:])
+    made = _new(of._view_class)
+    made._buffer, made._dtype, made._shape = of._buffer, of._dtype, own
+    made._start = of._start + start * of._dtype.itemsize
+    made._kind = leaf_of(of._dtype, own, (*paces, *steps[count:]))
+    return made
+
+
+def stored(to: Any, key: Any, value: Any) -> bool:
+    """Write one number to the elements that integers and slices select; tell whether it is done."""
+    kind = to._kind
+    if value.__class__ not in _STORED.get(to._dtype.char, ()) or kind.strides is not None:
+        return False
+    if kind is NODE or direct.waiting_for(to._buffer):
+        return False
+    if key.__class__ is tuple:
+        for item in key:
+            if item.__class__ is not int and item.__class__ is not slice:
+                return False
+    elif key.__class__ is not int and key.__class__ is not slice and key is not Ellipsis:
+        return False
+    try:
+        array = to._array
+    except AttributeError:
+        array = to._array = to._buffer.view(to._dtype, to._map)
+    if array.size > _FEW and key.__class__ is not int and key.__class__ is not tuple:
+        return False
+    try:
+        array[key] = value
+    except (IndexError, OverflowError, ValueError, TypeError):
+        return False
+    return True
+
+
+def number(of: Any) -> Any:
+    """Return the only element of strided memory as a Python scalar."""
+    array: Any = np.ndarray((), of._dtype, of._buffer._memory, of._buffer._start + of._start)
+    return array.item()

@@ -1,0 +1,184 @@
+"""The machine that code is made for: one description, for the compiler and for the key of its code.
+
+Code runs where it may use every instruction the compiler was allowed to.  So whatever the target
+machine is made from is part of the key under which code is stored, and both come from one
+place: `host` reads the processor and Numba's environment variables, `Host.target_machine` and
+`Host.parts` use nothing else.
+
+Numba's users steer its compiler by variables, and expect them to hold for us too, whose scalar
+bodies Numba compiles: ``NUMBA_CPU_NAME``, ``NUMBA_CPU_FEATURES``, ``NUMBA_ENABLE_AVX``,
+``NUMBA_OPT``, ``NUMBA_LOOP_VECTORIZE`` and ``NUMBA_SLP_VECTORIZE`` are honoured by Numba's own
+rules (``numba/core/config.py``, ``codegen.py``).  All its other variables, and the configuration
+file that it reads from the current directory, only go into the key: one that changes nothing costs
+a compilation, one that was overlooked would cost a wrong result.  Those that say where Numba keeps
+files, or what it prints, are left out.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from . import worker
+
+#: What the key leaves out: files, messages and threads, none of which reaches compiled code.
+_HARMLESS = frozenset(
+    {
+        "NUMBA_CACHE_DIR",
+        "NUMBA_CACHE_LOCATOR_CLASSES",
+        "NUMBA_COLOR_SCHEME",
+        "NUMBA_DEVELOPER_MODE",
+        "NUMBA_DISABLE_JIT",
+        "NUMBA_DISABLE_PERFORMANCE_WARNINGS",
+        "NUMBA_FULL_TRACEBACKS",
+        "NUMBA_FUNCTION_CACHE_SIZE",
+        "NUMBA_NUM_THREADS",
+        "NUMBA_SHOW_HELP",
+        "NUMBA_THREADING_LAYER",
+        "NUMBA_THREADING_LAYER_PRIORITY",
+    }
+)
+
+#: Read by Numba from the current directory.
+_FILE = Path(".numba_config.yaml")
+
+#: Processors on which Numba does not use AVX unless it is told to.
+_WITHOUT_AVX = frozenset({"corei7-avx", "core-avx-i", "sandybridge", "ivybridge", "nocona"})
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What code is made for.
+
+    Attributes
+    ----------
+    triple, cpu, features : str
+        As LLVM writes them; the features say which instructions may be used.
+    opt : int
+        Level of optimisation, 0 to 3.
+    loop_vectorize, slp_vectorize : bool
+        Whether the two vectorisers run.
+    llvm : str
+        Versions of the compiler.
+    others : str
+        Numba's other settings.
+    """
+
+    triple: str
+    cpu: str
+    features: str
+    opt: int
+    loop_vectorize: bool
+    slp_vectorize: bool
+    llvm: str
+    others: str
+
+    @property
+    def fuses(self) -> bool:
+        """Whether a multiply-add may be one instruction (all 64-bit ARM processors have it)."""
+        return "+fma" in self.features.split(",") or self.triple.startswith("aarch64")
+
+    def parts(self) -> tuple[str, ...]:
+        """Return everything, as parts of a key (`store.cache_key`)."""
+        return (
+            self.triple,
+            self.cpu,
+            self.features,
+            f"opt={self.opt} loop={self.loop_vectorize} slp={self.slp_vectorize}",
+            self.llvm,
+            self.others,
+        )
+
+    def target_machine(self) -> Any:
+        """Return a new ``llvmlite.binding.TargetMachine``; to be called on the worker.
+
+        Its code may lie anywhere in memory and calls the process's functions at full distance.
+        """
+        binding = llvm()
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        return binding.Target.from_triple(self.triple).create_target_machine(
+            cpu=self.cpu, features=self.features, opt=self.opt, codemodel="jitdefault", jit=True
+        )
+
+
+@cache
+def llvm() -> Any:
+    """Import LLVM's bindings, which takes half as long as NumPy, when they are first needed."""
+    return importlib.import_module("llvmlite.binding")
+
+
+def host() -> Host:
+    """Return what code is made for, as the environment has it now; any thread may ask."""
+    variables, file = _variables(), _file()
+    found = _known.get((variables, file))
+    if found is None:
+        found = worker.run(lambda: _described(variables, file))
+        _known[variables, file] = found
+    return found
+
+
+_known: dict[tuple[tuple[tuple[str, str], ...], bytes], Host] = {}
+
+
+def _variables() -> tuple[tuple[str, str], ...]:
+    named = [item for item in os.environ.items() if item[0].startswith("NUMBA_")]
+    return tuple(sorted(item for item in named if item[0] not in _HARMLESS))
+
+
+def _file() -> bytes:
+    try:
+        return _FILE.read_bytes()
+    except OSError:  # usually there is none
+        return b""
+
+
+def _described(variables: tuple[tuple[str, str], ...], file: bytes) -> Host:
+    binding = llvm()
+    environ = dict(variables)
+
+    def take(name: str, read: Callable[[str], Any], default: Any) -> Any:
+        text = environ.pop(f"NUMBA_{name}", None)
+        try:
+            return default if text is None else read(text)
+        except ValueError:  # Numba, too, takes the default, and warns when it is imported
+            return default
+
+    cpu = take("CPU_NAME", str, binding.get_host_cpu_name())
+    avx = take("ENABLE_AVX", int, cpu not in _WITHOUT_AVX)
+    features = take("CPU_FEATURES", str, "" if cpu.lower() == "generic" else None)
+    return Host(
+        triple=binding.get_process_triple(),
+        cpu=cpu,
+        features=_features(binding, bool(avx)) if features is None else features,
+        opt=take("OPT", _level, 3),
+        loop_vectorize=bool(take("LOOP_VECTORIZE", int, 1)),
+        slp_vectorize=bool(take("SLP_VECTORIZE", int, 0)),
+        llvm=f"{importlib.import_module('llvmlite').__version__} {binding.llvm_version_info}",
+        others=repr((sorted(environ.items()), file)),
+    )
+
+
+def _level(text: str) -> int:
+    if text == "max":
+        return 3
+    if text not in ("0", "1", "2", "3"):
+        raise ValueError
+    return int(text)
+
+
+def _features(binding: Any, avx: bool) -> str:
+    try:
+        features = binding.get_host_cpu_features()
+    except RuntimeError:  # a processor that LLVM does not know
+        return ""
+    if not avx:
+        for name in features:
+            if name.startswith("avx"):
+                features[name] = False
+    return str(features.flatten())
