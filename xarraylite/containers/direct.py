@@ -15,7 +15,7 @@ from typing import Any
 
 from .._config import settings
 from ..engine import direct
-from ..engine.direct import leaves_of
+from ..engine.direct import Direct, leaves_of
 from ..engine.evaluate import uses_reference
 from ..engine.run import PARALLEL_FROM
 from ..expr.kind import NODE, Kind, Operands
