@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..expr.kind import Kind, node_of, row_major, twins
-from ..expr.node import Leaf, Reduce
+from ..expr.node import Node, Reduce
 from ..ops.reductions import Reduction
 from ..storage.buffer import Buffer
 from ..storage.reading import Reading
@@ -174,7 +174,7 @@ def _is_row(leaf: Kind, rank: int) -> bool:
     return leaf.scalar or leaf.rank == 0 or (leaf.strides is None and leaf.rank == rank)
 
 
-def _sample(kind: Kind, body: Kind) -> Leaf | Reduce:
+def _sample(kind: Kind, body: Kind) -> Node:
     """Return an expression of a kind over memory that does not exist."""
     operands: list[object] = [(2,) * body.rank] if body is not kind else []
     for number, leaf in enumerate(leaves_of(body)):
@@ -184,7 +184,7 @@ def _sample(kind: Kind, body: Kind) -> Leaf | Reduce:
             reading = Reading.of(_NOWHERE)
             reading.address = (number + 1) << 40  # apart from all others
             operands.extend((reading, 0))
-    return node_of(kind, (2,) * kind.rank, operands)  # type: ignore[return-value]
+    return node_of(kind, (2,) * kind.rank, tuple(operands))
 
 
 _NOWHERE = Buffer.allocate(0)
