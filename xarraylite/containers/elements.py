@@ -31,43 +31,51 @@ _STORED: dict[str, frozenset[type]] = {
 
 def part(of: Any, key: Any) -> Any:
     """Return a view of what integers and slices select; None for any other index."""
-    kind = of._kind
-    if kind is NODE:
-        return None
-    items = key if key.__class__ is tuple else (key,)
-    shape = of._shape
-    steps = kind.strides or (row_major_strides(shape) if len(shape) > 1 else (1,))
-    count = len(items)
-    if count > len(shape):
-        return None
+    kind, shape = of._kind, of._shape
+    steps = kind.strides
+    if steps is None:
+        if kind is NODE:
+            return None
+        steps = row_major_strides(shape) if len(shape) > 1 else (1,) * len(shape)
+    if key.__class__ is tuple:
+        if len(key) > len(shape):
+            return None
+    else:
+        key = (key,)
     left: list[int] = []
     paces: list[int] = []
     start = 0
-    for item, extent, step in zip(items, shape, steps, strict=False):
+    for item, extent, step in zip(key, shape, steps, strict=False):
         if item.__class__ is int:
             if item < 0:
                 item += extent
             if not 0 <= item < extent:
                 return None
             start += item * step
-        elif item.__class__ is slice:
-            try:
-                low, high, pace = item.indices(extent)
-            except (TypeError, ValueError):
-                return None
-            length = (high - low + pace - (1 if pace > 0 else -1)) // pace
-            if length <= 0:
-                return None
-            start += low * step
-            left.append(length)
-            paces.append(step * pace)
-        else:
+            continue
+        if item.__class__ is not slice:
             return None
-    own = (*left, *shape[count:])
+        try:
+            low, high, pace = item.indices(extent)
+        except (TypeError, ValueError):
+            return None
+        if pace == 1:
+            length = high - low
+        else:
+            length = (high - low + pace - (1 if pace > 0 else -1)) // pace
+        if length <= 0:
+            return None
+        start += low * step
+        left.append(length)
+        paces.append(step * pace)
+    count = len(key)
     made = _new(of._view_class)
-    made._buffer, made._dtype, made._shape = of._buffer, of._dtype, own
+    made._buffer, made._dtype = of._buffer, of._dtype
+    made._shape = own = (*left, *shape[count:]) if count < len(shape) else tuple(left)
     made._start = of._start + start * of._dtype.itemsize
-    made._kind = leaf_of(of._dtype, own, (*paces, *steps[count:]))
+    if count < len(shape):
+        paces.extend(steps[count:])
+    made._kind = leaf_of(of._dtype, own, tuple(paces))
     return made
 
 

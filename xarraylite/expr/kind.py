@@ -286,9 +286,9 @@ class _Builder:
             place = Strided(own, strides_of(kind, own), operands[start + 1] // kind.dtype.itemsize)
             return Leaf(own, kind.dtype, operands[start], place)
         args = []
-        for arg in kind.args:
-            args.append(self.build(arg, own, start))
-            start += arg.items
+        for part in kind.args:
+            args.append(self.build(part, own, start))
+            start += part.items
         return Elementwise(own, kind.dtype, kind.op, tuple(args))
 
 
