@@ -65,6 +65,8 @@ class Kind:
         Number of operations, shared ones counted each time.
     table : dict
         Next kinds, by what leads there.
+    places : dict
+        Of a leaf: all leaves of its dtype, by rank if they are row-major, else by strides.
     fresh : object
         The program that evaluates into new memory; None as long as it is not known, False if
         there is none.
@@ -78,6 +80,7 @@ class Kind:
         "fresh",
         "items",
         "op",
+        "places",
         "rank",
         "scalar",
         "strides",
@@ -105,8 +108,31 @@ class Kind:
         self.items = items
         self.weight: int = 1 + sum([arg.weight for arg in args])
         self.table: dict[Any, Any] = {}
+        self.places: dict[Any, Kind] = {}
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
+
+    def beside(self, shape: Shape, strides: Shape) -> Kind:
+        """Return the kind of other elements in memory of this leaf's dtype."""
+        expected, k = 1, len(shape)
+        while k:
+            k -= 1
+            extent = shape[k]
+            if extent != 1:
+                if strides[k] != expected and 0 not in shape:
+                    known = self.places.get(strides)
+                    return self._strided(strides) if known is None else known
+                expected *= extent
+        known = self.places.get(len(shape))
+        return row_major(self.dtype, len(shape)) if known is None else known
+
+    def _strided(self, strides: Shape) -> Kind:
+        if len(self.places) >= _LIMIT:
+            self.places.clear()
+        made = Kind(None, (), self.dtype, len(strides), 2, strides)
+        made.places = self.places
+        self.places[strides] = made
+        return made
 
     def learn(self, key: object, entry: object) -> None:
         """Remember where ``key`` leads."""
@@ -128,10 +154,14 @@ class Kind:
         return f"{self.dtype.name}{'' if self.scalar else f'[rank {self.rank}{place}]'}"
 
 
+
 #: The kind of expressions that have none; its table stays empty.
 NODE = Kind(None, (), np.dtype(np.float64), 0, 0)
 
 _kinds: dict[object, Kind] = {}
+
+#: Leaves of each dtype, by rank if they are row-major, else by strides.
+_places: dict[DType, dict[Any, Kind]] = {}
 
 
 def _interned(key: object, *parts: Any) -> Kind:
@@ -145,7 +175,12 @@ def _interned(key: object, *parts: Any) -> Kind:
 
 def row_major(dtype: DType, rank: int) -> Kind:
     """Return the kind of row-major memory."""
-    return _interned((dtype, rank), None, (), dtype, rank, 2)
+    made = _interned((dtype, rank), None, (), dtype, rank, 2)
+    places = _places.setdefault(dtype, made.places)
+    if made.places is not places or rank not in places:
+        made.places = places
+        places[rank] = made
+    return made
 
 
 def leaf(dtype: DType, place: Strided) -> Kind:
@@ -155,17 +190,7 @@ def leaf(dtype: DType, place: Strided) -> Kind:
 
 def leaf_of(dtype: DType, shape: Shape, strides: Shape) -> Kind:
     """Return the kind of elements of a shape that lie with strides."""
-    rank, expected = len(shape), 1
-    for k in range(rank - 1, -1, -1):
-        extent = shape[k]
-        if extent != 1:
-            if strides[k] != expected and 0 not in shape:
-                known = _kinds.get((dtype, strides))
-                if known is not None:
-                    return known
-                return _interned((dtype, strides), None, (), dtype, rank, 2, strides)
-            expected *= extent
-    return _kinds.get((dtype, rank)) or row_major(dtype, rank)
+    return row_major(dtype, len(shape)).beside(shape, strides)
 
 
 def scalar(dtype: DType) -> Kind:
