@@ -45,7 +45,8 @@ def part(of: Any, key: Any) -> Any:
     own: tuple[int, ...] = ()
     paces: tuple[int, ...] = ()
     start = 0
-    for item, extent, step in zip(key, shape, steps):  # noqa: B905  # the key may be shorter
+    item: Any
+    for item, extent, step in zip(key, shape, steps, strict=False):
         if item.__class__ is slice:
             low: Any = item.start
             high: Any = item.stop
@@ -62,7 +63,8 @@ def part(of: Any, key: Any) -> Any:
                 if found is None:
                     return None
                 low, length, pace = found
-                step, start = step * pace, start + low * step - low * step * pace
+                start += low * step
+                low, step = 0, step * pace
             if length <= 0:
                 return None
             start += low * step
