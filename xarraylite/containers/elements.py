@@ -51,7 +51,7 @@ def part(of: Any, key: Any) -> Any:
             low: Any = item.start
             high: Any = item.stop
             if item.step is None and low.__class__ in _BOUNDS and high.__class__ in _BOUNDS:
-                low = 0 if low is None else low if low >= 0 else low + extent
+                low = 0 if low is None else (low if low >= 0 else low + extent)
                 high = extent if high is None else high if high >= 0 else high + extent
                 if high > extent:
                     high = extent

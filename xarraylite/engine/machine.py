@@ -15,7 +15,7 @@ import ctypes
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from . import worker
@@ -44,13 +44,13 @@ class Code:
     run: Callable[[int], int]
 
 
-@lru_cache(maxsize=8)
+@cache
 def _machine(made_for: Host) -> Any:
     """Return LLVM's code generator."""
     return made_for.target_machine()
 
 
-@lru_cache(maxsize=8)
+@cache
 def _linker(made_for: Host) -> Any:
     """Return LLVM's just-in-time linker."""
     return llvm().create_lljit_compiler(_machine(made_for))
