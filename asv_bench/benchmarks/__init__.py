@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,6 +58,8 @@ class Comparison(ABC):
     title = ""
     # How many times as fast as NumPy the case has to be; None where it is only tracked.
     wanted: float | None = None
+    # The most that another tracked number may be, by its name without ``track_``.
+    limit: tuple[str, float] | None = None
 
     @abstractmethod
     def setup(self) -> None:
@@ -88,45 +88,29 @@ class Comparison(ABC):
 
     def compare(self) -> Times:
         """Run both sides in turn and return the median time of each."""
-        numbers = [_repeats(side) for side in (self.xarraylite, self.numpy)]
+        numbers = [self.repeats(side) for side in (self.xarraylite, self.numpy)]
         taken: tuple[list[float], list[float]] = ([], [])
         for _ in range(self.rounds):
             for times, number, side in zip(
                 taken, numbers, (self.xarraylite, self.numpy), strict=True
             ):
-                times.append(_seconds(side, number))
+                times.append(self.seconds(side, number))
         return Times(median(taken[0]), median(taken[1]))
 
     def track_ratio(self) -> float:
         """What asv records."""
         return self.compare().ratio
 
+    def seconds(self, side: Callable[[], object], number: int) -> float:
+        """Seconds of one call of a side, on average over a number of calls."""
+        start = perf_counter()
+        for _ in range(number):
+            side()
+        return (perf_counter() - start) / number
 
-def _seconds(side: Callable[[], object], number: int) -> float:
-    start = perf_counter()
-    for _ in range(number):
-        side()
-    return (perf_counter() - start) / number
-
-
-def _repeats(side: Callable[[], object]) -> int:
-    """How many calls fill a round; the calls made to find out also warm the side up."""
-    number = 1
-    while (once := _seconds(side, number)) * number < MIN_ROUND_SECONDS:
-        number = max(2 * number, math.ceil(MIN_ROUND_SECONDS / max(once, 1e-9)))
-    return number
-
-
-def run_python(code: str, **environ: str) -> str:
-    """Run code in a fresh process and return what it printed; its errors are ours."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, **environ},
-    )
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr)
-    return done.stdout.strip()
+    def repeats(self, side: Callable[[], object]) -> int:
+        """How many calls fill a round; the calls made to find out also warm the side up."""
+        number = 1
+        while (once := self.seconds(side, number)) * number < MIN_ROUND_SECONDS:
+            number = max(2 * number, math.ceil(MIN_ROUND_SECONDS / max(once, 1e-9)))
+        return number
