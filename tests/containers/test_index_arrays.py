@@ -11,7 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests.shape.changing import changing
-from xarraylite.containers.expression import index_leaf
+from xarraylite.containers.gathers import index_leaf
 from xarraylite.storage.arrays import read
 
 REFUSED: dict[str, tuple[Any, str]] = {
@@ -73,7 +73,7 @@ def test_a_container_that_changes_after_the_check(monkeypatch: pytest.MonkeyPatc
     e = a[index]
     a[index] = [7, 8]
     monkeypatch.undo()
-    assert read(leaf.reading.buffer, leaf.dtype, leaf.map).tolist() == [0, 1]
+    assert read(leaf.reading, leaf.dtype, leaf.map).tolist() == [0, 1]
     assert xl.eval(e).tolist() == [1, 2]
     assert a.tolist() == [7, 8]
 
@@ -96,7 +96,7 @@ def test_an_array_that_another_thread_changes() -> None:
                 leaf = index_leaf(index, 3)
             except xl.IndexRangeError:
                 continue
-            positions = read(leaf.reading.buffer, leaf.dtype, leaf.map)
+            positions = read(leaf.reading, leaf.dtype, leaf.map)
             assert 0 <= positions.min() <= positions.max() < 3
     finally:
         stop.set()

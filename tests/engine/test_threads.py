@@ -359,13 +359,13 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
 FORK_WITH_LOCKS = """
 import os, threading, warnings
 import xarraylite as xl
-from xarraylite.engine import evaluate, kernel
-from xarraylite.storage import buffer
+from xarraylite.engine import evaluate
+from xarraylite.storage import reading
 warnings.simplefilter("ignore", DeprecationWarning)
 xl.config(engine="compiled", threads=2)
 a = xl.ones(5)
 xl.eval(a + 1)
-locks = [evaluate._lock, kernel._llvm_lock, kernel.kernels._mutex, buffer._readings_lock]
+locks = [evaluate._lock, reading.guard()]
 held, leave = threading.Event(), threading.Event()
 
 def hold():

@@ -23,8 +23,8 @@ from xarraylite._errors import DTypeError, LayoutError, SizeError
 from xarraylite.layout.strided import Strided
 from xarraylite.storage.buffer import Buffer
 from xarraylite.storage.memory import byte_reach
-from xarraylite.storage.reading import LateReading, Reading, pinned
 from xarraylite.storage.pool import POOL_FROM, counters
+from xarraylite.storage.reading import LateReading, Reading, pinned
 
 F8 = np.dtype("f8")
 SIZES = (0, 1, 63, 64, 65, 127, 128, 511, 512, 513, 4096, POOL_FROM - 1, POOL_FROM, POOL_FROM + 1)

@@ -16,7 +16,8 @@ from ..layout.spec import ArraySpec
 from ..layout.strided import DYNAMIC, Strided
 from ..layout.tiled import Map, TiledMap
 from ..shape.broadcast import as_shape
-from ..storage.buffer import Buffer, byte_reach
+from ..storage.buffer import Buffer
+from ..storage.memory import byte_reach
 from ..storage.overlap import Span, self_overlaps
 from .convert import LayoutLike, layout_of
 from .operands import HasNode, borrowed
@@ -89,9 +90,9 @@ def adapt(
     if plain and isinstance(buffer, memoryview) and not (buffer.ndim == 1 and buffer.c_contiguous):
         buffer = np.asarray(buffer)
     if plain and isinstance(buffer, np.ndarray):
-        memory, place, kind = borrowed(buffer, "adapt")
-        _refuse_overlap(memory, place, kind)
-        return XArray._own(memory, place, kind, DYNAMIC)
+        memory, own, kind = borrowed(buffer, "adapt")
+        _refuse_overlap(memory, own, kind)
+        return XArray._own(memory, own, kind, DYNAMIC)
     memory = Buffer.borrow(_flat(buffer))
     kind = _dtype_of(buffer, dtype)
     extents = _extents(memory, kind, offset) if shape is None else as_shape(shape, "adapt")

@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError, warn_caller
 from .._config import settings
+from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError, warn_caller
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
 from ..engine import evaluate as engine
@@ -58,9 +58,7 @@ class Writable(Protocol):
     def summary(self) -> str: ...
 
 
-def write(
-    destination: Writable, node: Node, value: object, held: bool, noalias: bool
-) -> None:
+def write(destination: Writable, node: Node, value: object, held: bool, noalias: bool) -> None:
     """Write ``node`` into a container's memory by the view rule.
 
     Parameters

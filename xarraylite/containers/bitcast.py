@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from .._errors import LayoutError
 from ..dtypes.names import DType, dtype_name
@@ -24,9 +25,9 @@ def bitcast_of(
     LayoutError
         Unless every element keeps its place and its width, and the memory its size and space.
     """
-    wanted = ArraySpec.parse(spec) if isinstance(spec, str) else spec
-    if not (wanted.is_array and wanted.is_static):
-        raise LayoutError(f"bitcast: {wanted} is not the spec of one array of a fixed shape")
+    wanted: Any = ArraySpec.parse(spec) if isinstance(spec, str) else spec
+    if not isinstance(wanted, ArraySpec) or not (wanted.is_array and wanted.is_static):
+        raise LayoutError(f"bitcast: {wanted!s} is not the spec of one array of a fixed shape")
     source, target = [s.layout or Layout.row_major(s.rank) for s in (mine, wanted)]
     before, dtype = mine.dtype, wanted.dtype
     same = before.itemsize == dtype.itemsize and source.memory_space == target.memory_space

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
@@ -29,14 +28,17 @@ from ..storage.arrays import read
 from ..storage.arrays import write as write_elements
 from ..storage.buffer import Buffer
 from ..storage.reading import Reading
-from . import direct, elements, products, tracing
+from . import direct, elements, products
+from .arithmetic import binary, unary
 from .assign import check_update, check_writable, converted, node_of, write
 from .convert import LayoutLike, is_quick, store
-from .expression import NumpyArray, XExpression, again, key_of, written
+from .expression import NumpyArray, XExpression, written
 from .gathers import gather, index_leaf, is_index_array
 from .inplace import InPlace
+from .labelled import XLabelled
 from .labelled_write import assign_labelled
-from .operands import NUMBERS, as_item, as_node, ends, is_operand
+from .learning import key_of
+from .operands import NUMBERS, as_node
 from .readers import HELD_ASSIGN, HELD_SETITEM, protect
 from .representation import container_repr
 from .tracing import reading_of
@@ -44,76 +46,7 @@ from .tracing import reading_of
 DType = np.dtype[Any]
 
 
-_new = object.__new__
-
-
-def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return an operator's method and its reflected method; as those of expressions."""
-    back = object()
-
-    def forward(self: XContainer, other: Any) -> Any:
-        try:
-            mine = (self._buffer._reading, self._start)
-            if other.__class__ in NUMBERS:
-                kind, low, high = self._kind.table[op, other.__class__]
-                operands = (*mine, as_item(other, low, high))
-                shape = self._shape
-            else:
-                kind = self._kind.table[op, other._kind]
-                if other.__class__ is XExpression:
-                    operands = mine + other._operands
-                else:
-                    operands = (*mine, other._buffer._reading, other._start)
-                shape = self._shape
-                if shape != other._shape:
-                    shape = ends(shape, other._shape)
-            if tracing.running:
-                raise KeyError
-        except (KeyError, AttributeError):
-            if not is_operand(other):
-                return NotImplemented
-            return again((op, key_of(other)), op, self, other)
-        made = _new(XExpression)
-        made._kind, made._shape, made._operands = kind, shape, operands
-        return made
-
-    def reflected(self: XContainer, other: Any) -> Any:
-        try:
-            kind, low, high = self._kind.table[back, other.__class__]
-            operands = (as_item(other, low, high), self._buffer._reading, self._start)
-            if tracing.running:
-                raise KeyError
-        except (KeyError, AttributeError):
-            if not is_operand(other):
-                return NotImplemented
-            return again((back, other.__class__), op, other, self)
-        made = _new(XExpression)
-        made._kind, made._shape, made._operands = kind, self._shape, operands
-        return made
-
-    return forward, reflected
-
-
-def _unary(op: Op) -> Callable[..., Any]:
-    """Return an operator's method."""
-    key = (op,)
-
-    def method(self: XContainer) -> XExpression:
-        try:
-            kind = self._kind.table[key]
-            operands = (self._buffer._reading, self._start)
-            if tracing.running:
-                raise KeyError
-        except (KeyError, AttributeError):
-            return again(key, op, self)
-        made = _new(XExpression)
-        made._kind, made._shape, made._operands = kind, self._shape, operands
-        return made
-
-    return method
-
-
-class XContainer(XExpression, InPlace, binary=_binary, unary=_unary):
+class XContainer(XExpression, InPlace, binary=binary, unary=unary):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     What a strided container needs to become part of an expression is at hand: its kind, its shape,
@@ -142,7 +75,7 @@ class XContainer(XExpression, InPlace, binary=_binary, unary=_unary):
     @classmethod
     def _wrap(cls, buffer: Buffer, layout: Map, dtype: DType) -> XContainer:
         """Return a container over existing memory, unchecked."""
-        self = _new(cls)
+        self = cls.__new__(cls)
         self._lie(buffer, layout, dtype)
         return self
 
@@ -390,9 +323,15 @@ class XContainer(XExpression, InPlace, binary=_binary, unary=_unary):
 
     # --- views --------------------------------------------------------------------------------
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str) -> XLabelled: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> XExpression: ...
+
+    def __getitem__(self, key: Any) -> XExpression | XLabelled:
         """Return a view of the elements that ``key`` selects; see `XExpression`."""
-        found = elements.part(self, key)
+        found: XExpression | None = elements.part(self, key)
         return super().__getitem__(key) if found is None else found
 
     def item(self) -> Any:

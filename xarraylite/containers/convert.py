@@ -79,7 +79,11 @@ def layout_of(
                 f"{operation}: strides {tuple(strides)} cannot be given with the static layout "
                 f"{order}; use layout='dynamic'"
             )
-        return check_strides(shape, tuple(map(operator.index, strides)), operation), DYNAMIC
+        try:
+            steps = tuple(map(operator.index, strides))
+        except TypeError:
+            raise LayoutError(f"{operation}: strides must be integers, got {strides!r}") from None
+        return check_strides(shape, steps, operation), DYNAMIC
     if isinstance(order, Layout):
         return map_of(order, shape, dtype, operation), order
     if order is COLUMN_MAJOR:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from .._config import settings
 from ..engine import direct
-from ..engine.direct import Direct, leaves_of
+from ..engine.direct import leaves_of
 from ..engine.evaluate import uses_reference
 from ..engine.run import PARALLEL_FROM
 from ..expr.kind import NODE, Kind, Operands
@@ -27,17 +28,11 @@ from ..storage.slabs import take
 from . import tracing
 from .operands import NUMBERS, as_item
 
-if TYPE_CHECKING:
-    from .assign import Writable
-    from .container import XContainer
-    from .xarray import XArray
-    from .expression import XExpression
-
 _new = object.__new__
 _count = sys.getrefcount
 
 
-def evaluated(cls: type[XArray], kind: Kind, shape: Shape, operands: Operands) -> XArray | None:
+def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
     """Return an expression's values in a new container of a class; None if it is not done.
 
     In the place of a reading may stand a buffer, to read what it holds now.
@@ -74,7 +69,7 @@ def evaluated(cls: type[XArray], kind: Kind, shape: Shape, operands: Operands) -
     return made
 
 
-def assigned(to: XContainer, e: XExpression, held: bool) -> bool:
+def assigned(to: Any, e: Any, held: bool) -> bool:
     """Assign an expression of the container's shape; tell whether it is done."""
     program: Any = e._kind.writes.get(to._kind)
     if not program or to._shape != e._shape or settings.engine == "reference":
@@ -86,10 +81,11 @@ def assigned(to: XContainer, e: XExpression, held: bool) -> bool:
     return program.call(buffer.address + to._start, to._shape, *operands) is None
 
 
-def updated(to: XContainer, op: Op, value: Any, held: bool) -> bool:
+def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
     if tracing.running or settings.engine == "reference":
         return False
+    operands: Operands
     buffer, cls, own = to._buffer, value.__class__, 0
     try:
         # What is read at once needs no reading: its buffer stands for it.
@@ -125,7 +121,7 @@ def waiting_for(buffer: Buffer) -> int:
         return 0
 
 
-def wrote(to: Writable, node: Node, value: object) -> bool:
+def wrote(to: Any, node: Node, value: object) -> bool:
     """Write a node of the destination's shape and dtype, once readers are safe; tell whether done.
 
     The program is remembered for expressions of the same kind as ``value``.

@@ -8,16 +8,13 @@ did its part, and where it did not nothing has happened.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..expr.kind import NODE, leaf_of
 from ..layout.strided import row_major_strides
 from . import direct
-
-if TYPE_CHECKING:
-    from .container import XContainer
 
 _new = object.__new__
 
@@ -32,7 +29,7 @@ _STORED: dict[str, frozenset[type]] = {
 }
 
 
-def part(of: XContainer, key: Any) -> XContainer | None:
+def part(of: Any, key: Any) -> Any:
     """Return a view of what integers and slices select; None for any other index."""
     kind = of._kind
     if kind is NODE:
@@ -74,7 +71,7 @@ def part(of: XContainer, key: Any) -> XContainer | None:
     return made
 
 
-def stored(to: XContainer, key: Any, value: Any) -> bool:
+def stored(to: Any, key: Any, value: Any) -> bool:
     """Write one number to the elements that integers and slices select; tell whether it is done."""
     kind = to._kind
     if value.__class__ not in _STORED.get(to._dtype.char, ()) or kind.strides is not None:
@@ -100,9 +97,7 @@ def stored(to: XContainer, key: Any, value: Any) -> bool:
     return True
 
 
-def number(of: XContainer) -> Any:
+def number(of: Any) -> Any:
     """Return the only element of strided memory as a Python scalar."""
     array: Any = np.ndarray((), of._dtype, of._buffer._memory, of._buffer._start + of._start)
     return array.item()
-
-

@@ -15,7 +15,6 @@ import numpy as np
 
 from .._errors import NotWritableError
 from ..dtypes.names import as_dtype, dtype_name, kind
-from ..dtypes.promotion import int_bounds
 from ..engine import evaluate as engine
 from ..expr import build
 from ..expr.build import describe
@@ -32,9 +31,11 @@ from ..storage.reading import Reading
 from . import direct, products, tracing
 from .gathers import gather, is_index_array
 from .labelled import XLabelled
+from .learning import key_of, learn
 from .namespace import namespace
 from .operands import NUMBERS, HasNode, Lifted, as_item, as_node, as_operand, ends, is_operand
 from .operators import Operators, unpicklable
+from .ufuncs import ufunc_table
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -51,13 +52,6 @@ def apply(op: Op, *operands: object) -> XExpression:
     if len(operands) == 2:
         return written((op, key_of(operands[1])), op, *operands)
     return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
-
-
-def key_of(operand: object) -> object:
-    """Return what stands for an operand in a key of a kind's table."""
-    if isinstance(operand, XExpression):
-        return operand._kind
-    return operand.__class__
 
 
 def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
@@ -101,43 +95,6 @@ def again(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     return made
 
 
-def learn(
-    key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: XExpression
-) -> None:
-    """Remember where an operation leads, where its result has all operands one after the other."""
-    own = next((x for x in operands if isinstance(x, XExpression)), None)
-    if own is None:
-        return
-    numbers = [x for x in operands if x.__class__ in NUMBERS]
-    if not numbers:
-        items = [x.kind_items() for x in operands if isinstance(x, XExpression)]
-        if len(items) == len(operands) and made._kind.items == sum(items):
-            own._kind.learn(key, made._kind)
-        return
-    if len(operands) != 2 or (op.scalars is not None and type(numbers[0]) is not float):
-        return
-    if op is OPS["pow"] or made._kind.items != own.kind_items() + 1:
-        return
-    leaf = _scalar_of(made._kind, operands[0] is not own)
-    if leaf is not None:
-        own._kind.learn(key, (made._kind, *_range(leaf)))
-
-
-def _scalar_of(kind: Kind, first: bool) -> Kind | None:
-    """Return the kind of an operation's first or last operand, if it is a scalar."""
-    leaf = kind.args[0 if first else -1]
-    while leaf.args:  # converted
-        leaf = leaf.args[0]
-    return leaf if leaf.scalar else None
-
-
-def _range(leaf: Kind) -> tuple[int, int] | tuple[None, None]:
-    """Return the least and greatest value of an integer scalar; None for floats."""
-    if leaf.dtype.kind == "f":
-        return None, None
-    return (0, 1) if leaf.dtype.kind == "b" else int_bounds(leaf.dtype)
-
-
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
     if not isinstance(x, XExpression) or tracing.running:
@@ -149,13 +106,6 @@ def folded(op: Reduction, x: object) -> XExpression | None:
     made = _new(XExpression)
     made._kind, made._shape, made._operands = kind, (), (shape, *x.now())
     return made
-
-
-def learn_fold(op: Reduction, x: object, made: object) -> None:
-    """Remember where a fold over all dimensions leads."""
-    if isinstance(x, XExpression) and isinstance(made, XExpression):
-        if x._shape and made._kind.items == x.kind_items() + 1 and x._kind is not NODE:
-            x._kind.learn(op, made._kind)
 
 
 _new = object.__new__
@@ -279,10 +229,6 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         """Count what the handle itself, without its node, holds of a reading."""
         return self._operands.count(reading)
 
-    def kind_items(self) -> int:
-        """Return how many operands the handle's kind has."""
-        return self._kind.items
-
     def now(self) -> Operands:
         """Return the operands of the handle's kind."""
         return self._operands
@@ -297,11 +243,6 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         """Dtype of the result."""
         kind = self._kind
         return self._node.dtype if kind is NODE else kind.dtype
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return len(self.shape)
 
     @property
     def size(self) -> int:
@@ -413,7 +354,8 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         """Evaluate into a new NumPy array."""
         made = direct.evaluated(self._container, self._kind, self._shape, self._operands)
         if made is not None:
-            return made._buffer.array(made._dtype, self._shape)
+            values: NumpyArray = made._buffer.array(made._dtype, self._shape)
+            return values
         buffer, layout = engine.evaluate(self.node, tiled=False)
         return read(buffer, self.dtype, layout)
 
@@ -550,16 +492,3 @@ _NAMES: dict[type[Node], Callable[[Any], str]] = {
     Scalar: lambda node: f"XScalar {node.value}",
     Iota: lambda node: "XGenerator",
 }
-
-_UFUNCS: dict[np.ufunc, Op] = {}
-
-
-def ufunc_table() -> dict[np.ufunc, Op]:
-    """Return which operation stands for which NumPy ufunc: an explicit column of the op table."""
-    if not _UFUNCS:
-        for op in OPS.values():
-            named = getattr(np, op.name, None)  # np.pow, whose reference is no ufunc
-            for ufunc in (op.numpy, named):
-                if isinstance(ufunc, np.ufunc):
-                    _UFUNCS.setdefault(ufunc, op)
-    return _UFUNCS

@@ -28,12 +28,13 @@ from ..shape.jagged import JaggedShape
 from ..shape.ragged import Ints, ints
 from . import jagged_values
 from .convert import raw
-from .expression import XExpression, ufunc_table
+from .expression import XExpression
 from .gathers import index_leaf
 from .jagged_labels import XJaggedLabelled
 from .jagged_ops import Rows, positions_in, rows_of
 from .operands import Lifted, as_operand, is_operand
 from .operators import Operators, unpicklable
+from .ufuncs import ufunc_table
 from .xarray import XArray
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -400,6 +401,8 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
         rows, (box, _) = self.rows, self._shape.to_padded()
         layout = Strided.row_major(box.extents)
         value = build.convert(as_operand(fill, "to_padded"), self.dtype)
+        if value.shape:
+            raise ShapeError(f"to_padded: the value must be a scalar, got {build.describe(value)}")
         buffer = raw(layout, self.dtype)
         padded = buffer.view(self.dtype, layout)
         padded[...] = np.asarray(XExpression(value))

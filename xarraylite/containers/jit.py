@@ -190,7 +190,7 @@ class Jitted(Generic[P, R]):
                 quick = last[2]
                 made = direct.evaluated(XArray, quick.kind, quick.shape, quick.operands(args))
                 if made is not None:
-                    return made  # type: ignore[return-value]
+                    return made  # type: ignore[no-any-return]
         if kwargs:
             raise TypeError(f"{self._name}: pass arguments of a traced function by position")
         if any(type(arg) is XExpression and _is_traced(arg.node) for arg in args):
@@ -226,7 +226,9 @@ class Jitted(Generic[P, R]):
             outputs = [_output(item, arrays, readings, trace) for item in items]
         for handle in handles:  # the trace outlives this call, the arguments need not
             if isinstance(handle, XExpression) and isinstance(handle.node, Leaf):
-                handle.node.reading.become(NOWHERE)
+                reading = handle.node.reading
+                assert isinstance(reading, LateReading), "made by `_handle`"
+                reading.become(NOWHERE)
         if isinstance(result, tuple | list):
             return outputs, getattr(type(result), "_make", type(result))  # named tuples too
         return outputs, _first
@@ -242,7 +244,9 @@ def _last(
 ) -> tuple[list[Kind], list[tuple[int, ...]], _Quick] | None:
     """Return what the next call may be compared with, where all arguments are containers."""
     quick = outputs[0].quick
-    if quick is None or not all([isinstance(a, XContainer) and a._kind is not NODE for a in arrays]):
+    if quick is None or not all(
+        [isinstance(a, XContainer) and a._kind is not NODE for a in arrays]
+    ):
         return None
     return [a._kind for a in arrays], [a._shape for a in arrays], quick
 
@@ -309,7 +313,9 @@ def _run(output: _Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArra
     """Run one planned result on new arguments, and on indices that were read again."""
     quick = output.quick
     if quick is not None:
-        made = direct.evaluated(XArray, quick.kind, quick.shape, quick.operands(arrays))
+        made: XArray | None = direct.evaluated(
+            XArray, quick.kind, quick.shape, quick.operands(arrays)
+        )
         if made is not None:
             return made
     graph = output.graph

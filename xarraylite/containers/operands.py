@@ -14,6 +14,7 @@ import numpy as np
 from .._errors import DTypeError
 from ..dtypes.names import as_dtype
 from ..expr.build import WEAK_TYPES, Operand, scalar, weak_scalar
+from ..expr.kind import Kind, Operands
 from ..expr.node import Leaf, Node
 from ..layout.strided import Strided
 from ..ops.op import Op
@@ -31,6 +32,18 @@ class HasNode:
     #: Whether it goes on meaning the values that memory had, as expressions do.
     lasting: ClassVar[bool] = True
 
+    _kind: Kind
+    _shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._shape)
+
+    def numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+        """Return the values as a NumPy array."""
+        raise NotImplementedError
+
     @property
     def node(self) -> Node:
         """The expression's node."""
@@ -39,6 +52,14 @@ class HasNode:
     def references(self, reading: Reading) -> int:
         """Count what the handle itself, without its node, holds of a reading."""
         return 0
+
+    def kind_items(self) -> int:
+        """Return how many operands the handle's kind has."""
+        return self._kind.items
+
+    def now(self) -> Operands:
+        """Return the operands of the handle's kind."""
+        raise NotImplementedError
 
 
 class Evaluates:

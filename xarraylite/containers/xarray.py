@@ -18,10 +18,11 @@ from ..layout.spec import ArraySpec
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..shape import transform as steps
+from ..shape.box import is_vector
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
-from .assign import check_writable, converted, node_of, write
 from . import direct
+from .assign import check_writable, converted, node_of, write
 from .bitcast import bitcast_of
 from .container import DType, XContainer
 from .convert import LayoutLike, layout_of, pinned_dtype, policy_of, raw, store, values_node
@@ -422,7 +423,8 @@ class XArray(XContainer):
         """
         order = tuple(range(self.ndim))[::-1]
         if axes is not None:
-            if len(check_axes(axes, self.ndim, "transpose_")) != self.ndim:
+            named = check_axes(axes, self.ndim, "transpose_")
+            if not is_vector(axes) or len(named) != self.ndim:
                 raise ShapeError(f"transpose_: {axes} is no permutation of {self.ndim} axes")
             order = tuple([int(axis) % self.ndim for axis in axes])
         step = steps.permute(self.shape, order)
@@ -474,7 +476,7 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     's64[2]{0:T(4)}'
     """
     if value.__class__ is XExpression and layout is None and labels is None:
-        made = direct.evaluated(XArray, value._kind, value._shape, value._operands)
+        made: XArray | None = direct.evaluated(XArray, value._kind, value._shape, value._operands)
         if made is not None:
             return made
     if isinstance(value, XLabelled) or labels is not None:

@@ -65,9 +65,9 @@ def digest_of_sources() -> bytes:
     found = hashlib.sha256()
     for name in sources():
         spec = importlib.util.find_spec(f"{package}.{name}")
-        read = getattr(spec and spec.loader, "get_source", None)
-        text = read(f"{package}.{name}") if read is not None else None
-        found.update(f"{name}\n{text}\n".encode())
+        read = getattr(spec and spec.loader, "get_data", None)
+        text = b"" if spec is None or read is None else read(spec.origin)
+        found.update(name.encode() + b"\n" + text.replace(b"\r\n", b"\n"))
     return found.digest()
 
 

@@ -1,17 +1,19 @@
 """Programs of one small kernel, which a kind has for all shapes.
 
 Most evaluations are one loop nest over operands whose strides are known and whose extents are not.
-For these a kernel and a record of `engine.launch` follow from the kind alone: the loops are those of
-the shape, the inner one along the last dimension.  What the planner would do better for large work
-(threads, stores past the caches, tiles for transposed operands) or must do (aliasing in a safe
-order, temporaries) is left to it: the launcher refuses more than `limit` elements and operands that
-overlap the destination, and there is no program where operands lie in another order of dimensions.
+For these a kernel and a record of `engine.launch` follow from the kind alone: the loops are those
+of the shape, the inner one along the last dimension.  What the planner would do better for large
+work (threads, stores past the caches, tiles for transposed operands) or must do (aliasing in a
+safe order, temporaries) is left to it: the launcher refuses more than `limit` elements and operands
+that overlap the destination, and there is no program where operands lie in another order of
+dimensions.
 
 The kernels are those the planner would choose, so results have the same bits.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,8 +22,9 @@ from ..expr.node import Leaf, Reduce
 from ..ops.reductions import Reduction
 from ..storage.buffer import Buffer
 from ..storage.reading import Reading
+from .emit.folding import Form, ReduceSpec
 from .emit.mapping import MapSpec, Mode, emit_map
-from .emit.reduction import Form, ReduceSpec, emit_reduce
+from .emit.reduction import emit_reduce
 from .emit.walkers import Access, Inner, Operand, Words
 from .graph import Graph, canonical
 from .identities import identity_words
@@ -116,7 +119,7 @@ def _falls(leaf: Kind) -> bool:
     steps = leaf.strides
     if steps is None or len(steps) < 2:
         return True
-    return all([a > b for a, b in zip(steps, steps[1:], strict=False)]) and steps[-1] > 0
+    return all([a > b for a, b in itertools.pairwise(steps)]) and steps[-1] > 0
 
 
 def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | None:
@@ -148,9 +151,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
-    packed = record(
-        kernel.address, body.rank, limit, entries, template, same is not None, flat
-    )
+    packed = record(kernel.address, body.rank, limit, entries, template, same is not None, flat)
     return Direct(launcher_of(packed), target.dtype.itemsize, limit, fold, target, kernel)
 
 
@@ -304,5 +305,3 @@ def _entries(
         word = words.index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         found.append(_entry(leaf, word, rank, mark))
     return found
-
-

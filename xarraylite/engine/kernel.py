@@ -13,22 +13,19 @@ long are forgotten, and their code is unmapped as soon as no program holds them.
 
 from __future__ import annotations
 
-import importlib.metadata
-import os
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeVar
 
-from . import bodies, machine, store
+from . import bodies, machine, store, worker
 from .emit.builder import Module
+from .host import host
+from .table import Table
 
-#: Kernels kept in memory; beyond it the least recently used are forgotten.
-CAPACITY = 1024
+#: Kernels kept in memory, and bytes of their objects; beyond either those unused for longest go.
+CAPACITY, LIMIT = 1024, 64 << 20
 
-Spec = TypeVar("Spec")
+Spec = TypeVar("Spec", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +40,14 @@ class Kernel:
         ``"compiled"`` or ``"disk"``.
     emit : callable
         Makes its IR again.
+    nbytes : int
+        Size of the object it was loaded from.
     """
 
     code: machine.Code
     origin: str
     emit: Callable[[], Module]
+    nbytes: int
 
     @property
     def run(self) -> Callable[[int], int]:
@@ -69,31 +69,26 @@ class KernelRaised(Exception):
     """A user's function raised an exception, so a kernel ended with a status other than 0."""
 
 
-@cache
-def _version() -> str:
-    return importlib.metadata.version("llvmlite")
-
-
 def key_of(text: str) -> str:
     """Return the key of a module's object code: a hash of everything it depends on."""
-    return store.cache_key(["kernel", text, machine.PIPELINE, _version(), str(machine.target())])
+    return store.cache_key(["kernel", text, machine.PIPELINE, *host().parts()])
 
 
 class Kernels:
-    """The kernels of this process, by specification; each is compiled once even by many threads."""
+    """The kernels of this process, by specification; each is compiled once by many threads.
 
-    __slots__ = ("_kernels", "_locks", "_mutex", "compiled", "loaded")
+    Attributes
+    ----------
+    compiled, loaded : int
+        How many were compiled, and how many came from disk.
+    """
+
+    __slots__ = ("_table", "compiled", "loaded")
 
     def __init__(self) -> None:
-        self._kernels: OrderedDict[Any, Kernel] = OrderedDict()
+        self._table: Table[Any, Kernel] = Table(CAPACITY, LIMIT, _size)
         self.compiled = 0
         self.loaded = 0
-        self.make_locks()
-
-    def make_locks(self) -> None:
-        """Make new locks; also in a forked child, where nobody would release the old ones."""
-        self._locks: dict[Any, threading.Lock] = {}
-        self._mutex = threading.Lock()
 
     def get(self, spec: Spec, emit: Callable[[Spec], Module]) -> Kernel:
         """Return the kernel of ``spec``, from memory, from disk or from LLVM.
@@ -105,79 +100,50 @@ class Kernels:
         emit : callable
             Makes its IR.
         """
-        with self._mutex:
-            kernel = self._kernels.get(spec)
-            if kernel is not None:
-                self._kernels.move_to_end(spec)
-                return kernel
-            lock = self._locks.setdefault(spec, threading.Lock())
-        with lock:
-            kernel = self._kernels.get(spec)
-            if kernel is None:
-                kernel = self._make(lambda: emit(spec))
-                with self._mutex:
-                    self._kernels[spec] = kernel
-                    self._locks.pop(spec, None)
-                    while len(self._kernels) > CAPACITY:
-                        self._kernels.popitem(last=False)
-        return kernel
+        return self._table.get(spec, lambda: self._make(lambda: emit(spec)))
 
     def _make(self, emit: Callable[[], Module]) -> Kernel:
-        """Do all of LLVM's work for one kernel."""
-        with _llvm_lock:
-            module = emit()
-            text = bodies.assembled(module)
-            key = key_of(text)
-            lasting = (
-                "" if any(bodies.is_private(routine) for routine, _ in module.routines) else key
-            )
-            code, origin = loaded_or_compiled(key, text, bool(lasting))
-            if origin == "disk":
-                self.loaded += 1
-            else:
-                self.compiled += 1
-            return Kernel(code, origin, emit)
+        """Do all of LLVM's work for one kernel; on the worker."""
+        module = emit()
+        private = any(bodies.is_private(routine) for routine, _ in module.routines)
+        code, origin, nbytes = _made(bodies.assembled(module), not private)
+        if origin == "disk":
+            self.loaded += 1
+        else:
+            self.compiled += 1
+        return Kernel(code, origin, emit, nbytes)
 
     def clear(self) -> None:
         """Forget the kernels in memory."""
-        with self._mutex:
-            self._kernels.clear()
+        self._table.clear()
 
     def __len__(self) -> int:
-        return len(self._kernels)
+        return len(self._table)
 
 
-def loaded_or_compiled(key: str, text: str, lasting: bool) -> tuple[machine.Code, str]:
-    """Return machine code from disk or from LLVM, and which it was."""
+def _size(kernel: Kernel) -> int:
+    return kernel.nbytes
+
+
+def _made(text: str, lasting: bool) -> tuple[machine.Code, str, int]:
+    """Return machine code from disk or from LLVM, which it was, and its size in bytes."""
+    key = key_of(text)
     image = store.load(key) if lasting else None
     if image is not None:
         try:
-            return machine.load(key, image), "disk"
+            return machine.load(key, image), "disk", len(image)
         except RuntimeError:
             store.discard(key)
     image = machine.compile_object(text)
     code = machine.load(key, image)
     if lasting and b"numba_" not in image:  # Numba's helpers are there when it is imported
         store.save(key, image)
-    return code, "compiled"
+    return code, "compiled", len(image)
 
 
 def code_of(text: str) -> machine.Code:
     """Return the machine code of a module that is no kernel of an expression."""
-    with _llvm_lock:
-        return loaded_or_compiled(key_of(text), text, True)[0]
+    return worker.run(lambda: _made(text, True)[0])
 
 
 kernels = Kernels()
-_llvm_lock = threading.RLock()
-
-
-def _after_fork() -> None:
-    """Make new locks: another thread may have held the old ones."""
-    global _llvm_lock
-    _llvm_lock = threading.RLock()
-    kernels.make_locks()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

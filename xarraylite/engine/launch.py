@@ -2,8 +2,8 @@
 
 A small kernel takes less time than a handful of Python operations, so what happens at every launch
 is machine code too.  One function, `launch`, serves all kernels.  It is a builtin of Python
-(``METH_FASTCALL``) whose ``self`` is a *record*: bytes that hold the kernel's address, a template of
-its argument block, and how the words that change are found from the arguments: the destination's
+(``METH_FASTCALL``) whose ``self`` is a *record*: bytes that hold the kernel's address, a template
+of its argument block, and how the words that change are found from the arguments: the destination's
 address, the shape, and the expression's operands (`expr.kind`).  It fills a block on the stack,
 asks the guards, calls the kernel and returns None.  Where a guard fails it returns False, nothing
 has happened, and the planner decides.
@@ -58,7 +58,11 @@ def can_launch() -> bool:
 
 
 def entry(
-    kind: int, word: int, itemsize: int = 0, same: bool = False, row: int = -1,
+    kind: int,
+    word: int,
+    itemsize: int = 0,
+    same: bool = False,
+    row: int = -1,
     strides: Sequence[int] = (),
 ) -> list[int]:
     """Return the words of one entry; ``strides`` are in bytes, aligned to the last dimensions."""
@@ -241,7 +245,11 @@ by.type:
   %object.at = getelementptr ptr, ptr %args, i64 %arg
   %object = load ptr, ptr %object.at
   %arg.one = add i64 %arg, 1
-  switch i64 %type, label %integer [i64 0, label %address  i64 1, label %double  i64 2, label %float]
+  switch i64 %type, label %integer [
+    i64 0, label %address
+    i64 1, label %double
+    i64 2, label %float
+  ]
 double:
   %f64 = call double @PyFloat_AsDouble(ptr %object)
   store double %f64, ptr %word.at

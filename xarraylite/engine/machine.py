@@ -2,7 +2,8 @@
 
 Only ``llvmlite.binding`` is needed, and it is imported when the first kernel is asked for: it
 takes as long to import as NumPy.  Every module has a context of its own, so that nothing of a
-kernel but its code stays in memory.
+kernel but its code stays in memory.  Everything here is called on the worker (``worker``), and made
+for the machine that ``host`` describes.
 
 The optimiser runs LLVM's standard pipeline with the loop vectoriser.  The vectoriser of
 straight-line code (SLP) stays off: bodies are scalar so that loops around them become vectors.
@@ -11,39 +12,20 @@ straight-line code (SLP) stays off: bodies are scalar so that loops around them 
 from __future__ import annotations
 
 import ctypes
-import importlib
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
+
+from . import worker
+from .host import Host, host, llvm
 
 #: A kernel takes the address of its argument block and returns 0, or what a user's function did.
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 
-#: What decides about machine code besides the IR and the target.
-PIPELINE = "O2 vectorise interleave unroll"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What machine code is made for.
-
-    Attributes
-    ----------
-    triple, cpu, features : str
-        As LLVM names them.
-    fuses : bool
-        Whether the CPU has a fused multiply-add (all 64-bit ARM ones do).
-    """
-
-    triple: str
-    cpu: str
-    features: str
-    fuses: bool
-
-    def __str__(self) -> str:
-        return f"{self.triple} {self.cpu} {self.features}"
+#: What decides about machine code besides the IR and the host.
+PIPELINE = "interleave unroll"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,52 +44,22 @@ class Code:
     run: Callable[[int], int]
 
 
-@cache
-def _llvm() -> Any:
-    """Import LLVM."""
-    llvm = importlib.import_module("llvmlite.binding")
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm
+@lru_cache(maxsize=8)
+def _machine(made_for: Host) -> Any:
+    """Return LLVM's code generator."""
+    return made_for.target_machine()
 
 
-@cache
-def target() -> Target:
-    """Return what kernels of this process are made for."""
-    llvm = _llvm()
-    features, triple = llvm.get_host_cpu_features(), llvm.get_process_triple()
-    fuses = bool(features.get("fma", "aarch64" in triple))
-    return Target(triple, llvm.get_host_cpu_name(), features.flatten(), fuses)
-
-
-@cache
-def _machine() -> Any:
-    """Return LLVM's code generator for the target."""
-    known = target()
-    return (
-        _llvm()
-        .Target.from_triple(known.triple)
-        .create_target_machine(
-            cpu=known.cpu, features=known.features, opt=3, codemodel="jitdefault", jit=True
-        )
-    )
-
-
-@cache
-def _linker() -> Any:
+@lru_cache(maxsize=8)
+def _linker(made_for: Host) -> Any:
     """Return LLVM's just-in-time linker."""
-    return _llvm().create_lljit_compiler(_machine())
-
-
-@cache
-def _layout() -> str:
-    return str(_machine().target_data)
+    return llvm().create_lljit_compiler(_machine(made_for))
 
 
 def muladd(name: str, kind: str) -> str:
     """Return the IR of ``a * b + c``, rounded once where the CPU can."""
     head = f"define internal {kind} @{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline {{\n"
-    if target().fuses:
+    if host().fuses:
         suffix = name.rpartition(".")[2]
         done = f"  %r = call {kind} @llvm.fma.{suffix}({kind} %a, {kind} %b, {kind} %c)\n"
         declaration = f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})\n"
@@ -125,37 +77,39 @@ def compile_object(text: str) -> bytes:
     RuntimeError
         If LLVM does not understand the text.
     """
-    module = _optimised(text)
-    return bytes(_machine().emit_object(module))
+    made_for = host()
+    return bytes(_machine(made_for).emit_object(_optimised(text, made_for)))
 
 
-def _optimised(text: str) -> Any:
-    llvm, machine = _llvm(), _machine()
-    head = f'target datalayout = "{_layout()}"\ntarget triple = "{machine.triple}"\n'
-    module = llvm.parse_assembly(head + text, llvm.create_context())
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
-    options.slp_vectorization = False
+def _optimised(text: str, made_for: Host) -> Any:
+    binding, machine = llvm(), _machine(made_for)
+    head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
+    module = binding.parse_assembly(head + text, binding.create_context())
+    # O3 makes no better kernels than O2, and makes them no faster.
+    options = binding.create_pipeline_tuning_options(speed_level=min(made_for.opt, 2))
+    options.loop_vectorization = made_for.loop_vectorize
+    options.loop_interleaving = options.loop_unrolling = True
+    options.slp_vectorization = made_for.slp_vectorize
     run_passes(module, machine, options)
     return module
 
 
 def run_passes(module: Any, machine: Any, options: Any, *extra: str) -> None:
     """Run LLVM's standard pipeline, and more passes by the names of llvmlite's methods."""
-    llvm = _llvm()
-    builder = llvm.create_pass_builder(machine, options)
+    binding = llvm()
+    builder = binding.create_pass_builder(machine, options)
     passes = builder.getModulePassManager()
     for name in extra:
         getattr(passes, name)()
     passes.run(module, builder)
     # llvmlite 0.50 never frees these: the method that should is inherited from the wrong base.
-    llvm.newpassmanagers.NewPassManager._dispose(passes)
+    binding.newpassmanagers.NewPassManager._dispose(passes)
     passes.detach()
 
 
 def optimised_text(text: str) -> str:
     """Return the IR that machine code is made from, for tests and the curious."""
-    return str(_optimised(text))
+    return str(worker.run(lambda: _optimised(text, host())))
 
 
 _numbers = itertools.count()
@@ -169,10 +123,11 @@ def load(key: str, image: bytes) -> Code:
     RuntimeError
         If it refers to something that this process does not have.
     """
-    builder = _llvm().JITLibraryBuilder()
+    builder = llvm().JITLibraryBuilder()
     builder.add_object_img(image).add_current_process().export_symbol("kernel")
-    library = builder.link(_linker(), f"{key}.{next(_numbers)}")
+    library = builder.link(_linker(host()), f"{key}.{next(_numbers)}")
     address = int(library["kernel"])
     run = _PROTOTYPE(address)
-    run.library = library  # type: ignore[attr-defined]  # whoever can call it keeps it mapped
+    # Whoever can call it keeps it mapped; it is unmapped by the worker.
+    run.library = worker.Closing(library)  # type: ignore[attr-defined]
     return Code(address, run)

@@ -19,6 +19,7 @@ from ..expr.node import Scalar
 from ..layout.tiled import Map
 from ..storage.arrays import read, write
 from ..storage.buffer import Buffer
+from ..storage.memory import Memory
 from ..storage.pool import counters
 from .graph import Graph
 from .identities import scalar_words
@@ -45,7 +46,7 @@ Piece = tuple[int, int, int, int, int, int, int]
 
 def run(program: Program, graph: Graph, target: Target) -> None:
     """Evaluate ``graph`` into ``target`` by ``program``."""
-    buffers = [target.buffer, *[leaf.reading for leaf in graph.leaves]]
+    buffers: list[Memory] = [target.buffer, *[leaf.reading for leaf in graph.leaves]]
     starts = [target.map.byte_start(target.dtype.itemsize)]
     starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
     for temporary in program.temporaries:
@@ -62,7 +63,7 @@ def run(program: Program, graph: Graph, target: Target) -> None:
             run_host(step, buffers, starts, graph)
 
 
-def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: list[Buffer]) -> None:
+def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: list[Memory]) -> None:
     """Run one kernel over all its pieces.
 
     ``buffers`` are what the addresses point into: whoever works on a piece keeps them alive.
@@ -73,7 +74,7 @@ def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: li
     slot = step.addresses[0][0]
     base = block[slot]
 
-    def make(keep: list[Buffer] = buffers) -> Callable[[Piece], None]:
+    def make(keep: list[Memory] = buffers) -> Callable[[Piece], None]:
         own = block[:]
         address = own.buffer_info()[0]
 
@@ -150,7 +151,7 @@ def _inner_ranges(work: Work, cost: int, grain: int) -> Iterator[tuple[int, int]
         yield j, min(j + per, work.inner)
 
 
-def run_host(step: HostStep, buffers: list[Buffer], starts: list[int], graph: Graph) -> None:
+def run_host(step: HostStep, buffers: list[Memory], starts: list[int], graph: Graph) -> None:
     """Let NumPy run one operation."""
 
     def moved(place: Place) -> Map:

@@ -19,8 +19,6 @@ Cutting a chain of equal pieces gives equal kernels, which are compiled once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..dtypes.names import is_narrow_float
 from ..expr.node import Elementwise, Leaf, Node, Scalar
 from .graph import Graph
@@ -40,25 +38,9 @@ _NARROW = 3
 _TOO_LONG = "the expression is too long for one kernel"
 
 
-@dataclass(slots=True)
-class _Cone:
-    """What the kernel of a node would hold: the nodes it is computed from, down to cuts.
-
-    ``cost`` and ``operands`` are upper bounds: what several arguments share is counted again.
-    """
-
-    nodes: frozenset[int]
-    cost: int
-    operands: int
-
-    @property
-    def size(self) -> float:
-        """Its size as part of what is allowed."""
-        return max(
-            len(self.nodes) / KERNEL_NODES,
-            self.cost / KERNEL_COST,
-            self.operands / KERNEL_OPERANDS,
-        )
+#: What the kernel of a node would hold: the nodes it is computed from, down to cuts, their cost,
+#: and how many of them are operands.  The two numbers may count twice what arguments share.
+_Cone = tuple[frozenset[int], int, int]
 
 
 def cut_large(graph: Graph, cuts: dict[int, str], root: int) -> None:
@@ -80,22 +62,21 @@ def cut_large(graph: Graph, cuts: dict[int, str], root: int) -> None:
     cones: list[_Cone] = []
 
     def cone_of(ordinal: int, parts: list[_Cone]) -> _Cone:
-        own = frozenset((ordinal,))
-        nodes = own.union(*[part.nodes for part in parts])
-        cost = costs[ordinal] + sum([part.cost for part in parts])
-        operands = leaves[ordinal] + sum([part.operands for part in parts])
+        nodes = frozenset((ordinal,)).union(*[part[0] for part in parts])
+        cost = costs[ordinal] + sum([part[1] for part in parts])
+        operands = leaves[ordinal] + sum([part[2] for part in parts])
         if cost > KERNEL_COST or operands > KERNEL_OPERANDS:  # perhaps shared: count exactly
             inner = [k for k in nodes if k == ordinal or k not in cuts]
             cost = sum([costs[k] for k in inner]) + len(nodes) - len(inner)
             operands = sum([leaves[k] for k in inner]) + len(nodes) - len(inner)
-        return _Cone(nodes, cost, operands)
+        return nodes, cost, operands
 
     for ordinal, args in enumerate(graph.args):
         parts = [_cut(arg) if arg in cuts else cones[arg] for arg in args]
         cone = cone_of(ordinal, parts)
-        while cone.size > 1 and ordinal != root:
-            big = max(range(len(parts)), key=lambda k: parts[k].size)
-            if len(parts[big].nodes) == 1 or isinstance(graph.nodes[args[big]], Leaf | Scalar):
+        while _is_large(cone) and ordinal != root:
+            big = max(range(len(parts)), key=lambda k: _size(parts[k]))
+            if len(parts[big][0]) == 1 or isinstance(graph.nodes[args[big]], Leaf | Scalar):
                 break
             cuts.setdefault(args[big], _TOO_LONG)
             parts[big] = _cut(args[big])
@@ -103,9 +84,20 @@ def cut_large(graph: Graph, cuts: dict[int, str], root: int) -> None:
         cones.append(cone)
 
 
+def _is_large(cone: _Cone) -> bool:
+    nodes, cost, operands = cone
+    return len(nodes) > KERNEL_NODES or cost > KERNEL_COST or operands > KERNEL_OPERANDS
+
+
+def _size(cone: _Cone) -> float:
+    """Return the size as part of what is allowed."""
+    nodes, cost, operands = cone
+    return max(len(nodes) / KERNEL_NODES, cost / KERNEL_COST, operands / KERNEL_OPERANDS)
+
+
 def _cut(ordinal: int) -> _Cone:
     """Return what a node is to the kernels that read it from a temporary."""
-    return _Cone(frozenset((ordinal,)), 1, 1)
+    return frozenset((ordinal,)), 1, 1
 
 
 def _cost(node: Node) -> int:

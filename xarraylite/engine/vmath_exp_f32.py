@@ -130,10 +130,10 @@ def log_edges_f32(x: Any, y: Any) -> Any:
 
 def log_parts_f32(x: Any) -> Any:
     """``(k, f, w)`` with ``log(x) = k ln2 + f - w``, for finite ``x > 0``."""
-    tiny = x < _MIN_NORMAL
-    j, m = log_split_f32(x * f32(2.0**23) if tiny else x)
+    tiny = x < _MIN_NORMAL  # its bits are x * 2**149, and arithmetic on it would be slow
+    j, m = log_split_f32(f32(bits_f32(x)) if tiny else x)
     f = m - f32(1.0)
-    return f32(j) - (f32(23.0) if tiny else f32(0.0)), f, log_rest_f32(f)
+    return f32(j) - (f32(149.0) if tiny else f32(0.0)), f, log_rest_f32(f)
 
 
 def log_f32(x: Any) -> Any:

@@ -80,7 +80,13 @@ def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
             value = to_narrow(np.asarray(plain), dtype)[()]
         else:
             with np.errstate(over="ignore"):  # too large for float32 is inf, without a warning
-                value = dtype.type(value)
+                try:
+                    value = dtype.type(value)
+                except TypeError:
+                    raise DTypeError(
+                        f"Python {type(value).__name__} {value!r} does not convert to "
+                        f"{dtype_name(dtype)}"
+                    ) from None
     return Scalar((), dtype, value, None, parameter)
 
 

@@ -31,7 +31,7 @@ from ..layout.strided import Strided, row_major_strides
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.user import UserOp
-from .node import DType, Elementwise, Leaf, Node, Reduce, Scalar, SegmentReduce, Shape
+from .node import DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape
 
 #: A flat tuple; see the module docstring.
 Operands: TypeAlias = tuple[Any, ...]
@@ -104,7 +104,7 @@ class Kind:
         self.strides = strides
         self.scalar = scalar
         self.items = items
-        self.weight = 1 + sum([arg.weight for arg in args])
+        self.weight: int = 1 + sum([arg.weight for arg in args])
         self.table: dict[Any, Any] = {}
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
@@ -271,5 +271,3 @@ def _build(kind: Kind, shape: Shape, operands: Any) -> Node:
         return Leaf(own, kind.dtype, reading, place)
     args = tuple([_build(arg, own, operands) for arg in kind.args])
     return Elementwise(own, kind.dtype, kind.op, args)
-
-

@@ -30,7 +30,7 @@ from ..layout.tiled import Map
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..shape.transform import Reshape, Transform
-from ..storage.buffer import Reading
+from ..storage.reading import Reading
 
 Shape = tuple[int, ...]
 DType = np.dtype[np.generic]

@@ -8,6 +8,7 @@ from ..containers.operands import as_node
 from ..expr import build
 from ..ops.table import OPS
 from . import reducers
+from .arguments import check_numbers
 from .groups import Lazy
 from .jagged_joins import any_jagged, as_jagged, same_extents
 
@@ -65,6 +66,7 @@ def allclose(a: object, b: object, /, *, rtol: float = 1e-5, atol: float = 1e-8)
     >>> xl.allclose(xl.asarray([1.0]), 1.0 + 1e-9)
     True
     """
+    check_numbers("allclose", float, rtol=rtol, atol=atol)
     left, right = _lazy(a, "allclose"), _lazy(b, "allclose")
     near = abs(left - right) <= atol + rtol * abs(right)
     return bool(reducers.all((left == right) | near))

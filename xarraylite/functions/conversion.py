@@ -17,7 +17,7 @@ from ..layout.blocked import blocked_layout
 from ..layout.strided import DYNAMIC
 from ..shape.nested import Nested
 from ..shape.shape import Shape
-from .creation import check_device
+from .arguments import check_device
 
 
 def asarray(

@@ -33,21 +33,10 @@ from ..layout.memory import layout_for
 from ..layout.strided import COLUMN_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..shape.broadcast import as_shape
+from .arguments import check_device, check_numbers
 from .jagged_like import makes_rows
 
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
-
-
-def check_device(device: str | None, operation: str) -> None:
-    """Refuse any device but the CPU.
-
-    Raises
-    ------
-    ValueError
-        If ``device`` is another one.
-    """
-    if device not in (None, "cpu"):
-        raise ValueError(f"{operation}: the only device is 'cpu', got {device!r}")
 
 
 def _wrap(node: Node, layout: LayoutLike, strides: Sequence[int] | None, name: str) -> XArray:
@@ -342,6 +331,7 @@ def arange(
     check_device(device, "arange")
     if stop is None:
         start, stop = 0, start
+    check_numbers("arange", float, start=start, stop=stop, step=step)
     if step == 0:
         raise ValueError("arange: step must not be 0")
     whole = all(isinstance(v, int) for v in (start, stop, step))
@@ -399,6 +389,7 @@ def linspace(
     XArray([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     check_device(device, "linspace")
+    check_numbers("linspace", complex, start=start, stop=stop)
     extents = as_shape(num, "linspace")
     is_complex = bool(np.iscomplexobj(start) or np.iscomplexobj(stop))
     kind_ = as_dtype(complex if is_complex else float) if dtype is None else as_dtype(dtype)

@@ -105,4 +105,4 @@ def can_cast(from_: object, to: object, /, casting: str = "safe") -> bool:
     (True, False)
     """
     source = from_.node.dtype if isinstance(from_, HasNode) else as_dtype(from_)
-    return promotion.can_cast(source, as_dtype(to), casting)
+    return promotion.can_cast(source, as_dtype(to), str(casting))  # what has no hash, too

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..containers.expression import XExpression, apply
-from ..dtypes.names import kind
+from ..dtypes.names import SUPPORTED, kind
 from ..dtypes.promotion import int_bounds
 from ..ops.table import OPS
 from .pages import describe_as
@@ -325,7 +325,7 @@ def clip(x: object, /, min: object = None, max: object = None) -> XExpression:
 def _bounds(x: object) -> tuple[int, int] | tuple[None, None]:
     """Return the range of an integer array, None for everything else."""
     dtype = getattr(x, "dtype", None)
-    if isinstance(dtype, np.dtype) and kind(dtype) in ("i", "u"):
+    if isinstance(dtype, np.dtype) and dtype in SUPPORTED and kind(dtype) in ("i", "u"):
         return int_bounds(dtype)
     return None, None
 

@@ -30,6 +30,7 @@ from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..shape.broadcast import check_axes
 from ..shape.jagged import JaggedShape
+from .arguments import flag
 from .groups import GIVE_INITIAL, Axes, Axis, Groups, Lazy, refuse_empty, with_initial
 
 
@@ -42,9 +43,12 @@ def operand_and_groups(
     ------
     AxisError
         For axes out of range.
+    DTypeError
+        If ``keepdims`` is no bool.
     ShapeError
         For modes of a jagged array that cannot be folded.
     """
+    keepdims = flag(keepdims, operation, "keepdims")
     if not isinstance(x, XJaggedExpression):
         node = as_node(x, operation)
         return node, Axes(node.shape, check_axes(axis, len(node.shape), operation), keepdims)

@@ -10,6 +10,7 @@ from .._errors import LayoutError
 from ..containers.expression import XExpression
 from ..containers.jagged import XJagged
 from ..containers.jagged_lazy import XJaggedExpression
+from ..containers.operands import as_node
 from ..containers.xarray import XArray
 
 P = ParamSpec("P")
@@ -31,6 +32,8 @@ def makes_rows(function: Callable[Concatenate[XExpression, P], XArray]) -> Makes
     @wraps(function)
     def made(x: Any, /, *args: P.args, **kwargs: P.kwargs) -> Any:
         if not isinstance(x, XJaggedExpression):
+            if not isinstance(x, XExpression):
+                x = XExpression(as_node(x, function.__name__))
             return function(x, *args, **kwargs)
         if kwargs.get("layout") is not None:
             raise LayoutError(

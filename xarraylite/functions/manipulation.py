@@ -7,7 +7,7 @@ lazy expression is lazy and moves down to the operands when it is evaluated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from .._errors import AxisError, ShapeError
 from ..containers.container import XContainer
@@ -122,6 +122,8 @@ def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
     (4, 2, 3)
     """
     array = _array(x, "permute_dims")
+    if not isinstance(axes, Iterable):
+        raise AxisError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
     order = tuple(axes)
     if len(check_axes(order, array.ndim, "permute_dims")) != array.ndim:
         raise AxisError(f"permute_dims: {order} is no permutation of {array.ndim} dimensions")
@@ -295,6 +297,12 @@ def moveaxis(x: object, source: Axes, destination: Axes, /) -> XExpression:
     return array._view(steps.permute(array.shape, order))
 
 
+def _listed(arrays: Any, operation: str) -> list[object]:
+    if not isinstance(arrays, Iterable) or isinstance(arrays, str | bytes):
+        raise ShapeError(f"{operation}: a sequence of arrays is needed, got {arrays!r}")
+    return list(arrays)
+
+
 @takes_jagged
 def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> Lazy:
     """Return the arrays joined along an existing dimension, lazily.
@@ -325,7 +333,7 @@ def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> Lazy:
     >>> xl.eval(xl.concat([xl.XJagged([[1, 2], []]), xl.XJagged([[3]])]))
     XJagged([[1, 2], [], [3]])
     """
-    arrays = list(arrays)
+    arrays = _listed(arrays, "concat")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.concat(arrays, axis)
     nodes = [as_node(x, "concat") for x in arrays]
@@ -368,7 +376,7 @@ def stack(arrays: Sequence[object], /, *, axis: int = 0) -> Lazy:
     >>> xl.eval(xl.stack([xl.XJagged([[1, 2], []]), xl.XJagged([[3]])]))
     XJagged([[[1, 2], []], [[3]]])
     """
-    arrays = list(arrays)
+    arrays = _listed(arrays, "stack")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.stack(arrays, axis)
     nodes = [as_node(x, "stack") for x in arrays]

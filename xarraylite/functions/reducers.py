@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..containers.expression import folded
+from ..containers.learning import learn_fold
 from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
-from ..containers.expression import folded, learn_fold
 from ..expr import build
 from ..expr.node import Node
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
+from .arguments import check_numbers
 from .groups import Axis, Groups, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
 
@@ -43,7 +45,7 @@ _OF_TRUTH = {SUM: ANY, PROD: ALL}
 def _total(
     op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
 ) -> Lazy:
-    whole = axis is None and dtype is None and initial is None and not keepdims
+    whole = axis is None and dtype is None and initial is None and keepdims is False
     known = folded(op, x) if whole else None
     if known is not None:
         return known
@@ -123,7 +125,7 @@ def prod(
 
 
 def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> Lazy:
-    whole = axis is None and initial is None and not keepdims
+    whole = axis is None and initial is None and keepdims is False
     known = folded(op, x) if whole else None
     if known is not None:
         return known
@@ -321,6 +323,7 @@ def var(
     >>> float(xl.var(xl.asarray([1.0, 3.0]), correction=1))
     2.0
     """
+    check_numbers("var", float, correction=correction)
     node, groups = operand_and_groups(x, axis, keepdims, "var")
     node, end = _float_node(node)
     return groups.wrap(build.cast(_variance(node, groups, correction), _real_dtype(end)))
@@ -343,6 +346,7 @@ def std(
     >>> float(xl.std(xl.asarray([1.0, 3.0])))
     1.0
     """
+    check_numbers("std", float, correction=correction)
     node, groups = operand_and_groups(x, axis, keepdims, "std")
     node, end = _float_node(node)
     root = build.elementwise(OPS["sqrt"], _variance(node, groups, correction))

@@ -24,6 +24,7 @@ from ..dtypes.names import bool_, dtype_name
 from ..expr.node import Leaf, Node
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
 from ..storage.buffer import Buffer
+from ..storage.memory import Memory
 from .header import DType, header_bytes, read_header
 from .streams import BinaryWriter, Source, put
 
@@ -76,7 +77,8 @@ def write_array(file: BinaryWriter, contents: Contents) -> None:
     if contents.lazy:
         node = eval_(XExpression(node)).node
     if isinstance(node, Leaf) and (node.map.is_row_major() or node.map.is_column_major()):
-        memory, place = node.reading, node.map
+        memory: Memory = node.reading
+        place = node.map
     else:
         place = (Strided.column_major if column else Strided.row_major)(node.shape)
         memory = store(node, place)

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, SupportsIndex
 
-from .._errors import AxisError, BroadcastError, ShapeError, SizeError
+from .._errors import AxisError, BroadcastError, ShapeError, SizeError, TracedValueError
 from .box import is_vector
 
 Shape = tuple[int, ...]
@@ -180,7 +180,14 @@ def check_axes(
     """
     if axis is None:
         return tuple(range(rank))
-    given = tuple(axis) if isinstance(axis, Iterable) else (axis,)
+    try:
+        given: tuple[SupportsIndex, ...] = (operator.index(axis),)  # type: ignore[arg-type]
+    except TracedValueError:
+        raise
+    except TypeError:
+        if not is_vector(axis):
+            raise AxisError(f"{operation}: axis must be an integer, got {axis!r}") from None
+        given = tuple(axis)
     axes = tuple(check_axis(item, rank, operation) for item in given)
     if len(set(axes)) != len(axes):
         raise AxisError(f"{operation}: axis {given} names an axis twice (rank {rank})")

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .._errors import IndexRangeError
+from .._errors import IndexRangeError, TracedValueError
 from .broadcast import check_rank
 from .transform import FIXED, Map, Transform
 
@@ -125,12 +125,17 @@ def _resolve(item: slice, extent: int) -> tuple[int, int, int]:
 
 
 def _position(item: object, shape: tuple[int, ...], axis: int) -> int:
-    if isinstance(item, bool) or not hasattr(item, "__index__"):
+    try:
+        if isinstance(item, bool):
+            raise TypeError
+        position = operator.index(item)  # type: ignore[arg-type]
+    except TracedValueError:
+        raise
+    except TypeError:
         raise IndexRangeError(
             f"index {item!r} of type {type(item).__name__} is not supported: use integers, slices, "
             "'...', newaxis or one integer array"
-        )
-    position = operator.index(item)
+        ) from None
     extent = shape[axis]
     if not -extent <= position < extent:
         raise IndexRangeError(

@@ -83,7 +83,7 @@ def read(buffer: Memory, dtype: np.dtype[Any], layout: Map) -> Array:
 
 
 def write(
-    buffer: Buffer,
+    buffer: Memory,
     dtype: np.dtype[Any],
     layout: Map,
     values: Array,

@@ -5,12 +5,13 @@
 **Borrowing.**  `Buffer.borrow` gives any buffer-protocol object the same interface without a
 copy: exactly the byte range it can reach, read-only if it is.
 
-**Reading.**  A buffer that nobody else can reach owns its current `Reading`, so "does any expression
-still refer to these bytes?" is one reference count.  A writer that finds one takes the reading away
-from the buffer, which then has none, and moves it to a copy of the bytes (`Buffer.release`); only
-where its readers are the very expression that is being assigned does it stay, to expire when the
-bytes are gone.  References are counted after the reading was taken away: an expression that another
-thread writes meanwhile belongs to the next reading, and is neither lost nor marked stale.
+**Reading.**  A buffer that nobody else can reach owns its current `Reading`, so "does any
+expression still refer to these bytes?" is one reference count.  A writer that finds one takes the
+reading away from the buffer, which then has none, and moves it to a copy of the bytes
+(`Buffer.release`); only where its readers are the very expression that is being assigned does it
+stay, to expire when the bytes are gone.  References are counted after the reading was taken away:
+an expression that another thread writes meanwhile belongs to the next reading, and is neither lost
+nor marked stale.
 
 Borrowed buffers can share memory, with each other and with buffers whose memory was given to NumPy
 (`share`).  They know their readings by weak references, and a writer asks for the readings of every

@@ -96,7 +96,6 @@ class Memory:
             ) from None
 
 
-
 def byte_reach(
     shape: tuple[int, ...], strides: list[int], offset: int, itemsize: int
 ) -> tuple[int, int]:

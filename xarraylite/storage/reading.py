@@ -16,16 +16,12 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .memory import Memory
 from .pool import counters
 from .slabs import take
-
-if TYPE_CHECKING:
-    from .buffer import Buffer
 
 _guard = threading.Condition(threading.RLock())
 _pins: dict[Reading, list[int]] = {}
@@ -60,7 +56,7 @@ class Reading(Memory):
     late, retired : bool
         Whether it reads what the buffer holds at every evaluation (`LateReading`), and that
         buffer's container has given it up.
-    origin : weak reference to Buffer, or None
+    origin : weak reference to a buffer, or None
         The buffer it was made of, as long as both have the same bytes.
     """
 
@@ -71,7 +67,7 @@ class Reading(Memory):
     late: bool = False
     retired: bool = False
 
-    origin: weakref.ref[Buffer] | None
+    origin: weakref.ref[Memory] | None
 
     @staticmethod
     def of(memory: Memory) -> Reading:

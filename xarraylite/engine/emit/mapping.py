@@ -23,7 +23,7 @@ from enum import Enum
 
 from . import routine
 from .body import Body, emit_body, emit_instruction, invariant, through
-from .builder import Builder, Module, Value
+from .builder import Builder, Module, Pace, Value
 from .memory import fetch, keep, stream_line
 from .tokens import token
 from .walkers import (
@@ -201,7 +201,7 @@ def _tiled(row: _Row) -> None:
         with b.loop(0, height) as y:
             moved = [p + y * row.words[f"h{w}"] for w, p in enumerate(row.pointers)]
             line = replace(row, pointers=moved).hoisted()
-            with b.loop(left, right) as j:
+            with b.loop(left, right, 1, Pace.SLOW) as j:
                 line.store(j, line.value(j))
 
 

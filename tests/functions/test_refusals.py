@@ -1,0 +1,133 @@
+"""What stands where an array, a number or a flag should: refused by name, when it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite._errors import XarrayliteError
+from xarraylite.ops.table import OPS
+
+#: What NumPy has and this package does not compute with.
+ARRAYS: dict[str, Any] = {
+    "objects": np.array([None, 1], dtype=object),
+    "text": np.array(["a", "b"]),
+    "bytes": np.array([b"a", b"b"]),
+    "dates": np.array(["2020", "2021"], "M8[D]"),
+    "spans": np.array([1, 2], "m8[s]"),
+    "structures": np.array([(1, 2), (3, 4)], "i4,f4"),
+    "void": np.zeros(2, "V3"),
+    "masked": np.ma.array([1, 2], mask=[0, 1]),
+    "long double": np.zeros(2, "g"),
+}
+THINGS: dict[str, Any] = {"a string": "ab", "None": None, "a dict": {}, "a function": len}
+
+A, B = xl.asarray([1.0, 2.0]), xl.asarray([[1, 2], [3, 4]])
+
+NAMES = "sum prod mean var std min max any all count_nonzero argmin argmax"
+REDUCERS = NAMES.split(" ")
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    **{
+        name: lambda x, name=name: getattr(xl, name)(*[x] * OPS[name].arity)
+        for name in sorted(OPS.keys() - {"cast"})
+    },
+    **{name: lambda x, name=name: getattr(xl, name)(x) for name in REDUCERS},
+    **{
+        f"{name} beside an array": lambda x, name=name: getattr(xl, name)(A, x)
+        for name in ("add", "less", "logical_and", "atan2")
+    },
+    "zeros_like": xl.zeros_like,
+    "full_like": lambda x: xl.full_like(x, 1),
+    "reshape": lambda x: xl.reshape(x, (2, 1)),
+    "broadcast_to": lambda x: xl.broadcast_to(x, (3, 2)),
+    "permute_dims": lambda x: xl.permute_dims(x, (0,)),
+    "flip": xl.flip,
+    "expand_dims": lambda x: xl.expand_dims(x, axis=0),
+    "concat": lambda x: xl.concat([A, x]),
+    "stack": lambda x: xl.stack([A, x]),
+    "matmul": lambda x: xl.matmul(A, x),
+    "tensordot": lambda x: xl.tensordot(x, A, axes=1),
+    "einsum": lambda x: xl.einsum("i,i->", x, A),
+    "astype": lambda x: xl.astype(x, "f4"),
+    "asarray": xl.asarray,
+    "full": lambda x: xl.full(2, x),
+    "where": lambda x: xl.where(True, A, x),
+    "clip": lambda x: xl.clip(x, 0, 1),
+    "a bound of clip": lambda x: xl.clip(A, x, 2),
+    "assignment": lambda x: xl.zeros(2).__setitem__(..., x),
+    "update": lambda x: xl.zeros(2).__iadd__(x),
+    "array_equal": lambda x: xl.array_equal(A, x),
+    "allclose": lambda x: xl.allclose(A, x),
+    "initial": lambda x: xl.sum(A, initial=x),
+}
+
+
+@pytest.mark.parametrize("thing", [*ARRAYS, *THINGS])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_no_array_of_numbers(name: str, thing: str) -> None:
+    if thing == "None" and name in ("a bound of clip", "initial"):
+        return  # it means "no bound", "none"
+    value = {**ARRAYS, **THINGS}[thing]
+    with pytest.raises(XarrayliteError) as found:
+        FUNCTIONS[name](value)
+    assert len(str(found.value)) > 10
+
+
+ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
+    "keepdims": (lambda: xl.sum(A, keepdims="yes"), "sum: keepdims must be a bool, got 'yes'"),
+    "an array for keepdims": (lambda: xl.max(A, keepdims=A), "max: keepdims must be a bool"),
+    "axis": (lambda: xl.sum(A, axis="x"), "sum: axis must be an integer, got 'x'"),
+    "an array of rank 0 for axis": (
+        lambda: xl.sum(A, axis=np.array("x")),
+        "sum: axis must be an integer",
+    ),
+    "correction": (lambda: xl.var(A, correction="n"), "var: correction must be a real number"),
+    "arange": (lambda: xl.arange("3"), "arange: stop must be a real number, got '3'"),
+    "start of arange": (lambda: xl.arange([], 3), "arange: start must be a real number"),
+    "linspace": (lambda: xl.linspace(None, 1, 3), "linspace: start must be a number, got None"),
+    "rtol": (lambda: xl.allclose(A, A, rtol=None), "allclose: rtol must be a real number"),
+    "axes": (lambda: xl.permute_dims(B, 1), "permute_dims: axes must be a sequence"),
+    "arrays": (lambda: xl.concat(3), "concat: a sequence of arrays is needed, got 3"),
+    "strides": (lambda: xl.zeros(2, strides=["a"]), "strides must be integers, got ['a']"),
+    "casting": (lambda: xl.can_cast(xl.int8, xl.int16, casting=[]), "can_cast: casting is '[]'"),
+    "an index": (lambda: A[int], "index <class 'int'> of type type is not supported"),
+    "a text array as index": (lambda: A[np.array("x")], "of type ndarray is not supported"),
+    "bitcast": (lambda: A.bitcast(len), "is not the spec of one array"),
+    "to_padded": (lambda: xl.XJagged([[1]]).to_padded(A), "to_padded: the value must be a scalar"),
+    "transpose_": (lambda: xl.zeros(2).transpose_(0), "transpose_: 0 is no permutation of 1 axes"),
+    "complex initial": (lambda: xl.max(A, initial=1j), "Python complex 1j does not convert"),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_other_arguments(name: str) -> None:
+    call, message = ARGUMENTS[name]
+    with pytest.raises(XarrayliteError) as found:
+        call()
+    assert message in str(found.value)
+
+
+def test_what_has_no_value_yet_is_no_mistake() -> None:
+    """A function that is traced may not ask its arguments; the message says so."""
+    for use in (
+        lambda u: A[u],
+        lambda u: xl.sum(B, axis=u),
+        lambda u: xl.sum(B, keepdims=u),
+        xl.arange,
+    ):
+        with pytest.raises(xl.TracedValueError, match="asks its argument"):
+            xl.jit(use)(xl.asarray(1))
+
+
+def test_what_is_taken_for_a_number_or_a_flag() -> None:
+    assert xl.sum(B, keepdims=np.True_).shape == (1, 1)
+    assert xl.sum(B, keepdims=1).shape == (1, 1)
+    assert xl.sum(B, axis=np.int8(1)).shape == (2,)
+    assert xl.sum(B, axis=np.array([0, 1])).shape == ()
+    assert xl.arange(np.float32(2)).shape == (2,)
+    assert xl.arange(xl.sum(xl.asarray([1, 2]))).shape == (3,)
+    assert xl.zeros_like(np.zeros((2, 3), np.float32)).dtype == xl.float32

@@ -1,0 +1,82 @@
+"""The operators of containers: as those of expressions, on operands that are made when they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..expr.kind import Operands
+from ..ops.op import Op
+from . import tracing
+from .expression import XExpression, again
+from .learning import key_of
+from .operands import NUMBERS, as_item, ends, is_operand
+
+_new = object.__new__
+
+
+def binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return an operator's method and its reflected method; as those of expressions."""
+    back = object()
+
+    def forward(self: Any, other: Any) -> Any:
+        operands: Operands
+        try:
+            mine = (self._buffer._reading, self._start)
+            if other.__class__ in NUMBERS:
+                kind, low, high = self._kind.table[op, other.__class__]
+                operands = (*mine, as_item(other, low, high))
+                shape = self._shape
+            else:
+                kind = self._kind.table[op, other._kind]
+                if other.__class__ is XExpression:
+                    operands = mine + other._operands
+                else:
+                    operands = (*mine, other._buffer._reading, other._start)
+                shape = self._shape
+                if shape != other._shape:
+                    shape = ends(shape, other._shape)
+            if tracing.running:
+                raise KeyError
+        except (KeyError, AttributeError):
+            if not is_operand(other):
+                return NotImplemented
+            return again((op, key_of(other)), op, self, other)
+        made = _new(XExpression)
+        made._kind, made._shape, made._operands = kind, shape, operands
+        return made
+
+    def reflected(self: Any, other: Any) -> Any:
+        try:
+            kind, low, high = self._kind.table[back, other.__class__]
+            operands = (as_item(other, low, high), self._buffer._reading, self._start)
+            if tracing.running:
+                raise KeyError
+        except (KeyError, AttributeError):
+            if not is_operand(other):
+                return NotImplemented
+            return again((back, other.__class__), op, other, self)
+        made = _new(XExpression)
+        made._kind, made._shape, made._operands = kind, self._shape, operands
+        return made
+
+    return forward, reflected
+
+
+def unary(op: Op) -> Callable[..., Any]:
+    """Return an operator's method."""
+    key = (op,)
+
+    def method(self: Any) -> XExpression:
+        try:
+            kind = self._kind.table[key]
+            operands = (self._buffer._reading, self._start)
+            if tracing.running:
+                raise KeyError
+        except (KeyError, AttributeError):
+            return again(key, op, self)
+        made = _new(XExpression)
+        made._kind, made._shape, made._operands = kind, self._shape, operands
+        return made
+
+    return method
