@@ -56,10 +56,8 @@ class UnseenVector(Unseen):
     """Two operations on new lengths."""
 
     title = "eval(a[:i] + b[:i]*2), i never seen"
-    here, there = (
-        "i = next(lengths); xl.eval(a[:i] + b[:i]*2)",
-        "i = next(lengths); a[:i] + b[:i]*2",
-    )
+    here = "i = next(lengths); r = xl.eval(a[:i] + b[:i]*2)"
+    there = "i = next(lengths); r = a[:i] + b[:i]*2"
     shown = "r"
     wanted = 1 / 8
 

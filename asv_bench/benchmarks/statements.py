@@ -77,5 +77,5 @@ class Statement(Comparison):
         found: list[object] = []
         first, last = (source, self.shown) if self.shown else ("pass", source)
         names = {**self.names(xp), "found": found}
-        Timer(f"{first}\nfound.append({last})", "r = None", globals=names).timeit(1)
+        Timer(f"{first}\nfound.append({last})", globals=names).timeit(1)
         return found[0]
