@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from .._errors import BoundsError, ShapeError, SizeError
+from .._records import record
 from .box import Range, lexicographic
 from .broadcast import MAX_SIZE, check_rank
 
@@ -77,7 +77,7 @@ def exact_sum(values: Ints) -> int:
     return sum(values.tolist())
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Ragged:
     """A ragged index space; see the module's docstring.
 
