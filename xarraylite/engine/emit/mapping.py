@@ -18,10 +18,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from ..._records import record
 from . import routine
 from .body import Body, emit_body, emit_instruction, invariant, through
 from .builder import Builder, Module, Pace, Value
@@ -67,7 +66,7 @@ _STAGES = frozenset((Mode.STAGED, Mode.FALLING, Mode.STREAM))
 _SECOND = frozenset((Mode.TILED, Mode.WOVEN))
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class MapSpec:
     """Everything the code of a map kernel depends on.
 
@@ -108,7 +107,7 @@ class MapSpec:
         return words
 
 
-@record(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Row:
     """One pass of the inner loop, about to be emitted."""
 
