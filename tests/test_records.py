@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
@@ -150,6 +151,25 @@ def test_records_are_copied_pickled_and_replaced(made: Any) -> None:
         assert again == made
         assert again is not made
     assert replace(Point(1, 2), x=3) == Point(3, 2)
+
+
+def test_the_signature_is_that_of_a_data_class() -> None:
+    @record
+    class Never:
+        """Never made."""
+
+        x: int
+        y: object = 0
+
+    class Other(Never):
+        """With a constructor of its own."""
+
+        def __init__(self, z: int) -> None:
+            super().__init__(z)
+
+    assert str(inspect.signature(Never)) == "(x: 'int', y: 'object' = 0) -> None"
+    assert inspect.signature(Point) == inspect.signature(Wanted)
+    assert list(inspect.signature(Other).parameters) == ["z"]
 
 
 def test_the_constructor_is_compiled_once() -> None:

@@ -5,14 +5,12 @@ for each of a hundred classes, of most of which a process makes no instance.  A 
 the same fields, signature and behaviour.  Comparing, hashing, printing and pickling are functions
 that all records share, which read the fields from the class; the constructor alone is compiled, by
 the first call.
-
-A class that users see in signatures stays a data class: until its first call a record's constructor
-says nothing about its parameters.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -76,7 +74,21 @@ def _constructor(cls: type, frozen: bool) -> Callable[..., None]:
     exec(head + "\n ".join(lines or ["pass"]), known)  # noqa: S102  (our own classes' names)
     made: Callable[..., None] = known["__init__"]
     made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__annotations__ = {f.name: f.type for f in dataclasses.fields(cls)} | {"return": None}
     return made
+
+
+class _Signature:
+    """The parameters of a record's constructor, compiled or not."""
+
+    def __init__(self, cls: Any, frozen: bool) -> None:
+        self.of = cls, frozen
+
+    def __get__(self, made: object, owner: Any) -> inspect.Signature:
+        cls, frozen = self.of
+        init = owner.__init__ if owner.__init__ is not cls.__init__ else _constructor(cls, frozen)
+        signature = inspect.signature(init)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
 def _methods(cls: type, frozen: bool, slots: bool, eq: bool) -> None:
@@ -126,5 +138,7 @@ else:
             cls.__init__ = made = _constructor(cls, frozen)
             made(self, *args, **kwargs)
 
-        cls.__init__ = __init__
+        if "__init__" not in vars(cls):
+            cls.__init__ = __init__
+            cls.__signature__ = _Signature(cls, frozen)
         return cls
