@@ -426,6 +426,24 @@ def test_a_users_function_needs_the_compiler_that_is_off(place: Path) -> None:
     assert "NUMBA_DISABLE_JIT switches off" in users
 
 
+HELPER = """
+    import math, sys
+    import numpy as np
+    import xarraylite as xl
+    f = xl.vectorize(lambda x: math.ldexp(x, 3) + math.sqrt(x))
+    g = xl.vectorize(lambda x: x ** x)
+    a, z = xl.asarray([1.0, 4.0]), xl.asarray([1j, 2.0])
+    assert xl.eval(f(a) + xl.sqrt(a)).numpy().tolist() == [10.0, 36.0]
+    np.testing.assert_allclose(xl.eval(g(z) * z).numpy(), [1j ** 1j * 1j, 8.0])
+    print("right")
+"""
+
+
+def test_what_calls_numbas_helpers_is_right_in_the_next_process_too(place: Path) -> None:
+    for _ in range(2):
+        assert run_script(HELPER, place) == "right"
+
+
 USER_CONSTANT = """
     import sys, types
     import xarraylite as xl

@@ -60,7 +60,7 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         Where each element lies.
     """
 
-    __slots__ = ("_array", "_buffer", "_dtype", "_place", "_start")
+    __slots__ = ("_array", "_buffer", "_dtype", "_place", "_start", "_steps")
 
     lasting: ClassVar[bool] = False
 
@@ -71,6 +71,7 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
     _dtype: DType
     _place: Map
     _start: int
+    _steps: tuple[int, ...]
 
     @classmethod
     def _wrap(cls, buffer: Buffer, layout: Map, dtype: DType) -> XContainer:
@@ -86,6 +87,8 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
             self._kind, self._start = leaf_kind(dtype, place), place.offset * dtype.itemsize
         else:
             self._kind = NODE
+        with suppress(AttributeError):
+            del self._steps
         with suppress(AttributeError):
             del self._array
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from .._config import settings
 from ..engine import direct
-from ..engine.direct import leaves_of
+from ..engine.direct import Direct, leaves_of
 from ..engine.evaluate import uses_reference
 from ..engine.run import PARALLEL_FROM
 from ..expr.kind import NODE, Kind, Operands
@@ -29,6 +29,10 @@ from . import tracing
 from .operands import NUMBERS, as_item
 
 _new = object.__new__
+
+#: Operations on elements that take about as long as to plan an expression.
+_REPEATED = 1 << 14
+
 _count = sys.getrefcount
 
 
@@ -48,14 +52,15 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
         return None
     buffer = _new(Buffer)
     if program.folds:
-        if not 0 < math.prod(operands[0]) <= program.limit:
+        size = math.prod(operands[0])
+        if not 0 < size <= program.limit or (program.twins and repeats(program, operands, size)):
             return None
         buffer.nbytes = nbytes = program.itemsize
         buffer._memory, buffer._start, buffer.address = place = take(nbytes)
         done = program.call(place[2], *operands)
     else:
         size = shape[0] if len(shape) == 1 else math.prod(shape)
-        if size > program.limit:
+        if size > program.limit or (program.twins and repeats(program, operands, size)):
             return None
         buffer.nbytes = nbytes = size * program.itemsize
         buffer._memory, buffer._start, buffer.address = place = take(nbytes)
@@ -75,6 +80,8 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     if not program or to._shape != e._shape or settings.engine == "reference":
         return False
     buffer, operands = to._buffer, e._operands
+    if program.twins and repeats(program, operands, math.prod(to._shape)):
+        return False
     waiting = waiting_for(buffer)
     if waiting and (held or waiting < 0 or waiting != operands.count(buffer._reading)):
         return False
@@ -106,7 +113,19 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
         return False
     if not program or kind.dtype is not to._dtype or waiting_for(buffer) != own:
         return False
+    if program.twins and repeats(program, operands, math.prod(to._shape)):
+        return False
     return program.call(buffer.address + to._start, to._shape, *operands) is None
+
+
+def repeats(program: Direct, operands: Sequence[Any], size: int) -> bool:
+    """Tell whether so much would be computed twice that planning it once costs less."""
+    return any(
+        [
+            operations * size > _REPEATED and operands[one] == operands[other]
+            for one, other, operations in program.twins
+        ]
+    )
 
 
 def waiting_for(buffer: Buffer) -> int:
@@ -140,7 +159,9 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     if program is None:
         kind.keep(key, direct.writes(kind, target, same) or False)
         program = kind.writes[key]
-    if not program or program.call(address, to.shape, *operands) is not None:
+    if not program or repeats(program, operands, math.prod(to.shape)):
+        return False
+    if program.call(address, to.shape, *operands) is not None:
         return False
     kind.keep(target, program)
     written = getattr(value, "_kind", NODE)

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..expr.kind import NODE, leaf_of
-from ..layout.strided import row_major_strides
+from ..expr.kind import NODE, strides_of
 from . import direct
 
 _new = object.__new__
@@ -31,44 +30,76 @@ _STORED: dict[str, frozenset[type]] = {
 
 def part(of: Any, key: Any) -> Any:
     """Return a view of what integers and slices select; None for any other index."""
-    kind = of._kind
-    if kind is NODE:
-        return None
-    items = key if key.__class__ is tuple else (key,)
+    try:
+        steps = of._steps
+    except AttributeError:
+        if of._kind is NODE:
+            return None
+        steps = of._steps = strides_of(of._kind, of._shape)
     shape = of._shape
-    steps = kind.strides or (row_major_strides(shape) if len(shape) > 1 else (1,))
-    count = len(items)
+    if key.__class__ is not tuple:
+        key = (key,)
+    count = len(key)
     if count > len(shape):
         return None
-    left: list[int] = []
-    paces: list[int] = []
+    own: tuple[int, ...] = ()
+    paces: tuple[int, ...] = ()
     start = 0
-    for item, extent, step in zip(items, shape, steps, strict=False):
-        if item.__class__ is int:
+    item: Any
+    for item, extent, step in zip(key, shape, steps, strict=False):
+        if item.__class__ is slice:
+            low: Any = item.start
+            high: Any = item.stop
+            if item.step is None and low.__class__ in _BOUNDS and high.__class__ in _BOUNDS:
+                low = 0 if low is None else (low if low >= 0 else low + extent)
+                high = extent if high is None else high if high >= 0 else high + extent
+                if high > extent:
+                    high = extent
+                length = high - low
+                if low < 0:
+                    return None
+            else:
+                found = _resolved(item, extent)
+                if found is None:
+                    return None
+                low, length, pace = found
+                start += low * step
+                low, step = 0, step * pace
+            if length <= 0:
+                return None
+            start += low * step
+            own += (length,)
+            paces += (step,)
+        elif item.__class__ is int:
             if item < 0:
                 item += extent
             if not 0 <= item < extent:
                 return None
             start += item * step
-        elif item.__class__ is slice:
-            try:
-                low, high, pace = item.indices(extent)
-            except (TypeError, ValueError):
-                return None
-            length = (high - low + pace - (1 if pace > 0 else -1)) // pace
-            if length <= 0:
-                return None
-            start += low * step
-            left.append(length)
-            paces.append(step * pace)
         else:
             return None
-    own = (*left, *shape[count:])
+    if count < len(shape):
+        own += shape[count:]
+        paces += steps[count:]
     made = _new(of._view_class)
-    made._buffer, made._dtype, made._shape = of._buffer, of._dtype, own
-    made._start = of._start + start * of._dtype.itemsize
-    made._kind = leaf_of(of._dtype, own, (*paces, *steps[count:]))
+    made._buffer = of._buffer
+    made._dtype = dtype = of._dtype
+    made._shape, made._steps = own, paces
+    made._start = of._start + start * dtype.itemsize
+    made._kind = of._kind.beside(own, paces)
     return made
+
+
+_BOUNDS = frozenset((int, type(None)))
+
+
+def _resolved(item: slice, extent: int) -> tuple[int, int, int] | None:
+    """Return first position, length and step of a slice; None if it has none."""
+    try:
+        low, high, pace = item.indices(extent)
+    except (TypeError, ValueError):
+        return None
+    return low, (high - low + pace - (1 if pace > 0 else -1)) // pace, pace
 
 
 def stored(to: Any, key: Any, value: Any) -> bool:

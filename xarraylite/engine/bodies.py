@@ -26,25 +26,28 @@ from .emit.builder import Module
 from .emit.routine import Routine
 from .fingerprint import fingerprint
 
+_HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
+
 _BODY = re.compile(r"@body\b")
 _MULADD = {"xl.muladd.f32": "float", "xl.muladd.f64": "double"}
 
 
 def assembled(module: Module) -> str:
     """Return the IR of a kernel with everything it calls."""
-    declared: dict[str, None] = {}
+    declared: dict[str, str] = {}
     parts: list[str] = []
     for routine, name in module.routines:
         for line in text_of(routine).splitlines():
             if line.startswith("declare "):
-                declared[line] = None
+                declared[line.partition("(")[0].partition("@")[2]] = line
             else:
                 parts.append(_BODY.sub(f"@{name}", line))
-    lines = [line for line in declared if "@xl.muladd." not in line]
-    for name, kind_ in _MULADD.items():
-        if any(f"@{name}(" in line for line in declared):
-            lines.append(machine.muladd(name, kind_))
-    return "\n".join([*dict.fromkeys(lines), *parts, module.text])
+    for name, kind in _MULADD.items():
+        if declared.pop(name, ""):
+            parts.append(machine.muladd(name, kind))
+            fused = machine.fma(kind)
+            declared[fused.partition("(")[0].partition("@")[2]] = fused
+    return "\n".join([*declared.values(), *parts, module.text])
 
 
 @lru_cache(maxsize=1024)
@@ -58,9 +61,18 @@ def text_of(routine: Routine) -> str:
     if payload is not None:
         return payload.decode()
     text: str = importlib.import_module("xarraylite.engine.jit").routine_text(routine)
-    if key:
+    if key and not helpers(text):
         store.save(key, text.encode())
     return text
+
+
+def helpers(text: str) -> list[str]:
+    """Return the functions of Numba's own that a text calls.
+
+    A process has them only when it has imported Numba, so nothing that calls them is kept for
+    another one.
+    """
+    return _HELPER.findall(text)
 
 
 def is_private(routine: Routine) -> bool:

@@ -17,8 +17,8 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..expr.kind import Kind, node_of, row_major
-from ..expr.node import Leaf, Reduce
+from ..expr.kind import Kind, node_of, row_major, twins
+from ..expr.node import Node, Reduce
 from ..ops.reductions import Reduction
 from ..storage.buffer import Buffer
 from ..storage.reading import Reading
@@ -65,6 +65,8 @@ class Direct:
     folds : bool
         Whether one result is folded; the shape is then that of what is folded, and the first
         operand.
+    twins : tuple
+        Parts that do the same (`kind.twins`).
     result : Kind
         Of the destination.
     kernel : Kernel
@@ -75,6 +77,7 @@ class Direct:
     itemsize: int
     limit: int
     folds: bool
+    twins: tuple[tuple[slice, slice, int], ...]
     result: Kind
     kernel: Kernel
 
@@ -152,7 +155,9 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
         return None
     limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
     packed = record(kernel.address, body.rank, limit, entries, template, same is not None, flat)
-    return Direct(launcher_of(packed), target.dtype.itemsize, limit, fold, target, kernel)
+    return Direct(
+        launcher_of(packed), target.dtype.itemsize, limit, fold, twins(kind), target, kernel
+    )
 
 
 def _folds_inside(body: Kind) -> bool:
@@ -169,7 +174,7 @@ def _is_row(leaf: Kind, rank: int) -> bool:
     return leaf.scalar or leaf.rank == 0 or (leaf.strides is None and leaf.rank == rank)
 
 
-def _sample(kind: Kind, body: Kind) -> Leaf | Reduce:
+def _sample(kind: Kind, body: Kind) -> Node:
     """Return an expression of a kind over memory that does not exist."""
     operands: list[object] = [(2,) * body.rank] if body is not kind else []
     for number, leaf in enumerate(leaves_of(body)):
@@ -179,7 +184,7 @@ def _sample(kind: Kind, body: Kind) -> Leaf | Reduce:
             reading = Reading.of(_NOWHERE)
             reading.address = (number + 1) << 40  # apart from all others
             operands.extend((reading, 0))
-    return node_of(kind, (2,) * kind.rank, operands)  # type: ignore[return-value]
+    return node_of(kind, (2,) * kind.rank, tuple(operands))
 
 
 _NOWHERE = Buffer.allocate(0)

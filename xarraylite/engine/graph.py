@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from .._errors import StaleOperandError, TracedValueError
 from .._records import record
 from ..expr.build import describe
@@ -104,6 +106,7 @@ class _Builder:
         "ordinals",
         "scalars",
         "traced",
+        "values",
     )
 
     def __init__(self, target: Target | None, traced: bool) -> None:
@@ -115,6 +118,7 @@ class _Builder:
         self.scalars: list[Scalar] = []
         self.ordinals: dict[Key, int] = {}
         self.number: dict[int, int] = {}
+        self.values: dict[tuple[object, object], int] = {}
         self.memory: dict[tuple[object, int], int] = {}
 
     def add(self, node: Node) -> None:
@@ -180,7 +184,12 @@ def _leaf_key(node: Leaf, args: tuple[int, ...], builder: _Builder) -> Key:
 def _scalar_key(node: Scalar, args: tuple[int, ...], builder: _Builder) -> Key:
     if node.parameter >= 0 and not builder.traced:
         raise TracedValueError(_TRACED.format(describe(node)))
-    return ("scalar", node.dtype, builder.number.get(id(node), len(builder.scalars)))
+    # Which scalars are the same is part of the signature, not which values they have.
+    value: object = id(node)
+    if node.parameter < 0 and isinstance(node.value, np.generic):
+        value = node.value.tobytes()
+    number = builder.values.setdefault((node.dtype, value), len(builder.scalars))
+    return ("scalar", node.dtype, number)
 
 
 def _iota_key(node: Iota, args: tuple[int, ...], builder: _Builder) -> Key:

@@ -13,7 +13,7 @@ long are forgotten, and their code is unmapped as soon as no program holds them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -105,8 +105,10 @@ class Kernels:
     def _make(self, emit: Callable[[], Module]) -> Kernel:
         """Do all of LLVM's work for one kernel; on the worker."""
         module = emit()
-        private = any(bodies.is_private(routine) for routine, _ in module.routines)
-        code, origin, nbytes = _made(bodies.assembled(module), not private)
+        text = bodies.assembled(module)
+        helpers = bodies.helpers(text)
+        private = helpers or any(bodies.is_private(routine) for routine, _ in module.routines)
+        code, origin, nbytes = _made(text, not private, helpers)
         if origin == "disk":
             self.loaded += 1
         else:
@@ -125,7 +127,7 @@ def _size(kernel: Kernel) -> int:
     return kernel.nbytes
 
 
-def _made(text: str, lasting: bool) -> tuple[machine.Code, str, int]:
+def _made(text: str, lasting: bool, helpers: Sequence[str] = ()) -> tuple[machine.Code, str, int]:
     """Return machine code from disk or from LLVM, which it was, and its size in bytes."""
     key = key_of(text)
     image = store.load(key) if lasting else None
@@ -135,8 +137,8 @@ def _made(text: str, lasting: bool) -> tuple[machine.Code, str, int]:
         except RuntimeError:
             store.discard(key)
     image = machine.compile_object(text)
-    code = machine.load(key, image)
-    if lasting and b"numba_" not in image:  # Numba's helpers are there when it is imported
+    code = machine.load(key, image, helpers)
+    if lasting:
         store.save(key, image)
     return code, "compiled", len(image)
 

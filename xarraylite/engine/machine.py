@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from . import worker
@@ -44,29 +44,35 @@ class Code:
     run: Callable[[int], int]
 
 
-@lru_cache(maxsize=8)
+@cache
 def _machine(made_for: Host) -> Any:
     """Return LLVM's code generator."""
     return made_for.target_machine()
 
 
-@lru_cache(maxsize=8)
+@cache
 def _linker(made_for: Host) -> Any:
     """Return LLVM's just-in-time linker."""
     return llvm().create_lljit_compiler(_machine(made_for))
 
 
+def fma(kind: str) -> str:
+    """Return the declaration of LLVM's fused multiply-add."""
+    return f"declare {kind} @llvm.fma.{_SUFFIX[kind]}({kind}, {kind}, {kind})"
+
+
+_SUFFIX = {"float": "f32", "double": "f64"}
+
+
 def muladd(name: str, kind: str) -> str:
     """Return the IR of ``a * b + c``, rounded once where the CPU can."""
-    head = f"define internal {kind} @{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline {{\n"
     if host().fuses:
-        suffix = name.rpartition(".")[2]
-        done = f"  %r = call {kind} @llvm.fma.{suffix}({kind} %a, {kind} %b, {kind} %c)\n"
-        declaration = f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})\n"
+        call = f"call {kind} @llvm.fma.{_SUFFIX[kind]}({kind} %a, {kind} %b, {kind} %c)"
+        done = f"  %r = {call}\n"
     else:
         done = f"  %p = fmul {kind} %a, %b\n  %r = fadd {kind} %p, %c\n"
-        declaration = ""
-    return f"{declaration}{head}{done}  ret {kind} %r\n}}\n"
+    head = f"define internal {kind} @{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline"
+    return f"{head} {{\n{done}  ret {kind} %r\n}}"
 
 
 def compile_object(text: str) -> bytes:
@@ -115,8 +121,17 @@ def optimised_text(text: str) -> str:
 _numbers = itertools.count()
 
 
-def load(key: str, image: bytes) -> Code:
+def load(key: str, image: bytes, helpers: Iterable[str] = ()) -> Code:
     """Link object code into this process.
+
+    Parameters
+    ----------
+    key : str
+        Its key.
+    image : bytes
+        From `compile_object`.
+    helpers : iterable of str
+        Functions of Numba's that it calls, whose addresses only LLVM knows.
 
     Raises
     ------
@@ -125,6 +140,8 @@ def load(key: str, image: bytes) -> Code:
     """
     builder = llvm().JITLibraryBuilder()
     builder.add_object_img(image).add_current_process().export_symbol("kernel")
+    for name in helpers:
+        builder.import_symbol(name, llvm().address_of_symbol(name))
     library = builder.link(_linker(host()), f"{key}.{next(_numbers)}")
     address = int(library["kernel"])
     run = _PROTOTYPE(address)

@@ -22,7 +22,6 @@ objects, which costs time and never a result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,6 +65,8 @@ class Kind:
         Number of operations, shared ones counted each time.
     table : dict
         Next kinds, by what leads there.
+    places : dict
+        Of a leaf: all leaves of its dtype, by rank if they are row-major, else by strides.
     fresh : object
         The program that evaluates into new memory; None as long as it is not known, False if
         there is none.
@@ -79,6 +80,7 @@ class Kind:
         "fresh",
         "items",
         "op",
+        "places",
         "rank",
         "scalar",
         "strides",
@@ -106,8 +108,31 @@ class Kind:
         self.items = items
         self.weight: int = 1 + sum([arg.weight for arg in args])
         self.table: dict[Any, Any] = {}
+        self.places: dict[Any, Kind] = {}
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
+
+    def beside(self, shape: Shape, strides: Shape) -> Kind:
+        """Return the kind of other elements in memory of this leaf's dtype."""
+        expected, k = 1, len(shape)
+        while k:
+            k -= 1
+            extent = shape[k]
+            if extent != 1:
+                if strides[k] != expected and 0 not in shape:
+                    known = self.places.get(strides)
+                    return self._strided(strides) if known is None else known
+                expected *= extent
+        known = self.places.get(len(shape))
+        return row_major(self.dtype, len(shape)) if known is None else known
+
+    def _strided(self, strides: Shape) -> Kind:
+        if len(self.places) >= _LIMIT:
+            self.places.clear()
+        made = Kind(None, (), self.dtype, len(strides), 2, strides)
+        made.places = self.places
+        self.places[strides] = made
+        return made
 
     def learn(self, key: object, entry: object) -> None:
         """Remember where ``key`` leads."""
@@ -129,10 +154,14 @@ class Kind:
         return f"{self.dtype.name}{'' if self.scalar else f'[rank {self.rank}{place}]'}"
 
 
+
 #: The kind of expressions that have none; its table stays empty.
 NODE = Kind(None, (), np.dtype(np.float64), 0, 0)
 
 _kinds: dict[object, Kind] = {}
+
+#: Leaves of each dtype, by rank if they are row-major, else by strides.
+_places: dict[DType, dict[Any, Kind]] = {}
 
 
 def _interned(key: object, *parts: Any) -> Kind:
@@ -146,7 +175,12 @@ def _interned(key: object, *parts: Any) -> Kind:
 
 def row_major(dtype: DType, rank: int) -> Kind:
     """Return the kind of row-major memory."""
-    return _interned((dtype, rank), None, (), dtype, rank, 2)
+    made = _interned((dtype, rank), None, (), dtype, rank, 2)
+    places = _places.setdefault(dtype, made.places)
+    if made.places is not places or rank not in places:
+        made.places = places
+        places[rank] = made
+    return made
 
 
 def leaf(dtype: DType, place: Strided) -> Kind:
@@ -156,17 +190,7 @@ def leaf(dtype: DType, place: Strided) -> Kind:
 
 def leaf_of(dtype: DType, shape: Shape, strides: Shape) -> Kind:
     """Return the kind of elements of a shape that lie with strides."""
-    rank, expected = len(shape), 1
-    for k in range(rank - 1, -1, -1):
-        extent = shape[k]
-        if extent != 1:
-            if strides[k] != expected and 0 not in shape:
-                known = _kinds.get((dtype, strides))
-                if known is not None:
-                    return known
-                return _interned((dtype, strides), None, (), dtype, rank, 2, strides)
-            expected *= extent
-    return _kinds.get((dtype, rank)) or row_major(dtype, rank)
+    return row_major(dtype, len(shape)).beside(shape, strides)
 
 
 def scalar(dtype: DType) -> Kind:
@@ -251,23 +275,67 @@ def plain(value: object, dtype: DType) -> float | int | None:
     return float(value) if dtype.char in "fd" else None  # type: ignore[arg-type]
 
 
-def node_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Node:
-    """Return an expression as nodes."""
-    return _build(kind, shape, iter(operands))
+def node_of(kind: Kind, shape: Shape, operands: Operands) -> Node:
+    """Return an expression as nodes; parts that have the same kind and operands are one node."""
+    return _Builder(operands).build(kind, shape, 0)
 
 
-def _build(kind: Kind, shape: Shape, operands: Any) -> Node:
-    # No deeper than `MOST` operations.
-    if kind.scalar:
-        return Scalar((), kind.dtype, kind.dtype.type(next(operands)))
-    if isinstance(kind.op, Reduction):
-        inner = next(operands)
-        axes = tuple(range(len(inner)))
-        return Reduce((), kind.dtype, kind.op, _build(kind.args[0], inner, operands), axes, False)
-    own = shape[len(shape) - kind.rank :]
-    if kind.op is None:
-        reading, start = next(operands), next(operands)
-        place = Strided(own, strides_of(kind, own), start // kind.dtype.itemsize)
-        return Leaf(own, kind.dtype, reading, place)
-    args = tuple([_build(arg, own, operands) for arg in kind.args])
-    return Elementwise(own, kind.dtype, kind.op, args)
+class _Builder:
+    """Makes nodes of a kind; no deeper than `MOST` operations."""
+
+    __slots__ = ("made", "operands")
+
+    def __init__(self, operands: Operands) -> None:
+        self.operands = operands
+        self.made: dict[object, Node] = {}
+
+    def build(self, kind: Kind, shape: Shape, start: int) -> Node:
+        """Return the node of a part whose operands begin at ``start``."""
+        # Parts that were one expression when they were written have identical operands.
+        items = tuple([id(item) for item in self.operands[start : start + kind.items]])
+        node = self.made.get((kind, items))
+        if node is None:
+            node = self.made[kind, items] = self._build(kind, shape, start)
+        return node
+
+    def _build(self, kind: Kind, shape: Shape, start: int) -> Node:
+        operands = self.operands
+        if kind.scalar:
+            return Scalar((), kind.dtype, kind.dtype.type(operands[start]))
+        if isinstance(kind.op, Reduction):
+            inner = operands[start]
+            arg = self.build(kind.args[0], inner, start + 1)
+            return Reduce((), kind.dtype, kind.op, arg, tuple(range(len(inner))), False)
+        own = shape[len(shape) - kind.rank :]
+        if kind.op is None:
+            place = Strided(own, strides_of(kind, own), operands[start + 1] // kind.dtype.itemsize)
+            return Leaf(own, kind.dtype, operands[start], place)
+        args = []
+        for part in kind.args:
+            args.append(self.build(part, own, start))
+            start += part.items
+        return Elementwise(own, kind.dtype, kind.op, tuple(args))
+
+
+def twins(kind: Kind) -> tuple[tuple[slice, slice, int], ...]:
+    """Return pairs of operands over which a kind does the same, and how many operations it does.
+
+    Where the operands of a pair are the same, the same is computed twice.
+    """
+    first: dict[Kind, slice] = {}
+    found: list[tuple[slice, slice, int]] = []
+    stack = [(kind, 0)]
+    while stack:
+        part, start = stack.pop()
+        if part.op is None:
+            continue
+        own = slice(start, start + part.items)
+        if part in first:
+            found.append((first[part], own, part.weight))
+        else:
+            first[part] = own
+        start += isinstance(part.op, Reduction)
+        for arg in part.args:
+            stack.append((arg, start))
+            start += arg.items
+    return tuple(found)
