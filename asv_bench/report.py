@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from benchmarks import ROUNDS, Comparison, Times
+from benchmarks import Comparison, Times
 from catalogue import comparisons, tracked
 
 import xarraylite as xl
@@ -80,7 +80,7 @@ def main() -> int:
     options = parser.parse_args()
     print(
         f"xarraylite {xl.__version__}, NumPy {np.__version__}, Python {platform.python_version()}, "
-        f"{platform.machine()}, {settings.threads} threads, medians of {ROUNDS} rounds in turn"
+        f"{platform.machine()}, {settings.threads} threads, medians of rounds in turn"
     )
     print(f"{'case':<66}{'NumPy':>10}{'xarraylite':>12}{'speedup':>9}{'wanted':>8}")
     missed = 0

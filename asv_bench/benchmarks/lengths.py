@@ -28,6 +28,7 @@ class Unseen(Statement):
     """
 
     longest = 1536
+    rounds = ROUNDS
 
     def setup(self) -> None:
         super().setup()
