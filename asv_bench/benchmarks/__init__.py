@@ -100,18 +100,12 @@ class Comparison(ABC):
 
     def compare(self) -> Times:
         """Run both sides in turn and return their times."""
-        numbers = [self.repeats(side) for side in (self.xarraylite, self.numpy)]
-        return Times(
-            tuple(
-                [
-                    (
-                        self.seconds(self.xarraylite, numbers[0]),
-                        self.seconds(self.numpy, numbers[1]),
-                    )
-                    for _ in range(self.rounds)
-                ]
-            )
-        )
+        ours, theirs = self.repeats(self.xarraylite), self.repeats(self.numpy)
+        rounds = [
+            (self.seconds(self.xarraylite, ours), self.seconds(self.numpy, theirs))
+            for _ in range(self.rounds)
+        ]
+        return Times(tuple(rounds))
 
     def track_ratio(self) -> float:
         """What asv records."""
