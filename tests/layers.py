@@ -19,6 +19,7 @@ FACADE = f"{PACKAGE}.__init__"
 RANKS: dict[str, int] = {
     "_config": 0,
     "_errors": 0,
+    "_records": 0,
     "_typing": 0,
     "dtypes": 0,
     "shape": 1,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from tests.expr.nodes import filled
 from tests.layout.test_strided import layouts, positions
 from tests.shape.test_transform import chains, read
+from xarraylite._records import record
 from xarraylite.dtypes.names import as_dtype
 from xarraylite.engine import reference
 from xarraylite.engine.graph import canonical
@@ -135,9 +135,9 @@ def test_operands_are_not_touched() -> None:
 
 
 def test_a_kind_of_node_without_a_meaning_is_refused() -> None:
-    @dataclass(frozen=True, slots=True, eq=False)
+    @record(frozen=True, slots=True, eq=False)
     class Strange(Node):
-        pass
+        """Of no use."""
 
     with pytest.raises(TypeError, match="no reference for Strange"):
         reference.value(Strange((), np.dtype("f8")), [])

@@ -8,7 +8,6 @@ instruction.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -42,4 +41,5 @@ def muladd(a: Any, b: Any, c: Any) -> Any:
     product = a * b
     if not np.isfinite(product) or not np.isfinite(c):
         return product + c
-    return type(a)(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)))
+    (p, q), (r, s), (t, u) = (float(x).as_integer_ratio() for x in (a, b, c))
+    return type(a)((p * r * u + t * q * s) / (q * s * u))  # of integers: rounded once

@@ -22,13 +22,13 @@ Values are rounded to nearest, ties to even; under ``scale`` ties go up, what li
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from .._records import record
 from . import names
 from .names import DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Format:
     """The bits of a narrow float type.
 

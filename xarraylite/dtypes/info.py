@@ -9,13 +9,13 @@ next larger value.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._errors import DTypeError
+from .._records import record
 from . import names
 from .formats import FORMATS, INT_BITS
 from .names import DType
@@ -35,7 +35,7 @@ _KINDS: dict[str, str] = {
 _REAL_PART = {names.complex64: names.float32, names.complex128: names.float64}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FInfo:
     """Limits of a floating type; see `finfo`.
 
@@ -62,7 +62,7 @@ class FInfo:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IInfo:
     """Limits of an integer type; see `iinfo`.
 

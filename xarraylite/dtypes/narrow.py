@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import linecache
 import math
+from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._errors import DTypeError
 from . import names
@@ -32,6 +32,9 @@ from .bits import bits_f32, float_f32
 from .formats import FORMATS, INT_BITS, Format, loop_dtype, storage_dtype
 from .names import DType
 from .truncate import truncated
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "FORMATS",
@@ -333,7 +336,8 @@ def _define(name: str, source: str) -> dict[str, FunctionType]:
     return {f.__name__: f for f in functions if f.__code__.co_filename == filename}
 
 
-def _build() -> dict[str, FunctionType]:
+@cache
+def _library() -> dict[str, FunctionType]:
     found: dict[str, FunctionType] = {
         f.__name__: f for f in (odd_f32, odd_i64, odd_u64) if isinstance(f, FunctionType)
     }
@@ -342,9 +346,6 @@ def _build() -> dict[str, FunctionType]:
     for dt, bits in INT_BITS.items():
         found |= _define(dt.name, _int_source(dt, bits))
     return found
-
-
-_LIBRARY = _build()
 
 
 def library() -> dict[str, FunctionType]:
@@ -364,7 +365,7 @@ def library() -> dict[str, FunctionType]:
         Plain Python functions in the subset that Numba compiles; they refer to ``np``, the names
         in `dtypes.bits`, and each other.
     """
-    return dict(_LIBRARY)
+    return dict(_library())
 
 
 # NumPy reference ----------------------------------------------------------------------------

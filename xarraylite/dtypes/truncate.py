@@ -10,12 +10,14 @@ does not fit, and cut off the high bits.  uint64 takes numbers from 2**63 on by 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .names import DType, int32, int64, uint64
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def truncated(array: NDArray[Any], dtype: DType) -> NDArray[Any]:

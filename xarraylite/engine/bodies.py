@@ -9,7 +9,6 @@ enumerates runs it.  The archive has the same bytes wherever it is made with the
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import itertools
 import os
 import re
@@ -97,7 +96,9 @@ def _key(routine: Routine) -> str:
 
 @cache
 def _versions() -> tuple[str, ...]:
-    return tuple([f"{name}={importlib.metadata.version(name)}" for name in ("numba", "llvmlite")])
+    # Imports the mail package and more, for bodies that were edited alone.
+    metadata = importlib.import_module("importlib.metadata")
+    return tuple([f"{name}={metadata.version(name)}" for name in ("numba", "llvmlite")])
 
 
 # --- everything there is ---------------------------------------------------------------------

@@ -7,8 +7,9 @@ the box's loops: an interior and a few edges.  No box reaches padding, and no op
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from .._records import record
 from ..layout.refine import refine
 from ..layout.strided import Strided
 from ..layout.tiled import Map
@@ -18,7 +19,7 @@ from .lower import Lowered
 from .steps import Destination
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Part:
     """One box of a kernel.
 

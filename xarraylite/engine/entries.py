@@ -22,14 +22,14 @@ import contextlib
 import hashlib
 import os
 import re
-import secrets
 import stat
 import struct
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from .._records import record
 
 if sys.platform != "win32":
     import fcntl
@@ -116,7 +116,7 @@ def write(path: Path, key: str, payload: bytes) -> None:
     """Write beside and rename; leave nothing behind if anything at all interrupts it."""
     while True:
         # The name is chosen before the file exists, so that no interrupt can fall in between.
-        beside = path.with_name(f".{path.name[:16]}-{secrets.token_hex(8)}.tmp")
+        beside = path.with_name(f".{path.name[:16]}-{os.urandom(8).hex()}.tmp")
         try:
             with open(beside, "xb", opener=_private_opener) as file:
                 if not _lock(file.fileno()):
@@ -156,7 +156,7 @@ def remove(path: Path) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Entry:
     """A file of ours: its name, its size in bytes, and when it was used last."""
 

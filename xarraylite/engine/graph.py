@@ -10,11 +10,11 @@ shared or repeated sub-expression is computed once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .._errors import StaleOperandError, TracedValueError
+from .._records import record
 from ..expr.build import describe
 from ..expr.node import (
     Concat,
@@ -36,7 +36,7 @@ from .target import Target
 Key = tuple[object, ...]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Graph:
     """One expression, ready to be planned or run.
 

@@ -19,11 +19,11 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .._records import record
 from . import worker
 
 #: What the key leaves out: files, messages and threads, none of which reaches compiled code.
@@ -51,7 +51,7 @@ _FILE = Path(".numba_config.yaml")
 _WITHOUT_AVX = frozenset({"corei7-avx", "core-avx-i", "sandybridge", "ivybridge", "nocona"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Host:
     """What code is made for.
 

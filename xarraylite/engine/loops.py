@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from .._records import record
 from ..layout.strided import Strided
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Walker:
     """One address or value that moves with the loops.
 
@@ -33,7 +33,7 @@ class Walker:
     strides: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Nest:
     """A loop nest, outermost dimension first.
 

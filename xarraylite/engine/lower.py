@@ -11,11 +11,11 @@ dear to compute twice — `Cut` names the node that must be evaluated on its own
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from .._records import record
 from ..expr.node import Elementwise, Gather, Iota, Leaf, Node, Scalar, View
 from ..layout.refine import Wave
 from ..layout.strided import Strided
@@ -40,7 +40,7 @@ class Cut(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Take:
     """The path step of a gather: dimension ``axis`` becomes the dimensions of the index."""
 
@@ -58,7 +58,7 @@ Path = tuple[tuple[Step, int], ...]
 """Steps from a node up to the kernel's loop space, each with the ordinal of what made it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Use:
     """How a kernel addresses one operand.
 
@@ -85,7 +85,7 @@ class Use:
         return self.bits == 0
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Lowered:
     """A kernel's code and operands.
 

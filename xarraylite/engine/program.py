@@ -7,10 +7,11 @@ temporaries.  A step holds a ready argument block in which only addresses and sc
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from .._records import record
 from ..layout.tiled import Map
 from ..ops.op import Op
 from .kernel import Kernel
@@ -19,7 +20,7 @@ TARGET = 0
 DType = np.dtype[np.generic]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Work:
     """The iterations of a step and how they may be divided.
 
@@ -52,7 +53,7 @@ class Work:
     chunks: tuple[tuple[int, int, int, int, int], ...] = ()
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class KernelStep:
     """Run one kernel.
 
@@ -84,7 +85,7 @@ class KernelStep:
     traffic: int
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Place:
     """An array in a slot, as NumPy sees it."""
 
@@ -94,7 +95,7 @@ class Place:
     dtype: DType
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class HostStep:
     """Let NumPy run one operation that has no scalar body for these dtypes.
 
@@ -116,7 +117,7 @@ class HostStep:
     note: str
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class SweepStep:
     """Run several kernels by turns, a slab of the result each time, in a given order.
 
@@ -143,7 +144,7 @@ class SweepStep:
 Step = KernelStep | HostStep | SweepStep
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Temporary:
     """Memory that lives during one evaluation.
 
@@ -159,7 +160,7 @@ class Temporary:
     reason: str
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Program:
     """All steps of one evaluation.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from .._records import record
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import Map
 from ..ops.reductions import Reduction
@@ -45,7 +45,7 @@ MOST_PARTS = 1 << 16
 Range = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Destination:
     """Where a step writes: a slot, and a layout counted from the slot's first element.
 
@@ -63,7 +63,7 @@ def rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Dest
     return Destination(slot, Strided.row_major(shape), dtype, 8 * dtype.itemsize)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Memory:
     """What a step knows of one operand besides its use: its slot and how it may be accessed."""
 

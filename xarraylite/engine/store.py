@@ -25,11 +25,11 @@ import os
 import re
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from .._config import settings
 from .._errors import CacheWarning, warn_caller
+from .._records import record
 from . import entries, worker
 
 LIMIT = 256 << 20
@@ -39,7 +39,7 @@ _KEY = re.compile(r"[0-9a-f]{64}\Z")
 _RESCAN = 64  # saves after which other processes' writes are counted again
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CacheInfo:
     """State of the disk cache, and what this process did with it.
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from .._records import record
 from ..layout.strided import Strided
 from ..storage.overlap import Span, Verdict, classify
 from .aliasing import Sweep
@@ -36,7 +37,7 @@ _ACCESS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Kind:
     """Slabs that differ in their places only.
 

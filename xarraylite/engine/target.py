@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from .._records import record
 from ..layout.tiled import Map
 from ..storage.buffer import Buffer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Target:
     """Memory that an evaluation writes.
 

@@ -21,10 +21,9 @@ node already have its loop dtypes, so whoever runs it promotes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from .._records import record
 from ..layout.strided import Strided
 from ..layout.tiled import Map
 from ..ops.op import Op
@@ -36,7 +35,7 @@ Shape = tuple[int, ...]
 DType = np.dtype[np.generic]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Node:
     """What every node has.
 
@@ -57,7 +56,7 @@ class Node:
         return ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Leaf(Node):
     """Elements in memory: ``map`` says where each lies in the reading's buffer."""
 
@@ -65,7 +64,7 @@ class Leaf(Node):
     map: Map
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Scalar(Node):
     """One value of ``dtype``, as the words a kernel is given (two for complex128).
 
@@ -79,14 +78,14 @@ class Scalar(Node):
     """Number of the traced function's argument it stands for, or -1."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Iota(Node):
     """Element ``i`` is ``map.offset + i0*s0 + … + in*sn``, converted to ``dtype``."""
 
     map: Strided
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Elementwise(Node):
     """``op`` applied to arguments that broadcast to ``shape`` and have the loop dtypes."""
 
@@ -99,7 +98,7 @@ class Elementwise(Node):
         return self.operands
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class View(Node):
     """The elements of ``arg`` under another index."""
 
@@ -112,7 +111,7 @@ class View(Node):
         return (self.arg,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Gather(Node):
     """Dimension ``axis`` of ``arg`` replaced by the dimensions of ``index`` (checked int64)."""
 
@@ -126,7 +125,7 @@ class Gather(Node):
         return (self.arg, self.index)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Concat(Node):
     """``parts`` (all of one dtype) joined along ``axis``."""
 
@@ -139,7 +138,7 @@ class Concat(Node):
         return self.parts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Reduce(Node):
     """``arg`` folded by ``op`` over ``axes``, whose extents become 1 where ``keepdims``."""
 
@@ -154,7 +153,7 @@ class Reduce(Node):
         return (self.arg,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class SegmentReduce(Reduce):
     """Dimension 0 of ``arg`` folded in runs: result ``r`` is that of ``offsets[r]:offsets[r+1]``.
 

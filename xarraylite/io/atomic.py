@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -43,7 +42,7 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]
     target = Path(os.path.realpath(path))
     mode = _mode_of(target)
     # The name is chosen before the file exists, so that no interrupt can fall in between.
-    beside = target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.tmp")
+    beside = target.with_name(f".{target.name[:_KEPT]}.{os.urandom(8).hex()}.tmp")
     try:
         with beside.open("xb") as file:
             if mode is not None and hasattr(os, "fchmod"):

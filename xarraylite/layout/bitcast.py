@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Generic
 
 from .._errors import LayoutError, SizeError
+from .._records import record
 from .edit import (
     make_shape_with_descending_layout_and_same_physical_layout,
     permute_dimensions,
@@ -35,7 +35,7 @@ from .speclike import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BitcastReshape:
     """A bitcast that is a reshape: the same elements in row-major order."""
 
@@ -43,7 +43,7 @@ class BitcastReshape:
         return "reshape"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BitcastTranspose:
     """A bitcast that is a transpose.
 
@@ -59,7 +59,7 @@ class BitcastTranspose:
         return f"transpose: {_numbers(self.transpose_dims)}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BitcastTrt(Generic[S]):
     """A bitcast as a transpose, a reshape and a transpose, each of them a bitcast.
 

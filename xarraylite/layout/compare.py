@@ -7,12 +7,11 @@ after a copy.  The bytes in front of a dynamic array are never compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from .._records import record
 from .speclike import UNBOUNDED, SpecLike, members
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ignoring:
     """What a comparison leaves out.
 

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+from .._records import record
 from .tile import COMBINE
 
 Digits = tuple[tuple[int, int], ...]
@@ -115,7 +115,7 @@ class Level(NamedTuple):
         return found[self.extra :]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Tiled:
     """The geometry of a tiled array; `Tiled.of` makes and remembers them.
 

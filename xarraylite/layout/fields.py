@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
 from .._errors import LayoutError
+from .._records import record
 from .elements import ElementType, element_type
 from .tile import LIMIT, Tile, as_int, as_ints
 
@@ -47,7 +47,7 @@ class PaddingValue(IntEnum):
     UNKNOWN_PAD = UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SplitConfig:
     """Where one physical dimension is cut into parts that lie in different places.
 

@@ -13,10 +13,10 @@ the storage format the older rules ask for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from .._errors import FormatError
+from .._records import record
 from .wire import (
     MAX_DEPTH,
     Field,
@@ -32,7 +32,7 @@ from .wire import (
 _DENSE: Final = 1  # the older Format enum: 0 unset, 1 dense, 2 sparse
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LayoutFields:
     """The contents of a ``LayoutProto`` (or the older ``Layout``), not checked against a shape.
 
@@ -76,7 +76,7 @@ class LayoutFields:
     split_configs: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ShapeFields:
     """The contents of a ``ShapeProto``, not checked against the rules of shapes.
 

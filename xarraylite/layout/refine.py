@@ -16,9 +16,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from .._records import record
 from .digits import Digits, place_of
 from .strided import Strided
 from .tiled import Map, Term
@@ -75,7 +75,7 @@ class Run(NamedTuple):
     strides: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Box:
     """A part of an iteration space in which every operand is strided.
 

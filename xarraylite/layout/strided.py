@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from .._errors import LayoutError
+from .._records import record
 from ..shape.transform import FIXED, Transform
 
 
@@ -64,7 +64,7 @@ def column_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return row_major_strides(shape[::-1])[::-1]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Strided:
     """Where each element of an index box lies in a flat buffer.
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations
 from typing import Final, Generic, NamedTuple
 
+from .._records import record
 from .formats import standard_tiles
 from .layout import Layout
 from .sizes import element_size_in_bits, nbytes
@@ -31,7 +32,7 @@ MAX_ORDERS: Final = 120
 """Most dimension orders tried for tiles of more than two dimensions: all of rank 5."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Suggestion(Generic[S]):
     """A layout with less padding.
 

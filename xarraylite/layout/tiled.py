@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from .._records import record
 from ..shape.transform import FIXED, Transform, identity
 from .digits import Digits, Tiled, place_of
 from .layout import Layout
@@ -41,7 +42,7 @@ class Term(NamedTuple):
         return int(place_of(self.start + moved, self.digits))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TiledMap:
     """Where each element of an index box lies in a tiled buffer.
 

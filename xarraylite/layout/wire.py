@@ -17,10 +17,11 @@ Only what XLA's shapes need is here: whole numbers (64 bits, signed) and message
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
 
 from .._errors import FormatError
+from .._records import record
 
 MAX_BYTES: Final = 1 << 20
 """Longest input: far above any spec, and what it may cost in objects stays bounded."""
@@ -32,7 +33,7 @@ _WIRE_NAMES: Final = ("a varint", "8 bytes", "a length", "a group", "a group's e
 _FIXED_SIZE: Final = {_FIXED64: 8, _FIXED32: 4}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Field:
     """What is known of one field.
 
@@ -55,7 +56,7 @@ Schemas: TypeAlias = Mapping[str, Mapping[int, Field]]
 """The fields of each kind of message, by number."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Message:
     """What has been read of one message.
 

@@ -15,11 +15,12 @@ Functions that a body calls live in ``engine/scalars.py`` and ``engine/vmath.py`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._records import record
 from ..dtypes.names import float16, is_narrow_float, kind
 
 DType: TypeAlias = np.dtype[Any]
@@ -43,7 +44,7 @@ HOST = ""
 """Body of a kind that is left to NumPy although a more general body exists."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Op:
     """One elementwise operation.
 

@@ -12,11 +12,11 @@ Python scalars are *weak* (NEP 50): they take part in the common dtype by kind o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from .._errors import DTypeError
+from .._records import record
 from ..dtypes.names import bool_, dtype_name, float16, float64, int8, int64, kind, uint64
 from ..dtypes.promotion import float_for, int_bounds, result_type
 from .op import Arg, DType, Resolved
@@ -24,7 +24,7 @@ from .op import Arg, DType, Resolved
 Loops = Callable[[tuple[Arg, ...]], tuple[DType, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TypeRule:
     """A dtype rule: how the loop dtypes are found, and what the result is made of them.
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from .._records import record
 from .op import Op
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class UserOp(Op):
     """An operation made of a Python function of scalars.
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from .._errors import IndexRangeError, TracedValueError
+from .._records import record
 from .broadcast import check_rank
 from .transform import FIXED, Map, Transform
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Selection:
     """What ``a[key]`` means for one shape.
 

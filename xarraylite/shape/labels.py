@@ -25,10 +25,10 @@ of those are worked out at once, label by label; nothing but integers is touched
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from .._errors import ShapeError
+from .._records import record
 from .tables import Extent, Table, extent_text, same_extent
 
 
@@ -69,7 +69,7 @@ def parse_labels(text: object, operation: str = "labels") -> tuple[str, ...]:
     return labels
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mode:
     """What a term knows about one of its labels.
 

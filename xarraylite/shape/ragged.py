@@ -16,17 +16,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .._errors import BoundsError, ShapeError, SizeError
+from .._records import record
 from .box import Range, lexicographic
 from .broadcast import MAX_SIZE, check_rank
 
-Ints = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Ints: TypeAlias = "npt.NDArray[np.int64]"
 
 #: Largest number of nodes of one level: 2 GiB of integers.
 MAX_SLICES = 1 << 28
@@ -77,7 +80,7 @@ def exact_sum(values: Ints) -> int:
     return sum(values.tolist())
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Ragged:
     """A ragged index space; see the module's docstring.
 

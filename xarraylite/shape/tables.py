@@ -11,15 +11,15 @@ as a tree in any order of labels in which every label comes after those it depen
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .._errors import ShapeError
+from .._records import record
 from .ragged import Ints, Ragged, check_nodes, ints, is_uniform, joined_ranges
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Table:
     """The extents of a jagged mode as a function of the indices of other modes.
 

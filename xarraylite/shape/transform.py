@@ -15,9 +15,10 @@ operand is a tuple of such steps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
+
+from .._records import record
 
 #: Stands for "this input dimension depends on no output dimension".
 FIXED = -1
@@ -34,7 +35,7 @@ class Map(NamedTuple):
     """Output dimension it follows, or `FIXED`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Transform:
     """A view's map from output indices to input indices.
 
@@ -62,7 +63,7 @@ def _compose(inner: Map, outer: Sequence[Map]) -> Map:
     return Map(inner.start + inner.step * start, inner.step * step, axis)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reshape:
     """The same elements in row-major order under another shape."""
 

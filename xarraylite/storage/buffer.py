@@ -28,12 +28,10 @@ import contextlib
 import operator
 import re
 import sys
-import sysconfig
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._errors import DTypeError
 from .memory import Memory, byte_reach
@@ -41,10 +39,13 @@ from .pool import Bytes
 from .reading import Reading, guard
 from .slabs import take
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 _UINT8 = np.dtype(np.uint8)
 
-#: Whether reference counts tell who holds an object.
-COUNTS = hasattr(sys, "getrefcount") and not sysconfig.get_config_var("Py_GIL_DISABLED")
+#: Whether reference counts tell who holds an object.  (`sysconfig` would say so too, for 1 ms.)
+COUNTS = hasattr(sys, "getrefcount") and "free-threading build" not in sys.version
 
 _shared_readings: set[weakref.ref[Reading]] = set()
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._errors import LayoutError
 from .pool import Bytes
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..layout.strided import Strided
 
 

@@ -18,10 +18,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 ALIGNMENT = 64
 """Every block starts at a multiple of this: a cache line and a 512-bit vector."""
@@ -32,7 +34,7 @@ POOL_FROM = 1 << 20
 POOL_LIMIT = 512 << 20
 """Most bytes kept; the least recently released blocks are dropped beyond it."""
 
-Bytes = npt.NDArray[np.uint8]
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 _UINT8 = np.dtype(np.uint8)
 _from_buffer: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer

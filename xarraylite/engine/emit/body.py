@@ -7,10 +7,10 @@ The same body stands in every loop shape: what differs is only how each operand 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..._records import record
 from ...expr.build import CAST
 from ...layout.refine import Wave
 from ...ops.op import Op
@@ -23,7 +23,7 @@ DType = np.dtype[np.generic]
 Reader = Callable[[Value | None], Value]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Load:
     """Read operand ``operand``; ``offsets`` are (value, walker stride slot) of gathers."""
 
@@ -32,7 +32,7 @@ class Load:
     gathers: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Const:
     """Read run-time scalar number ``slot``."""
 
@@ -40,7 +40,7 @@ class Const:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Position:
     """The value of iota operand ``operand``."""
 
@@ -48,7 +48,7 @@ class Position:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Apply:
     """Apply ``op`` to earlier values whose dtypes are ``loops``."""
 
@@ -58,7 +58,7 @@ class Apply:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Spread:
     """How far a tiled operand's element lies from the first one, by its index along a dimension.
 
@@ -79,7 +79,7 @@ class Spread:
 Instruction = Load | Const | Position | Apply | Spread
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Body:
     """Straight-line code: the last instruction makes the result."""
 

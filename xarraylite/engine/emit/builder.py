@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 
+from ..._records import record
 from .routine import LLVM, Routine
 
 #: Number of the metadata node that lists what each scope is, and is not.
@@ -61,7 +61,7 @@ class Pace(Enum):
     """It may become vectors, one at a time."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Module:
     """What a kernel is made of.
 
@@ -382,7 +382,7 @@ def _tags(scope: str) -> str:
     return f", !alias.scope !{own}, !noalias !{others}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Branches:
     """The two outcomes of a test, see `Builder.either`."""
 

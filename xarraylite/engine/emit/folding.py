@@ -10,9 +10,10 @@ meet.  A short block is folded `LANES` values at a time, for halving would be ma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
+from ..._records import record
 from ...ops.reductions import Reduction
 from . import routine
 from .body import Apply, Body, apply, emit_body, emit_instruction, invariant, through
@@ -53,7 +54,7 @@ class Form(Enum):
     ACROSS = "across"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ReduceSpec:
     """Everything the code of a reduction kernel depends on.
 
@@ -128,7 +129,7 @@ def block_size(spec: ReduceSpec) -> int:
     return size // 2 * FOLDED if _is_cheap(spec) else size
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fold:
     """The code that folds values into ``total``.
 

@@ -21,8 +21,8 @@ form.  Sums are the same whichever thread runs them, and at least as accurate as
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ..._records import record
 from .builder import Builder, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
 from .walkers import DType, Odometer, constants, load_words, place
@@ -98,7 +98,7 @@ def _fold_across(fold: Fold, pointers: list[Value]) -> None:
             fold.store(done, address, number)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Tile:
     """A tile of results, ``left`` to ``right`` of the innermost loop."""
 

@@ -8,11 +8,12 @@ dtypes that are computed alike share one.  ``engine/bodies.py`` knows where thei
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 import numpy as np
 
+from ..._records import record
 from ...expr.build import CAST
 from ...ops.op import Op
 from ...ops.table import cast_body
@@ -32,7 +33,7 @@ LLVM: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Routine:
     """A function of scalars.
 

@@ -19,8 +19,8 @@ A row that is longer than a block is folded as `Form.ALONG` folds one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ..._records import record
 from .builder import Builder, Local, Module, Value
 from .folding import Fold, ReduceSpec, block_of, value_bytes
 from .lanes import LANES
@@ -40,7 +40,7 @@ from .walkers import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SegmentSpec:
     """Everything the code of a kernel depends on.
 
@@ -111,7 +111,7 @@ def _bisect(b: Builder, low: Value, high: Value, test: Callable[[Value], Value])
     return found.get()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Batch:
     """Rows ``first`` to ``last``, whose ``extent`` elements begin at ``start``."""
 

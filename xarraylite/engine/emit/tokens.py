@@ -8,17 +8,17 @@ one the dtype can hold, so an operation on a narrow float is computed in float32
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from ..._records import record
 from ...dtypes.names import dtype_name, is_narrow_float, is_narrow_int, kind
 
 _SHORT = {"b": "b1", "i": "i{}", "u": "u{}", "f": "f{}", "c": "c{}"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Token:
     """Names that the emitter uses for one dtype.
 

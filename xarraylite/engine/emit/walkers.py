@@ -11,11 +11,11 @@ per step and by a carry where a digit wraps, so a range of ``t`` can start anywh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
+from ..._records import record
 from .body import Body, Const, Reader
 from .builder import Builder, Local, Value
 from .memory import fetch
@@ -50,7 +50,7 @@ class Access(Enum):
     """There is no memory: the walker is the value (an iota)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Operand:
     """What a kernel's code depends on, of one walker.
 
@@ -115,7 +115,7 @@ def load_words(b: Builder, words: Words, dtypes: Mapping[str, DType]) -> dict[st
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Odometer:
     """Loops that are run by one counter.
 

@@ -1,0 +1,90 @@
+"""What does not enter the engine: single elements, views, conversions and new containers."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from . import values
+from .statements import Statement
+
+
+class Plane(Statement):
+    """Statements of one small plane, each at most four times NumPy's time."""
+
+    wanted = 1 / 4
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"a": values(16, 16)}
+
+
+class ReadElement(Plane):
+    """One element as a Python number."""
+
+    title = "float(a[3, 4]), 16 x 16"
+    here = "float(a[3, 4])"
+
+
+class WriteElement(Plane):
+    """One element from a Python number."""
+
+    title = "a[3, 4] = 1.0, 16 x 16"
+    here = "a[3, 4] = 1.0"
+    shown = "a"
+
+
+class FillRow(Plane):
+    """A row from a Python number."""
+
+    title = "a[0] = 0, 16 x 16"
+    here = "a[0] = 0"
+    shown = "a"
+
+
+class Interior(Plane):
+    """A view, not evaluated."""
+
+    title = "a[1:-1, 1:-1], 16 x 16"
+    here = "a[1:-1, 1:-1]"
+
+
+class ToNumPy(Plane):
+    """A NumPy array over a container's memory, against one over an array's."""
+
+    title = "np.asarray(a), against a.view(), 16 x 16"
+    here, there = "np.asarray(a)", "a.view()"
+
+
+class Adapt(Plane):
+    """A container over a NumPy array's memory, against another array over it."""
+
+    title = "adapt(x), against x.view(), 16 x 16"
+    here, there = "xl.adapt(x[0])", "x[0].view()"
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"x": (values(16, 16),)}
+
+
+class Zeros(Plane):
+    """A new container of zeros."""
+
+    title = "zeros((16, 16))"
+    here = "xp.zeros((16, 16))"
+
+
+class Copy(Plane):
+    """A copy in new memory."""
+
+    title = "a.copy(), 16 x 16"
+    here = "a.copy()"
+
+
+class Iterate(Plane):
+    """Every element of a row as a value."""
+
+    title = "[float(x) for x in row], 16 elements"
+    here = "[float(x) for x in row]"
+    wanted = None
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"row": values(16)}

@@ -1,0 +1,171 @@
+"""Fixed costs of evaluating: ten elements, where writing and launching are all there is.
+
+Expressions stand in the statements that use them.  One that a variable held would be kept with
+its old values, which is another case.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import xarraylite as xl
+
+from . import values
+from .statements import Statement
+
+N = 10
+
+
+class Ten(Statement):
+    """Statements of three vectors; products with ``b`` converge when they are repeated."""
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"a": values(N), "b": 0.5 * values(N, seed=1), "c": values(N, seed=2)}
+
+
+class Evaluate(Ten):
+    """Write an expression and evaluate it into a new container."""
+
+    title = "eval(a + b*c), n = 10"
+    here, there = "xl.eval(a + b*c)", "a + b*c"
+    wanted = 1 / 3
+
+
+class Assign(Ten):
+    """Write an expression and evaluate it into one of its operands."""
+
+    title = "c[...] = a + b*c, n = 10"
+    here = "c[...] = a + b*c"
+    shown = "c"
+    wanted = 1 / 2
+
+
+class AssignApart(Ten):
+    """The same on the caller's word that nothing overlaps, into memory apart."""
+
+    title = "noalias(o)[...] = a + b*c, n = 10"
+    here, there = "xl.noalias(o)[...] = a + b*c", "o[...] = a + b*c"
+    shown = "o"
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return super().operands(xp) | {"o": np.zeros(N)}
+
+
+class Build(Ten):
+    """Write an expression and throw it away; NumPy computes it meanwhile."""
+
+    title = "a + b*c built, not evaluated, n = 10"
+    here = "a + b*c"
+
+
+class Jit(Ten):
+    """A traced function: nothing is built on the way."""
+
+    title = "jit(lambda a, b, c: a + b*c)(a, b, c), n = 10"
+    here, there = "step(a, b, c)", "a + b*c"
+    wanted = 1 / 2
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return super().operands(xp) | {"step": xl.jit(lambda a, b, c: a + b * c)}
+
+
+class JitSix(Ten):
+    """A traced function of six operations: one launch against six."""
+
+    title = "jit of ((a + b*c)*b - a/c) + 1.5, n = 10"
+    here, there = "step(a, b, c)", "((a + b*c)*b - a/c) + 1.5"
+    wanted = 1.0
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        step = xl.jit(lambda a, b, c: ((a + b * c) * b - a / c) + 1.5)
+        return super().operands(xp) | {"step": step}
+
+
+class Total(Ten):
+    """A reducer to a Python float."""
+
+    title = "float(sum(a)), n = 10"
+    here = "float(xp.sum(a))"
+    wanted = 1.0
+
+
+class TotalOfProduct(Ten):
+    """A reducer of an expression."""
+
+    title = "float(sum(a*b)), n = 10"
+    here = "float(xp.sum(a*b))"
+
+
+class Recurrence(Statement):
+    """Every element from the one before: reading, one operation and writing of single elements."""
+
+    title = "y[i+1] = y[i]*c, 100 elements"
+    here = "for i in range(99): y[i+1] = y[i]*c"
+    shown = "y"
+    wanted = 1 / 5
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"y": values(100), "c": 0.999}
+
+
+class Planes(Statement):
+    """Statements of small planes."""
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"a": values(16, 16), "c": values(16, 16, seed=1)}
+
+
+class Update(Planes):
+    """An in-place operation."""
+
+    title = "c += a, 16 x 16"
+    here = "global c; c += a"
+    shown = "c"
+    wanted = 1 / 3
+
+
+_AROUND = "u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]"
+
+
+class SmallStencil(Planes):
+    """One step of diffusion between two small planes."""
+
+    title = "5-point stencil, 16 x 16, assigned"
+    here = f"v[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1*({_AROUND} - 4.0*u[1:-1, 1:-1])"
+    shown = "v"
+    wanted = 1 / 1.5
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"u": values(16, 16), "v": np.zeros((16, 16))}
+
+
+class SmallStencilJit(SmallStencil):
+    """The same traced."""
+
+    title = "5-point stencil, 16 x 16, under jit"
+    here = "v[1:-1, 1:-1] = step(u)"
+    there = SmallStencil.here
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return super().operands(xp) | {"step": xl.jit(_diffused)}
+
+    wanted = None
+
+
+def _diffused(u: Any) -> Any:
+    around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+    return u[1:-1, 1:-1] + 0.1 * (around - 4.0 * u[1:-1, 1:-1])
+
+
+class SmallProduct(Statement):
+    """A matrix product too small for its arithmetic to count."""
+
+    title = "a @ b, 8 x 8"
+    here, there = "xl.eval(a @ b)", "a @ b"
+    wanted = 1 / 3
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"a": values(8, 8), "b": values(8, 8, seed=1)}

@@ -1,0 +1,144 @@
+"""Data classes that cost little to define.
+
+`dataclasses.dataclass` compiles up to seven functions for a class, half a millisecond of a start
+for each of a hundred classes, of most of which a process makes no instance.  A record has
+the same fields, signature and behaviour.  Comparing, hashing, printing and pickling are functions
+that all records share, which read the fields from the class; the constructor alone is compiled, by
+the first call.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["record"]
+
+_set = object.__setattr__
+
+
+def _repr(self: Any) -> str:
+    shown = [f"{name}={getattr(self, name)!r}" for name in self._shown]
+    return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _eq(self: Any, other: Any) -> Any:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return self._key(self) == self._key(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(self._key(self))
+
+
+def _refuse_set(self: Any, name: str, value: object) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_delete(self: Any, name: str) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _getstate(self: Any) -> list[Any]:
+    return [getattr(self, field.name) for field in dataclasses.fields(self)]
+
+
+def _setstate(self: Any, state: list[Any]) -> None:
+    for field, value in zip(dataclasses.fields(self), state, strict=True):
+        _set(self, field.name, value)
+
+
+def _constructor(cls: type, frozen: bool) -> Callable[..., None]:
+    """Compile the constructor of a record, out of the names of its fields."""
+    known: dict[str, Any] = {"_set": _set, "_NONE": dataclasses.MISSING}
+    parameters, lines = [], []
+    for number, field in enumerate(dataclasses.fields(cls)):
+        name = value = field.name
+        if field.default is not dataclasses.MISSING:
+            known[f"_default_{number}"] = field.default
+            parameters.append(f"{name}=_default_{number}")
+        elif field.default_factory is not dataclasses.MISSING:
+            known[f"_make_{number}"] = field.default_factory
+            parameters.append(f"{name}=_NONE")
+            value = f"_make_{number}() if {name} is _NONE else {name}"
+        else:
+            parameters.append(name)
+        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    head = f"def __init__(self, {', '.join(parameters)}):\n "
+    exec(head + "\n ".join(lines or ["pass"]), known)  # noqa: S102  (our own classes' names)
+    made: Callable[..., None] = known["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__annotations__ = {f.name: f.type for f in dataclasses.fields(cls)} | {"return": None}
+    return made
+
+
+class _Signature:
+    """The parameters of a record's constructor, compiled or not."""
+
+    def __init__(self, cls: Any, frozen: bool) -> None:
+        self.of = cls, frozen
+
+    def __get__(self, made: object, owner: Any) -> inspect.Signature:
+        cls, frozen = self.of
+        init = owner.__init__ if owner.__init__ is not cls.__init__ else _constructor(cls, frozen)
+        signature = inspect.signature(init)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
+def _methods(cls: type, frozen: bool, slots: bool, eq: bool) -> None:
+    """Give a class what all records share, but what it defines itself."""
+    given: dict[str, Any] = {"__repr__": _repr}
+    if eq:
+        given |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
+    if frozen:
+        given |= {"__setattr__": _refuse_set, "__delattr__": _refuse_delete}
+    if frozen and slots:
+        given |= {"__getstate__": _getstate, "__setstate__": _setstate}
+    for name, method in given.items():
+        if name not in vars(cls):
+            setattr(cls, name, method)
+
+
+if TYPE_CHECKING:
+    # For type checkers a record is a data class.
+    from dataclasses import dataclass as record
+else:
+
+    def record(cls=None, /, *, frozen=False, slots=False, eq=True):
+        """Make a record of a class: as `dataclasses.dataclass`, with fewer options.
+
+        Parameters
+        ----------
+        cls : type, optional
+            The class, with a docstring; without it, a decorator is returned.
+        frozen : bool
+            Whether fields are never assigned; such records are hashed by their fields.
+        slots : bool
+            Whether instances have slots instead of a dictionary.
+        eq : bool
+            Whether records of equal fields are equal; otherwise each is its own.
+        """
+        if cls is None:
+            return lambda cls: record(cls, frozen=frozen, slots=slots, eq=eq)
+        _methods(cls, frozen, slots, eq)
+        cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+        fields = dataclasses.fields(cls)
+        cls._shown = tuple([field.name for field in fields if field.repr])
+        names = [field.name for field in fields if field.compare]
+        # Of one name alone the getter would return no tuple.
+        cls._key = attrgetter(*(names or ["__class__"]), "__class__")
+
+        def __init__(self, *args, **kwargs):
+            cls.__init__ = made = _constructor(cls, frozen)
+            made(self, *args, **kwargs)
+
+        if "__init__" not in vars(cls):
+            cls.__init__ = __init__
+            cls.__signature__ = _Signature(cls, frozen)
+        return cls
