@@ -256,3 +256,11 @@ def test_eval_returns_containers() -> None:
     copy = xl.eval(V)
     copy[0] = 99
     assert V[0] == 1.5
+
+
+def test_a_numpy_scalar_before_a_container_teaches_nothing_about_two_containers() -> None:
+    a, b = xl.asarray([[5.0, 6.0]]), xl.asarray([[1.0, 2.0]])
+    assert xl.eval(np.float64(3) - a).tolist() == [[-2.0, -3.0]]
+    assert xl.eval(a - b).tolist() == [[4.0, 4.0]]
+    assert xl.eval(np.float64(3) - (a - b)).tolist() == [[-1.0, -1.0]]
+    assert xl.eval((a - b) - a).tolist() == [[-1.0, -2.0]]

@@ -50,7 +50,9 @@ def apply(op: Op, *operands: object) -> XExpression:
         (operand,) = operands
         return written((op,), op, operand)
     if len(operands) == 2:
-        return written((op, key_of(operands[1])), op, *operands)
+        left, right = operands
+        key = (op, key_of(right)) if isinstance(left, XExpression) else (op, "after", key_of(left))
+        return written(key, op, left, right)
     return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
 
 
@@ -67,6 +69,9 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     made = XExpression(node)
     if made._kind is not NODE:
         learn(key, op, operands, made)
+        lazy = [x._operands for x in operands if x.__class__ is XExpression]
+        if len(lazy) == len(operands) and sum(map(len, lazy)) == made._kind.items:
+            made._operands = sum(lazy, ())  # the same objects, by which equal parts are known
     return made
 
 

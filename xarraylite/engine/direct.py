@@ -179,7 +179,7 @@ def _sample(kind: Kind, body: Kind) -> Node:
     operands: list[object] = [(2,) * body.rank] if body is not kind else []
     for number, leaf in enumerate(leaves_of(body)):
         if leaf.scalar:
-            operands.append(1)
+            operands.append(number + 2)  # no two the same, which would be one operand
         else:
             reading = Reading.of(_NOWHERE)
             reading.address = (number + 1) << 40  # apart from all others

@@ -1,0 +1,116 @@
+"""Readers and writers of one array in several threads: no wrong value, no error.
+
+``XARRAYLITE_FAULT_ROUNDS`` sets how many rounds each thread makes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+ROUNDS = int(os.environ.get("XARRAYLITE_FAULT_ROUNDS", "200"))
+
+
+@pytest.fixture(params=[1e-6, 1e-4, 5e-3])
+def interval(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(request.param)
+    yield
+    sys.setswitchinterval(before)
+
+
+def together(*works: Callable[[], None]) -> list[BaseException]:
+    """Run functions in threads of their own; return what they raise."""
+    errors: list[BaseException] = []
+
+    def guarded(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return errors
+
+
+@pytest.mark.usefixtures("interval")
+@pytest.mark.parametrize("size", [8, 40_000])
+def test_an_expression_keeps_the_values_it_was_written_over(size: int) -> None:
+    c, lock, done = xl.zeros(size), threading.Lock(), threading.Event()
+
+    def write() -> None:
+        number = 0.0
+        while not done.is_set():
+            number += 1
+            with lock:
+                c[...] = number
+            with lock:
+                c[...] = xl.asarray([number]) + 1
+
+    def read() -> None:
+        try:
+            for _ in range(ROUNDS if size < 100 else ROUNDS // 10 + 1):
+                with lock:
+                    e, expected = c * 2, float(c[0]) * 2
+                values = np.asarray(e)
+                assert (values.min(), values.max()) == (expected, expected)
+        finally:
+            done.set()
+
+    assert together(write, write, read) == []
+
+
+@pytest.mark.usefixtures("interval")
+def test_threads_that_write_and_read_rows_of_their_own() -> None:
+    m = xl.zeros((8, 64))
+
+    def work(k: int) -> None:
+        for i in range(ROUNDS):
+            m[k] = float(i)
+            e = m[k] * 2
+            m[k] = -1.0
+            assert (np.asarray(xl.eval(e)) == 2 * i).all()
+
+    assert together(*[lambda k=k: work(k) for k in range(8)]) == []  # type: ignore[misc]
+
+
+@pytest.mark.usefixtures("interval")
+def test_threads_that_update_rows_of_their_own() -> None:
+    m = xl.zeros((8, 64))
+
+    def work(k: int) -> None:
+        for _ in range(ROUNDS):
+            m[k] = m[k] + 1
+
+    assert together(*[lambda k=k: work(k) for k in range(8)]) == []  # type: ignore[misc]
+    assert (np.asarray(m) == ROUNDS).all()
+
+
+@pytest.mark.usefixtures("interval")
+def test_threads_that_keep_expressions_of_one_array() -> None:
+    """Expressions come and go while others count who reads."""
+    m = xl.zeros((8, 64))
+
+    def work(k: int) -> None:
+        kept: list[tuple[Any, int]] = []
+        for i in range(ROUNDS):
+            m[k] = float(i)
+            kept.append((m[k] + 0.5, i))
+            if len(kept) > 3:
+                e, old = kept.pop(0)
+                assert (np.asarray(e) == old + 0.5).all()
+            m[k] *= 3
+
+    assert together(*[lambda k=k: work(k) for k in range(8)]) == []  # type: ignore[misc]
