@@ -16,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("compiled")
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
+    xl.eval(xl.ones(3) + 1)  # what launches kernels is compiled once for all of them
     settings.cache, settings.cache_dir = True, str(tmp_path / "kernels")
     xl.cache_clear()
     return tmp_path / "kernels"

@@ -89,7 +89,7 @@ def test_the_recompute_limit(length: int) -> None:
         assert kinds(lowered(difference)).count("add") == 2 * length
     else:
         node, reason = cut_of(difference)
-        assert node is e.node
+        assert (node.op.name, node.shape) == ("add", e.shape)
         assert reason == "is needed at several positions and too dear to compute again"
 
 
@@ -136,7 +136,7 @@ def test_reshapes_that_are_layouts_are_fused() -> None:
 def test_a_reshape_that_needs_a_copy_cuts_what_is_reshaped() -> None:
     e = ones(4, 6).T + 1
     node, reason = cut_of(xl.reshape(e, (24,)) * 2.0)
-    assert node is e.node
+    assert (node.op.name, node.shape) == ("add", e.shape)
     assert reason == "is not contiguous in the order of the reshape"
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.containers.expression import XExpression, index_leaf
+from xarraylite.containers.expression import XExpression
+from xarraylite.containers.gathers import index_leaf
 from xarraylite.dtypes.names import as_dtype
 from xarraylite.engine.emit.lanes import LANES
 from xarraylite.expr import build

@@ -21,7 +21,7 @@ import xarraylite as xl
 from xarraylite.containers import blas
 from xarraylite.engine import evaluate
 from xarraylite.engine.threads import Pool, _Job, current_core
-from xarraylite.storage import buffer
+from xarraylite.storage import reading
 
 Worker = Callable[[int], None]
 
@@ -451,7 +451,7 @@ def test_a_fork_in_a_handler_that_interrupts_a_job() -> None:
     assert (done.stdout, done.stderr) == ("{0}\n", "")
 
 
-@pytest.mark.parametrize("lock", [evaluate._lock, blas._lock, buffer._readings_lock])
+@pytest.mark.parametrize("lock", [evaluate._lock, blas._lock, reading.guard()])
 def test_whoever_interrupts_the_holder_of_a_lock_may_evaluate(lock: Any) -> None:
     """A signal handler, or a finaliser."""
     xl.config(threads=1)

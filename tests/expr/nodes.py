@@ -32,5 +32,5 @@ def filled(values: object) -> Leaf:
     """Return a row-major leaf that holds the values of an array."""
     array = np.asarray(values)
     made = leaf(array.shape, array.dtype)
-    np.copyto(made.reading.buffer.view(made.dtype, made.map), array)
+    np.copyto(made.reading.view(made.dtype, made.map), array)
     return made

@@ -218,7 +218,7 @@ def test_memory_is_written_from_where_it_is() -> None:
     saved(a.T)
     saved(a[10:20])
     assert (counters.allocations, counters.snapshots) == before
-    assert a.buffer.pending() is None
+    assert not a.buffer.is_awaited()
     data = saved(a)
     loaded(data)
     assert counters.allocations == before[0] + 1

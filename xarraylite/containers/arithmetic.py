@@ -47,17 +47,27 @@ def binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return made
 
     def reflected(self: Any, other: Any) -> Any:
+        operands: Operands
+        # Python asks a container on the right first, as its class is derived from expressions'.
+        lazy = other.__class__ is XExpression
         try:
-            kind, low, high = self._kind.table[back, other.__class__]
-            operands = (as_item(other, low, high), self._buffer._reading, self._start)
+            shape = self._shape
+            if lazy:
+                kind = other._kind.table[op, self._kind]
+                operands = (*other._operands, self._buffer._reading, self._start)
+                if shape != other._shape:
+                    shape = ends(shape, other._shape)
+            else:
+                kind, low, high = self._kind.table[back, other.__class__]
+                operands = (as_item(other, low, high), self._buffer._reading, self._start)
             if tracing.running:
                 raise KeyError
         except (KeyError, AttributeError):
             if not is_operand(other):
                 return NotImplemented
-            return again((back, other.__class__), op, other, self)
+            return again((op, self._kind) if lazy else (back, other.__class__), op, other, self)
         made = _new(XExpression)
-        made._kind, made._shape, made._operands = kind, self._shape, operands
+        made._kind, made._shape, made._operands = kind, shape, operands
         return made
 
     return forward, reflected

@@ -48,11 +48,15 @@ def part(of: Any, key: Any) -> Any:
     item: Any
     for item, extent, step in zip(key, shape, steps, strict=False):
         if item.__class__ is slice:
-            low: Any = item.start
-            high: Any = item.stop
-            if item.step is None and low.__class__ in _BOUNDS and high.__class__ in _BOUNDS:
-                low = 0 if low is None else (low if low >= 0 else low + extent)
-                high = extent if high is None else high if high >= 0 else high + extent
+            first: Any = item.start
+            last: Any = item.stop
+            if item.step is None and {first.__class__, last.__class__} <= _BOUNDS:
+                low: int = 0 if first is None else first
+                high: int = extent if last is None else last
+                if low < 0:
+                    low += extent
+                if high < 0:
+                    high += extent
                 if high > extent:
                     high = extent
                 length = high - low

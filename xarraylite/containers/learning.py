@@ -24,6 +24,7 @@ def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: H
         return
     numbers = [x for x in operands if x.__class__ in NUMBERS]
     if not numbers:
+        # The key names the second operand's kind, or there is but one.
         items = [x.kind_items() for x in operands if isinstance(x, HasNode)]
         if len(items) == len(operands) and made._kind.items == sum(items):
             own._kind.learn(key, made._kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..expr.kind import forget_programs
 from . import store
 from .evaluate import clear_programs
 from .kernel import kernels
@@ -57,6 +58,7 @@ def cache_clear(*, disk: bool = False) -> None:
     0
     """
     clear_programs()
+    forget_programs()
     kernels.clear()
     if disk:
         store.clear()

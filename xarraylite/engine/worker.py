@@ -174,7 +174,9 @@ def post(call: Callable[[], object]) -> None:
     call : callable
         For example the method that unloads a library.
     """
-    _state.queue.put(Job(call))
+    state = _state
+    if state is not None:  # at the very end of the process modules lose their names
+        state.queue.put(Job(call))
 
 
 class Closing:

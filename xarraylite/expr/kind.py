@@ -154,7 +154,6 @@ class Kind:
         return f"{self.dtype.name}{'' if self.scalar else f'[rank {self.rank}{place}]'}"
 
 
-
 #: The kind of expressions that have none; its table stays empty.
 NODE = Kind(None, (), np.dtype(np.float64), 0, 0)
 
@@ -171,6 +170,13 @@ def _interned(key: object, *parts: Any) -> Kind:
             _kinds.clear()
         known = _kinds[key] = Kind(*parts)
     return known
+
+
+def forget_programs() -> None:
+    """Forget the programs of all kinds that are found by look-up."""
+    for kind in [*_kinds.values(), *[leaf for own in _places.values() for leaf in own.values()]]:
+        kind.fresh = None
+        kind.writes.clear()
 
 
 def row_major(dtype: DType, rank: int) -> Kind:
