@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import Map
 from ..ops.reductions import Reduction
-from .emit.body import Apply, Body, Const
+from .emit.body import Apply, Body, Const, Load
 from .emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
-from .emit.mapping import TILE, MapSpec, Mode, emit_map
+from .emit.mapping import MapSpec, Mode, emit_map
 from .emit.reduction import emit_reduce
 from .emit.walkers import Access, Inner, Operand, Words
 from .identities import identity_words
@@ -31,6 +31,12 @@ STREAM_BYTES = 16 << 20
 
 #: How many elements at once `Mode.WOVEN` computes.
 LANES = (2, 4)
+
+#: Trip count from which a dimension is worth tiles or lanes: at least a `transpose.Block`'s side.
+LEAST_SIDE = 16
+
+#: Operands that are transposed in scratch at most, for the sake of the stack.
+MOST_CROSSED = 4
 
 #: Elements of one fixed part of a reduction with few results.
 CHUNK = 1 << 17
@@ -110,7 +116,11 @@ def map_step(
         nest, lanes = _weave(nest, lowered, to)
     operands = _operands(nest, lowered, memory, to, lanes=lanes)
     rank = len(nest.extents) - (2 if mode is Mode.WOVEN else 1)
-    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes)
+    past = False
+    if mode is Mode.TILED:
+        operands = _crossed(nest, lowered, operands)
+        past = _is_large(nest, memory, to)
+    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past)
     words = spec.words()
     block = array("q", [0]) * len(words)
     outer, extents = nest.outer, list(nest.extents[:-1])
@@ -124,14 +134,14 @@ def map_step(
         _put(block, words, "rows", rows)
         for w, steps in enumerate(strides):
             _put(block, words, f"h{w}", steps[-2])
-            steps[-2] *= TILE
-        extents[-1] = -(-rows // TILE)
+            steps[-2] *= spec.tall
+        extents[-1] = -(-rows // spec.tall)
         outer = outer // rows * extents[-1]
     put_all(block, words, [(f"n_t{d}", extent) for d, extent in enumerate(extents)])
     for w, steps in enumerate(strides):
         put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
         _put(block, words, f"e{w}", steps[-1])
-    cost = cost_of(lowered.body) * nest.extents[-1] * (TILE if mode is Mode.TILED else lanes)
+    cost = cost_of(lowered.body) * nest.extents[-1] * (spec.tall if mode is Mode.TILED else lanes)
     return KernelStep(
         kernels.get(spec, emit_map),
         block,
@@ -186,23 +196,41 @@ def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Desti
         return Mode.WOVEN
     if dense and len(nest.extents) > 1 and _tall_dimension(nest, lowered) >= 0:
         return Mode.TILED
-    plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
-    row, total = nest.extents[-1] * size, nest.outer * nest.extents[-1] * size
-    if dense and plain and row >= BLOCK_BYTES and total >= STREAM_BYTES:
+    row = nest.extents[-1] * size
+    if dense and row >= BLOCK_BYTES and _is_large(nest, memory, to):
         return Mode.STREAM
     return Mode.DIRECT
 
 
+def _is_large(nest: Nest, memory: Sequence[Memory], to: Destination) -> bool:
+    """Tell whether a destination is better stored past the caches: large, and not read."""
+    plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
+    return plain and nest.outer * nest.extents[-1] * to.dtype.itemsize >= STREAM_BYTES
+
+
+def _crossed(nest: Nest, lowered: Lowered, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """Mark the operands that are contiguous along a tile's columns, where nothing else decides."""
+    gathered = {s.operand for s in lowered.body.instructions if isinstance(s, Load) and s.gathers}
+    found, count = list(operands), 0
+    for w, (operand, steps) in enumerate(zip(operands, nest.walkers, strict=True)):
+        fits = operand.inner is Inner.ANY and operand.access is Access.APART
+        fits = fits and operand.packing == 1 and w - 1 not in gathered
+        if fits and steps.strides[-2] == operand.dtype.itemsize and count < MOST_CROSSED:
+            found[w] = replace(operand, inner=Inner.CROSSED)
+            count += 1
+    return tuple(found)
+
+
 def _tall_dimension(nest: Nest, lowered: Lowered) -> int:
     """Return the dimension along which an operand is contiguous that strides innermost, or -1."""
-    if nest.extents[-1] < TILE // 4:
+    if nest.extents[-1] < LEAST_SIDE:
         return -1
     for use, steps in zip(lowered.uses, nest.walkers[1:], strict=True):
         size = use.dtype.itemsize
         if use.iota or abs(steps.strides[-1]) < 64:
             continue
         for d, stride in enumerate(steps.strides[:-1]):
-            if abs(stride) == size and nest.extents[d] >= TILE // 4:
+            if abs(stride) == size and nest.extents[d] >= LEAST_SIDE:
                 return d
     return -1
 
@@ -220,7 +248,7 @@ def _woven_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int
         for lane, count in enumerate(nest.extents):
             if b and count in LANES and w.strides[lane] == b // 8:
                 for inner, extent in enumerate(nest.extents):
-                    if extent >= TILE // 4 and w.strides[inner] == count * b // 8:
+                    if extent >= LEAST_SIDE and w.strides[inner] == count * b // 8:
                         return lane, inner
     return None
 
