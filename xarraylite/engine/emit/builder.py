@@ -179,7 +179,16 @@ class Local:
 class Builder:
     """Collects the instructions of ``i32 kernel(i64 block)``."""
 
-    __slots__ = ("_declared", "_entry", "_lines", "_loops", "_number", "_routines", "block", "label")
+    __slots__ = (
+        "_declared",
+        "_entry",
+        "_lines",
+        "_loops",
+        "_number",
+        "_routines",
+        "block",
+        "label",
+    )
 
     def __init__(self) -> None:
         self._declared = ""

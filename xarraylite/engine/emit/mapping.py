@@ -30,6 +30,7 @@ from .tiles import STRIPS, WIDE, Copy, scratch_of
 from .tokens import token
 from .walkers import (
     RANGES,
+    Access,
     Inner,
     Odometer,
     Operand,
@@ -227,15 +228,27 @@ def _tiled(row: _Row) -> None:
                 turned[w].row(y - top, left) if w in turned else p + y * row.words[f"h{w}"]
                 for w, p in enumerate(row.pointers)
             ]
+            _ask(row, y + strip, left, right)
             line = replace(row, spec=inside, pointers=moved).hoisted()
             if spec.past:
                 to = line.pointers[0]
                 start = b.select(left > low, left - (to + left * row.size) % 64 // row.size, left)
-                end = b.select(right < high, right - (to + right * row.size) % 64 // row.size, right)
+                end = b.select(
+                    right < high, right - (to + right * row.size) % 64 // row.size, right
+                )
                 _past(line, start, end)
             else:
                 with b.loop(left, right) as j:
                     line.store(j, line.value(j))
+
+
+def _ask(row: _Row, y: Value, left: Value, right: Value) -> None:
+    """Ask for part of a row of what is not transposed: a tile's rows are too short to foresee."""
+    for w, operand in enumerate(row.spec.operands):
+        if operand.inner is Inner.UNIT and operand.access is Access.APART and operand.packing == 1:
+            size = token(operand.dtype).itemsize
+            with row.b.loop(left, right, 64 // size, pace=Pace.ROLLED) as j:
+                row.b.prefetch(row.pointers[w] + y * row.words[f"h{w}"] + j * size)
 
 
 def _past(row: _Row, low: Value, high: Value) -> None:

@@ -21,7 +21,7 @@ They are read a second time, and written to a margin of the scratch.
 
 from __future__ import annotations
 
-import os
+
 from dataclasses import dataclass, replace
 
 from .builder import Builder, Value
@@ -30,10 +30,10 @@ from .transpose import Block, transposed
 from .walkers import Access, Inner, Operand
 
 #: Elements of a tile's row.
-WIDE = int(os.environ.get("WIDE", 256))
+WIDE = 256
 
 #: Strips of a tile: columns are read so many lines down before the next tile's are.
-STRIPS = int(os.environ.get("STRIPS", 16))
+STRIPS = 16
 
 #: The first and the end of some rows or columns.
 Range = tuple[Value, Value]
@@ -90,7 +90,7 @@ class Copy:
                 lines = [at + step * k for k in range(block.side)]
                 loaded = [b.load(block.type, line, 0, "src") for line in lines]
                 for line in lines:
-                    b.prefetch(line + self.rows * block.size)
+                    b.prefetch(line + ((self.rows + block.side) * block.size - 1))
                 to = self.start + (y - top) * pitch + (x - left) * block.size
                 for k, column in enumerate(transposed(b, block, loaded)):
                     b.store(column, to + k * pitch, 0, "turned")
