@@ -8,35 +8,30 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import Map
 from ..ops.reductions import Reduction
-from .emit.body import Apply, Body, Const, Load
+from .emit.body import Apply, Body, Const
 from .emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
 from .emit.mapping import MapSpec, Mode, emit_map
 from .emit.reduction import emit_reduce
 from .emit.walkers import Access, Inner, Operand, Words
 from .identities import identity_words
 from .kernel import kernels
-from .loops import Nest, Walker, deepen, normalise, split, walker
+from .loops import Nest, Walker, deepen, move_to_end, normalise, split, walker
 from .lower import Lowered
 from .program import KernelStep, Work
+from .tiling import LEAST_SIDE, are_crowded, crossed, in_whole_lines, tall_dimension
 
 #: Destinations from this many bytes on are stored past the caches (`Mode.STREAM`).
 STREAM_BYTES = 16 << 20
 
 #: How many elements at once `Mode.WOVEN` computes.
 LANES = (2, 4)
-
-#: Trip count from which a dimension is worth tiles or lanes: at least a `transpose.Block`'s side.
-LEAST_SIDE = 16
-
-#: Operands that are transposed in scratch at most, for the sake of the stack.
-MOST_CROSSED = 4
 
 #: Elements of one fixed part of a reduction with few results.
 CHUNK = 1 << 17
@@ -108,19 +103,20 @@ def map_step(
     mode = order or _pick_mode(nest, lowered, memory, to)
     if mode is Mode.FALLING:
         nest = _reverse_outer(nest)
-    tall = _tall_dimension(nest, lowered) if mode is Mode.TILED else -1
+    tall = tall_dimension(nest, lowered) if mode is Mode.TILED else -1
     if tall >= 0:
-        nest = _move_to_end(nest, tall, len(nest.extents) - 1)
+        nest = move_to_end(nest, tall, len(nest.extents) - 1)
     lanes = 1
     if mode is Mode.WOVEN:
         nest, lanes = _weave(nest, lowered, to)
     operands = _operands(nest, lowered, memory, to, lanes=lanes)
     rank = len(nest.extents) - (2 if mode is Mode.WOVEN else 1)
-    past = False
+    past, lines = False, 1
     if mode is Mode.TILED:
-        operands = _crossed(nest, lowered, operands)
-        past = _is_large(nest, memory, to)
-    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past)
+        operands = crossed(nest, lowered, operands)
+        past = _is_large(nest, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
+        lines = 4 if are_crowded(nest, operands) else 1
+    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
     words = spec.words()
     block = array("q", [0]) * len(words)
     outer, extents = nest.outer, list(nest.extents[:-1])
@@ -194,7 +190,7 @@ def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Desti
     dense = nest.walkers[0].strides[-1] == size and to.bits == 8 * size
     if _woven_pair(nest, lowered, to) is not None:
         return Mode.WOVEN
-    if dense and len(nest.extents) > 1 and _tall_dimension(nest, lowered) >= 0:
+    if dense and len(nest.extents) > 1 and tall_dimension(nest, lowered) >= 0:
         return Mode.TILED
     row = nest.extents[-1] * size
     if dense and row >= BLOCK_BYTES and _is_large(nest, memory, to):
@@ -206,33 +202,6 @@ def _is_large(nest: Nest, memory: Sequence[Memory], to: Destination) -> bool:
     """Tell whether a destination is better stored past the caches: large, and not read."""
     plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
     return plain and nest.outer * nest.extents[-1] * to.dtype.itemsize >= STREAM_BYTES
-
-
-def _crossed(nest: Nest, lowered: Lowered, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """Mark the operands that are contiguous along a tile's columns, where nothing else decides."""
-    gathered = {s.operand for s in lowered.body.instructions if isinstance(s, Load) and s.gathers}
-    found, count = list(operands), 0
-    for w, (operand, steps) in enumerate(zip(operands, nest.walkers, strict=True)):
-        fits = operand.inner is Inner.ANY and operand.access is Access.APART
-        fits = fits and operand.packing == 1 and w - 1 not in gathered
-        if fits and steps.strides[-2] == operand.dtype.itemsize and count < MOST_CROSSED:
-            found[w] = replace(operand, inner=Inner.CROSSED)
-            count += 1
-    return tuple(found)
-
-
-def _tall_dimension(nest: Nest, lowered: Lowered) -> int:
-    """Return the dimension along which an operand is contiguous that strides innermost, or -1."""
-    if nest.extents[-1] < LEAST_SIDE:
-        return -1
-    for use, steps in zip(lowered.uses, nest.walkers[1:], strict=True):
-        size = use.dtype.itemsize
-        if use.iota or abs(steps.strides[-1]) < 64:
-            continue
-        for d, stride in enumerate(steps.strides[:-1]):
-            if abs(stride) == size and nest.extents[d] >= LEAST_SIDE:
-                return d
-    return -1
 
 
 def _woven_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:
@@ -257,16 +226,7 @@ def _weave(nest: Nest, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
     """Return the nest with the woven dimensions innermost, and the number of lanes."""
     pair = _woven_pair(nest, lowered, to)
     assert pair is not None, "the mode was picked because there is such a pair"
-    return _move_to_end(nest, *pair), nest.extents[pair[0]]
-
-
-def _move_to_end(nest: Nest, *dims: int) -> Nest:
-    """Return the nest with some of its dimensions innermost, in that order."""
-    order = [d for d in range(len(nest.extents)) if d not in dims] + list(dims)
-    return Nest(
-        tuple([nest.extents[d] for d in order]),
-        tuple([Walker(w.start, tuple([w.strides[d] for d in order])) for w in nest.walkers]),
-    )
+    return move_to_end(nest, *pair), nest.extents[pair[0]]
 
 
 def _reverse_outer(nest: Nest) -> Nest:

@@ -8,9 +8,10 @@ that the loop vectoriser asks for, so that no pass has to bring it about.
 
 Memory carries alias scopes, which replace the run-time overlap checks that the vectoriser would
 otherwise need: ``src`` is memory known not to overlap the destination, ``dst`` the destination and
-what may overlap it, ``tmp`` stack scratch, ``turned`` that of transposed operands.  Accesses in different scopes never touch the same
-bytes; the planner is what makes that true.  Alignment is 1 unless said otherwise: NumPy allows
-unaligned arrays, and on x86 and ARM an unaligned vector access to aligned memory costs nothing.
+what may overlap it, ``tmp`` stack scratch, ``turned`` that of transposed operands.  Accesses in
+different scopes never touch the same bytes; the planner is what makes that true.  Alignment is 1
+unless said otherwise: NumPy allows unaligned arrays, and on x86 and ARM an unaligned vector access
+to aligned memory costs nothing.
 
 No instruction carries a fast-math flag and nothing is contracted, so a value depends on its
 operations alone and not on how its loop is vectorised.

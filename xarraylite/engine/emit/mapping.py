@@ -26,8 +26,9 @@ from . import routine
 from .body import Body, emit_body, emit_instruction, invariant, through
 from .builder import Builder, Module, Pace, Value
 from .memory import fetch, keep, stream_line
-from .tiles import STRIPS, WIDE, Copy, scratch_of
+from .tiles import LINES, WIDE, Copy, scratch_of
 from .tokens import token
+from .transpose import Block
 from .walkers import (
     RANGES,
     Access,
@@ -86,6 +87,8 @@ class MapSpec:
         Elements computed at once (`Mode.WOVEN`).
     past : bool
         Whether whole lines are stored past the caches (`Mode.TILED`).
+    lines : int
+        Lines of each crossed operand that a strip is high (`Mode.TILED`).
     """
 
     mode: Mode
@@ -95,17 +98,19 @@ class MapSpec:
     gathers: int
     lanes: int = 1
     past: bool = False
+    lines: int = 1
 
     @property
     def strip(self) -> int:
-        """Rows of a tile that are worked on at once: a line of each operand that is crossed."""
+        """Rows of a tile that are worked on at once: a line of the largest elements, or a block."""
         crossed = [o for o in self.operands if o.inner is Inner.CROSSED] or self.operands[:1]
-        return 64 // min([token(o.dtype).itemsize for o in crossed])
+        sizes = [token(o.dtype).itemsize for o in crossed]
+        return self.lines * max([64 // max(sizes), *[Block.of(size).side for size in sizes]])
 
     @property
     def tall(self) -> int:
         """Rows of a tile."""
-        return STRIPS * self.strip
+        return LINES // self.lines * self.strip
 
     def words(self) -> Words:
         """Return the layout of the argument block."""

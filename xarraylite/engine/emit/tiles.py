@@ -1,16 +1,17 @@
 """Tiles of operands that lie across the destination's rows, transposed into scratch.
 
 A tile's rows are `WIDE` elements of the destination.  It is worked on in strips of as many rows as
-elements of an operand fill a line.  Of an operand that is contiguous down the rows, a strip holds
-`WIDE` columns of a line each; they are read a square block at a time (`transpose`) and stored as
-rows of scratch.  The kernel's ordinary loop then reads scratch as any contiguous operand.  So bodies
-know nothing of transposition, every line of memory is visited once from each side, and what is read
-again, the scratch, stays within the L1 cache.
+elements of an operand fill a line, or a few.  Of an operand that is contiguous down the rows, a
+strip holds `WIDE` columns of a line each; they are read a square block at a time (`transpose`) and
+stored as rows of scratch.  The kernel's ordinary loop then reads scratch as any contiguous operand.
+So bodies know nothing of transposition, every line of memory is visited once from each side, and
+what is read again, the scratch, stays within the L1 cache.
 
 Where the strides are powers of two, the lines of all columns compete for one set of each cache.  It
 does not matter here, for none of them is needed again once its block is read.  Columns are too far
-apart for the CPU to see the next line coming, so the kernel asks for that of the next strip; it goes
-to the second cache, for the first would have no place for all of them.
+apart for the CPU to see the next line coming, so the kernel asks for that of the next strip; it
+goes to the second cache, for the first would have no place for all of them.  Where the second has
+not either, for columns lie a multiple of `CROWDED` apart, strips are a few lines high instead.
 
 Where whole lines of the destination are stored past the caches, a row of a tile begins and ends
 where lines do, up to a line before the tile's columns: those are copied to scratch once more.
@@ -20,7 +21,6 @@ They are read a second time, and written to a margin of the scratch.
 """
 
 from __future__ import annotations
-
 
 from dataclasses import dataclass, replace
 
@@ -32,8 +32,12 @@ from .walkers import Access, Inner, Operand
 #: Elements of a tile's row.
 WIDE = 256
 
-#: Strips of a tile: columns are read so many lines down before the next tile's are.
-STRIPS = 16
+#: Lines of an operand that a tile is high: columns are read so far down before the next ones are.
+LINES = 16
+
+#: Bytes between columns at which all of a strip compete for a few sets of the second cache: larger
+#: than what one way of it holds on usual CPUs (64 or 128 KiB), or half of that.
+CROWDED = 1 << 16
 
 #: The first and the end of some rows or columns.
 Range = tuple[Value, Value]

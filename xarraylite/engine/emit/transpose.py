@@ -2,11 +2,11 @@
 
 A block of rows, each loaded as one vector, is transposed in stages that each take two vectors and
 make two.  Within 128 bits, the lanes in which CPUs shuffle at the least cost, vectors are riffled
-(``unpck`` on x86, ``zip`` on ARM; Stone, "Parallel processing with the perfect shuffle", IEEE Trans.
-Comput. C-20 (1971) 153).  What is left is a transposition of whole lanes, a butterfly that exchanges
-lanes of vectors as far apart as they are (Eklundh, "A fast computer method for matrix transposing",
-IEEE Trans. Comput. C-21 (1972) 801).  Nothing is computed: elements are moved as integers, so every bit
-pattern passes, and an element of 16 bytes goes as two of 8.
+(``unpck`` on x86, ``zip`` on ARM; Stone, "Parallel processing with the perfect shuffle", IEEE
+Trans. Comput. C-20 (1971) 153).  What is left is a transposition of whole lanes, a butterfly that
+exchanges lanes of vectors as far apart as they are (Eklundh, "A fast computer method for matrix
+transposing", IEEE Trans. Comput. C-21 (1972) 801).  Nothing is computed: elements are moved as
+integers, so every bit pattern passes, and an element of 16 bytes goes as two of 8.
 """
 
 from __future__ import annotations
