@@ -19,9 +19,11 @@ SHAPES = ((33, 47), (300, 17), (1030, 19), (16, 16), (17, 5, 31), (16, 33, 18), 
 
 
 def values(shape: tuple[int, ...], dtype: Any, seed: int = 0) -> np.ndarray[Any, Any]:
-    """Every bit pattern (of bools, both)."""
+    """Every bit pattern; of bools both, of bfloat16, which is computed in float32, numbers."""
     raw = np.random.default_rng(seed)
     kind = xl.empty((), dtype=dtype).dtype
+    if dtype == "bfloat16":
+        return raw.normal(size=shape).astype(kind)
     if dtype == "bool":
         return raw.integers(0, 2, shape).astype(bool)
     count = int(np.prod(shape)) * kind.itemsize

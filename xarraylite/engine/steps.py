@@ -25,7 +25,7 @@ from .kernel import kernels
 from .loops import Nest, Walker, deepen, move_to_end, normalise, split, walker
 from .lower import Lowered
 from .program import KernelStep, Work
-from .tiling import LEAST_SIDE, are_crowded, crossed, in_whole_lines, tall_dimension
+from .tiling import LEAST_SIDE, crossed, in_whole_lines, tall_dimension
 
 #: Destinations from this many bytes on are stored past the caches (`Mode.STREAM`).
 STREAM_BYTES = 16 << 20
@@ -113,9 +113,8 @@ def map_step(
     rank = len(nest.extents) - (2 if mode is Mode.WOVEN else 1)
     past, lines = False, 1
     if mode is Mode.TILED:
-        operands = crossed(nest, lowered, operands)
+        operands, lines = crossed(nest, lowered, operands)
         past = _is_large(nest, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
-        lines = 4 if are_crowded(nest, operands) else 1
     spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
     words = spec.words()
     block = array("q", [0]) * len(words)

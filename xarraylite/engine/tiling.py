@@ -8,6 +8,7 @@ each matters.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from .emit.body import Load
@@ -40,8 +41,13 @@ def tall_dimension(nest: Nest, lowered: Lowered) -> int:
     return -1
 
 
-def crossed(nest: Nest, lowered: Lowered, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """Mark the operands that are contiguous along a tile's columns, where nothing else decides."""
+def crossed(
+    nest: Nest, lowered: Lowered, operands: tuple[Operand, ...]
+) -> tuple[tuple[Operand, ...], int]:
+    """Mark the operands to transpose: contiguous along a tile's columns, and read at no index.
+
+    Returned with the lines of them that a strip is high.
+    """
     gathered = {s.operand for s in lowered.body.instructions if isinstance(s, Load) and s.gathers}
     found, count = list(operands), 0
     for w, (operand, steps) in enumerate(zip(operands, nest.walkers, strict=True)):
@@ -50,10 +56,10 @@ def crossed(nest: Nest, lowered: Lowered, operands: tuple[Operand, ...]) -> tupl
         if fits and steps.strides[-2] == operand.dtype.itemsize and count < MOST_CROSSED:
             found[w] = replace(operand, inner=Inner.CROSSED)
             count += 1
-    return tuple(found)
+    return tuple(found), 4 if _are_crowded(nest, found) else 1
 
 
-def are_crowded(nest: Nest, operands: tuple[Operand, ...]) -> bool:
+def _are_crowded(nest: Nest, operands: Sequence[Operand]) -> bool:
     """Tell whether columns of some operand compete for the same lines of the second cache."""
     return any(
         o.inner is Inner.CROSSED and w.strides[-1] % CROWDED == 0
