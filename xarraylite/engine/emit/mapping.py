@@ -64,6 +64,7 @@ class Mode(Enum):
 
 
 _STAGES = frozenset((Mode.STAGED, Mode.FALLING, Mode.STREAM))
+_ASKED = frozenset((Access.APART, Access.SHARED))
 _SECOND = frozenset((Mode.TILED, Mode.WOVEN))
 
 
@@ -233,7 +234,8 @@ def _tiled(row: _Row) -> None:
                 turned[w].row(y - top, left) if w in turned else p + y * row.words[f"h{w}"]
                 for w, p in enumerate(row.pointers)
             ]
-            _ask(row, y + strip, left, right)
+            below = [p + (y + strip) * row.words[f"h{w}"] for w, p in enumerate(row.pointers)]
+            _ask(replace(row, pointers=below), left, right)
             line = replace(row, spec=inside, pointers=moved).hoisted()
             if spec.past:
                 to = line.pointers[0]
@@ -247,13 +249,13 @@ def _tiled(row: _Row) -> None:
                     line.store(j, line.value(j))
 
 
-def _ask(row: _Row, y: Value, left: Value, right: Value) -> None:
-    """Ask for part of a row of what is not transposed: a tile's rows are too short to foresee."""
-    for w, operand in enumerate(row.spec.operands):
-        if operand.inner is Inner.UNIT and operand.access is Access.APART and operand.packing == 1:
+def _ask(row: _Row, low: Value, high: Value) -> None:
+    """Ask for elements that the CPU cannot foresee: of the operands in which they lie in a row."""
+    for pointer, operand in zip(row.pointers[1:], row.spec.operands[1:], strict=True):
+        if operand.inner is Inner.UNIT and operand.access in _ASKED and operand.packing == 1:
             size = token(operand.dtype).itemsize
-            with row.b.loop(left, right, 64 // size, pace=Pace.ROLLED) as j:
-                row.b.prefetch(row.pointers[w] + y * row.words[f"h{w}"] + j * size)
+            with row.b.loop(low, high, 64 // size, pace=Pace.ROLLED) as j:
+                row.b.prefetch(pointer + j * size)
 
 
 def _past(row: _Row, low: Value, high: Value) -> None:
@@ -316,6 +318,7 @@ def _falling(row: _Row) -> None:
     with row.b.loop(0, blocks) as k:
         low = start + (blocks - 1 - k) * BLOCK
         high = (low + BLOCK).least(end)
+        _ask(row, low - BLOCK, low)
         row.fill(low, high)
         row.drain(low, high)
 
