@@ -148,7 +148,9 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
-    packed = record(kernel.address, body.rank, limit, entries, template, same is not None, flat)
+    packed = record(
+        kernel.address, body.rank, limit, entries, template, same is not None, flat
+    )
     return Direct(launcher_of(packed), target.dtype.itemsize, limit, fold, target, kernel)
 
 
@@ -302,3 +304,5 @@ def _entries(
         word = words.index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         found.append(_entry(leaf, word, rank, mark))
     return found
+
+

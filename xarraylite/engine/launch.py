@@ -58,11 +58,7 @@ def can_launch() -> bool:
 
 
 def entry(
-    kind: int,
-    word: int,
-    itemsize: int = 0,
-    same: bool = False,
-    row: int = -1,
+    kind: int, word: int, itemsize: int = 0, same: bool = False, row: int = -1,
     strides: Sequence[int] = (),
 ) -> list[int]:
     """Return the words of one entry; ``strides`` are in bytes, aligned to the last dimensions."""
