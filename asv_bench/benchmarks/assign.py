@@ -41,6 +41,7 @@ class Shift(InPlace):
     """
 
     title = "a[1:] += a[:-1], 1M float64"
+    wanted = 1.0
 
     def xarraylite(self) -> object:
         self.a[1:] += self.a[:-1]

@@ -36,26 +36,66 @@ class Stencil(Comparison):
         return self.numpy_out
 
 
-class AddTransposed(Comparison):
-    """Operands whose memory orders disagree."""
+class CopyTransposed(Comparison):
+    """A transposed copy, against a straight copy of the same values here."""
 
-    title = "a + b.T, 2048 x 2048 float64"
+    title = "out = a.T, 4096 x 4096 float32, against a straight copy here"
+    axes: tuple[int, ...] = (1, 0)
+    shape = (4096, 4096)
+    small = (60, 50)
+    dtype = "float32"
+    wanted = 0.33
 
     def setup(self) -> None:
-        n = size(2048, 50)
-        self.operands = [values(n, n, seed=k) for k in range(2)]
-        self.a, self.b = (xl.asarray(x) for x in self.operands)
-        self.out = xl.empty((n, n))
-        self.numpy_out = np.empty((n, n))
+        shape = [size(full, small) for full, small in zip(self.shape, self.small, strict=True)]
+        operand = values(*shape).astype(self.dtype)
+        self.operands = [xl.permute_dims(xl.asarray(operand), self.axes)]
+        self.straight = [xl.asarray(np.ascontiguousarray(operand.transpose(self.axes)))]
+        other = values(*self.straight[0].shape, seed=1).astype(self.dtype)
+        for operands in (self.operands, self.straight):
+            operands.append(xl.asarray(other))
+        self.out = xl.empty(other.shape, dtype=other.dtype)
+        self.straight_out = xl.empty(other.shape, dtype=other.dtype)
         self.xarraylite()
+        self.numpy()
+
+    def fill(self, out: xl.XArray, operands: list[xl.XArray]) -> object:
+        """Assign the case's expression of two operands."""
+        xl.noalias(out)[...] = operands[0]
+        return out
 
     def xarraylite(self) -> object:
-        xl.noalias(self.out)[...] = self.a + self.b.T
-        return self.out
+        return self.fill(self.out, self.operands)
 
     def numpy(self) -> object:
-        a, b = self.operands
-        return np.add(a, b.T, out=self.numpy_out)
+        return self.fill(self.straight_out, self.straight)
+
+
+class CopyTransposed64(CopyTransposed):
+    """Eight bytes an element."""
+
+    title = "out = a.T, 2048 x 2048 float64, against a straight copy here"
+    shape = (2048, 2048)
+    dtype = "float64"
+
+
+class CopyReversed(CopyTransposed):
+    """All four dimensions in the opposite order."""
+
+    title = "out = permute_dims(a, (3, 2, 1, 0)), 64^4 float32, against a straight copy here"
+    axes = (3, 2, 1, 0)
+    shape = (64, 64, 64, 64)
+    small = (6, 17, 5, 18)
+
+
+class AddTransposed(CopyTransposed):
+    """Operands whose memory orders disagree, against operands that agree."""
+
+    title = "out = b + a.T, 4096 x 4096 float32, against b + a here"
+
+    def fill(self, out: xl.XArray, operands: list[xl.XArray]) -> object:
+        xl.noalias(out)[...] = operands[1] + operands[0]
+        return out
 
 
 class OuterBroadcast(Comparison):

@@ -109,10 +109,10 @@ def listing(source: str) -> list[str]:
     """Return what a kernel calls, in order, and how often its code touches each kind of memory."""
     calls = re.findall(r" = call .*? @(\w+)\.\d+\(", source)
     lines = [f"{len(re.findall(r'^loop', source, re.MULTILINE))} loops; calls {' '.join(calls)}"]
-    for name, scope in (("apart", 4), ("destination", 5), ("scratch", 6)):
-        tag = f"!alias.scope !{scope},"
-        touched = [line for line in source.splitlines() if tag in line]
+    for name, scopes in (("apart", "5"), ("destination", "6"), ("scratch", "78")):
+        tag = re.compile(f"!alias.scope ![{scopes}],")
+        touched = [line for line in source.splitlines() if tag.search(line)]
         loads = sum(" = load " in line for line in touched)
-        words = 1 + source.count("add i64 %block,") if scope == 4 else 0
+        words = 1 + source.count("add i64 %block,") if name == "apart" else 0
         lines.append(f"{name}: {loads - words} loads, {len(touched) - loads} stores")
     return lines

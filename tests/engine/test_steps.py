@@ -11,7 +11,6 @@ import xarraylite as xl
 from tests.engine.test_graph import graph_into, graph_of, ones, positions
 from tests.engine.test_plan import program_for, program_into
 from xarraylite.engine.emit.folding import block_of
-from xarraylite.engine.emit.mapping import TILE
 from xarraylite.engine.lower import lower
 from xarraylite.engine.plan import plan
 from xarraylite.engine.program import KernelStep
@@ -85,7 +84,7 @@ def test_operands_that_disagree_are_tiled(
 def test_tiles_are_counted_in_rows_of_tiles() -> None:
     step = step_into(xl.empty((130, 70)), ones(70, 130).T * 2)
     assert tag(step) == "[tiled, loops 130x70]"
-    assert (step.work.outer, step.work.inner) == (-(-130 // TILE), 70)
+    assert (step.work.outer, step.work.inner) == (-(-130 // 128), 70)
 
 
 def test_a_lazy_result_of_column_major_operands_is_column_major() -> None:

@@ -116,6 +116,15 @@ def reverse(nest: Nest) -> Nest:
     return Nest(nest.extents, walkers)
 
 
+def move_to_end(nest: Nest, *dims: int) -> Nest:
+    """Return the nest with some of its dimensions innermost, in that order."""
+    order = [d for d in range(len(nest.extents)) if d not in dims] + list(dims)
+    return Nest(
+        tuple([nest.extents[d] for d in order]),
+        tuple([Walker(w.start, tuple([w.strides[d] for d in order])) for w in nest.walkers]),
+    )
+
+
 def deepen(nest: Nest, depth: int) -> Nest:
     """Return the nest with outermost loops of one pass, so that it has ``depth`` loops."""
     more = depth - len(nest.extents)

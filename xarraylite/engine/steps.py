@@ -17,14 +17,15 @@ from ..layout.tiled import Map
 from ..ops.reductions import Reduction
 from .emit.body import Apply, Body, Const
 from .emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
-from .emit.mapping import TILE, MapSpec, Mode, emit_map
+from .emit.mapping import MapSpec, Mode, emit_map
 from .emit.reduction import emit_reduce
 from .emit.walkers import Access, Inner, Operand, Words
 from .identities import identity_words
 from .kernel import kernels
-from .loops import Nest, Walker, deepen, normalise, split, walker
+from .loops import Nest, Walker, deepen, move_to_end, normalise, split, walker
 from .lower import Lowered
 from .program import KernelStep, Work
+from .tiling import LEAST_SIDE, crossed, in_whole_lines, tall_dimension
 
 #: Destinations from this many bytes on are stored past the caches (`Mode.STREAM`).
 STREAM_BYTES = 16 << 20
@@ -102,15 +103,19 @@ def map_step(
     mode = order or _pick_mode(nest, lowered, memory, to)
     if mode is Mode.FALLING:
         nest = _reverse_outer(nest)
-    tall = _tall_dimension(nest, lowered) if mode is Mode.TILED else -1
+    tall = tall_dimension(nest, lowered) if mode is Mode.TILED else -1
     if tall >= 0:
-        nest = _move_to_end(nest, tall, len(nest.extents) - 1)
+        nest = move_to_end(nest, tall, len(nest.extents) - 1)
     lanes = 1
     if mode is Mode.WOVEN:
         nest, lanes = _weave(nest, lowered, to)
     operands = _operands(nest, lowered, memory, to, lanes=lanes)
     rank = len(nest.extents) - (2 if mode is Mode.WOVEN else 1)
-    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes)
+    past, lines = False, 1
+    if mode is Mode.TILED:
+        operands, lines = crossed(nest, lowered, operands)
+        past = _is_large(nest, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
+    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
     words = spec.words()
     block = array("q", [0]) * len(words)
     outer, extents = nest.outer, list(nest.extents[:-1])
@@ -124,14 +129,14 @@ def map_step(
         _put(block, words, "rows", rows)
         for w, steps in enumerate(strides):
             _put(block, words, f"h{w}", steps[-2])
-            steps[-2] *= TILE
-        extents[-1] = -(-rows // TILE)
+            steps[-2] *= spec.tall
+        extents[-1] = -(-rows // spec.tall)
         outer = outer // rows * extents[-1]
     put_all(block, words, [(f"n_t{d}", extent) for d, extent in enumerate(extents)])
     for w, steps in enumerate(strides):
         put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
         _put(block, words, f"e{w}", steps[-1])
-    cost = cost_of(lowered.body) * nest.extents[-1] * (TILE if mode is Mode.TILED else lanes)
+    cost = cost_of(lowered.body) * nest.extents[-1] * (spec.tall if mode is Mode.TILED else lanes)
     return KernelStep(
         kernels.get(spec, emit_map),
         block,
@@ -184,27 +189,18 @@ def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Desti
     dense = nest.walkers[0].strides[-1] == size and to.bits == 8 * size
     if _woven_pair(nest, lowered, to) is not None:
         return Mode.WOVEN
-    if dense and len(nest.extents) > 1 and _tall_dimension(nest, lowered) >= 0:
+    if dense and len(nest.extents) > 1 and tall_dimension(nest, lowered) >= 0:
         return Mode.TILED
-    plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
-    row, total = nest.extents[-1] * size, nest.outer * nest.extents[-1] * size
-    if dense and plain and row >= BLOCK_BYTES and total >= STREAM_BYTES:
+    row = nest.extents[-1] * size
+    if dense and row >= BLOCK_BYTES and _is_large(nest, memory, to):
         return Mode.STREAM
     return Mode.DIRECT
 
 
-def _tall_dimension(nest: Nest, lowered: Lowered) -> int:
-    """Return the dimension along which an operand is contiguous that strides innermost, or -1."""
-    if nest.extents[-1] < TILE // 4:
-        return -1
-    for use, steps in zip(lowered.uses, nest.walkers[1:], strict=True):
-        size = use.dtype.itemsize
-        if use.iota or abs(steps.strides[-1]) < 64:
-            continue
-        for d, stride in enumerate(steps.strides[:-1]):
-            if abs(stride) == size and nest.extents[d] >= TILE // 4:
-                return d
-    return -1
+def _is_large(nest: Nest, memory: Sequence[Memory], to: Destination) -> bool:
+    """Tell whether a destination is better stored past the caches: large, and not read."""
+    plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
+    return plain and nest.outer * nest.extents[-1] * to.dtype.itemsize >= STREAM_BYTES
 
 
 def _woven_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:
@@ -220,7 +216,7 @@ def _woven_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int
         for lane, count in enumerate(nest.extents):
             if b and count in LANES and w.strides[lane] == b // 8:
                 for inner, extent in enumerate(nest.extents):
-                    if extent >= TILE // 4 and w.strides[inner] == count * b // 8:
+                    if extent >= LEAST_SIDE and w.strides[inner] == count * b // 8:
                         return lane, inner
     return None
 
@@ -229,16 +225,7 @@ def _weave(nest: Nest, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
     """Return the nest with the woven dimensions innermost, and the number of lanes."""
     pair = _woven_pair(nest, lowered, to)
     assert pair is not None, "the mode was picked because there is such a pair"
-    return _move_to_end(nest, *pair), nest.extents[pair[0]]
-
-
-def _move_to_end(nest: Nest, *dims: int) -> Nest:
-    """Return the nest with some of its dimensions innermost, in that order."""
-    order = [d for d in range(len(nest.extents)) if d not in dims] + list(dims)
-    return Nest(
-        tuple([nest.extents[d] for d in order]),
-        tuple([Walker(w.start, tuple([w.strides[d] for d in order])) for w in nest.walkers]),
-    )
+    return move_to_end(nest, *pair), nest.extents[pair[0]]
 
 
 def _reverse_outer(nest: Nest) -> Nest:

@@ -8,9 +8,10 @@ that the loop vectoriser asks for, so that no pass has to bring it about.
 
 Memory carries alias scopes, which replace the run-time overlap checks that the vectoriser would
 otherwise need: ``src`` is memory known not to overlap the destination, ``dst`` the destination and
-what may overlap it, ``tmp`` stack scratch.  Accesses in different scopes never touch the same
-bytes; the planner is what makes that true.  Alignment is 1 unless said otherwise: NumPy allows
-unaligned arrays, and on x86 and ARM an unaligned vector access to aligned memory costs nothing.
+what may overlap it, ``tmp`` stack scratch, ``turned`` that of transposed operands.  Accesses in
+different scopes never touch the same bytes; the planner is what makes that true.  Alignment is 1
+unless said otherwise: NumPy allows unaligned arrays, and on x86 and ARM an unaligned vector access
+to aligned memory costs nothing.
 
 No instruction carries a fast-math flag and nothing is contracted, so a value depends on its
 operations alone and not on how its loop is vectorised.
@@ -27,23 +28,26 @@ from enum import Enum
 from ..._records import record
 from .routine import LLVM, Routine
 
-#: Number of the metadata node that lists what each scope is, and is not.
-_SCOPES = {"src": (4, 7), "dst": (5, 8), "tmp": (6, 9)}
+#: Numbers of the metadata nodes that say which scope an access is in, and in which it is not.
+_SCOPES = {"src": (5, 9), "dst": (6, 10), "tmp": (7, 11), "turned": (8, 12)}
 
 _METADATA = """\
 !0 = !{!"xarraylite"}
 !1 = !{!"xarraylite.src", !0}
 !2 = !{!"xarraylite.dst", !0}
 !3 = !{!"xarraylite.tmp", !0}
-!4 = !{!1}
-!5 = !{!2}
-!6 = !{!3}
-!7 = !{!2, !3}
-!8 = !{!1, !3}
-!9 = !{!1, !2}
-!10 = !{i32 1}
-!11 = !{!"llvm.loop.unroll.disable"}
-!12 = !{!"llvm.loop.interleave.count", i32 1}
+!4 = !{!"xarraylite.turned", !0}
+!5 = !{!1}
+!6 = !{!2}
+!7 = !{!3}
+!8 = !{!4}
+!9 = !{!2, !3, !4}
+!10 = !{!1, !3, !4}
+!11 = !{!1, !2, !4}
+!12 = !{!1, !2, !3}
+!13 = !{i32 1}
+!14 = !{!"llvm.loop.unroll.disable"}
+!15 = !{!"llvm.loop.interleave.count", i32 1}
 """
 
 #: What a kernel's function may be told: it ends, and exceptions do not pass through it.
@@ -176,9 +180,19 @@ class Local:
 class Builder:
     """Collects the instructions of ``i32 kernel(i64 block)``."""
 
-    __slots__ = ("_entry", "_lines", "_loops", "_number", "_routines", "block", "label")
+    __slots__ = (
+        "_declared",
+        "_entry",
+        "_lines",
+        "_loops",
+        "_number",
+        "_routines",
+        "block",
+        "label",
+    )
 
     def __init__(self) -> None:
+        self._declared = ""
         self._entry: list[str] = []
         self._lines: list[str] = []
         self._loops: list[str] = []
@@ -264,8 +278,8 @@ class Builder:
         """Return what a loop's last branch tells LLVM."""
         if pace is Pace.FULL:
             return ""
-        number = 13 + len(self._loops)
-        hints = "!11" if pace is Pace.ROLLED else "!11, !12"
+        number = 16 + len(self._loops)
+        hints = "!14" if pace is Pace.ROLLED else "!14, !15"
         self._loops.append(f"!{number} = distinct !{{!{number}, {hints}}}\n")
         return f", !llvm.loop !{number}"
 
@@ -352,8 +366,14 @@ class Builder:
     ) -> None:
         """Store one element; ``streamed`` past the caches, where the address is aligned."""
         at = self.element(value.type, address, index)
-        more = ", !nontemporal !10" if streamed else ""
+        more = ", !nontemporal !13" if streamed else ""
         self.line(f"store {value.type} {value.text}, ptr {at}, align {align}{_tags(scope)}{more}")
+
+    def prefetch(self, address: Value) -> None:
+        """Ask for a line to be brought near, though not into the first cache; it need not exist."""
+        at = self.element("i8", address, 0)
+        self._declared = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
+        self.line(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)")
 
     def fence(self) -> None:
         """Order all stores before whatever tells another thread about them."""
@@ -373,7 +393,7 @@ class Builder:
             "  ret i32 0",
             "}",
         ]
-        text = "\n".join(lines) + "\n" + _METADATA + "".join(self._loops)
+        text = "\n".join(lines) + "\n" + self._declared + _METADATA + "".join(self._loops)
         return Module(text, tuple(self._routines.items()))
 
 

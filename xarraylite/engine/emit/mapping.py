@@ -7,8 +7,9 @@
 `FALLING`   the same with the blocks of a row from the top down
 `STREAM`    staged, and stored past the caches: for large contiguous destinations, whose lines
             would otherwise be read before they are overwritten
-`TILED`     direct, in square tiles over the two innermost dimensions: where operands disagree
-            which dimension is contiguous, both sides stay within the cache
+`TILED`     direct or past the caches, in tiles over the two innermost dimensions: where operands
+            disagree which dimension is contiguous, those that disagree with the destination are
+            transposed into scratch first (see `tiles`)
 `WOVEN`     direct, a few elements of the second innermost dimension (the lanes) at once: where
             those lie side by side in some operand, as pairs of rows do under ``T(8,128)(2,1)``,
             whole vectors are loaded or stored and taken apart in registers
@@ -25,9 +26,12 @@ from . import routine
 from .body import Body, emit_body, emit_instruction, invariant, through
 from .builder import Builder, Module, Pace, Value
 from .memory import fetch, keep, stream_line
+from .tiles import LINES, WIDE, Copy, scratch_of
 from .tokens import token
+from .transpose import Block
 from .walkers import (
     RANGES,
+    Access,
     Inner,
     Odometer,
     Operand,
@@ -47,9 +51,6 @@ BLOCK = 1024
 #: so that it is unrolled, and every operand's stream of reads pauses only shortly.
 STREAMED = 512
 
-#: Side of a tile: 64 lines of 64 bytes from each side fit an L1 cache together.
-TILE = 64
-
 
 class Mode(Enum):
     """How a map kernel stores; see the module docstring."""
@@ -63,6 +64,7 @@ class Mode(Enum):
 
 
 _STAGES = frozenset((Mode.STAGED, Mode.FALLING, Mode.STREAM))
+_ASKED = frozenset((Access.APART, Access.SHARED))
 _SECOND = frozenset((Mode.TILED, Mode.WOVEN))
 
 
@@ -84,6 +86,10 @@ class MapSpec:
         Number of gather strides.
     lanes : int
         Elements computed at once (`Mode.WOVEN`).
+    past : bool
+        Whether whole lines are stored past the caches (`Mode.TILED`).
+    lines : int
+        Lines of each crossed operand that a strip is high (`Mode.TILED`).
     """
 
     mode: Mode
@@ -92,6 +98,20 @@ class MapSpec:
     body: Body
     gathers: int
     lanes: int = 1
+    past: bool = False
+    lines: int = 1
+
+    @property
+    def strip(self) -> int:
+        """Rows of a tile that are worked on at once: a line of the largest elements, or a block."""
+        crossed = [o for o in self.operands if o.inner is Inner.CROSSED] or self.operands[:1]
+        sizes = [token(o.dtype).itemsize for o in crossed]
+        return self.lines * max([64 // max(sizes), *[Block.of(size).side for size in sizes]])
+
+    @property
+    def tall(self) -> int:
+        """Rows of a tile."""
+        return LINES // self.lines * self.strip
 
     def words(self) -> Words:
         """Return the layout of the argument block."""
@@ -181,7 +201,7 @@ def emit_map(spec: MapSpec) -> Module:
         pointers = [pointer.get() for pointer in moving.values()]
         _ROWS[spec.mode](_Row(b, spec, words, pointers, loops, scratch))
         loops.step()
-    if spec.mode is Mode.STREAM:
+    if spec.mode is Mode.STREAM or spec.past:
         b.fence()
     return b.module()
 
@@ -193,16 +213,70 @@ def _direct(row: _Row) -> None:
 
 
 def _tiled(row: _Row) -> None:
-    b, (low, high) = row.b, row.bounds
-    above = row.loops.digits[-1].get() * TILE
-    height = (row.words["rows"] - above).least(TILE)
-    with b.loop(low, high, TILE) as left:
-        right = (left + TILE).least(high)
-        with b.loop(0, height) as y:
-            moved = [p + y * row.words[f"h{w}"] for w, p in enumerate(row.pointers)]
-            line = replace(row, pointers=moved).hoisted()
-            with b.loop(left, right, 1, Pace.SLOW) as j:
-                line.store(j, line.value(j))
+    b, spec, (low, high) = row.b, row.spec, row.bounds
+    strip = spec.strip
+    above = row.loops.digits[-1].get() * spec.tall
+    height = (row.words["rows"] - above).least(spec.tall)
+    before = 64 // row.size if spec.past else 0
+    turned = {
+        w: Copy.of(b, operand, strip, before)
+        for w, operand in enumerate(spec.operands)
+        if operand.inner is Inner.CROSSED
+    }
+    inside = replace(spec, operands=tuple([scratch_of(o) for o in spec.operands]))
+    row = replace(row, scratch=b.scratch(WIDE * row.size + 192) if spec.past else b.integer(0))
+    with b.loop(low, high, WIDE) as left, b.loop(0, height, strip) as top:
+        right, bottom = (left + WIDE).least(high), (top + strip).least(height)
+        for w, copy in turned.items():
+            copy.fill(row.pointers[w], row.words[f"e{w}"], (top, bottom), (left, right), low)
+        with b.loop(top, bottom) as y:
+            moved = [
+                turned[w].row(y - top, left) if w in turned else p + y * row.words[f"h{w}"]
+                for w, p in enumerate(row.pointers)
+            ]
+            below = [p + (y + strip) * row.words[f"h{w}"] for w, p in enumerate(row.pointers)]
+            _ask(replace(row, pointers=below), left, right)
+            line = replace(row, spec=inside, pointers=moved).hoisted()
+            if spec.past:
+                to = line.pointers[0]
+                start = b.select(left > low, left - (to + left * row.size) % 64 // row.size, left)
+                end = b.select(
+                    right < high, right - (to + right * row.size) % 64 // row.size, right
+                )
+                _past(line, start, end)
+            else:
+                with b.loop(left, right) as j:
+                    line.store(j, line.value(j))
+
+
+def _ask(row: _Row, low: Value, high: Value) -> None:
+    """Ask for elements that the CPU cannot foresee: of the operands in which they lie in a row."""
+    for pointer, operand in zip(row.pointers[1:], row.spec.operands[1:], strict=True):
+        if operand.inner is Inner.UNIT and operand.access in _ASKED and operand.packing == 1:
+            size = token(operand.dtype).itemsize
+            with row.b.loop(low, high, 64 // size, pace=Pace.ROLLED) as j:
+                row.b.prefetch(pointer + j * size)
+
+
+def _past(row: _Row, low: Value, high: Value) -> None:
+    """Compute elements into scratch that begins as their lines do; store whole lines at once."""
+    b, size, count = row.b, row.size, high - low
+    memory = token(row.spec.operands[0].dtype).memory
+    to = row.pointers[0] + low * size
+    inside = to % 64
+    scratch = row.scratch + inside
+    with b.loop(low, high) as j:
+        keep(b, memory, row.value(j), scratch, j - low, "tmp")
+    head = ((b.integer(64) - inside) % 64 // size).least(count)
+    aligned = ((to + head * size) % 64).equals(0)
+    whole = b.select(aligned, (count - head) * size // 64, 0)
+    first, line = to + head * size, scratch + head * size
+    with b.loop(0, whole, pace=Pace.ROLLED) as k:
+        stream_line(b, first + k * 64, line + k * 64)
+    rest = head + whole * (64 // size)
+    for start, end in ((b.integer(0), head), (rest, count)):
+        with b.loop(start, end, pace=Pace.SLOW) as k:
+            row.store(low + k, fetch(b, memory, scratch, k, "tmp"))
 
 
 def _woven(row: _Row) -> None:
@@ -244,6 +318,7 @@ def _falling(row: _Row) -> None:
     with row.b.loop(0, blocks) as k:
         low = start + (blocks - 1 - k) * BLOCK
         high = (low + BLOCK).least(end)
+        _ask(row, low - BLOCK, low)
         row.fill(low, high)
         row.drain(low, high)
 

@@ -35,6 +35,8 @@ class Inner(Enum):
     """By a stride known at run time."""
     WOVEN = 3
     """Over as many elements as the kernel has lanes, which are its lanes' elements."""
+    CROSSED = 4
+    """By a stride known at run time; the next element in memory is that of a tile's next row."""
 
 
 class Access(Enum):
@@ -48,6 +50,8 @@ class Access(Enum):
     """Each element is the destination's own element."""
     POSITION = 3
     """There is no memory: the walker is the value (an iota)."""
+    SCRATCH = 4
+    """It was copied to the kernel's own scratch."""
 
 
 @record(frozen=True, slots=True)
@@ -88,6 +92,9 @@ class Words:
         return len(self.index)
 
 
+#: The alias scope of what is not the destination's.
+_SCOPE = {Access.APART: "src", Access.SCRATCH: "turned"}
+
 RANGES = ("t0", "t1", "j0", "j1")
 
 
@@ -100,7 +107,7 @@ def add_walkers(words: Words, operands: Sequence[Operand], loops: dict[str, int]
         words.add(f"p{w}")
         for letter, count in loops.items():
             words.add(*[f"s{w}_{letter}{d}" for d in range(count)])
-        if operand.inner is Inner.ANY:
+        if operand.inner in (Inner.ANY, Inner.CROSSED):
             words.add(f"e{w}")
 
 
@@ -217,7 +224,7 @@ def readers(
         at = index if woven is None or operand.inner is not Inner.WOVEN else woven
         if operand.access is Access.POSITION:
             return lambda moved: _moved(operand, w, pointers[w], words, index)
-        scope = "src" if operand.access is Access.APART else "dst"
+        scope = _SCOPE.get(operand.access, "dst")
 
         def read(moved: Value | None) -> Value:
             base, number = place(operand, owner, pointers[owner], words, at)
