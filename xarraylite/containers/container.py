@@ -258,6 +258,9 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
 
         Tiled memory is always copied, and refused where ``copy`` is False.
         """
+        if dtype is None and not copy and self._kind is not NODE:
+            self._buffer.share()
+            return elements.array_of(self).view()
         view = self.numpy()
         if isinstance(self._map, TiledMap):
             if copy is False:
@@ -374,9 +377,9 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         ReadOnlyError, OverlapError
             If the memory cannot be written.
         """
-        held = sys.getrefcount(value) > HELD_SETITEM
         if value.__class__ in NUMBERS and elements.stored(self, key, value):
             return
+        held = sys.getrefcount(value) > HELD_SETITEM
         if value.__class__ is XExpression:
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held):

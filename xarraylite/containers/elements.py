@@ -13,19 +13,17 @@ from typing import Any
 import numpy as np
 
 from ..expr.kind import NODE, strides_of
+from ..layout.strided import ROW_MAJOR
+from ..storage.buffer import Buffer
+from ..storage.slabs import take
 from . import direct
 
 _new = object.__new__
 
+NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
 #: Elements up to which NumPy fills a slice as fast as a kernel would.
 _FEW = 1 << 14
-
-#: Numbers that NumPy stores in a dtype as we do, by the dtype's character.
-_STORED: dict[str, frozenset[type]] = {
-    "d": frozenset((float, int, np.float64)),
-    **dict.fromkeys("bhilqBHILQ", frozenset((int,))),
-    "?": frozenset((bool,)),
-}
 
 
 def part(of: Any, key: Any) -> Any:
@@ -109,27 +107,61 @@ def _resolved(item: slice, extent: int) -> tuple[int, int, int] | None:
 def stored(to: Any, key: Any, value: Any) -> bool:
     """Write one number to the elements that integers and slices select; tell whether it is done."""
     kind = to._kind
-    if value.__class__ not in _STORED.get(to._dtype.char, ()) or kind.strides is not None:
-        return False
-    if kind is NODE or direct.waiting_for(to._buffer):
+    if value.__class__ not in kind.stored or kind.strides is not None:
         return False
     if key.__class__ is tuple:
         for item in key:
             if item.__class__ is not int and item.__class__ is not slice:
                 return False
-    elif key.__class__ is not int and key.__class__ is not slice and key is not Ellipsis:
-        return False
+    elif key.__class__ is not int:
+        if key.__class__ is not slice and key is not Ellipsis:
+            return False
+        if to.size > _FEW:
+            return False
     try:
-        array = to._array
+        array: Any = to._array
     except AttributeError:
-        array = to._array = to._buffer.view(to._dtype, to._map)
-    if array.size > _FEW and key.__class__ is not int and key.__class__ is not tuple:
+        array = array_of(to)
+    if direct.waiting_for(to._buffer):
         return False
     try:
         array[key] = value
     except (IndexError, OverflowError, ValueError, TypeError):
         return False
     return True
+
+
+def array_of(container: Any) -> NumpyArray:
+    """Return strided memory as a NumPy array, which is made once."""
+    made: NumpyArray
+    try:
+        made = container._array
+    except AttributeError:
+        made = container._array = container._buffer.view(container._dtype, container._map)
+    return made
+
+
+def copied(of: Any) -> Any:
+    """Return a container of row-major memory in new memory; None if it is large or tiled."""
+    kind = of._kind
+    if kind is NODE or of.size > _FEW:
+        return None
+    made = new_container(type(of), kind, of._shape, of.size)
+    start, nbytes = of._start + of._buffer._start, made._buffer.nbytes
+    first = made._buffer._start
+    made._buffer._memory[first : first + nbytes] = of._buffer._memory[start : start + nbytes]
+    return made
+
+
+def new_container(cls: type[Any], kind: Any, shape: tuple[int, ...], size: int) -> Any:
+    """Return a row-major container of a class over new memory, which is not filled."""
+    buffer = _new(Buffer)
+    buffer.nbytes = nbytes = size * kind.dtype.itemsize
+    buffer._memory, buffer._start, buffer.address = take(nbytes)
+    made = _new(cls)
+    made._buffer, made._shape, made._start = buffer, shape, 0
+    made._kind, made._dtype, made._policy = kind, kind.dtype, ROW_MAJOR
+    return made
 
 
 def number(of: Any) -> Any:

@@ -176,21 +176,23 @@ class Jitted(Generic[P, R]):
         self._function: Callable[..., Any] = function
         self._name = getattr(function, "__name__", "jit")
         self._traced: OrderedDict[tuple[object, ...], tuple[list[_Output], Any]] = OrderedDict()
-        self._last: tuple[list[Kind], list[tuple[int, ...]], _Quick] | None = None
+        self._last: _Last | None = None
         self.traces = 0
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the traced kernels on these arguments."""
         last = self._last
-        if last is not None and not kwargs and len(args) == len(last[0]):
-            for arg, kind, shape in zip(args, *last[:2], strict=True):
-                if getattr(arg, "_kind", None) is not kind or arg._shape != shape:  # type: ignore[attr-defined]
-                    break
-            else:
-                quick = last[2]
-                made = direct.evaluated(XArray, quick.kind, quick.shape, quick.operands(args))
-                if made is not None:
-                    return made  # type: ignore[no-any-return]
+        if last is not None and not kwargs:
+            given: Any = args
+            try:
+                same = [arg._kind for arg in given] == last.kinds
+                if same and [arg._shape for arg in given] == last.shapes:
+                    quick = last.quick
+                    made = direct.evaluated(XArray, quick.kind, quick.shape, last.operands(given))
+                    if made is not None:
+                        return made  # type: ignore[no-any-return]
+            except AttributeError:  # an argument that is no container
+                pass
         if kwargs:
             raise TypeError(f"{self._name}: pass arguments of a traced function by position")
         if any(type(arg) is XExpression and _is_traced(arg.node) for arg in args):
@@ -239,16 +241,50 @@ def _first(values: list[Any]) -> Any:
     return values[0]
 
 
-def _last(
-    arrays: list[Any], outputs: list[_Output]
-) -> tuple[list[Kind], list[tuple[int, ...]], _Quick] | None:
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """The only result of a call whose arguments were containers, for calls that are like it.
+
+    Attributes
+    ----------
+    kinds, shapes : list
+        Of the arguments.
+    quick : _Quick
+        The result.
+    picks : list or None
+        Argument and shift of each operand, where all are in memory.
+    """
+
+    kinds: list[Kind]
+    shapes: list[tuple[int, ...]]
+    quick: _Quick
+    picks: list[tuple[int, int]] | None
+
+    def operands(self, args: Any) -> list[Any]:
+        """Return the operands for other arguments."""
+        if self.picks is None:
+            return self.quick.operands(args)
+        return [
+            item
+            for number, shift in self.picks
+            for item in (args[number]._buffer, args[number]._start + shift)
+        ]
+
+
+def _last(arrays: list[Any], outputs: list[_Output]) -> _Last | None:
     """Return what the next call may be compared with, where all arguments are containers."""
     quick = outputs[0].quick
     if quick is None or not all(
         [isinstance(a, XContainer) and a._kind is not NODE for a in arrays]
     ):
         return None
-    return [a._kind for a in arrays], [a._shape for a in arrays], quick
+    memory = all([item.__class__ is tuple for item in quick.items])
+    return _Last(
+        [a._kind for a in arrays],
+        [a._shape for a in arrays],
+        quick,
+        list(quick.items) if memory else None,
+    )
 
 
 def _is_traced(root: Node) -> bool:

@@ -21,7 +21,7 @@ from ..shape import transform as steps
 from ..shape.box import is_vector
 from ..shape.broadcast import as_shape, check_axes, infer_extent
 from ..storage.buffer import Buffer
-from . import direct
+from . import direct, elements
 from .assign import check_writable, converted, node_of, write
 from .bitcast import bitcast_of
 from .container import DType, XContainer
@@ -161,6 +161,10 @@ class XArray(XContainer):
 
     def copy(self) -> XArray:
         """Return a container of the same kind with memory of its own."""
+        if type(self) is XArray and self._policy is ROW_MAJOR and self._kind.strides is None:
+            made: XArray | None = elements.copied(self)
+            if made is not None:
+                return made
         place = self._compact()
         return type(self)._own(store(self.node, place), place, self._dtype, self._policy)
 

@@ -42,6 +42,14 @@ MOST = 96
 _LIMIT = 4096
 
 
+_NONE: frozenset[type] = frozenset()
+_STORED: dict[str, frozenset[type]] = {
+    "d": frozenset((float, int, np.float64)),
+    **dict.fromkeys("bhilqBHILQ", frozenset((int,))),
+    "?": frozenset((bool,)),
+}
+
+
 class Kind:
     """The structure of an expression; see the module docstring.  Made by `leaf` and `of`.
 
@@ -67,6 +75,8 @@ class Kind:
         Next kinds, by what leads there.
     places : dict
         Of a leaf: all leaves of its dtype, by rank if they are row-major, else by strides.
+    stored : frozenset of type
+        Of a leaf: the numbers that NumPy stores in its memory as we do.
     fresh : object
         The program that evaluates into new memory; None as long as it is not known, False if
         there is none.
@@ -83,6 +93,7 @@ class Kind:
         "places",
         "rank",
         "scalar",
+        "stored",
         "strides",
         "table",
         "weight",
@@ -109,6 +120,7 @@ class Kind:
         self.weight: int = 1 + sum([arg.weight for arg in args])
         self.table: dict[Any, Any] = {}
         self.places: dict[Any, Kind] = {}
+        self.stored = _STORED.get(dtype.char, _NONE) if op is None and rank else _NONE
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
 

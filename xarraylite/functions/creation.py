@@ -23,10 +23,12 @@ from ..containers.convert import (
     values_node,
     zeroed,
 )
+from ..containers.elements import new_container
 from ..containers.expression import XExpression
 from ..containers.xarray import XArray
 from ..dtypes.names import as_dtype, dtype_name, float64, int64, kind
 from ..expr import build
+from ..expr.kind import row_major
 from ..expr.node import Iota, Node, Scalar
 from ..layout.layout import Layout
 from ..layout.memory import layout_for
@@ -35,6 +37,9 @@ from ..layout.tiled import Map
 from ..shape.broadcast import as_shape
 from .arguments import check_device, check_numbers
 from .jagged_like import makes_rows
+
+#: Elements up to which making a container costs more than filling it.
+_FEW = 1 << 14
 
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
 
@@ -126,6 +131,11 @@ def zeros(
     >>> xl.zeros(3, dtype="int32")
     XArray([0, 0, 0], dtype=int32)
     """
+    plain = (dtype, device, layout, strides) == (None,) * 4 and type(shape) is int
+    if plain and 0 <= shape <= _FEW and 8 * shape <= settings.max_result_bytes:  # type: ignore[operator]
+        made: XArray = new_container(XArray, row_major(float64, 1), (shape,), shape)  # type: ignore[arg-type]
+        made._buffer.run()[:] = 0
+        return made
     check_device(device, "zeros")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
     return XArray._own(zeroed(place, kind_), place, kind_, policy)
