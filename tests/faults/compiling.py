@@ -9,6 +9,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from xarraylite.engine import machine as machine_module
 from xarraylite.engine import worker
 from xarraylite.engine.table import Table
 
@@ -52,7 +53,7 @@ class Compiled:
         library = llvm.JITLibraryBuilder().add_object_img(image).export_symbol("f")
         library = library.link(_session[0], f"lib{next(_numbers)}")
         self.call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(library["f"])
-        self.library = worker.Closing(library)
+        self.library = worker.Closing(machine_module.Library(library))
         self.factor = factor
         self.nbytes = len(image)
 

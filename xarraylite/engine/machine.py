@@ -118,6 +118,27 @@ def optimised_text(text: str) -> str:
     return str(worker.run(lambda: _optimised(text, host())))
 
 
+class Library:
+    """A loaded library, taken over from LLVM's bindings.
+
+    Their own object unloads it in its finaliser, on whatever thread the garbage collector runs.
+    Where that collects the owner too, both would unload the same library.
+    """
+
+    __slots__ = ("__weakref__", "_pointer")
+
+    def __init__(self, library: Any) -> None:
+        self._pointer = library._ptr
+        library.detach()
+
+    def close(self) -> None:
+        """Unload it; once, and on the worker."""
+        ffi = llvm().ffi
+        with ffi.OutputString() as error:
+            if ffi.lib.LLVMPY_LLJIT_Dylib_Tracker_Dispose(self._pointer, error):
+                raise RuntimeError(str(error))
+
+
 _numbers = itertools.count()
 
 
@@ -146,5 +167,5 @@ def load(key: str, image: bytes, helpers: Iterable[str] = ()) -> Code:
     address = int(library["kernel"])
     run = _PROTOTYPE(address)
     # Whoever can call it keeps it mapped; it is unmapped by the worker.
-    run.library = worker.Closing(library)  # type: ignore[attr-defined]
+    run.library = worker.Closing(Library(library))  # type: ignore[attr-defined]
     return Code(address, run)
