@@ -98,7 +98,7 @@ _SOURCES |= {
     "column_major": ("layout.strided", "COLUMN_MAJOR"),
     "concatenate": ("functions.manipulation", "concat"),
     "dynamic": ("layout.strided", "DYNAMIC"),
-    "eval": ("containers.xarray", "eval_"),
+    "eval": ("containers.evaluation", "eval_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
 del _SOURCES["bool_"]

@@ -22,6 +22,7 @@ from ._errors import StaleOperandError as StaleOperandError
 from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .containers.adapt import adapt as adapt
+from .containers.evaluation import eval_ as _eval
 from .containers.explain import explain as explain
 from .containers.expression import XExpression as XExpression
 from .containers.jagged import XJagged as XJagged
@@ -33,7 +34,6 @@ from .containers.noalias import noalias as noalias
 from .containers.vectorize import vectorize as vectorize
 from .containers.xarray import XArray as XArray
 from .containers.xarray import XView as XView
-from .containers.xarray import eval_ as _eval
 from .containers.xtensor import XTensor as XTensor
 from .containers.xtensor import XTensorFixed as XTensorFixed
 from .display.draw import Drawing as Drawing

@@ -17,8 +17,9 @@ import numpy as np
 from .._errors import DTypeError
 from ..containers.container import XContainer
 from ..containers.convert import raw, store, values_node
+from ..containers.evaluation import eval_
 from ..containers.expression import XExpression
-from ..containers.xarray import XArray, eval_
+from ..containers.xarray import XArray
 from ..dtypes.formats import FORMATS, INT_BITS
 from ..dtypes.names import bool_, dtype_name
 from ..expr.node import Leaf, Node
