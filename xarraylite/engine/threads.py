@@ -22,6 +22,7 @@ caller runs on.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import ctypes
 import os
@@ -104,10 +105,10 @@ class _Crew:
     def start(self, helpers: int) -> None:
         """Start threads up to ``helpers``, or as many as the system allows."""
         while self.started < helpers:
-            name = f"xarraylite-{self.started + 1}"
-            thread = threading.Thread(target=_serve, args=(self.inbox,), name=name, daemon=True)
             try:
-                thread.start()
+                # Not `threading.Thread`: its start waits for the thread to run, for ever in the
+                # child of a fork in a signal handler that interrupts the wait.
+                _thread.start_new_thread(_serve, (self.inbox,))
             except RuntimeError:  # no more threads, or the interpreter is shutting down
                 return
             self.started += 1
