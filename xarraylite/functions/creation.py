@@ -213,7 +213,7 @@ def full(
     made = XArray._own(zeroed(place, kind_), place, kind_, policy)
     value = build.convert(fill_value if node is None else node, kind_)  # type: ignore[arg-type]
     if isinstance(value, Scalar) and isinstance(place, Strided):
-        made.numpy()[...] = value.value
+        made.buffer.view(kind_, place)[...] = value.value
     else:
         made[...] = XExpression(value)
     return made
