@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import os
 import signal
@@ -265,10 +266,10 @@ def test_a_late_helper_finds_the_job_closed() -> None:
 def test_fewer_threads_than_asked_for(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Containers limit them, and a process that ends allows none."""
 
-    def refuse(self: threading.Thread) -> None:
+    def refuse(*_: Any) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(_thread, "start_new_thread", refuse)
     done: list[int] = []
     pool.run(range(100), same(done.append), 4)
     assert done == list(range(100))
