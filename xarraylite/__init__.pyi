@@ -1,5 +1,6 @@
 # Names of the public face for type checkers; see __init__.py.
 
+from . import hlo as hlo
 from . import testing as testing
 from ._config import config as config
 from ._errors import AxisError as AxisError
@@ -9,6 +10,7 @@ from ._errors import CacheWarning as CacheWarning
 from ._errors import CastError as CastError
 from ._errors import DTypeError as DTypeError
 from ._errors import FormatError as FormatError
+from ._errors import HloError as HloError
 from ._errors import IndexRangeError as IndexRangeError
 from ._errors import LayoutError as LayoutError
 from ._errors import LayoutParseError as LayoutParseError

@@ -1,0 +1,518 @@
+"""Bodies of computations: instructions with their operands and attributes.
+
+Bodies within bodies are read by generators on a list, operands within operands by a loop, so
+nothing is as deep as the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from types import MappingProxyType
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
+
+from .._errors import HloError, XarrayliteError
+from ..layout.spec import ArraySpec
+from .attributes import canonical, kind_of, read_attribute
+from .inference import infer_shape
+from .instruction import HloComputation, HloInstruction, arity_fits
+from .literals import read_literal
+from .metadata import read_metadata
+from .names import NameTable
+from .opcodes import ACCURATE, OPCODES
+from .quoting import NAME, SKIP, without_comments
+from .scanner import Scanner
+from .undefined import guess_operand_shape, undefined_computation, wrap_operation
+
+__all__ = ["BodyReader", "Scope"]
+
+_HEAD = re.compile(rf"{SKIP}(?:(ROOT)[ \t\r\n]{SKIP})?%?({NAME}){SKIP}={SKIP}")
+_OPCODE = re.compile(rf"{SKIP}([a-z][a-z0-9\-]*+){SKIP}\(")
+_NAMES = re.compile(r"([^(){}\[\]\"'=]*+)\)")
+_OPERAND = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?=[,)])")
+_ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME}){SKIP}={SKIP}")
+_NUMBER = re.compile(rf"{SKIP}([0-9]{{1,18}}){SKIP}\)")
+_SCALAR = re.compile(r"[ \t]*+([^(){}\[\]\"'/]*+)\)")
+_WORD = re.compile(rf"\s*%?({NAME})\s*")
+_COMMON: Final = frozenset({"sharding", "frontend_attributes", "statistics", "backend_config"})
+_set = object.__setattr__
+
+# What a body being read asks for, and what it is given: nothing, and a computation.
+Body: TypeAlias = Generator[None, HloComputation, HloComputation]
+T = TypeVar("T")
+Called: TypeAlias = tuple[HloComputation, ...]
+# An instruction that waits for its operands: shape, opcode, what it wraps, place, operands so far.
+Pending: TypeAlias = tuple[ArraySpec | None, str, str, int, list[HloInstruction]]
+
+
+class Scope:
+    """What is known while a computation is read."""
+
+    __slots__ = ("instructions", "name", "names", "root")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.names: dict[str, HloInstruction] = {}
+        self.instructions: list[HloInstruction] = []
+        self.root: HloInstruction | None = None
+
+
+class BodyReader:
+    """Reads bodies and collects the computations they become.
+
+    Parameters
+    ----------
+    scan : Scanner
+        The text.
+    """
+
+    def __init__(self, scan: Scanner) -> None:
+        self.scan = scan
+        self.computations: list[HloComputation] = []
+        self.by_name: dict[str, HloComputation] = {}
+        self.alone = False  # whether the text is one instruction
+        self.computation_names = NameTable()
+        self.instruction_names = NameTable()
+        self.given: list[str] = []  # names of instructions as they were given, in order
+        self.anonymous: NameTable | None = None
+        self.values: dict[tuple[str, str], Any] = {}  # values of attributes by kind and text
+
+    def run(self, reading: Generator[None, HloComputation, T]) -> T:
+        """Finish what reads a text, and the bodies it finds on its way."""
+        stack: list[Generator[None, HloComputation, Any]] = [reading]
+        finished: Any = None
+        while True:
+            try:
+                stack[-1].send(finished)
+            except StopIteration as stop:
+                stack.pop()
+                finished = stop.value
+                if not stack:
+                    made: T = finished
+                    return made
+            else:
+                # A body begins where an attribute wants a computation.
+                stack.append(self.instructions(Scope("_")))
+                finished = None
+
+    def instructions(self, scope: Scope) -> Body:
+        """Read the instructions of one body, behind its brace, and the brace that ends it."""
+        scan = self.scan
+        while not scan.take("}"):
+            yield from self.instruction(scope)
+        if not scope.instructions:
+            scan.fail(f"computation {scope.name} has no instructions", scan.at - 1)
+        return self.complete(scope)
+
+    def instruction(self, scope: Scope) -> Generator[None, HloComputation, HloInstruction]:
+        """Read one instruction."""
+        scan = self.scan
+        scan.instruction = ""
+        match = scan.match(_HEAD)
+        if match is None:
+            scan.fail_found("an instruction, such as 'x = f32[2] negate(y)', or '}'")
+        name = match[2]
+        scan.instruction = name
+        if match[1] and scope.root is not None:
+            scan.fail("a computation has one ROOT", match.start(1))
+        if name in scope.names:
+            scan.fail(f"instruction {name} is defined already", match.start(2))
+        made = yield from self.right_side(scope, name)
+        self.given.append(name)
+        if self.anonymous is not None:
+            self.anonymous.unique(name)
+        if match[1]:
+            scope.root = made
+        return made
+
+    def complete(self, scope: Scope) -> HloComputation:
+        """Make the computation that was read, with names that are unique in the module."""
+        unique = self.instruction_names.unique
+        for instruction in scope.instructions:
+            _set(instruction, "name", unique(instruction.name))
+        try:
+            made = HloComputation(
+                self.computation_names.unique(scope.name),
+                tuple(scope.instructions),
+                scope.root or scope.instructions[-1],
+            )
+        except HloError as error:
+            self.scan.fail(error.expected, self.scan.at - 1)
+        self.computations.append(made)
+        return made
+
+    # Instructions.
+
+    def right_side(
+        self, scope: Scope, name: str
+    ) -> Generator[None, HloComputation, HloInstruction]:
+        """Read an instruction behind the equals sign."""
+        scan = self.scan
+        shape_at = scan.at
+        shape = scan.shape()
+        opcode, wrapped = self.opcode()
+        attributes: dict[str, Any] = {}
+        operands: tuple[HloInstruction, ...] = ()
+        operands_at = scan.at
+        if opcode == "parameter":
+            attributes["parameter_number"] = self.number()
+        elif opcode == "constant":
+            attributes["literal"] = self.literal(shape, shape_at)
+        else:
+            operands = self.operands(scope, opcode, shape)
+            if not arity_fits(opcode, len(operands)):
+                self.wrong_arity(opcode, len(operands), operands_at)
+        called, extra = yield from self.attributes(
+            scope, opcode, wrapped, shape, operands, attributes
+        )
+        return self.make(scope, name, shape, opcode, wrapped, operands, attributes, called, extra)
+
+    def make(
+        self,
+        scope: Scope,
+        name: str,
+        shape: ArraySpec | None,
+        opcode: str,
+        wrapped: str,
+        operands: tuple[HloInstruction, ...],
+        attributes: dict[str, Any],
+        called: Called,
+        extra: dict[str, Any],
+    ) -> HloInstruction:
+        """Make an instruction and put it into its scope."""
+        shapes = tuple([operand.shape for operand in operands])
+        canonical(opcode, attributes, shapes)
+        if shape is None:
+            shape = self.inferred(opcode, shapes, attributes, called)
+        if opcode.startswith("async-"):
+            called = self.asynchronous(opcode, wrapped, shape, operands, attributes, called)
+        made = HloInstruction(
+            name,
+            opcode,
+            shape,
+            operands,
+            MappingProxyType(attributes),
+            called,
+            extra.get("control-predecessors", ()),
+            extra.get("metadata"),
+        )
+        scope.names[name] = made
+        scope.instructions.append(made)
+        return made
+
+    def inferred(
+        self,
+        opcode: str,
+        shapes: tuple[ArraySpec, ...],
+        attributes: dict[str, Any],
+        called: Called,
+    ) -> ArraySpec:
+        """Return the shape that text leaves out."""
+        try:
+            found = infer_shape(opcode, shapes, attributes, called)
+        except XarrayliteError as error:
+            expected = getattr(error, "expected", str(error))
+            self.scan.fail(
+                f"the shape is left out and cannot be inferred: {expected}", self.scan.at
+            )
+        if found is None:
+            self.scan.fail(f"the shape of {opcode} does not follow from its operands", self.scan.at)
+        return found
+
+    def opcode(self) -> tuple[str, str]:
+        """Step over an opcode and its parenthesis; the second is what ``add-start`` wraps."""
+        scan = self.scan
+        match = scan.match(_OPCODE)
+        if match is None:
+            scan.fail_found("an opcode and '('")
+        opcode = match[1]
+        if opcode in OPCODES:
+            return opcode, ""
+        wrapped, dash, phase = opcode.rpartition("-")
+        if dash and phase in ("start", "update", "done") and wrapped in OPCODES:
+            return f"async-{phase}", wrapped
+        scan.fail(f"there is no opcode {opcode}", match.start(1))
+
+    def number(self) -> int:
+        """The number of a parameter."""
+        match = self.scan.match(_NUMBER)
+        if match is None:
+            self.scan.fail_found("the number of a parameter and ')'")
+        return int(match[1])
+
+    def literal(self, shape: ArraySpec | None, shape_at: int) -> Any:
+        """The value of a constant."""
+        scan = self.scan
+        if shape is None:
+            scan.fail("a constant has a shape", shape_at)
+        start = scan.at
+        match = scan.match(_SCALAR)
+        text = match[1] if match is not None else without_comments(scan.group())
+        try:
+            return read_literal(text, shape)
+        except (ValueError, OverflowError) as error:
+            scan.fail(str(error), start)
+
+    # Operands.
+
+    def operands(
+        self, scope: Scope, opcode: str, shape: ArraySpec | None
+    ) -> tuple[HloInstruction, ...]:
+        """Read operands behind their parenthesis, up to the one that ends them."""
+        scan = self.scan
+        match = _NAMES.match(scan.text, scan.at)
+        if match is not None and not self.alone:
+            text = without_comments(match[1])
+            words = text.split(",")
+            try:
+                found = tuple([scope.names[word.strip(" \t\r\n").lstrip("%")] for word in words])
+            except KeyError:
+                if not text.strip():
+                    scan.at = match.end()
+                    return ()
+            else:
+                scan.at = match.end()
+                return found
+        return self.nested_operands(scope, opcode, shape)
+
+    def nested_operands(
+        self, scope: Scope, opcode: str, shape: ArraySpec | None
+    ) -> tuple[HloInstruction, ...]:
+        """Read operands some of which are instructions themselves."""
+        scan = self.scan
+        # Instructions that wait for their operands: shape, opcode, place, operands so far.
+        stack: list[Pending] = [(shape, opcode, "", scan.at, [])]
+        while True:
+            shape, opcode, wrapped, at, found = stack[-1]
+            if not (scan.take(")") if not found else self.ends(")")):
+                self.operand(scope, stack)
+                continue
+            stack.pop()
+            if not stack:
+                return tuple(found)
+            if not arity_fits(opcode, len(found)):
+                self.wrong_arity(opcode, len(found), at)
+            missing = OPCODES[opcode].required
+            if missing:
+                scan.fail(f"{opcode} within an operand list cannot have {min(missing)}", at)
+            name = self.anonymous_name(opcode)
+            made = self.make(scope, name, shape, opcode, wrapped, tuple(found), {}, (), {})
+            stack[-1][4].append(made)
+
+    def ends(self, token: str) -> bool:
+        """Whether a list ends here; otherwise step over its comma."""
+        if self.scan.take(token):
+            return True
+        self.scan.expect(",", f"or {token!r}")
+        return False
+
+    def operand(
+        self,
+        scope: Scope,
+        stack: list[Pending],
+    ) -> None:
+        """Read one operand, or the beginning of one that is an instruction."""
+        scan = self.scan
+        start = scan.skip()
+        shape = scan.shape()
+        match = scan.match(_OPERAND)
+        if match is not None:
+            stack[-1][4].append(self.named(scope, match[1], shape, stack[-1], match.start(1)))
+        elif shape is not None and self.alone and (scan.next_is(",") or scan.next_is(")")):
+            stack[-1][4].append(self.missing(scope, "", shape))
+        else:
+            match = _OPCODE.match(scan.text, scan.at)
+            if match is None:
+                scan.fail_found("an operand")
+            opcode, wrapped = self.opcode()
+            if opcode in ("parameter", "constant"):
+                scan.fail(f"a {opcode} has a name", start)
+            stack.append((shape, opcode, wrapped, scan.at, []))
+
+    def named(
+        self,
+        scope: Scope,
+        name: str,
+        shape: ArraySpec | None,
+        user: Pending,
+        at: int,
+    ) -> HloInstruction:
+        """The operand of a name."""
+        found = scope.names.get(name)
+        if found is None:
+            if not self.alone:
+                self.scan.fail(f"there is no instruction {name} before this one", at)
+            guessed = shape or guess_operand_shape(user[1], user[0], len(user[4]))
+            return self.missing(scope, name, guessed)
+        if shape is not None and not shape.compatible(found.shape):
+            self.scan.fail(f"operand {name} is {found.shape}, not {shape}, as it is said to be", at)
+        return found
+
+    def missing(self, scope: Scope, name: str, shape: ArraySpec) -> HloInstruction:
+        """A parameter for an operand that nobody defines."""
+        number = sum([made.opcode == "parameter" for made in scope.instructions])
+        name = name or f"_{number}"
+        return self.make(
+            scope, name, shape, "parameter", "", (), {"parameter_number": number}, (), {}
+        )
+
+    def anonymous_name(self, opcode: str) -> str:
+        """A name for an instruction that has none, apart from all names given so far."""
+        if self.anonymous is None:
+            self.anonymous = NameTable()
+            for name in self.given:
+                self.anonymous.unique(name)
+        return self.anonymous.unique(f"{opcode}.anon")
+
+    def wrong_arity(self, opcode: str, count: int, at: int) -> NoReturn:
+        """Raise for a wrong number of operands."""
+        wanted = OPCODES[opcode].arity
+        self.scan.fail(f"{opcode} takes {wanted} operands, not {count}", at)
+
+    # Attributes.
+
+    def attributes(
+        self,
+        scope: Scope,
+        opcode: str,
+        wrapped: str,
+        shape: ArraySpec | None,
+        operands: tuple[HloInstruction, ...],
+        attributes: dict[str, Any],
+    ) -> Generator[None, HloComputation, tuple[Called, dict[str, Any]]]:
+        """Read attributes; return the computations among them, and what every operation may have.
+
+        Values are added to ``attributes``.
+        """
+        scan = self.scan
+        row = OPCODES[opcode]
+        calls = row.calls + (OPCODES[wrapped].calls if wrapped else ())
+        called: dict[str, Called] = {}
+        extra: dict[str, Any] = {}
+        at = scan.at
+        while (match := scan.match(_ATTRIBUTE)) is not None:
+            name = match[1]
+            if name in attributes or name in called or name in extra:
+                scan.fail(f"attribute {name} is given twice", match.start(1))
+            if name in calls:
+                instruction = scan.instruction
+                called[name] = yield from self.callees(name, shape, operands)
+                scan.instruction = instruction
+            elif name == "metadata":
+                text, start = scan.value(False)
+                extra[name] = self.read("metadata", text, start)
+            elif name == "control-predecessors":
+                extra[name] = self.predecessors(scope)
+            elif name == "result_accuracy" and opcode not in ACCURATE:
+                scan.fail(f"{opcode} has no attribute {name}", match.start(1))
+            else:
+                attributes[name] = self.value(wrapped or opcode, name)
+        for name in row.required:
+            if (
+                name not in attributes
+                and name not in called
+                and not self.implied(opcode, wrapped, name, operands)
+            ):
+                scan.fail(f"{opcode} needs the attribute {name}", at)
+        return tuple([c for name in calls for c in called.get(name, ())]), extra
+
+    @staticmethod
+    def implied(opcode: str, wrapped: str, name: str, operands: tuple[HloInstruction, ...]) -> bool:
+        """Whether an attribute that must be there follows from the rest."""
+        if opcode == "broadcast" and name == "dimensions":
+            return not operands[0].shape.rank
+        return opcode == "async-start" and bool(wrapped)
+
+    def value(self, opcode: str, name: str) -> Any:
+        """The typed value of an attribute behind its equals sign."""
+        kind = kind_of(opcode, name)
+        text, start = self.scan.value(kind in ("dictionary", "frontend"))
+        return self.read(kind, text, start)
+
+    def read(self, kind: str, text: str, start: int) -> Any:
+        """The value that a text at a place gives, remembered for the next time."""
+        key = (kind, text)
+        value = self.values.get(key)
+        if value is None:
+            try:
+                value = read_metadata(text) if kind == "metadata" else read_attribute(kind, text)
+            except (ValueError, XarrayliteError) as error:
+                self.scan.fail(str(error), start)
+            self.values[key] = value
+        return value
+
+    def callees(
+        self, name: str, shape: ArraySpec | None, operands: tuple[HloInstruction, ...]
+    ) -> Generator[None, HloComputation, Called]:
+        """Read the computation that an attribute names or contains, or a list of them."""
+        scan = self.scan
+        listed = name in ("branch_computations", "called_computations")
+        if listed:
+            scan.expect("{", "before the list of computations")
+        found: list[HloComputation] = []
+        while not (listed and scan.take("}")):
+            if scan.take("{"):
+                found.append((yield))
+            else:
+                found.append(self.callee(shape, operands))
+            if not listed:
+                break
+            if not scan.next_is("}"):
+                scan.expect(",", "or '}'")
+        return tuple(found)
+
+    def callee(
+        self, shape: ArraySpec | None, operands: tuple[HloInstruction, ...]
+    ) -> HloComputation:
+        """The computation of a name."""
+        start = self.scan.skip()
+        name = self.scan.name("the name of a computation")
+        found = self.by_name.get(name)
+        if found is None:
+            if not self.alone or shape is None:
+                self.scan.fail(f"there is no computation {name} before this one", start)
+            found = undefined_computation(name, operands, shape)
+            self.adopt(found)
+            self.by_name[name] = found
+        return found
+
+    def predecessors(self, scope: Scope) -> tuple[HloInstruction, ...]:
+        """The instructions that must run before."""
+        text, start = self.scan.value(False)
+        found = []
+        for word in text.strip("{} \t\r\n").split(","):
+            match = _WORD.fullmatch(word)
+            instruction = scope.names.get(match[1]) if match is not None else None
+            if instruction is None:
+                self.scan.fail("expected names of instructions before this one", start)
+            found.append(instruction)
+        return tuple(found)
+
+    def asynchronous(
+        self,
+        opcode: str,
+        wrapped: str,
+        shape: ArraySpec,
+        operands: tuple[HloInstruction, ...],
+        attributes: dict[str, Any],
+        called: Called,
+    ) -> Called:
+        """The computation that an asynchronous operation runs; made where text only names it."""
+        if opcode == "async-start":
+            if not (shape.is_tuple and len(shape.tuple_shapes) > 1):
+                self.scan.fail(f"async-start gives ((operands), result, ...), not {shape}")
+            if wrapped:
+                made = wrap_operation(wrapped, shape.tuple_shapes[1], operands, attributes, called)
+                self.adopt(made)
+                return (made,)
+            return called
+        if not operands or not operands[0].opcode.startswith("async-"):
+            self.scan.fail(f"{opcode} takes the result of async-start or async-update")
+        return operands[0].called_computations
+
+    def adopt(self, made: HloComputation) -> None:
+        """Give a computation that was made here unique names."""
+        for instruction in made.instructions:
+            _set(instruction, "name", self.instruction_names.unique(instruction.name))
+        _set(made, "name", self.computation_names.unique(made.name))
+        self.computations.append(made)

@@ -1,0 +1,171 @@
+"""Modules: whole programs, and the edits that make other programs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from types import MappingProxyType
+from typing import Any, Final
+
+from .._errors import HloError
+from .._records import record
+from .instruction import HloComputation, HloInstruction
+from .order import computations_below
+from .tables import StackFrame
+from .values import Signature
+
+__all__ = ["HloModule"]
+
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
+_set = object.__setattr__
+
+
+def _none() -> Mapping[str, Any]:
+    return _NONE
+
+
+@record(frozen=True, slots=True, eq=False)
+class HloModule:
+    """A program: computations, one of which is where it begins.
+
+    Attributes
+    ----------
+    name : str
+        Name of the program.
+    computations : tuple of HloComputation
+        In definition order: a computation stands before those that call it.
+    entry : HloComputation
+        Where it begins; the last one unless another is given.
+    is_scheduled : bool
+        Whether the order of instructions is the one in which they run.
+    attributes : mapping
+        What else the header says, as typed values.
+    stack_frames : tuple of StackFrame
+        Places in programs, which the metadata of instructions name by number, from 1.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> module = xl.hlo.parse('''
+    ... HloModule squares
+    ... ENTRY main { x = f32[4] parameter(0)  ROOT y = f32[4] multiply(x, x) }''')
+    >>> print(module)
+    HloModule squares, entry_computation_layout={(f32[4]{0})->f32[4]{0}}
+    <BLANKLINE>
+    ENTRY %main (x: f32[4]) -> f32[4] {
+      %x = f32[4]{0} parameter(0)
+      ROOT %y = f32[4]{0} multiply(%x, %x)
+    }
+    <BLANKLINE>
+    <BLANKLINE>
+    """
+
+    name: str
+    computations: tuple[HloComputation, ...]
+    entry: HloComputation = field(default=None)  # type: ignore[assignment]  # the last one
+    is_scheduled: bool = False
+    attributes: Mapping[str, Any] = field(default_factory=_none)
+    stack_frames: tuple[StackFrame, ...] = ()
+
+    def __post_init__(self) -> None:
+        listed = tuple(self.computations)
+        _set(self, "computations", listed)
+        if not listed:
+            raise HloError(f"module {self.name} has no computations")
+        if self.entry is None:
+            _set(self, "entry", listed[-1])
+        seen: set[HloComputation] = set()
+        for computation in listed:
+            for instruction in computation.instructions:
+                for callee in instruction.called_computations:
+                    if callee not in seen:
+                        raise HloError(
+                            f"{callee.name} does not stand before {computation.name}, "
+                            f"which calls it",
+                            instruction=instruction.name,
+                        )
+            seen.add(computation)
+        if self.entry not in seen or len(seen) != len(listed):
+            raise HloError(f"{self.entry.name} is no computation of {self.name}, or one is twice")
+
+    @property
+    def signature(self) -> Signature:
+        """Shapes and layouts in which the program takes its parameters and gives its result."""
+        given = self.attributes.get("entry_computation_layout")
+        if given is not None:
+            found: Signature = given
+            return found
+        return Signature(
+            tuple([parameter.shape for parameter in self.entry.parameters]), self.entry.root.shape
+        )
+
+    def __iter__(self) -> Iterator[HloComputation]:
+        return iter(self.computations)
+
+    def post_order(self) -> tuple[HloComputation, ...]:
+        """Return the computations in the order in which XLA prints them: callees first."""
+        called = {
+            callee
+            for computation in self.computations
+            for instruction in computation.instructions
+            for callee in instruction.called_computations
+        }
+        seen: set[HloComputation] = set()
+        order: list[HloComputation] = []
+        for computation in self.computations:
+            if computation not in called:
+                order += computations_below(computation, seen)
+        return tuple(order)
+
+    def walk(self, *opcodes: str) -> Iterator[HloInstruction]:
+        """Iterate over all instructions, those of called computations first.
+
+        Parameters
+        ----------
+        *opcodes : str
+            Operations to be found; all without any.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> module = xl.hlo.parse("f { a = f32[] parameter(0)  ROOT b = negate(negate(a)) }")
+        >>> [i.name for i in module.walk("negate")]
+        ['negate.anon', 'b']
+        """
+        for computation in self.post_order():
+            order = computation.instructions if self.is_scheduled else computation.post_order()
+            for instruction in order:
+                if not opcodes or instruction.opcode in opcodes:
+                    yield instruction
+
+    def find(self, name: str) -> HloInstruction:
+        """Return the instruction of a name, with or without ``%``.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        wanted = name.removeprefix("%")
+        for computation in self.computations:
+            for instruction in computation.instructions:
+                if instruction.name == wanted:
+                    return instruction
+        raise KeyError(f"module {self.name} has no instruction {wanted}")
+
+    def computation(self, name: str) -> HloComputation:
+        """Return the computation of a name, with or without ``%``.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        wanted = name.removeprefix("%")
+        for computation in self.computations:
+            if computation.name == wanted:
+                return computation
+        raise KeyError(f"module {self.name} has no computation {wanted}")
+
+    def __repr__(self) -> str:
+        return f"<HloModule {self.name}: {len(self.computations)} computations>"
