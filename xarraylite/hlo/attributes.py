@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 from .literals import HloLiteral, print_literal, read_literal
 from .quoting import NAME, STRING, escape, is_dictionary, unescape
 from .sharding import normalise_sharding
@@ -643,7 +643,16 @@ DEFAULTS: Final = MappingProxyType(
 _WRITTEN: Final = MappingProxyType(
     {
         **dict.fromkeys(
-            ["all-gather", "all-gather-start", "all-reduce", "all-reduce-start", "all-to-all", "collective-broadcast", "ragged-all-to-all", "reduce-scatter"],
+            [
+                "all-gather",
+                "all-gather-start",
+                "all-reduce",
+                "all-reduce-start",
+                "all-to-all",
+                "collective-broadcast",
+                "ragged-all-to-all",
+                "reduce-scatter",
+            ],
             {"replica_groups": ReplicaGroups()},
         ),
         **dict.fromkeys(

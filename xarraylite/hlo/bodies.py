@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from .._errors import HloError, XarrayliteError
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 from .attributes import canonical, kind_of, read_attribute
 from .inference import infer_shape
 from .instruction import HloComputation, HloInstruction, arity_fits

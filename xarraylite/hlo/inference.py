@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 
 if TYPE_CHECKING:
     from .instruction import HloComputation

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .._errors import HloError
 from .._records import record
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 from .attributes import DEFAULTS
 from .opcodes import OPCODES
 from .order import post_order

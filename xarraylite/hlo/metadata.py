@@ -16,7 +16,20 @@ _FIELD = re.compile(
 _DEFAULTS = {field.name: field.default for field in fields(OpMetadata)}
 # A note alone is not worth a metadata entry.
 _SHOWN = ("op_type", "op_name", "source_file", "scheduling_name", "stack_frame_id")
-_ORDER = ["op_type", "op_name", "source_file", "source_line", "source_end_line", "source_column", "source_end_column", "stack_frame_id", "profile_type", "deduplicated_name", "scheduling_name", "metadata_payload"]
+_ORDER = [
+    "op_type",
+    "op_name",
+    "source_file",
+    "source_line",
+    "source_end_line",
+    "source_column",
+    "source_end_column",
+    "stack_frame_id",
+    "profile_type",
+    "deduplicated_name",
+    "scheduling_name",
+    "metadata_payload",
+]
 
 
 def read_metadata(text: str) -> OpMetadata:

@@ -12,7 +12,15 @@ __all__ = ["computations_below", "post_order"]
 
 # Collective operations of one channel run together, so they stand together too.
 _CHANNELS = frozenset(
-    ["all-gather", "all-reduce", "all-to-all", "collective-broadcast", "collective-permute", "ragged-all-to-all", "reduce-scatter"]
+    [
+        "all-gather",
+        "all-reduce",
+        "all-to-all",
+        "collective-broadcast",
+        "collective-permute",
+        "ragged-all-to-all",
+        "reduce-scatter",
+    ]
 )
 
 

@@ -25,7 +25,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .._errors import HloError
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 from .attributes import canonical
 from .bodies import BodyReader, Scope
 from .instruction import HloComputation

@@ -10,8 +10,8 @@ import re
 from typing import Final, NoReturn
 
 from .._errors import HloError, XarrayliteError
-from ..layout.spec import ArraySpec
 from ..layout.text import MAX_LENGTH
+from ..xla.spec import ArraySpec
 from .quoting import NAME, SKIP, STRING, without_comments
 
 __all__ = ["Scanner"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, Final
 
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 from .instruction import HloComputation, HloInstruction
 from .opcodes import ACCURATE
 
@@ -13,7 +13,42 @@ __all__ = ["guess_operand_shape", "undefined_computation", "wrap_operation"]
 
 # Operations whose operands have the shape of the result.
 _SAME_SHAPE: Final = ACCURATE | frozenset(
-    ["abs", "add", "and", "ceil", "clamp", "copy", "count-leading-zeros", "divide", "floor", "maximum", "minimum", "multiply", "negate", "not", "opt-barrier", "or", "popcnt", "power", "remainder", "reverse", "round-nearest-afz", "round-nearest-even", "shift-left", "shift-right-arithmetic", "shift-right-logical", "sign", "subtract", "xor", "atan2", "bitcast", "mulhi", "reduce-precision", "all-reduce", "collective-permute"]
+    [
+        "abs",
+        "add",
+        "and",
+        "ceil",
+        "clamp",
+        "copy",
+        "count-leading-zeros",
+        "divide",
+        "floor",
+        "maximum",
+        "minimum",
+        "multiply",
+        "negate",
+        "not",
+        "opt-barrier",
+        "or",
+        "popcnt",
+        "power",
+        "remainder",
+        "reverse",
+        "round-nearest-afz",
+        "round-nearest-even",
+        "shift-left",
+        "shift-right-arithmetic",
+        "shift-right-logical",
+        "sign",
+        "subtract",
+        "xor",
+        "atan2",
+        "bitcast",
+        "mulhi",
+        "reduce-precision",
+        "all-reduce",
+        "collective-permute",
+    ]
 )
 
 
@@ -26,7 +61,7 @@ def guess_operand_shape(opcode: str, result: ArraySpec | None, position: int) ->
     Examples
     --------
     >>> from xarraylite.hlo.undefined import guess_operand_shape
-    >>> from xarraylite.layout.spec import ArraySpec
+    >>> from xarraylite.xla.spec import ArraySpec
     >>> print(guess_operand_shape("add", ArraySpec.parse("f32[2]{0:T(256)}"), 1))
     f32[2]{0:T(256)}
     """

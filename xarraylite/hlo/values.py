@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._records import record
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 
 __all__ = [
     "Alias",
