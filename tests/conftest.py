@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--regenerate-golden",
         action="store_true",
-        help="write the files that tests compare with (tests/engine/golden, the stub) anew",
+        help="write the files that tests compare with (tests/codegen/golden, the stub) anew",
     )
 
 
@@ -85,3 +85,10 @@ def _settings_are_restored() -> Iterator[None]:
     yield
     for name, value in before.items():
         setattr(settings, name, value)
+
+
+@pytest.fixture
+def compiled(engine: str) -> None:
+    """Skip where this run evaluates with NumPy: what is tested would not be used."""
+    if engine == "reference":
+        pytest.skip("about the compiled engine")

@@ -1,0 +1,140 @@
+"""The archive of scalar routines that the package comes with.
+
+A file of LLVM IR, one text for each routine of the table of operations (see ``emit/routine.py``):
+
+    magic | digest of the bodies' sources | number of entries | index | texts
+
+The index has, for each entry, the first bytes of the SHA-256 of the routine's expression and types,
+and where its text is; texts are compressed one by one, with the most frequent lines as a common
+dictionary.  An archive whose digest is not that of the sources beside it is not used: an edited
+body is right at once, only compiled by Numba where it is first needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import pkgutil
+import struct
+import zlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from ..ops import bodies
+from .emit.routine import Routine
+
+FILE = Path(__file__).with_name("routines.bin")
+
+#: Modules whose text decides what a routine's text is, beside those of the room of bodies.
+_SOURCES = ("dtypes.bits", "dtypes.formats", "dtypes.narrow", "codegen.jit")
+
+_MAGIC = b"XLROUT\x00\x01"
+_HEAD = struct.Struct("<8s32sII")
+_ENTRY = struct.Struct("<16sII")
+
+#: What texts are compressed against, the most frequent last.
+_DICTIONARY = (
+    b"declare i1 @llvm.is.fpclass.f64(double, i32 immarg)\n"
+    b"declare double @llvm.copysign.f64(double, double)\ndeclare float @llvm.fabs.f32(float)\n"
+    b"declare double @llvm.fabs.f64(double)\n = tail call double @llvm.fabs.f64(double %"
+    b" = extractvalue { double, double } %0, 1\n = insertvalue { float, float } poison, float %"
+    b" = phi double [ 0x = fptrunc double % to float\n = fpext float % to double\n"
+    b" = icmp eq i64 % = icmp slt i32 % = add nsw i64 % = and i64 % = lshr i32 % = shl nuw i32 %"
+    b" = bitcast double % to i64\n = bitcast i64 % to double\n = bitcast i32 % to float\n"
+    b" = select i1 %, double %, double % = select i1 %, i32 %, i32 %\n  br i1 %, label %"
+    b" = fcmp olt double %, 0.000000e+00\n = fcmp une double %"
+    b" = fsub double % = fadd double % = fmul double %, 0x3F\n"
+    b"define internal double @body(double %0) alwaysinline nounwind mustprogress {\n  %2 = "
+    b"\n  ret double %\n}\n"
+)
+
+
+@cache
+def sources() -> tuple[str, ...]:
+    """Return the names, in the package, of the modules that decide what a routine's text is."""
+    found = pkgutil.iter_modules(bodies.__path__)
+    return (*_SOURCES, *sorted(f"ops.bodies.{info.name}" for info in found))
+
+
+@cache
+def digest_of_sources() -> bytes:
+    """Return a digest of the text of those modules, without importing them."""
+    package = __name__.split(".", 1)[0]
+    found = hashlib.sha256()
+    for name in sources():
+        spec = importlib.util.find_spec(f"{package}.{name}")
+        read = getattr(spec and spec.loader, "get_data", None)
+        text = b"" if spec is None or read is None else read(spec.origin)
+        found.update(name.encode() + b"\n" + text.replace(b"\r\n", b"\n"))
+    return found.digest()
+
+
+def name_of(routine: Routine) -> bytes:
+    """Return what a routine is found by."""
+    text = "\n".join([routine.text, *routine.args, routine.result])
+    return hashlib.sha256(text.encode()).digest()[:16]
+
+
+class Archive:
+    """Texts of routines by name, as they stand in a file."""
+
+    __slots__ = ("_data", "index")
+
+    def __init__(self, data: bytes, digest: bytes) -> None:
+        self._data = data
+        self.index: dict[bytes, tuple[int, int]] = {}
+        if len(data) < _HEAD.size:
+            return
+        magic, known, count, start = _HEAD.unpack_from(data)
+        end = _HEAD.size + count * _ENTRY.size
+        if magic == _MAGIC and known == digest and start == end <= len(data):
+            entries = _ENTRY.iter_unpack(data[_HEAD.size : end])
+            self.index = {name: (at, size) for name, at, size in entries}
+
+    def find(self, routine: Routine) -> str | None:
+        """Return the text of a routine, or None."""
+        at, size = self.index.get(name_of(routine), (0, 0))
+        if not size or routine.op is not None:
+            return None
+        try:
+            inflated = zlib.decompressobj(zdict=_DICTIONARY)
+            return inflated.decompress(self._data[at : at + size]).decode()
+        except (zlib.error, UnicodeDecodeError):
+            return None  # a damaged file: Numba makes the text again
+
+
+@cache
+def archive() -> Archive:
+    """Return the archive beside this module; an empty one if it is not that of the sources."""
+    try:
+        data = FILE.read_bytes()
+    except OSError:
+        data = b""
+    return Archive(data, digest_of_sources() if data else b"")
+
+
+def packed(texts: Mapping[Routine, str]) -> bytes:
+    """Return an archive of texts."""
+    ordered = sorted((name_of(routine), text) for routine, text in texts.items())
+    start = _HEAD.size + len(ordered) * _ENTRY.size
+    entries, blocks = [], []
+    at = start
+    for name, text in ordered:
+        deflate = zlib.compressobj(9, zlib.DEFLATED, 15, 9, zdict=_DICTIONARY)
+        body = deflate.compress(text.encode()) + deflate.flush()
+        entries.append(_ENTRY.pack(name, at, len(body)))
+        blocks.append(body)
+        at += len(body)
+    head = _HEAD.pack(_MAGIC, digest_of_sources(), len(ordered), start)
+    return b"".join([head, *entries, *blocks])
+
+
+def write(texts: Mapping[Routine, str], path: Path = FILE) -> None:
+    """Write an archive."""
+    path.write_bytes(packed(texts))
+
+
+def names(routines: Iterable[Routine]) -> set[bytes]:
+    """Return what routines are found by."""
+    return {name_of(routine) for routine in routines}

@@ -1,0 +1,79 @@
+"""Folds of many values at once, in vector registers.
+
+Up to `LANES` values in stack scratch are loaded as one vector, those beyond the last one replaced
+by the identity, and folded by halving.  The order is fixed, so the result does not depend on the
+width of the machine's registers.
+"""
+
+from __future__ import annotations
+
+from .builder import Builder, Value
+from .routine import LLVM
+
+#: Values that are folded at once.
+LANES = 32
+
+#: What folds two vectors, by operation and kind of register; ``{0}`` is the type.
+_PLAIN = {
+    "add": {"f": "fadd", "i": "add", "u": "add"},
+    "multiply": {"f": "fmul", "i": "mul", "u": "mul"},
+}
+_ORDER = {
+    "maximum": {"f": "ogt", "i": "sgt", "u": "ugt"},
+    "minimum": {"f": "olt", "i": "slt", "u": "ult"},
+}
+
+#: Folds that there are, by name of the operation and of the register type.
+LANED = {
+    (op, value) for op in (*_PLAIN, *_ORDER) for value in ("f32", "f64", "i32", "i64", "u32", "u64")
+}
+
+
+def fold_lanes(b: Builder, op: str, kind: str, address: Value, count: Value, rest: Value) -> Value:
+    """Emit the fold of the first ``count`` values in scratch, ``rest`` standing for the others."""
+    element = LLVM[kind]
+    many = f"<{LANES} x {element}>"
+    values = b.load(many, address, 0, "tmp")
+    numbers = ", ".join(f"i64 {k}" for k in range(LANES))
+    limit = _everywhere(b, count)
+    inside = b.make(f"<{LANES} x i1>", f"icmp slt <{LANES} x i64> <{numbers}>, {limit.text}")
+    other = _everywhere(b, rest)
+    values = b.make(
+        many,
+        f"select <{LANES} x i1> {inside.text}, {many} {values.text}, {many} {other.text}",
+    )
+    width = LANES
+    while width > 1:
+        width //= 2
+        low, high = _half(b, element, values, 0, width), _half(b, element, values, width, width)
+        values = _fold(b, op, kind, low, high, width)
+    return b.make(element, f"extractelement <1 x {element}> {values.text}, i32 0")
+
+
+def _everywhere(b: Builder, value: Value) -> Value:
+    """Return a vector of equal values."""
+    many = f"<{LANES} x {value.type}>"
+    first = b.make(many, f"insertelement {many} poison, {value.type} {value.text}, i32 0")
+    return b.make(
+        many, f"shufflevector {many} {first.text}, {many} poison, <{LANES} x i32> zeroinitializer"
+    )
+
+
+def _half(b: Builder, element: str, values: Value, start: int, width: int) -> Value:
+    places = ", ".join(f"i32 {start + k}" for k in range(width))
+    both = f"{values.type} {values.text}, {values.type} poison"
+    return b.make(f"<{width} x {element}>", f"shufflevector {both}, <{width} x i32> <{places}>")
+
+
+def _fold(b: Builder, op: str, kind: str, low: Value, high: Value, width: int) -> Value:
+    """Return one fold of two vectors; extremes as `floats.maximum_f` has them."""
+    many = low.type
+    if op in _PLAIN:
+        return b.make(many, f"{_PLAIN[op][kind[0]]} {many} {low.text}, {high.text}")
+    compare = "fcmp" if kind[0] == "f" else "icmp"
+    truth = f"<{width} x i1>"
+    first = b.make(truth, f"{compare} {_ORDER[op][kind[0]]} {many} {low.text}, {high.text}")
+    if kind[0] == "f":
+        missing = b.make(truth, f"fcmp uno {many} {low.text}, {low.text}")
+        first = b.make(truth, f"or {truth} {first.text}, {missing.text}")
+    return b.make(many, f"select {truth} {first.text}, {many} {low.text}, {many} {high.text}")

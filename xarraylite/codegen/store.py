@@ -1,0 +1,345 @@
+"""Compiled kernels on disk: one verified file per key.
+
+A wrong byte here is wrong machine code, so nothing read is believed: `codegen.entries` verifies a
+file before anybody sees its content.  Damage (a truncated file, a flipped bit, another key's
+content) is a miss; the entry is removed and compiled again, and so is one that turns out not to
+link (`discard`).  There is no index that could disagree with the files; two writers of one key
+write the same content.
+
+**Bounds.**  Entries and temporary files together are kept below a limit.  Each process, before its
+first entry and every 64 entries after it, removes what dead writers left and, if need be, the
+entries unused for longest.
+
+**Whose it is.**  The digest detects damage, not an attacker: who may write the directory may run
+code as the user.  So the directory is created with mode 0700, and refused if it is a symbolic
+link, belongs to somebody else or is writable by group or others; files are opened without
+following links and must belong to the user.  A refused or failing directory costs speed and never
+a result: kernels stay in memory and one `CacheWarning` per process says why.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from .._config import settings
+from .._errors import CacheWarning, warn_caller
+from .._records import record
+from . import entries, worker
+
+LIMIT = 256 << 20
+"""Most bytes kept on disk; the entries unused for longest are removed beyond it."""
+
+_KEY = re.compile(r"[0-9a-f]{64}\Z")
+_RESCAN = 64  # saves after which other processes' writes are counted again
+
+
+@record(frozen=True, slots=True)
+class CacheInfo:
+    """State of the disk cache, and what this process did with it.
+
+    Attributes
+    ----------
+    directory : str
+        Where entries are kept; empty if no place could be found.
+    problem : str
+        Why the directory is not used; empty if it is (or will be, when first needed).
+    entries, nbytes, limit : int
+        Files, their size in bytes, and the most bytes kept.
+    hits, misses, saves : int
+        Calls of this process.
+    damaged : int
+        Entries that did not verify; each was a miss.
+    errors : int
+        Operating system errors; each was a miss or an entry not saved.
+    """
+
+    directory: str
+    problem: str
+    entries: int
+    nbytes: int
+    limit: int
+    hits: int
+    misses: int
+    saves: int
+    damaged: int
+    errors: int
+
+
+class _State:
+    """Counts of this process.  Races between threads can only make them approximate."""
+
+    __slots__ = (
+        "damaged",
+        "errors",
+        "estimate",
+        "hits",
+        "misses",
+        "place",
+        "saves",
+        "until_scan",
+        "warned",
+    )
+
+    def __init__(self) -> None:
+        self.hits = self.misses = self.saves = self.damaged = self.errors = 0
+        self.warned = False
+        self.place: Path | None = None  # directory of the last save
+        self.estimate = 0  # bytes in it, as far as known
+        self.until_scan = 0
+
+
+_state = _State()
+
+
+class _Unusable(Exception):
+    """The directory must not be used; the message says why."""
+
+
+def cache_key(parts: Iterable[bytes | str]) -> str:
+    """Return the key of everything a kernel depends on.
+
+    Parameters
+    ----------
+    parts : iterable of bytes or str
+        For example source, constants, flags, versions, name and features of the processor.
+        Each is hashed with its kind and length, so no two sequences run together.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits (SHA-256).
+
+    Examples
+    --------
+    >>> cache_key(["ab", "c"]) == cache_key(["a", "bc"])
+    False
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(b"s" if isinstance(part, str) else b"b")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def load(key: str) -> bytes | None:
+    """Return the payload saved under ``key``, or None.
+
+    Parameters
+    ----------
+    key : str
+        From `cache_key`.
+
+    Returns
+    -------
+    bytes or None
+        Verified bytes; None if there is no entry, it is damaged, or the cache is unusable.
+    """
+    name = _file_name(key)
+    if not settings.cache:
+        return None
+    payload: bytes | None = None
+    try:
+        directory = _directory(create=False)
+        if directory is not None:
+            payload = _verified(directory / name, key)
+    except (OSError, _Unusable) as error:
+        _give_up("read", error)
+    if payload is None:
+        _state.misses += 1
+    else:
+        _state.hits += 1
+    return payload
+
+
+def save(key: str, payload: bytes) -> None:
+    """Keep ``payload`` under ``key``, if possible.
+
+    Parameters
+    ----------
+    key : str
+        From `cache_key`.
+    payload : bytes
+        Anything; an entry that would fill the whole cache is not saved.
+    """
+    name = _file_name(key)
+    if not settings.cache or len(payload) + entries.HEADER > LIMIT:
+        return
+    try:
+        directory = _directory(create=True)
+        if directory is None:
+            return
+        _make_room(directory, entries.HEADER + len(payload))
+        entries.write(directory / name, key, payload)
+        _state.saves += 1
+    except (OSError, _Unusable) as error:
+        _give_up("written", error)
+
+
+def discard(key: str) -> None:
+    """Remove the entry of ``key``, whose payload proved to be of no use; never warns or raises.
+
+    Parameters
+    ----------
+    key : str
+        From `cache_key`.
+    """
+    name = _file_name(key)
+    _state.damaged += 1
+    with contextlib.suppress(OSError, _Unusable):
+        directory = _directory(create=False)
+        if directory is not None:
+            entries.remove(directory / name)
+
+
+def cache_info() -> CacheInfo:
+    """Return what is on disk and what this process did with it; never warns or raises."""
+    place, problem, files, nbytes = "", "", 0, 0
+    try:
+        place = str(_place())
+        directory = _directory(create=False)
+        if directory is not None:
+            for entry in entries.listed(directory):
+                files += entry.name.endswith(entries.SUFFIX)
+                nbytes += entry.nbytes
+    except (OSError, _Unusable) as error:
+        problem = str(error)
+    if not settings.cache:
+        problem = "switched off by the setting 'cache'"
+    return CacheInfo(
+        place,
+        problem,
+        files,
+        nbytes,
+        LIMIT,
+        _state.hits,
+        _state.misses,
+        _state.saves,
+        _state.damaged,
+        _state.errors,
+    )
+
+
+def clear() -> int:
+    """Remove every entry (and nothing else) from the directory.
+
+    Returns
+    -------
+    int
+        Files removed.
+    """
+    removed = 0
+    try:
+        directory = _directory(create=False)
+        if directory is not None:
+            removed = sum(
+                entries.remove(directory / entry.name) for entry in entries.listed(directory)
+            )
+        _state.place = None
+    except (OSError, _Unusable) as error:
+        _give_up("cleared", error)
+    return removed
+
+
+def _file_name(key: str) -> str:
+    if not _KEY.match(key):
+        raise ValueError(f"disk cache: {key!r} is not a key made by cache_key")
+    return key + entries.SUFFIX
+
+
+def _place() -> Path:
+    """Return where the directory is, or will be."""
+    try:
+        if settings.cache_dir:
+            named = os.path.expanduser(settings.cache_dir)  # noqa: PTH111
+            if named.startswith("~"):
+                raise _Unusable(f"there is no home directory for {named}")
+            # abspath, because it also drops a trailing "/" or "/." that would follow a link
+            return Path(os.path.abspath(named))  # noqa: PTH100
+        import platformdirs  # noqa: PLC0415
+
+        place = platformdirs.user_cache_path("xarraylite")
+    except (RuntimeError, LookupError, ValueError) as error:
+        raise _Unusable(f"no place for it: {error}") from error
+    if not place.is_absolute():  # an unknown user without HOME gets "~/.cache"
+        raise _Unusable("this user has no home directory")
+    return place / "kernels"
+
+
+def _directory(*, create: bool) -> Path | None:
+    """Return the directory, checked; None if it does not exist and is not to be created."""
+    place = _place()
+    try:
+        found = place.lstat()
+    except FileNotFoundError:
+        if not create:
+            return None
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            place.mkdir(mode=0o700)
+        found = place.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise _Unusable(f"{place} is a symbolic link")
+    if not stat.S_ISDIR(found.st_mode):
+        raise _Unusable(f"{place} is not a directory")
+    reason = entries.not_private(found)
+    if reason:
+        raise _Unusable(f"{place} {reason}")
+    return place
+
+
+def _verified(path: Path, key: str) -> bytes | None:
+    """Return the payload of a file; remove the file and return None if it is damaged."""
+    try:
+        return entries.read(path, key, LIMIT)
+    except entries.Damaged:
+        _state.damaged += 1
+        entries.remove(path)  # possibly a good file written this moment: that costs one compilation
+        return None
+
+
+def _make_room(directory: Path, added: int) -> None:
+    """Remove what dead writers left, and the entries unused for longest if ``added`` is too much.
+
+    The directory is listed at a process's first save, every 64 saves after it, and when the
+    known bytes exceed the limit; removing goes down to 3/4 of it, so listings stay rare.
+    """
+    _state.estimate += added
+    _state.until_scan -= 1
+    if directory == _state.place and _state.until_scan > 0 and _state.estimate <= LIMIT:
+        return
+    _state.place, _state.until_scan = directory, _RESCAN
+    kept: list[entries.Entry] = []
+    total = added
+    for entry in entries.listed(directory):
+        if entry.name.endswith(entries.SUFFIX):
+            kept.append(entry)
+        elif entries.sweep(directory, entry):
+            continue
+        total += entry.nbytes
+    if total > LIMIT:
+        for entry in sorted(kept, key=lambda entry: entry.used):
+            if total <= LIMIT * 3 // 4:
+                break
+            if entries.remove(directory / entry.name):
+                total -= entry.nbytes
+    _state.estimate = total
+
+
+def _give_up(action: str, error: Exception) -> None:
+    """Count a failure, and warn about the first one of this process."""
+    _state.errors += 1
+    if not _state.warned:
+        _state.warned = True
+        message = (
+            f"the kernel cache cannot be {action}: {error}. Kernels stay in memory; set "
+            "XARRAYLITE_CACHE_DIR to a private directory, or XARRAYLITE_CACHE=0."
+        )
+        worker.notify(lambda: warn_caller(message, CacheWarning))

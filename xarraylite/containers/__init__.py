@@ -1,1 +1,0 @@
-"""What users hold: lazy expressions, the arrays that own memory, views, and assignment."""

@@ -1,1 +1,0 @@
-"""Lazy expressions: immutable nodes, and the checked constructors that build them."""

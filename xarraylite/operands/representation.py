@@ -1,0 +1,40 @@
+"""How arrays print: NumPy's text of the values, with our class name, or what is lazy in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes.names import dtype_name
+from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar
+
+#: Dtypes whose name a reader can tell from the values.
+_OBVIOUS = frozenset({"float64", "int64", "bool", "complex128"})
+
+
+def container_repr(kind: str, values: np.ndarray[tuple[int, ...], np.dtype[Any]]) -> str:
+    """Return ``Kind(values, dtype=…)``, or the shape where there are no values."""
+    name = dtype_name(values.dtype)
+    suffix = "" if name in _OBVIOUS and values.size else f", dtype={name}"
+    if values.size == 0 and values.shape != (0,):
+        suffix = f", shape={values.shape}{suffix}"
+    prefix = f"{kind}("
+    text = np.array2string(values, separator=", ", prefix=prefix, suffix=f"{suffix})")
+    return f"{prefix}{text}{suffix})"
+
+
+def class_of(node: Node) -> str:
+    """Return xtensor's name of what a lazy expression is, for its `repr`."""
+    name = _CLASSES.get(type(node))
+    return type(node).__name__ if name is None else name(node)
+
+
+_CLASSES: dict[type[Node], Callable[[Any], str]] = {
+    Elementwise: lambda node: f"XFunction {node.op.name}",
+    Reduce: lambda node: f"XReducer {node.op.name}",
+    Leaf: lambda node: "XView",
+    Scalar: lambda node: f"XScalar {node.value}",
+    Iota: lambda node: "XGenerator",
+}

@@ -1,1 +1,0 @@
-"""What is indexed: shapes, broadcasting and index maps, as pure integers."""
