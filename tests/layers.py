@@ -53,11 +53,7 @@ MAX_FUNCTION_LINES = 80
 # Who may import a compiler, by module; everybody else sees kernels as callables.
 RESTRICTED: dict[str, tuple[str, ...]] = {
     "numba": ("xarraylite.codegen.jit",),
-<<<<<<< HEAD
-    "llvmlite": ("xarraylite.engine.",),
-=======
     "llvmlite": ("xarraylite.codegen.",),
->>>>>>> main
 }
 
 # Imported inside functions: not everybody has them, or they are slow and rarely needed.
@@ -81,12 +77,8 @@ WITHOUT_MEMORY = (
     "xarraylite.index.",
     "xarraylite.shapes.",
     "xarraylite.layout.",
-<<<<<<< HEAD
-    "xarraylite.expr.",
-=======
     "xarraylite.xla.",
     "xarraylite.ir.",
->>>>>>> main
     "xarraylite.compiler.plan",
     "xarraylite.compiler.loops",
     "xarraylite.engine.key",
@@ -138,11 +130,7 @@ def module_name(path: Path, root: Path) -> str:
 
 
 def room(module: str) -> str:
-<<<<<<< HEAD
-    """The folder or top-level file of a module: ``xarraylite.codegen.emit.x`` -> ``engine``."""
-=======
     """The folder or top-level file of a module: ``xarraylite.codegen.emit.x`` -> ``codegen``."""
->>>>>>> main
     return module.split(".")[1]
 
 

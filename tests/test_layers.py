@@ -61,18 +61,11 @@ _KNOWN = frozenset(
     {
         FACADE,
         "xarraylite._errors",
-<<<<<<< HEAD
-        "xarraylite.shape",
-        "xarraylite.shapes.shape",
-        "xarraylite.layout.strided",
-        "xarraylite.engine",
-=======
         "xarraylite.shapes",
         "xarraylite.shapes.shape",
         "xarraylite.memory.buffer",
         "xarraylite.index.broadcast",
         "xarraylite.compiler",
->>>>>>> main
         "xarraylite.compiler.plan",
         "xarraylite.testing.counters",
         "xarraylite.transforms.jit",
@@ -82,19 +75,11 @@ _KNOWN = frozenset(
 _LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 81
 
 BAD = [
-<<<<<<< HEAD
-    ("xarraylite.shapes.shape", "import xarraylite.layout.strided", "rank 1 imports"),
-    ("xarraylite.shapes.shape", "from xarraylite.compiler import plan", "rank 1 imports"),
-    ("xarraylite.shapes.shape", "from ..engine.plan import Plan", "rank 1 imports"),
-    ("xarraylite.shapes.shape", "from .. import engine", "rank 1 imports"),
-    ("xarraylite.views.index", "from xarraylite.functions.logic import f", "rank 8 imports"),
-=======
     ("xarraylite.shapes.shape", "import xarraylite.memory.buffer", "rank 3 imports"),
     ("xarraylite.shapes.shape", "from xarraylite.compiler import plan", "rank 3 imports"),
     ("xarraylite.shapes.shape", "from ..compiler.plan import Plan", "rank 3 imports"),
     ("xarraylite.shapes.shape", "from .. import compiler", "rank 3 imports"),
     ("xarraylite.transforms.jit", "from xarraylite.functions.logic import f", "rank 15 imports"),
->>>>>>> main
     ("xarraylite._errors", "from xarraylite.shapes.shape import Shape", "rank 0 imports"),
     ("xarraylite.compiler.plan", "import xarraylite as xl", "imports the facade"),
     ("xarraylite.compiler.plan", "from xarraylite import zeros", "imports the facade"),
@@ -119,13 +104,8 @@ def test_the_checker_sees_a_bad_module(module: str, source: str, message: str) -
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-<<<<<<< HEAD
-        ("xarraylite.layout.strided", "from xarraylite.shapes.shape import Shape"),
-        ("xarraylite.shape", "from .shape import Shape"),
-=======
         ("xarraylite.layout.strided", "from xarraylite.index.broadcast import size_of"),
         ("xarraylite.shapes", "from .shape import Shape"),
->>>>>>> main
         ("xarraylite.shapes.shape", "from .. import _errors\nfrom xarraylite import _errors"),
         ("xarraylite.codegen.jit", "import numba\nfrom llvmlite import binding"),
         ("xarraylite.io.npy", "import numpy as np\nx = np.empty(3)"),

@@ -361,11 +361,7 @@ FORK_WITH_LOCKS = """
 import os, threading, warnings
 import xarraylite as xl
 from xarraylite.runtime import evaluate
-<<<<<<< HEAD
-from xarraylite.memory import snapshots as reading
-=======
 from xarraylite.memory import snapshots
->>>>>>> main
 warnings.simplefilter("ignore", DeprecationWarning)
 xl.config(engine="compiled", threads=2)
 a = xl.ones(5)

@@ -22,11 +22,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE, Kind, Operands, node_of
 from ..ir.kind import of as kind_of
-<<<<<<< HEAD
-from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar
-=======
 from ..ir.node import Node
->>>>>>> main
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
@@ -46,10 +42,7 @@ from ..operands.nodes import (
     is_operand,
 )
 from ..operands.operators import Operators, unpicklable
-<<<<<<< HEAD
-=======
 from ..operands.representation import class_of
->>>>>>> main
 from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.reductions import Reduction
