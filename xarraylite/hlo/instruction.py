@@ -18,6 +18,7 @@ from ..xla.spec import ArraySpec
 from .attributes import DEFAULTS
 from .opcodes import OPCODES
 from .order import post_order
+from .printer import computation_text, instruction_text, print_options
 from .values import OpMetadata
 
 if TYPE_CHECKING:
@@ -144,6 +145,19 @@ class HloInstruction:
         """Whether its result is that of its computation."""
         return self.computation is not None and self.computation.root is self
 
+    def to_text(self, style: str = "default", **options: Any) -> str:
+        """Return the instruction's line as XLA prints it; see ``HloModule.to_text``.
+
+        Raises
+        ------
+        HloError
+            If there is no such style or option.
+        """
+        return instruction_text(self, print_options(style, options))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
     def __repr__(self) -> str:
         names = ", ".join([operand.name for operand in self.operands])
         return f"<HloInstruction {self.name} = {self.shape} {self.opcode}({names})>"
@@ -264,6 +278,19 @@ class HloComputation:
             if instruction.name == name:
                 return instruction
         raise KeyError(name)
+
+    def to_text(self, style: str = "default", **options: Any) -> str:
+        """Return the text of the computation as XLA prints it; see ``HloModule.to_text``.
+
+        Raises
+        ------
+        HloError
+            If there is no such style or option.
+        """
+        return computation_text(self, print_options(style, options))
+
+    def __str__(self) -> str:
+        return self.to_text()
 
     def __repr__(self) -> str:
         return f"<HloComputation {self.name}: {len(self.instructions)} instructions>"

@@ -11,6 +11,7 @@ from .._errors import HloError
 from .._records import record
 from .instruction import HloComputation, HloInstruction
 from .order import computations_below
+from .printer import module_text, print_options
 from .tables import StackFrame
 from .values import Signature
 
@@ -166,6 +167,39 @@ class HloModule:
             if computation.name == wanted:
                 return computation
         raise KeyError(f"module {self.name} has no computation {wanted}")
+
+    def to_text(self, style: str = "default", **options: Any) -> str:
+        """Return the text of the module as XLA prints it.
+
+        Parameters
+        ----------
+        style : {"default", "short_parsable", "canonical", "fingerprint"}
+            A set of options.
+        **options
+            Options that differ from the style's, with the names of XLA's ``HloPrintOptions``:
+            ``print_metadata=False``, ``print_large_constants=True``, ...
+
+        Raises
+        ------
+        HloError
+            If there is no such style or option.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> module = xl.hlo.parse("f { a = f32[] parameter(0)  ROOT b = f32[] negate(a) }")
+        >>> print(module.to_text("short_parsable").strip())
+        HloModule module_f, entry_computation_layout={(f32[])->f32[]}
+        <BLANKLINE>
+        ENTRY f {
+          a = f32[] parameter(0)
+          ROOT b = f32[] negate(a)
+        }
+        """
+        return module_text(self, print_options(style, options))
+
+    def __str__(self) -> str:
+        return self.to_text()
 
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {len(self.computations)} computations>"
