@@ -20,8 +20,10 @@ from .literals import read_literal
 from .metadata import read_metadata
 from .names import NameTable
 from .opcodes import ACCURATE, OPCODES
+from .order import computations_below
 from .quoting import NAME, SKIP, without_comments
 from .scanner import Scanner
+from .sharding import spread_sharding
 from .undefined import guess_operand_shape, undefined_computation, wrap_operation
 
 __all__ = ["BodyReader", "Scope"]
@@ -184,6 +186,8 @@ class BodyReader:
         canonical(opcode, attributes, shapes)
         if shape is None:
             shape = self.inferred(opcode, shapes, attributes, called)
+        if shape.is_tuple and "sharding" in attributes:
+            attributes["sharding"] = spread_sharding(attributes["sharding"], shape)
         if opcode.startswith("async-"):
             called = self.asynchronous(opcode, wrapped, shape, operands, attributes, called)
         made = HloInstruction(
@@ -504,7 +508,10 @@ class BodyReader:
             if wrapped:
                 made = wrap_operation(wrapped, shape.tuple_shapes[1], operands, attributes, called)
                 self.adopt(made)
-                return (made,)
+                called = (made,)
+            thread = attributes.get("async_execution_thread")
+            for callee in computations_below(called[0], set()) if thread else ():
+                _set(callee, "execution_thread", thread)
             return called
         if not operands or not operands[0].opcode.startswith("async-"):
             self.scan.fail(f"{opcode} takes the result of async-start or async-update")

@@ -46,7 +46,7 @@ class PrintOptions:
     Attributes
     ----------
     canonicalize_computations : bool
-        Whether the order of computations depends on their contents alone.
+        Whether computations are printed in definition order, not as they are called.
     canonicalize_instruction_names : bool
         Whether instructions are called ``tmp_0``, ``tmp_1``, ... in each computation.
     compact_operands : bool
@@ -137,7 +137,10 @@ _COMPACT: Final = 4  # operands that are shown where operands are to be compact
 _COMMON: Final = frozenset(
     {"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "backend_config"}
 )
-_UNPRINTED: Final = frozenset({"literal", "parameter_number"})
+# What stands between the parentheses, or behind what is called.
+_UNPRINTED: Final = frozenset(
+    {("constant", "literal"), ("parameter", "parameter_number"), ("call", "is_composite")}
+)
 
 # A piece of text, or a computation whose body stands here at a level of indentation.
 Part: TypeAlias = "str | tuple[HloComputation, int]"
@@ -168,7 +171,9 @@ def module_text(module: HloModule, options: PrintOptions) -> str:
     """Return the text of a module."""
     sugar = frozenset([start.to_apply for start in module.walk("async-start")])
     hidden = {computation for computation in sugar if is_one_operation(computation)}
-    printer = _Printer(options, module.is_scheduled)
+    # Fusions run as a whole: the order inside is nobody's choice.
+    fused = {fusion.to_apply for fusion in module.walk("fusion")}
+    printer = _Printer(options)
 
     def parts() -> Iterator[Part]:
         tab = "  " * options.indent_amount
@@ -179,10 +184,12 @@ def module_text(module: HloModule, options: PrintOptions) -> str:
         if options.print_metadata and module.stack_frames:
             yield f"\n\n{print_tables(module.stack_frames)}"
         yield "\n\n"
-        for computation in module.post_order():
+        canonical = options.canonicalize_computations
+        for computation in module.computations if canonical else module.post_order():
             if computation not in hidden:
                 head = "ENTRY " if computation is module.entry else ""
-                yield from printer.computation(computation, options.indent_amount, head)
+                scheduled = module.is_scheduled and computation not in fused
+                yield from printer.computation(computation, options.indent_amount, head, scheduled)
                 yield "\n\n"
 
     return printer.text(parts())
@@ -190,7 +197,7 @@ def module_text(module: HloModule, options: PrintOptions) -> str:
 
 def instruction_text(instruction: HloInstruction, options: PrintOptions) -> str:
     """Return the text of an instruction alone."""
-    printer = _Printer(options, False)
+    printer = _Printer(options)
     return printer.text(
         printer.instruction(
             instruction, {}, options.indent_amount, options.is_in_nested_computation
@@ -200,7 +207,7 @@ def instruction_text(instruction: HloInstruction, options: PrintOptions) -> str:
 
 def computation_text(computation: HloComputation, options: PrintOptions) -> str:
     """Return the text of a computation alone."""
-    printer = _Printer(options, False)
+    printer = _Printer(options)
     return printer.text(printer.computation(computation, options.indent_amount, ""))
 
 
@@ -239,9 +246,8 @@ def is_one_operation(computation: HloComputation) -> bool:
 class _Printer:
     """Prints with one set of options."""
 
-    def __init__(self, options: PrintOptions, scheduled: bool) -> None:
+    def __init__(self, options: PrintOptions) -> None:
         self.options = options
-        self.scheduled = scheduled
         self.shapes: dict[int, str] = {}  # by identity: the reader makes equal ones once
         self.percent = "%" if options.print_percent else ""
 
@@ -274,7 +280,7 @@ class _Printer:
         return found
 
     def computation(
-        self, computation: HloComputation, indent: int, head: str | None
+        self, computation: HloComputation, indent: int, head: str | None, scheduled: bool = False
     ) -> Iterator[Part]:
         """The text of a computation; without a head, as the body that stands for its name."""
         options = self.options
@@ -286,7 +292,7 @@ class _Printer:
         if options.print_program_shape:
             first += f"{self.program_shape(computation)} "
         yield f"{first}{{\n"
-        order = computation.instructions if self.scheduled else computation.post_order()
+        order = computation.instructions if scheduled else computation.post_order()
         numbers: dict[HloInstruction, str] = {}
         for instruction in order:
             yield f"{tab}  ROOT " if instruction is computation.root else f"{tab}  "
@@ -375,13 +381,13 @@ class _Printer:
         given = instruction.attributes
         opcode = instruction.opcode
         if options.print_extra_attributes:
-            row = OPCODES[opcode]
-            unknown = [n for n in given if n not in row.attributes and n not in _COMMON]
-            for name in (*row.attributes, *unknown):
-                if name in given and name not in _UNPRINTED or name in given and opcode == "custom-call":
-                    yield f", {name}={print_attribute(opcode, name, given[name])}"
-            if wrapped is not None:
-                yield from self.attributes(wrapped, None, indent)
+            late = "output_to_operand_aliasing" if wrapped is not None else ""
+            yield self.own_attributes(instruction, late)
+            if wrapped is not None and opcode == "async-start":
+                yield self.own_attributes(wrapped)
+                yield from self.calls(wrapped, indent)
+            if late in given:
+                yield f", {late}={print_attribute(opcode, late, given[late])}"
         if wrapped is None or options.print_subcomputation_bodies:
             yield from self.calls(instruction, indent)
         if opcode == "call" and given.get("is_composite"):
@@ -396,6 +402,21 @@ class _Printer:
             if name in given:
                 yield f", {name}={print_attribute(opcode, name, given[name])}"
 
+    @staticmethod
+    def own_attributes(instruction: HloInstruction, but: str = "") -> str:
+        """The attributes of the operation itself, and those that nobody knows."""
+        given = instruction.attributes
+        opcode = instruction.opcode
+        known = OPCODES[opcode].attributes
+        unknown = [n for n in given if n not in known and n not in _COMMON]
+        return "".join(
+            [
+                f", {name}={print_attribute(opcode, name, given[name])}"
+                for name in (*known, *unknown)
+                if name in given and name != but and (opcode, name) not in _UNPRINTED
+            ]
+        )
+
     def calls(self, instruction: HloInstruction, indent: int) -> Iterator[Part]:
         """The computations that an instruction calls, by name or with their bodies."""
         called = instruction.called_computations
@@ -404,7 +425,7 @@ class _Printer:
             return
         roles = _roles(instruction)
         bodies = self.options.print_subcomputation_bodies
-        if bodies and opcode in ("custom-call", "reduce-scatter", "scan"):
+        if bodies and opcode in ("reduce-scatter", "scan"):
             roles = {"calls": called}
         for role, computations in roles.items():
             listed = role in ("branch_computations", "called_computations")
