@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from ..xla.spec import ArraySpec
 from .literals import HloLiteral, print_literal, read_literal
 from .quoting import NAME, STRING, escape, is_dictionary, unescape
+from .meshes import normalise_mesh
 from .sharding import normalise_sharding
 from .values import (
     Alias,
@@ -274,7 +275,7 @@ _TILE = re.compile(r"\[([0-9,]+)\]<=\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
 def _read_groups(text: str) -> ReplicaGroups:
     stripped = text.strip()
     if stripped.startswith("mesh"):
-        return ReplicaGroups(mesh=stripped)
+        return ReplicaGroups(mesh=normalise_mesh(stripped))
     if stripped.startswith("{"):
         return ReplicaGroups(_read_lists(stripped))
     match = _TILE.fullmatch("".join(stripped.split()))
@@ -290,6 +291,8 @@ def _read_groups(text: str) -> ReplicaGroups:
     fits = not order or sorted(order) == list(range(len(reshape)))
     if len(tile) != 2 or total != covered or not fits or total > 1 << 40:
         raise ValueError("[groups,members]<=[...]T(...) reads a permuted iota of as many numbers")
+    if not order or order == tuple(range(len(reshape))):
+        reshape, order = (total,), ()
     return ReplicaGroups(tile=tile, reshape=reshape, transpose=order)
 
 
@@ -334,10 +337,21 @@ def _read_aliases(text: str) -> tuple[Alias, ...]:
 def _print_aliases(value: Iterable[Alias]) -> str:
     shown = []
     for alias in value:
-        kind = f", {alias.kind}" if alias.kind else ""
         output, inner = _print_index(alias.output_index), _print_index(alias.operand_index)
-        shown.append(f"{output}: ({alias.operand}, {inner}{kind})")
+        shown.append(f"{output}: ({alias.operand}, {inner})")
     return f"{{{', '.join(shown)}}}"
+
+
+def _read_program_aliases(text: str) -> tuple[Alias, ...]:
+    return tuple(sorted([alias._replace(kind=alias.kind or "may-alias") for alias in _read_aliases(text)]))
+
+
+def _print_program_aliases(value: Iterable[Alias]) -> str:
+    shown = []
+    for alias in value:
+        output, inner = _print_index(alias.output_index), _print_index(alias.operand_index)
+        shown.append(f"{output}: ({alias.operand}, {inner}, {alias.kind})")
+    return f"{{ {', '.join(shown)} }}"
 
 
 def _print_index(index: tuple[int, ...]) -> str:
@@ -346,11 +360,12 @@ def _print_index(index: tuple[int, ...]) -> str:
 
 def _read_donors(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     found = _read_all(_DONOR, text, "(parameter, {index})")
-    return tuple([(int(m[1]), _index(m[2])) for m in found])
+    return tuple(sorted([(int(m[1]), _index(m[2])) for m in found]))
 
 
 def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:
-    return ", ".join([f"({number}, {_print_index(index)})" for number, index in value])
+    shown = [f"({number}, {_print_index(index)})" for number, index in value]
+    return f"{{ {', '.join(shown)} }}"
 
 
 # Rarer kinds.
@@ -465,7 +480,8 @@ def _print_accuracy(value: ResultAccuracy) -> str:
 
 def _read_statistics(text: str) -> tuple[tuple[str, float], ...]:
     pairs = [part.partition("=") for part in _inside(text, "{}").split(",") if part.strip()]
-    return tuple([(_read_word(name), _read_float(number)) for name, _, number in pairs])
+    found = tuple([(_read_word(name), _read_float(number)) for name, _, number in pairs])
+    return found if len(found) > 1 else ()  # the first is which of the others is shown
 
 
 def _print_statistics(value: Iterable[tuple[str, float]]) -> str:
@@ -520,6 +536,7 @@ class Kind(NamedTuple):
 KINDS: Final = MappingProxyType(
     {
         "accuracy": Kind(_read_accuracy, _print_accuracy),
+        "program_aliases": Kind(_read_program_aliases, _print_program_aliases),
         "aliases": Kind(_read_aliases, _print_aliases),
         "bool": Kind(_read_bool, _print_bool),
         "bools": Kind(_read_bools, _print_bools),
@@ -551,7 +568,8 @@ KINDS: Final = MappingProxyType(
 
 _NAMES: Final = {
     "accuracy": "result_accuracy",
-    "aliases": "output_to_operand_aliasing input_output_alias",
+    "aliases": "output_to_operand_aliasing",
+    "program_aliases": "input_output_alias",
     "bool": """
         alias_passthrough_params constrain_layout custom_call_has_side_effect indices_are_sorted
         is_associative is_composite is_host_transfer is_reverse is_scheduled is_stable largest
@@ -630,12 +648,15 @@ DEFAULTS: Final = MappingProxyType(
                 "lhs_batch_dims",
                 "lhs_ragged_dims",
                 "operand_batching_dims",
+                "buffer_donor",
+                "input_output_alias",
                 "output_to_operand_aliasing",
                 "parameter_replication",
                 "rhs_batch_dims",
                 "rhs_group_dims",
                 "scatter_indices_batching_dims",
                 "start_indices_batching_dims",
+                "statistics",
             ],
             (),
         ),

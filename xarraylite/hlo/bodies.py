@@ -128,20 +128,31 @@ class BodyReader:
         return made
 
     def complete(self, scope: Scope) -> HloComputation:
-        """Make the computation that was read, with names that are unique in the module."""
-        unique = self.instruction_names.unique
-        for instruction in scope.instructions:
-            _set(instruction, "name", unique(instruction.name))
+        """Make the computation that was read."""
         try:
             made = HloComputation(
-                self.computation_names.unique(scope.name),
-                tuple(scope.instructions),
-                scope.root or scope.instructions[-1],
+                scope.name, tuple(scope.instructions), scope.root or scope.instructions[-1]
             )
         except HloError as error:
             self.scan.fail(error.expected, self.scan.at - 1)
-        self.computations.append(made)
+        self.adopt(made)
         return made
+
+    def adopt(self, made: HloComputation) -> None:
+        """Keep a computation, and give it names that are unique in the module.
+
+        The computation around an instruction alone comes last and has its names all the same.
+        """
+        self.computations.append(made)
+        if not self.alone:
+            self.rename(made)
+
+    def rename(self, made: HloComputation) -> None:
+        """Give a computation and its instructions unique names."""
+        unique = self.instruction_names.unique
+        for instruction in made.instructions:
+            _set(instruction, "name", unique(instruction.name))
+        _set(made, "name", self.computation_names.unique(made.name))
 
     # Instructions.
 
@@ -431,6 +442,8 @@ class BodyReader:
         """The typed value of an attribute behind its equals sign."""
         kind = kind_of(opcode, name)
         text, start = self.scan.value(kind in ("dictionary", "frontend"))
+        if kind == "literal" and not text.startswith("("):
+            text += f" {self.scan.value(False)[0]}"  # a shape, and then what has it
         return self.read(kind, text, start)
 
     def read(self, kind: str, text: str, start: int) -> Any:
@@ -516,10 +529,3 @@ class BodyReader:
         if not operands or not operands[0].opcode.startswith("async-"):
             self.scan.fail(f"{opcode} takes the result of async-start or async-update")
         return operands[0].called_computations
-
-    def adopt(self, made: HloComputation) -> None:
-        """Give a computation that was made here unique names."""
-        for instruction in made.instructions:
-            _set(instruction, "name", self.instruction_names.unique(instruction.name))
-        _set(made, "name", self.computation_names.unique(made.name))
-        self.computations.append(made)

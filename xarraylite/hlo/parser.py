@@ -181,6 +181,8 @@ class _Parser(BodyReader):
             scan.fail_found("nothing behind the instruction")
         scope.root = made
         entry = self.complete(scope)
+        for computation in [entry, *self.computations[:-1]]:
+            self.rename(computation)
         return self.finish("_", entry, True, {})
 
     def computation(self) -> None:

@@ -23,12 +23,14 @@ import numpy as np
 from .._errors import HloError
 from .._records import record
 from ..xla.spec import ArraySpec
-from .attributes import print_attribute
+from .attributes import print_attribute, print_frontend
 from .literals import SHOWN_ELEMENTS, HloLiteral, print_literal
 from .metadata import print_metadata
 from .opcodes import OPCODES
 from .quoting import escape
+from .sharding import without_metadata
 from .tables import print_tables
+from .values import ReplicaGroups
 
 if TYPE_CHECKING:
     from .instruction import HloComputation, HloInstruction
@@ -59,6 +61,8 @@ class PrintOptions:
         Whether an instruction is printed as part of a computation.
     print_backend_config, print_control_dependencies, print_extra_attributes : bool
         Whether these attributes are shown; the last are those of the operation itself.
+    print_full_replica_group_list : bool
+        Whether groups of replicas are listed instead of described.
     print_ids : bool
         Whether the numbers of names, and the names of modules and computations, are shown.
     print_large_constants : bool
@@ -86,6 +90,7 @@ class PrintOptions:
     print_backend_config: bool = True
     print_control_dependencies: bool = True
     print_extra_attributes: bool = True
+    print_full_replica_group_list: bool = False
     print_ids: bool = True
     print_large_constants: bool = False
     print_metadata: bool = True
@@ -127,6 +132,7 @@ STYLES: Final = {
     "fingerprint": replace(
         _CANONICAL,
         canonicalize_computations=True,
+        print_full_replica_group_list=True,
         print_ids=False,
         print_only_essential_constants=True,
     ),
@@ -137,6 +143,8 @@ _COMPACT: Final = 4  # operands that are shown where operands are to be compact
 _COMMON: Final = frozenset(
     {"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "backend_config"}
 )
+# What a program is the same without, as names are.
+_NAMELY: Final = frozenset({"parameter_replication", "infeed_config", "outfeed_config"})
 # What stands between the parentheses, or behind what is called.
 _UNPRINTED: Final = frozenset(
     {("constant", "literal"), ("parameter", "parameter_number"), ("call", "is_composite")}
@@ -392,9 +400,11 @@ class _Printer:
             yield from self.calls(instruction, indent)
         if opcode == "call" and given.get("is_composite"):
             yield ", is_composite=true"
-        for name in ("sharding", "frontend_attributes"):
-            if name in given:
-                yield f", {name}={print_attribute(opcode, name, given[name])}"
+        if "sharding" in given:
+            sharding = given["sharding"]
+            yield f", sharding={sharding if options.print_metadata else without_metadata(sharding)}"
+        if "frontend_attributes" in given:
+            yield f", frontend_attributes={print_frontend(given['frontend_attributes'])}"
         if options.print_control_dependencies and instruction.control_predecessors:
             names = [self.name(before.name) for before in instruction.control_predecessors]
             yield f", control-predecessors={{{', '.join(names)}}}"
@@ -402,20 +412,22 @@ class _Printer:
             if name in given:
                 yield f", {name}={print_attribute(opcode, name, given[name])}"
 
-    @staticmethod
-    def own_attributes(instruction: HloInstruction, but: str = "") -> str:
+    def own_attributes(self, instruction: HloInstruction, but: str = "") -> str:
         """The attributes of the operation itself, and those that nobody knows."""
         given = instruction.attributes
         opcode = instruction.opcode
         known = OPCODES[opcode].attributes
         unknown = [n for n in given if n not in known and n not in _COMMON]
-        return "".join(
-            [
-                f", {name}={print_attribute(opcode, name, given[name])}"
-                for name in (*known, *unknown)
-                if name in given and name != but and (opcode, name) not in _UNPRINTED
-            ]
-        )
+        shown = []
+        for name in (*known, *unknown):
+            if name not in given or name == but or (opcode, name) in _UNPRINTED:
+                continue
+            value = given[name]
+            if name == "replica_groups" and self.options.print_full_replica_group_list:
+                value = ReplicaGroups(value.expanded())
+            if self.options.print_ids or name not in _NAMELY:
+                shown.append(f", {name}={print_attribute(opcode, name, value)}")
+        return "".join(shown)
 
     def calls(self, instruction: HloInstruction, indent: int) -> Iterator[Part]:
         """The computations that an instruction calls, by name or with their bodies."""
@@ -474,7 +486,7 @@ def essential(literal: HloLiteral) -> str:
     """
     values = literal.values
     if values is None:
-        return "{...}"
+        return print_literal(literal) if literal.shape.is_tuple and not literal.elements else "{...}"
     for number in (0, 1):
         same = np.full((), number).astype(values.dtype)
         if all([raw == same.tobytes() for raw in {value.tobytes() for value in values.flat}]):

@@ -29,7 +29,7 @@ _PIECE = re.compile(
     re.DOTALL,
 )
 _CLOSING: Final = {")": "(", "]": "[", "}": "{"}
-_MESH_AXES = re.compile(r"[ \t]*+\{[^{}]*+\}")
+_MESH_AXES = re.compile(r"(?:, *+device_ids=\((?:[0-9, ]*+|\[[0-9, ]++\](?:T\([0-9, ]++\))?)\))?[ \t]*+\{[^{}]*+\}")
 
 
 class Scanner:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..xla.spec import ArraySpec
 
-__all__ = ["normalise_sharding", "spread_sharding"]
+__all__ = ["normalise_sharding", "spread_sharding", "without_metadata"]
 
 _WORDS = frozenset({"replicated", "manual", "unknown", "unreduced", "maximal"})
 _PART = re.compile(
@@ -34,6 +34,7 @@ _PART = re.compile(
     r"|(?P<group>shard_as|shard_like)\s+(?P<number>\d+)"
     r"|(?P<word>[a-z_]+)"
 )
+_METADATA = re.compile(r",? metadata=\{(?:[^{}]|\{[^{}]*\})*\}")
 _MESH = re.compile(r"(maximal_)?mesh\[[^\[\]]*\].*", re.DOTALL)
 # The order in which XLA keeps the kinds of devices that hold the same tile.
 _ORDER = {"maximal": 1, "tuple": 2, "other": 3, "manual": 4, "unknown": 5, "unreduced": 6}
@@ -73,6 +74,11 @@ def spread_sharding(text: str, shape: ArraySpec) -> str:
         leaves += sum([not inner.is_tuple for inner in level])
         level = [inner for group in level for inner in group.tuple_shapes if group.is_tuple]
     return f"{{{', '.join([text] * leaves)}}}"
+
+
+def without_metadata(text: str) -> str:
+    """Return the text of a sharding without where it comes from."""
+    return _METADATA.sub("", text) if "metadata" in text else text
 
 
 def _elements(inner: str) -> list[str]:
