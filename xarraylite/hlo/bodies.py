@@ -77,6 +77,7 @@ class BodyReader:
         self.instruction_names = NameTable()
         self.given: list[str] = []  # names of instructions as they were given, in order
         self.anonymous: NameTable | None = None
+        self.fitting: set[tuple[int, int]] = set()
         self.values: dict[tuple[str, str], Any] = {}  # values of attributes by kind and text
 
     def run(self, reading: Generator[None, HloComputation, T]) -> T:
@@ -359,9 +360,17 @@ class BodyReader:
                 self.scan.fail(f"there is no instruction {name} before this one", at)
             guessed = shape or guess_operand_shape(user[1], user[0], len(user[4]))
             return self.missing(scope, name, guessed)
-        if shape is not None and not shape.compatible(found.shape):
+        if shape is not None and not self.fits(shape, found.shape):
             self.scan.fail(f"operand {name} is {found.shape}, not {shape}, as it is said to be", at)
         return found
+
+    def fits(self, shape: ArraySpec, found: ArraySpec) -> bool:
+        """Whether an operand has the shape it is said to have, asked once for each pair."""
+        pair = (id(shape), id(found))  # the shapes of a text are kept until it is read
+        if pair not in self.fitting and not shape.compatible(found):
+            return False
+        self.fitting.add(pair)
+        return True
 
     def missing(self, scope: Scope, name: str, shape: ArraySpec) -> HloInstruction:
         """A parameter for an operand that nobody defines."""

@@ -139,6 +139,8 @@ class _Parser(BodyReader):
                 metadata = instruction.metadata
                 if metadata is not None and metadata.stack_frame_id:
                     number = numbers.get(metadata.stack_frame_id, 0)
+                    if number == metadata.stack_frame_id:
+                        continue
                     _set(instruction, "metadata", metadata.with_frame(number))
 
     def header(self) -> dict[str, Any]:

@@ -23,7 +23,9 @@ _ARRAY_TEXT = r"[a-z][a-z0-9]*+\[[^\[\](){}\"']*+\](?:[ \t\r\n]*+\{[ \t\r\n]*+[0
 _ARRAY = re.compile(rf"{SKIP}({_ARRAY_TEXT})")
 _TUPLE_PART = re.compile(rf"{SKIP}(?:{_ARRAY_TEXT}|b\(|[(),])")
 _PLAIN_VALUE = re.compile(rf"{SKIP}([^\s,{{}}()\[\]\"'/]++)(?=[\s,)}}]|\Z)")
-_BRACED_VALUE = re.compile(rf"{SKIP}(\{{[^{{}}()\[\]\"'/]*+\}})(?=[\s,)}}]|\Z)")
+_BRACED_VALUE = re.compile(
+    rf"{SKIP}(\{{(?:[^{{}}()\[\]\"'/]++|\"(?:[^\"\\]++|\\.)*+\")*+\}})(?=[\s,)}}]|\Z)", re.DOTALL
+)
 _PIECE = re.compile(
     rf"[^(){{}}\[\]\"'/,\s]++|[(\[{{]|[)\]}}]|,|\s++|{STRING}|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n\r]*+|.",
     re.DOTALL,
