@@ -14,6 +14,7 @@ from .order import computations_below
 from .printer import module_text, print_options
 from .tables import StackFrame
 from .values import Signature
+from .verify import verify_module
 
 __all__ = ["HloModule"]
 
@@ -167,6 +168,28 @@ class HloModule:
             if computation.name == wanted:
                 return computation
         raise KeyError(f"module {self.name} has no computation {wanted}")
+
+    def verify(self) -> HloModule:
+        """Check shapes, attributes, called computations and the header; return the module.
+
+        Operations that nothing is known about, such as custom calls, pass.
+
+        Raises
+        ------
+        HloError
+            For the first rule that is broken: it names the instruction, the operation, the shapes
+            of its operands, and the rule.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.hlo.parse("r = f32[3] add(f32[2] a, f32[2] b)").verify()
+        Traceback (most recent call last):
+        ...
+        xarraylite._errors.HloError: r: add(f32[2], f32[2]) gives f32[2], not f32[3]
+        """
+        verify_module(self)
+        return self
 
     def to_text(self, style: str = "default", **options: Any) -> str:
         """Return the text of the module as XLA prints it.
