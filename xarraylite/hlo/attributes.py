@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from ..xla.spec import ArraySpec
 from .literals import HloLiteral, print_literal, read_literal
-from .quoting import NAME, STRING, escape, is_dictionary, unescape
 from .meshes import normalise_mesh
+from .quoting import NAME, STRING, escape, is_dictionary, unescape
 from .sharding import normalise_sharding
 from .values import (
     Alias,
@@ -230,7 +230,7 @@ def _read_window(text: str) -> tuple[WindowDimension, ...]:
     columns = [column * rank if len(column) == 1 else column for column in columns]
     if any([len(column) != rank for column in columns]):
         raise ValueError(f"every field of a window has one entry for each of {rank} dimensions")
-    made = [WindowDimension(*row[:6], bool(row[6])) for row in zip(*columns, strict=True)]
+    made = [WindowDimension._make((*row[:6], bool(row[6]))) for row in zip(*columns, strict=True)]
     if any([min(dim.stride, dim.base_dilation, dim.window_dilation) < 1 for dim in made]):
         raise ValueError("strides and dilations of a window are positive")
     return tuple(made)
@@ -343,7 +343,9 @@ def _print_aliases(value: Iterable[Alias]) -> str:
 
 
 def _read_program_aliases(text: str) -> tuple[Alias, ...]:
-    return tuple(sorted([alias._replace(kind=alias.kind or "may-alias") for alias in _read_aliases(text)]))
+    return tuple(
+        sorted([alias._replace(kind=alias.kind or "may-alias") for alias in _read_aliases(text)])
+    )
 
 
 def _print_program_aliases(value: Iterable[Alias]) -> str:
@@ -665,27 +667,26 @@ DEFAULTS: Final = MappingProxyType(
 """Values that XLA takes for granted, by attribute."""
 
 # Values that are written although they are taken for granted.
-_WRITTEN: Final = MappingProxyType(
+_NO_GROUPS: Final[Mapping[str, Any]] = MappingProxyType({"replica_groups": ReplicaGroups()})
+_NO_SUMS: Final[Mapping[str, Any]] = MappingProxyType(
+    {"lhs_contracting_dims": (), "rhs_contracting_dims": ()}
+)
+# Values that are written although they are taken for granted.
+_WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
-        **dict.fromkeys(
-            [
-                "all-gather",
-                "all-gather-start",
-                "all-reduce",
-                "all-reduce-start",
-                "all-to-all",
-                "collective-broadcast",
-                "ragged-all-to-all",
-                "reduce-scatter",
-            ],
-            {"replica_groups": ReplicaGroups()},
-        ),
-        **dict.fromkeys(
-            ["dot", "ragged-dot", "scaled-dot"],
-            {"lhs_contracting_dims": (), "rhs_contracting_dims": ()},
-        ),
-        "scan": {"is_reverse": False, "is_associative": False},
-        "topk": {"largest": True},
+        "all-gather": _NO_GROUPS,
+        "all-gather-start": _NO_GROUPS,
+        "all-reduce": _NO_GROUPS,
+        "all-reduce-start": _NO_GROUPS,
+        "all-to-all": _NO_GROUPS,
+        "collective-broadcast": _NO_GROUPS,
+        "dot": _NO_SUMS,
+        "ragged-all-to-all": _NO_GROUPS,
+        "ragged-dot": _NO_SUMS,
+        "reduce-scatter": _NO_GROUPS,
+        "scaled-dot": _NO_SUMS,
+        "scan": MappingProxyType({"is_reverse": False, "is_associative": False}),
+        "topk": MappingProxyType({"largest": True}),
     }
 )
 
@@ -745,9 +746,9 @@ def canonical(opcode: str, given: dict[str, Any], shapes: tuple[ArraySpec, ...])
     shapes : tuple of ArraySpec
         Shapes of the operands.
     """
-    for name, value in _WRITTEN.get(opcode, {}).items():
-        given.setdefault(name, value)
     written = _WRITTEN.get(opcode, {})
+    for name, value in written.items():
+        given.setdefault(name, value)
     for name in list(given):
         if name in DEFAULTS and name not in written and given[name] == DEFAULTS[name]:
             del given[name]

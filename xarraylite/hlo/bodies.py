@@ -247,7 +247,7 @@ class BodyReader:
         wrapped, dash, phase = opcode.rpartition("-")
         if dash and phase in ("start", "update", "done") and wrapped in OPCODES:
             return f"async-{phase}", wrapped
-        scan.fail(f"there is no opcode {opcode}", match.start(1))
+        return scan.fail(f"there is no opcode {opcode}", match.start(1))
 
     def number(self) -> int:
         """The number of a parameter."""

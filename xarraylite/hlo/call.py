@@ -70,12 +70,12 @@ class Call:
             shown = ", ".join([shape.human_string() for shape in self.shapes])
             raise HloError(f"{self.opcode}({shown}): {rule}")
 
-    def count(self, least: int, most: int | None = None) -> None:
-        """Check the number of operands."""
+    def count(self, least: int, most: int = 0) -> None:
+        """Check the number of operands, or with -1 that there are so many or more."""
         found = len(self.shapes)
-        high = least if most is None else most
-        self.require(least <= found <= high or (most == -1 and found >= least),
-                     f"{found} operands; expected {least}" + (" or more" if most == -1 else ""))  # fmt: skip
+        more = " or more" if most == -1 else ""
+        fits = found >= least if most == -1 else found == least
+        self.require(fits, f"{found} operands; expected {least}{more}")
 
     def arrays(self, *positions: int) -> None:
         """Check that operands are arrays: all, or those at some positions."""
@@ -86,7 +86,10 @@ class Call:
         """Check that an attribute names dimensions below a rank, each once."""
         listed = tuple(numbers)
         fits = len(set(listed)) == len(listed) and all([0 <= d < rank for d in listed])
-        self.require(fits, f"{name}={{{','.join(map(str, listed))}}} are not dimensions below {rank}, each once")
+        self.require(
+            fits,
+            f"{name}={{{','.join(map(str, listed))}}} are not dimensions below {rank}, each once",
+        )
         return listed
 
     def computation(self, position: int = 0) -> HloComputation:

@@ -15,7 +15,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..xla.spec import ArraySpec
-from . import rules_calls, rules_devices, rules_elementwise, rules_indexed, rules_movement, rules_windows
+from . import (
+    rules_calls,
+    rules_devices,
+    rules_elementwise,
+    rules_indexed,
+    rules_movement,
+    rules_windows,
+)
 from .call import Call, Rule
 
 if TYPE_CHECKING:

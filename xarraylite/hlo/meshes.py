@@ -7,11 +7,10 @@ a part of an axis is written with the size of what is outside it and its own.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from math import prod
 
-
 import numpy as np
-
 
 __all__ = ["expand_mesh", "normalise_mesh"]
 
@@ -71,7 +70,7 @@ def expand_mesh(text: str) -> tuple[tuple[int, ...], ...]:
     places: dict[tuple[str, int], int] = {}  # axis and what is outside, to a dimension
     for name in sizes:
         borders = sorted(set(parts[name]))
-        for border, following in zip(borders, borders[1:], strict=False):
+        for border, following in pairwise(borders):
             places[name, border] = len(shape)
             shape.append(following // border)
     inner = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from .._errors import HloError
 from .._records import record
@@ -20,6 +20,11 @@ __all__ = ["HloModule"]
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 _set = object.__setattr__
+
+
+def _nothing() -> Any:
+    """What stands for the last computation until it is known."""
+    return None
 
 
 def _none() -> Mapping[str, Any]:
@@ -64,7 +69,7 @@ class HloModule:
 
     name: str
     computations: tuple[HloComputation, ...]
-    entry: HloComputation = field(default=None)  # type: ignore[assignment]  # the last one
+    entry: HloComputation = field(default_factory=_nothing)
     is_scheduled: bool = False
     attributes: Mapping[str, Any] = field(default_factory=_none)
     stack_frames: tuple[StackFrame, ...] = ()
@@ -74,7 +79,7 @@ class HloModule:
         _set(self, "computations", listed)
         if not listed:
             raise HloError(f"module {self.name} has no computations")
-        if self.entry is None:
+        if cast("HloComputation | None", self.entry) is None:
             _set(self, "entry", listed[-1])
         seen: set[HloComputation] = set()
         for computation in listed:

@@ -3,7 +3,7 @@
 ::
 
     module      = ["HloModule" name attributes tables] computation+
-    computation = ["ENTRY"] name ["(" parameters ")" "->" shape] body ["," "execution_thread" "=" ..]
+    computation = ["ENTRY"] name ["(" parameters ")" "->" shape] body ["," attribute]
     body        = "{" instruction+ "}"
     instruction = ["ROOT"] name "=" right
     right       = [shape] opcode "(" operands ")" attributes

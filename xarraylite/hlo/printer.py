@@ -169,7 +169,7 @@ def print_options(style: str, changes: dict[str, Any]) -> PrintOptions:
     try:
         return replace(options, **changes)
     except TypeError:
-        known = " ".join(PrintOptions.__slots__)  # type: ignore[attr-defined]  # slots=True
+        known = " ".join(PrintOptions.__slots__)
         raise HloError(
             f"to_text: {' '.join(changes)} are not all options; there are {known}"
         ) from None
@@ -319,7 +319,11 @@ class _Printer:
         return f"({', '.join(shown)}) -> {computation.root.shape.human_string()}"
 
     def instruction(
-        self, instruction: HloInstruction, numbers: dict[HloInstruction, str], indent: int, nested: bool
+        self,
+        instruction: HloInstruction,
+        numbers: dict[HloInstruction, str],
+        indent: int,
+        nested: bool,
     ) -> Iterator[Part]:
         """The text of an instruction."""
         options = self.options
@@ -486,7 +490,9 @@ def essential(literal: HloLiteral) -> str:
     """
     values = literal.values
     if values is None:
-        return print_literal(literal) if literal.shape.is_tuple and not literal.elements else "{...}"
+        return (
+            print_literal(literal) if literal.shape.is_tuple and not literal.elements else "{...}"
+        )
     for number in (0, 1):
         same = np.full((), number).astype(values.dtype)
         if all([raw == same.tobytes() for raw in {value.tobytes() for value in values.flat}]):

@@ -24,7 +24,8 @@ def _get_tuple_element(call: Call) -> ArraySpec:
         0 <= index < len(operand.tuple_shapes),
         f"index={index} is below {len(operand.tuple_shapes)}",
     )
-    return operand.tuple_shapes[index]
+    shape: ArraySpec = operand.tuple_shapes[index]
+    return shape
 
 
 def _call(call: Call) -> ArraySpec:
@@ -132,7 +133,8 @@ def _fft(call: Call) -> ArraySpec:
     if kind == "IRFFT":
         expected[-1] = lengths[-1] // 2 + 1
     call.require(
-        last == expected or not all(last), f"the last dimensions are {expected} for fft_length={lengths}"
+        last == expected or not all(last),
+        f"the last dimensions are {expected} for fft_length={lengths}",
     )
     sizes = list(operand.dimensions)
     bits = operand.element_type.bits
@@ -175,7 +177,9 @@ def _triangular_solve(call: Call) -> ArraySpec:
     side = -2 if call.get("left_side") else -1
     call.require(a.dimensions[-1] == b.dimensions[side], "the second operand fits the first")
     word = call.attributes.get("transpose_a", "NO_TRANSPOSE")
-    call.require(word in _TRANSPOSES, f"transpose_a={word} is one of {' '.join(sorted(_TRANSPOSES))}")
+    call.require(
+        word in _TRANSPOSES, f"transpose_a={word} is one of {' '.join(sorted(_TRANSPOSES))}"
+    )
     return b
 
 
@@ -194,7 +198,13 @@ def _batch_norm(call: Call) -> ArraySpec:
         )
     if call.opcode == "batch-norm-inference":
         return operand
-    return ArraySpec.tuple([operand, array(operand.element_type, (features,)), array(operand.element_type, (features,))])
+    return ArraySpec.tuple(
+        [
+            operand,
+            array(operand.element_type, (features,)),
+            array(operand.element_type, (features,)),
+        ]
+    )
 
 
 def _rng(call: Call) -> ArraySpec | None:

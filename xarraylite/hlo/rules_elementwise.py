@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from ..dtypes.element_types import ElementType
@@ -24,7 +25,7 @@ def _is_bits(kind: ElementType) -> bool:
     return kind.is_integral or kind.name == "pred"
 
 
-_KINDS: Final = {
+_KINDS: Final[dict[str, tuple[Callable[[ElementType], bool], str]]] = {
     "any": (lambda kind: kind.is_array, "elements of any type"),
     "bits": (_is_bits, "integers or pred"),
     "complex": (lambda kind: kind.is_complex, "complex numbers"),
@@ -57,8 +58,12 @@ def _merged(call: Call, shapes: tuple[ArraySpec, ...]) -> ArraySpec:
         all([shape.dimensions == first.dimensions for shape in shapes[1:]]),
         "operands have the same dimensions",
     )
-    flags = tuple([any(column) for column in zip(*[shape.dynamic for shape in shapes], strict=True)])
-    return first if flags == first.dynamic else with_dimensions(first, first.dimensions, dynamic=flags)
+    flags = tuple(
+        [any(column) for column in zip(*[shape.dynamic for shape in shapes], strict=True)]
+    )
+    return (
+        first if flags == first.dynamic else with_dimensions(first, first.dimensions, dynamic=flags)
+    )
 
 
 def _same_type(call: Call, shapes: tuple[ArraySpec, ...]) -> None:
@@ -109,7 +114,7 @@ def _is_finite(call: Call) -> ArraySpec:
 
 
 _ORDERED: Final = frozenset({"EQ", "NE", "GE", "GT", "LE", "LT"})
-_COMPARISONS: Final = {
+_COMPARISONS: Final[dict[str, Callable[[ElementType], bool]]] = {
     "FLOAT": lambda kind: kind.is_floating or kind.is_complex,
     "TOTALORDER": lambda kind: kind.is_floating,
     "SIGNED": lambda kind: kind.is_integral and not kind.is_unsigned,
@@ -121,10 +126,10 @@ def _compare(call: Call) -> ArraySpec:
     call.arrays()
     _same_type(call, call.shapes)
     direction, kind = call.get("direction"), call.shapes[0].element_type
-    call.require(direction in _ORDERED, f"direction={direction} is none of {' '.join(sorted(_ORDERED))}")
     call.require(
-        not kind.is_complex or direction in ("EQ", "NE"), "complex numbers have no order"
+        direction in _ORDERED, f"direction={direction} is none of {' '.join(sorted(_ORDERED))}"
     )
+    call.require(not kind.is_complex or direction in ("EQ", "NE"), "complex numbers have no order")
     order = call.get("type")
     call.require(
         order is None or (order in _COMPARISONS and _COMPARISONS[order](kind)),

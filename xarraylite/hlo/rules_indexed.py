@@ -56,9 +56,12 @@ def _gather(call: Call) -> ArraySpec:
     batching = _batching(
         call, operand, indices, ("operand_batching_dims", "start_indices_batching_dims")
     )
-    collapsed = call.distinct("collapsed_slice_dims", call.ints("collapsed_slice_dims"), operand.rank)
+    collapsed = call.distinct(
+        "collapsed_slice_dims", call.ints("collapsed_slice_dims"), operand.rank
+    )
     call.require(
-        not set(batching) & {*collapsed, *mapped}, "batching dimensions are neither sliced nor mapped"
+        not set(batching) & {*collapsed, *mapped},
+        "batching dimensions are neither sliced nor mapped",
     )
     for name in ("collapsed_slice_dims", "operand_batching_dims", "offset_dims"):
         _ascending(call, name)

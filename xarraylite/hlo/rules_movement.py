@@ -25,7 +25,9 @@ def _broadcast(call: Call) -> ArraySpec | None:
     call.require(result.is_array, "gives an array")
     call.distinct("dimensions", dimensions, result.rank)
     call.require(
-        all([result.dimensions[d] == n for d, n in zip(dimensions, operand.dimensions, strict=True)]),
+        all(
+            [result.dimensions[d] == n for d, n in zip(dimensions, operand.dimensions, strict=True)]
+        ),
         f"the dimensions {dimensions} of the result {result.human_string()} are the operand's",
     )
     return array(operand.element_type, result.dimensions, result.dynamic)
@@ -111,7 +113,9 @@ def _pad(call: Call) -> ArraySpec:
             sizes.append(size)
             continue
         total = dim.low + dim.high + size + max(size - 1, 0) * dim.interior
-        call.require(total >= 0, f"padding a dimension of {size} by {dim.low}_{dim.high} leaves some")
+        call.require(
+            total >= 0, f"padding a dimension of {size} by {dim.low}_{dim.high} leaves some"
+        )
         sizes.append(total)
     return array(operand.element_type, sizes, operand.dynamic)
 
@@ -149,7 +153,9 @@ def _iota(call: Call) -> ArraySpec | None:
         return None
     call.require(result.is_array, "gives an array")
     axis = call.get("iota_dimension")
-    call.require(0 <= axis < result.rank, f"iota_dimension={axis} is one of {result.human_string()}")
+    call.require(
+        0 <= axis < result.rank, f"iota_dimension={axis} is one of {result.human_string()}"
+    )
     call.require(result.element_type.name != "pred", "counts in numbers")
     return result
 

@@ -105,7 +105,8 @@ def _convolution(call: Call) -> ArraySpec:
     window: Sequence[WindowDimension] = call.get("window")
     ranks = (len(labels.input), len(labels.kernel), len(labels.output))
     call.require(
-        ranks == (operand.rank, kernel.rank, operand.rank), "dim_labels fit the operands' dimensions"
+        ranks == (operand.rank, kernel.rank, operand.rank),
+        "dim_labels fit the operands' dimensions",
     )
     call.require(len(window) == labels.spatial, "the window has one entry per spatial dimension")
     batch, features, *spatial = labels.dimensions("input", "bf")
@@ -141,7 +142,10 @@ def reducer(call: Call, scalars: Sequence[ArraySpec], position: int = 0) -> None
 
 def _halves(call: Call) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
     """Operands and their initial values."""
-    call.require(len(call.shapes) > 0 and len(call.shapes) % 2 == 0, "takes operands and as many initial values")
+    call.require(
+        len(call.shapes) > 0 and len(call.shapes) % 2 == 0,
+        "takes operands and as many initial values",
+    )
     call.arrays()
     half = len(call.shapes) // 2
     operands, values = call.shapes[:half], call.shapes[half:]

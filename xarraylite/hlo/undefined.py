@@ -110,7 +110,7 @@ def wrap_operation(
         )
         for k, operand in enumerate(operands)
     ]  # fmt: skip
-    own = {name: attributes[name] for name in _OF_THE_START if name in attributes}
+    own: dict[str, Any] = {name: attributes[name] for name in _OF_THE_START if name in attributes}
     inner = MappingProxyType(
         {name: value for name, value in attributes.items() if name not in own or name in _OF_BOTH}
     )

@@ -21,8 +21,21 @@ __all__ = ["verify_instruction", "verify_module"]
 
 # Operations that may compute in one precision and give another.
 _MIXED: Final = frozenset(
-    """all-gather all-gather-start all-reduce all-reduce-start call convolution dot fusion reduce
-    reduce-scatter reduce-window while conditional""".split()
+    {
+        "all-gather",
+        "all-gather-start",
+        "all-reduce",
+        "all-reduce-start",
+        "call",
+        "conditional",
+        "convolution",
+        "dot",
+        "fusion",
+        "reduce",
+        "reduce-scatter",
+        "reduce-window",
+        "while",
+    }
 )
 
 
