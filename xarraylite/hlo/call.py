@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from .._errors import HloError
 from .._records import record
@@ -17,9 +17,7 @@ from ..dtypes.element_types import element_type
 from ..layout.layout import Layout
 from ..xla.spec import ArraySpec
 from .attributes import DEFAULTS
-
-if TYPE_CHECKING:
-    from .instruction import HloComputation
+from .nodes import ComputationNode
 
 __all__ = ["Call", "Rule", "array", "bit_count", "default_layout", "scalar", "with_dimensions"]
 
@@ -36,7 +34,7 @@ class Call:
         Shapes of the operands.
     attributes : mapping
         Its attributes.
-    called : tuple of HloComputation
+    called : tuple of ComputationNode
         What it calls.
     result : ArraySpec or None
         Shape that the result is said to have, where it is said.
@@ -45,7 +43,7 @@ class Call:
     opcode: str
     shapes: tuple[ArraySpec, ...]
     attributes: Mapping[str, Any]
-    called: tuple[HloComputation, ...] = ()
+    called: tuple[ComputationNode, ...] = ()
     result: ArraySpec | None = field(default=None)
 
     def get(self, name: str) -> Any:
@@ -92,14 +90,14 @@ class Call:
         )
         return listed
 
-    def computation(self, position: int = 0) -> HloComputation:
+    def computation(self, position: int = 0) -> ComputationNode:
         """Return one of the called computations."""
         self.require(position < len(self.called), "calls a computation")
         return self.called[position]
 
     def signature(
         self, position: int, parameters: Iterable[ArraySpec], result: ArraySpec | None, what: str
-    ) -> HloComputation:
+    ) -> ComputationNode:
         """Check what a called computation takes and gives.
 
         Element types of floating point may differ in precision, as they do in mixed programs.

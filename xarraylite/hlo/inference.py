@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..xla.spec import ArraySpec
 from . import (
@@ -24,9 +24,7 @@ from . import (
     rules_windows,
 )
 from .call import Call, Rule
-
-if TYPE_CHECKING:
-    from .instruction import HloComputation
+from .nodes import ComputationNode
 
 __all__ = ["RULES", "infer_shape"]
 
@@ -47,7 +45,7 @@ def infer_shape(
     opcode: str,
     shapes: tuple[ArraySpec, ...],
     attributes: Mapping[str, Any],
-    called: tuple[HloComputation, ...] = (),
+    called: tuple[ComputationNode, ...] = (),
     result: ArraySpec | None = None,
 ) -> ArraySpec | None:
     """Return the shape of a result.
@@ -60,7 +58,7 @@ def infer_shape(
         Shapes of the operands.
     attributes : mapping
         Typed values by name.
-    called : tuple of HloComputation
+    called : tuple of ComputationNode
         What is called.
     result : ArraySpec, optional
         What the result is said to be; some shapes, as those of ``reshape``, follow from nothing

@@ -26,8 +26,9 @@ from typing import Any
 
 from .._errors import HloError
 from ..xla.spec import ArraySpec
+from .attribute_reader import Scope
 from .attributes import canonical
-from .bodies import BodyReader, Scope
+from .bodies import BodyReader
 from .instruction import HloComputation
 from .module import HloModule
 from .quoting import NAME, SKIP

@@ -16,25 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from .._errors import HloError
 from .._records import record
 from ..xla.spec import ArraySpec
-from .attributes import print_attribute, print_frontend
+from .attributes import print_attribute
+from .kinds_structured import print_frontend
 from .literals import SHOWN_ELEMENTS, HloLiteral, print_literal
 from .metadata import print_metadata
+from .nodes import ComputationNode, InstructionNode, ModuleNode
 from .opcodes import OPCODES
 from .quoting import escape
 from .sharding import without_metadata
 from .tables import print_tables
 from .values import ReplicaGroups
-
-if TYPE_CHECKING:
-    from .instruction import HloComputation, HloInstruction
-    from .module import HloModule
 
 __all__ = ["STYLES", "PrintOptions", "instruction_text", "module_text", "print_options"]
 
@@ -151,8 +149,8 @@ _UNPRINTED: Final = frozenset(
 )
 
 # A piece of text, or a computation whose body stands here at a level of indentation.
-Part: TypeAlias = "str | tuple[HloComputation, int]"
-Called: TypeAlias = "tuple[HloComputation, ...]"
+Part: TypeAlias = "str | tuple[ComputationNode, int]"
+Called: TypeAlias = "tuple[ComputationNode, ...]"
 
 
 def print_options(style: str, changes: dict[str, Any]) -> PrintOptions:
@@ -175,12 +173,12 @@ def print_options(style: str, changes: dict[str, Any]) -> PrintOptions:
         ) from None
 
 
-def module_text(module: HloModule, options: PrintOptions) -> str:
+def module_text(module: ModuleNode, options: PrintOptions) -> str:
     """Return the text of a module."""
-    sugar = frozenset([start.to_apply for start in module.walk("async-start")])
+    sugar = frozenset([start.called_computations[0] for start in module.walk("async-start")])
     hidden = {computation for computation in sugar if is_one_operation(computation)}
     # Fusions run as a whole: the order inside is nobody's choice.
-    fused = {fusion.to_apply for fusion in module.walk("fusion")}
+    fused = {fusion.called_computations[0] for fusion in module.walk("fusion")}
     printer = _Printer(options)
 
     def parts() -> Iterator[Part]:
@@ -203,7 +201,7 @@ def module_text(module: HloModule, options: PrintOptions) -> str:
     return printer.text(parts())
 
 
-def instruction_text(instruction: HloInstruction, options: PrintOptions) -> str:
+def instruction_text(instruction: InstructionNode, options: PrintOptions) -> str:
     """Return the text of an instruction alone."""
     printer = _Printer(options)
     return printer.text(
@@ -213,7 +211,7 @@ def instruction_text(instruction: HloInstruction, options: PrintOptions) -> str:
     )
 
 
-def computation_text(computation: HloComputation, options: PrintOptions) -> str:
+def computation_text(computation: ComputationNode, options: PrintOptions) -> str:
     """Return the text of a computation alone."""
     printer = _Printer(options)
     return printer.text(printer.computation(computation, options.indent_amount, ""))
@@ -232,14 +230,14 @@ _HEADER: Final = (
 )
 
 
-def _header_attributes(module: HloModule) -> Iterator[str]:
+def _header_attributes(module: ModuleNode) -> Iterator[str]:
     given = module.attributes
     for name in (*_HEADER, *[name for name in given if name not in _HEADER]):
         if name in given:
             yield f"{name}={print_attribute('', name, given[name])}"
 
 
-def is_one_operation(computation: HloComputation) -> bool:
+def is_one_operation(computation: ComputationNode) -> bool:
     """Whether a computation applies one operation to its parameters.
 
     ``negate-start(x)`` stands for an ``async-start`` of such a computation, which text does not
@@ -288,7 +286,7 @@ class _Printer:
         return found
 
     def computation(
-        self, computation: HloComputation, indent: int, head: str | None, scheduled: bool = False
+        self, computation: ComputationNode, indent: int, head: str | None, scheduled: bool = False
     ) -> Iterator[Part]:
         """The text of a computation; without a head, as the body that stands for its name."""
         options = self.options
@@ -301,7 +299,7 @@ class _Printer:
             first += f"{self.program_shape(computation)} "
         yield f"{first}{{\n"
         order = computation.instructions if scheduled else computation.post_order()
-        numbers: dict[HloInstruction, str] = {}
+        numbers: dict[InstructionNode, str] = {}
         for instruction in order:
             yield f"{tab}  ROOT " if instruction is computation.root else f"{tab}  "
             yield from self.instruction(instruction, numbers, indent + 1, True)
@@ -310,7 +308,7 @@ class _Printer:
         if options.print_ids and computation.execution_thread != "main":
             yield f', execution_thread="{escape(computation.execution_thread)}"'
 
-    def program_shape(self, computation: HloComputation) -> str:
+    def program_shape(self, computation: ComputationNode) -> str:
         """Parameters and result of a computation, without layouts."""
         shown = []
         for parameter in computation.parameters:
@@ -320,8 +318,8 @@ class _Printer:
 
     def instruction(
         self,
-        instruction: HloInstruction,
-        numbers: dict[HloInstruction, str],
+        instruction: InstructionNode,
+        numbers: dict[InstructionNode, str],
         indent: int,
         nested: bool,
     ) -> Iterator[Part]:
@@ -342,7 +340,7 @@ class _Printer:
         yield from self.tail(instruction)
 
     @staticmethod
-    def wrapped(instruction: HloInstruction) -> HloInstruction | None:
+    def wrapped(instruction: InstructionNode) -> InstructionNode | None:
         """The operation that an asynchronous one runs, where that is all it runs."""
         if not instruction.opcode.startswith("async-") or not instruction.called_computations:
             return None
@@ -350,7 +348,7 @@ class _Printer:
         return called.root if is_one_operation(called) else None
 
     def operands(
-        self, instruction: HloInstruction, numbers: dict[HloInstruction, str], nested: bool
+        self, instruction: InstructionNode, numbers: dict[InstructionNode, str], nested: bool
     ) -> str:
         """What stands between the parentheses."""
         if instruction.opcode == "parameter":
@@ -386,7 +384,7 @@ class _Printer:
         return print_literal(literal) if small or self.options.print_large_constants else "{...}"
 
     def attributes(
-        self, instruction: HloInstruction, wrapped: HloInstruction | None, indent: int
+        self, instruction: InstructionNode, wrapped: InstructionNode | None, indent: int
     ) -> Iterator[Part]:
         """The attributes of an operation and what it calls, and what any instruction may have."""
         options = self.options
@@ -416,7 +414,7 @@ class _Printer:
             if name in given:
                 yield f", {name}={print_attribute(opcode, name, given[name])}"
 
-    def own_attributes(self, instruction: HloInstruction, but: str = "") -> str:
+    def own_attributes(self, instruction: InstructionNode, but: str = "") -> str:
         """The attributes of the operation itself, and those that nobody knows."""
         given = instruction.attributes
         opcode = instruction.opcode
@@ -433,7 +431,7 @@ class _Printer:
                 shown.append(f", {name}={print_attribute(opcode, name, value)}")
         return "".join(shown)
 
-    def calls(self, instruction: HloInstruction, indent: int) -> Iterator[Part]:
+    def calls(self, instruction: InstructionNode, indent: int) -> Iterator[Part]:
         """The computations that an instruction calls, by name or with their bodies."""
         called = instruction.called_computations
         opcode = instruction.opcode
@@ -455,7 +453,7 @@ class _Printer:
                 yield computation, indent
             yield "\n}" if listed else ""
 
-    def tail(self, instruction: HloInstruction) -> Iterator[Part]:
+    def tail(self, instruction: InstructionNode) -> Iterator[Part]:
         """Where an instruction comes from, and what compilers say about it."""
         given = instruction.attributes
         if "origin" in given:
@@ -468,7 +466,7 @@ class _Printer:
             yield f", backend_config={print_attribute('', 'backend_config', config)}"
 
 
-def _roles(instruction: HloInstruction) -> dict[str, Called]:
+def _roles(instruction: InstructionNode) -> dict[str, Called]:
     """What an instruction calls, by the attribute that names it, in printing order."""
     called = instruction.called_computations
     opcode = instruction.opcode

@@ -6,16 +6,13 @@ before their users, so there are no cycles, and parameters are numbered without 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from .._errors import HloError, XarrayliteError
 from ..xla.spec import ArraySpec
 from .inference import infer_shape
+from .nodes import InstructionNode, ModuleNode
 from .opcodes import ACCURATE, OPCODES
-
-if TYPE_CHECKING:
-    from .instruction import HloInstruction
-    from .module import HloModule
 
 __all__ = ["verify_instruction", "verify_module"]
 
@@ -39,7 +36,7 @@ _MIXED: Final = frozenset(
 )
 
 
-def verify_module(module: HloModule) -> None:
+def verify_module(module: ModuleNode) -> None:
     """Check every instruction of a module, and its header.
 
     Raises
@@ -57,7 +54,7 @@ def verify_module(module: HloModule) -> None:
     _verify_signature(module)
 
 
-def verify_instruction(instruction: HloInstruction) -> None:
+def verify_instruction(instruction: InstructionNode) -> None:
     """Check one instruction.
 
     Raises
@@ -109,7 +106,7 @@ def _agree(opcode: str, inferred: ArraySpec, declared: ArraySpec) -> bool:
     return opcode in _MIXED and inferred.compatible_ignoring_fp_precision(declared)
 
 
-def _verify_signature(module: HloModule) -> None:
+def _verify_signature(module: ModuleNode) -> None:
     """Check that the entry has the parameters and the result that the header says."""
     signature = module.signature
     parameters = module.entry.parameters
