@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from .._errors import HloError
 from .._records import record
+from .edits import edited, own_computation
 from .instruction import HloComputation, HloInstruction
 from .order import computations_below
 from .printer import module_text, print_options
@@ -173,6 +174,93 @@ class HloModule:
             if computation.name == wanted:
                 return computation
         raise KeyError(f"module {self.name} has no computation {wanted}")
+
+    def replace(self, instruction: HloInstruction, **changes: Any) -> HloModule:
+        """Return a module in which an instruction has other fields.
+
+        Parameters
+        ----------
+        instruction : HloInstruction
+            An instruction of this module.
+        **changes
+            Fields of the instruction: ``name``, ``opcode``, ``shape``, ``operands``,
+            ``attributes``, ``called_computations``, ``control_predecessors``, ``metadata``.
+
+        Raises
+        ------
+        HloError
+            If it is no instruction of this module, an operand would stand behind it, or a name is
+            taken.  Shapes are not verified.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> module = xl.hlo.parse("f { a = f32[] parameter(0)  ROOT b = f32[] negate(a) }")
+        >>> print(module.replace(module.find("b"), opcode="abs").find("b"))
+        %b = f32[] abs(%a)
+        """
+        computation = own_computation(self.computations, instruction)
+        changed: HloModule = edited(
+            self, computation, computation.instructions, changes={instruction: changes}
+        )
+        return changed
+
+    def replace_uses(self, old: HloInstruction, new: HloInstruction) -> HloModule:
+        """Return a module in which users of one instruction take the result of another.
+
+        Raises
+        ------
+        HloError
+            If they do not stand in the same computation, or a user stands before ``new``.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> module = xl.hlo.parse(
+        ...     "f { a = f32[] parameter(0)  b = f32[] negate(a)  ROOT c = f32[] abs(b) }"
+        ... )
+        >>> print(module.replace_uses(module.find("b"), module.find("a")).find("c"))
+        %c = f32[] abs(%a)
+        """
+        computation = own_computation(self.computations, old)
+        if own_computation(self.computations, new) is not computation:
+            raise HloError(f"{new.name} stands in another computation", instruction=old.name)
+        changed: HloModule = edited(self, computation, computation.instructions, uses={old: new})
+        return changed
+
+    def insert(self, new: HloInstruction, before: HloInstruction) -> HloModule:
+        """Return a module with another instruction, which nobody uses yet.
+
+        Parameters
+        ----------
+        new : HloInstruction
+            It belongs to no computation; its operands are instructions of this module.
+        before : HloInstruction
+            Where it is to stand.
+
+        Raises
+        ------
+        HloError
+            If an operand does not stand before it, or its name is taken.
+        """
+        computation = own_computation(self.computations, before)
+        at = computation.instructions.index(before)
+        order = (*computation.instructions[:at], new, *computation.instructions[at:])
+        changed: HloModule = edited(self, computation, order)
+        return changed
+
+    def remove(self, instruction: HloInstruction) -> HloModule:
+        """Return a module without an instruction that nobody uses.
+
+        Raises
+        ------
+        HloError
+            If somebody uses it, or it is the root.
+        """
+        computation = own_computation(self.computations, instruction)
+        order = [other for other in computation.instructions if other is not instruction]
+        changed: HloModule = edited(self, computation, order)
+        return changed
 
     def verify(self) -> HloModule:
         """Check shapes, attributes, called computations and the header; return the module.
