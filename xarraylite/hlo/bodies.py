@@ -9,73 +9,41 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from types import MappingProxyType
-from typing import Any, Final, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from .._errors import HloError, XarrayliteError
 from ..xla.spec import ArraySpec
-from .attributes import canonical, kind_of, read_attribute
+from .attribute_reader import AttributeReader, Called, Scope
+from .attributes import canonical
 from .inference import infer_shape
 from .instruction import HloComputation, HloInstruction, arity_fits
 from .literals import read_literal
-from .metadata import read_metadata
 from .names import NameTable
-from .opcodes import ACCURATE, OPCODES
+from .opcodes import OPCODES
+from .order import computations_below
 from .quoting import NAME, SKIP, without_comments
-from .scanner import Scanner
-from .undefined import guess_operand_shape, undefined_computation, wrap_operation
+from .sharding import spread_sharding
+from .undefined import guess_operand_shape, wrap_operation
 
-__all__ = ["BodyReader", "Scope"]
+__all__ = ["BodyReader"]
 
 _HEAD = re.compile(rf"{SKIP}(?:(ROOT)[ \t\r\n]{SKIP})?%?({NAME}){SKIP}={SKIP}")
 _OPCODE = re.compile(rf"{SKIP}([a-z][a-z0-9\-]*+){SKIP}\(")
 _NAMES = re.compile(r"([^(){}\[\]\"'=]*+)\)")
 _OPERAND = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?=[,)])")
-_ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME}){SKIP}={SKIP}")
 _NUMBER = re.compile(rf"{SKIP}([0-9]{{1,18}}){SKIP}\)")
 _SCALAR = re.compile(r"[ \t]*+([^(){}\[\]\"'/]*+)\)")
-_WORD = re.compile(rf"\s*%?({NAME})\s*")
-_COMMON: Final = frozenset({"sharding", "frontend_attributes", "statistics", "backend_config"})
 _set = object.__setattr__
 
 # What a body being read asks for, and what it is given: nothing, and a computation.
 Body: TypeAlias = Generator[None, HloComputation, HloComputation]
 T = TypeVar("T")
-Called: TypeAlias = tuple[HloComputation, ...]
 # An instruction that waits for its operands: shape, opcode, what it wraps, place, operands so far.
 Pending: TypeAlias = tuple[ArraySpec | None, str, str, int, list[HloInstruction]]
 
 
-class Scope:
-    """What is known while a computation is read."""
-
-    __slots__ = ("instructions", "name", "names", "root")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.names: dict[str, HloInstruction] = {}
-        self.instructions: list[HloInstruction] = []
-        self.root: HloInstruction | None = None
-
-
-class BodyReader:
-    """Reads bodies and collects the computations they become.
-
-    Parameters
-    ----------
-    scan : Scanner
-        The text.
-    """
-
-    def __init__(self, scan: Scanner) -> None:
-        self.scan = scan
-        self.computations: list[HloComputation] = []
-        self.by_name: dict[str, HloComputation] = {}
-        self.alone = False  # whether the text is one instruction
-        self.computation_names = NameTable()
-        self.instruction_names = NameTable()
-        self.given: list[str] = []  # names of instructions as they were given, in order
-        self.anonymous: NameTable | None = None
-        self.values: dict[tuple[str, str], Any] = {}  # values of attributes by kind and text
+class BodyReader(AttributeReader):
+    """Reads bodies of computations."""
 
     def run(self, reading: Generator[None, HloComputation, T]) -> T:
         """Finish what reads a text, and the bodies it finds on its way."""
@@ -126,19 +94,14 @@ class BodyReader:
         return made
 
     def complete(self, scope: Scope) -> HloComputation:
-        """Make the computation that was read, with names that are unique in the module."""
-        unique = self.instruction_names.unique
-        for instruction in scope.instructions:
-            _set(instruction, "name", unique(instruction.name))
+        """Make the computation that was read."""
         try:
             made = HloComputation(
-                self.computation_names.unique(scope.name),
-                tuple(scope.instructions),
-                scope.root or scope.instructions[-1],
+                scope.name, tuple(scope.instructions), scope.root or scope.instructions[-1]
             )
         except HloError as error:
             self.scan.fail(error.expected, self.scan.at - 1)
-        self.computations.append(made)
+        self.adopt(made)
         return made
 
     # Instructions.
@@ -184,6 +147,8 @@ class BodyReader:
         canonical(opcode, attributes, shapes)
         if shape is None:
             shape = self.inferred(opcode, shapes, attributes, called)
+        if shape.is_tuple and "sharding" in attributes:
+            attributes["sharding"] = spread_sharding(attributes["sharding"], shape)
         if opcode.startswith("async-"):
             called = self.asynchronous(opcode, wrapped, shape, operands, attributes, called)
         made = HloInstruction(
@@ -231,7 +196,7 @@ class BodyReader:
         wrapped, dash, phase = opcode.rpartition("-")
         if dash and phase in ("start", "update", "done") and wrapped in OPCODES:
             return f"async-{phase}", wrapped
-        scan.fail(f"there is no opcode {opcode}", match.start(1))
+        return scan.fail(f"there is no opcode {opcode}", match.start(1))
 
     def number(self) -> int:
         """The number of a parameter."""
@@ -344,9 +309,17 @@ class BodyReader:
                 self.scan.fail(f"there is no instruction {name} before this one", at)
             guessed = shape or guess_operand_shape(user[1], user[0], len(user[4]))
             return self.missing(scope, name, guessed)
-        if shape is not None and not shape.compatible(found.shape):
+        if shape is not None and not self.fits(shape, found.shape):
             self.scan.fail(f"operand {name} is {found.shape}, not {shape}, as it is said to be", at)
         return found
+
+    def fits(self, shape: ArraySpec, found: ArraySpec) -> bool:
+        """Whether an operand has the shape it is said to have, asked once for each pair."""
+        pair = (id(shape), id(found))  # the shapes of a text are kept until it is read
+        if pair not in self.fitting and not shape.compatible(found):
+            return False
+        self.fitting.add(pair)
+        return True
 
     def missing(self, scope: Scope, name: str, shape: ArraySpec) -> HloInstruction:
         """A parameter for an operand that nobody defines."""
@@ -369,125 +342,6 @@ class BodyReader:
         wanted = OPCODES[opcode].arity
         self.scan.fail(f"{opcode} takes {wanted} operands, not {count}", at)
 
-    # Attributes.
-
-    def attributes(
-        self,
-        scope: Scope,
-        opcode: str,
-        wrapped: str,
-        shape: ArraySpec | None,
-        operands: tuple[HloInstruction, ...],
-        attributes: dict[str, Any],
-    ) -> Generator[None, HloComputation, tuple[Called, dict[str, Any]]]:
-        """Read attributes; return the computations among them, and what every operation may have.
-
-        Values are added to ``attributes``.
-        """
-        scan = self.scan
-        row = OPCODES[opcode]
-        calls = row.calls + (OPCODES[wrapped].calls if wrapped else ())
-        called: dict[str, Called] = {}
-        extra: dict[str, Any] = {}
-        at = scan.at
-        while (match := scan.match(_ATTRIBUTE)) is not None:
-            name = match[1]
-            if name in attributes or name in called or name in extra:
-                scan.fail(f"attribute {name} is given twice", match.start(1))
-            if name in calls:
-                instruction = scan.instruction
-                called[name] = yield from self.callees(name, shape, operands)
-                scan.instruction = instruction
-            elif name == "metadata":
-                text, start = scan.value(False)
-                extra[name] = self.read("metadata", text, start)
-            elif name == "control-predecessors":
-                extra[name] = self.predecessors(scope)
-            elif name == "result_accuracy" and opcode not in ACCURATE:
-                scan.fail(f"{opcode} has no attribute {name}", match.start(1))
-            else:
-                attributes[name] = self.value(wrapped or opcode, name)
-        for name in row.required:
-            if (
-                name not in attributes
-                and name not in called
-                and not self.implied(opcode, wrapped, name, operands)
-            ):
-                scan.fail(f"{opcode} needs the attribute {name}", at)
-        return tuple([c for name in calls for c in called.get(name, ())]), extra
-
-    @staticmethod
-    def implied(opcode: str, wrapped: str, name: str, operands: tuple[HloInstruction, ...]) -> bool:
-        """Whether an attribute that must be there follows from the rest."""
-        if opcode == "broadcast" and name == "dimensions":
-            return not operands[0].shape.rank
-        return opcode == "async-start" and bool(wrapped)
-
-    def value(self, opcode: str, name: str) -> Any:
-        """The typed value of an attribute behind its equals sign."""
-        kind = kind_of(opcode, name)
-        text, start = self.scan.value(kind in ("dictionary", "frontend"))
-        return self.read(kind, text, start)
-
-    def read(self, kind: str, text: str, start: int) -> Any:
-        """The value that a text at a place gives, remembered for the next time."""
-        key = (kind, text)
-        value = self.values.get(key)
-        if value is None:
-            try:
-                value = read_metadata(text) if kind == "metadata" else read_attribute(kind, text)
-            except (ValueError, XarrayliteError) as error:
-                self.scan.fail(str(error), start)
-            self.values[key] = value
-        return value
-
-    def callees(
-        self, name: str, shape: ArraySpec | None, operands: tuple[HloInstruction, ...]
-    ) -> Generator[None, HloComputation, Called]:
-        """Read the computation that an attribute names or contains, or a list of them."""
-        scan = self.scan
-        listed = name in ("branch_computations", "called_computations")
-        if listed:
-            scan.expect("{", "before the list of computations")
-        found: list[HloComputation] = []
-        while not (listed and scan.take("}")):
-            if scan.take("{"):
-                found.append((yield))
-            else:
-                found.append(self.callee(shape, operands))
-            if not listed:
-                break
-            if not scan.next_is("}"):
-                scan.expect(",", "or '}'")
-        return tuple(found)
-
-    def callee(
-        self, shape: ArraySpec | None, operands: tuple[HloInstruction, ...]
-    ) -> HloComputation:
-        """The computation of a name."""
-        start = self.scan.skip()
-        name = self.scan.name("the name of a computation")
-        found = self.by_name.get(name)
-        if found is None:
-            if not self.alone or shape is None:
-                self.scan.fail(f"there is no computation {name} before this one", start)
-            found = undefined_computation(name, operands, shape)
-            self.adopt(found)
-            self.by_name[name] = found
-        return found
-
-    def predecessors(self, scope: Scope) -> tuple[HloInstruction, ...]:
-        """The instructions that must run before."""
-        text, start = self.scan.value(False)
-        found = []
-        for word in text.strip("{} \t\r\n").split(","):
-            match = _WORD.fullmatch(word)
-            instruction = scope.names.get(match[1]) if match is not None else None
-            if instruction is None:
-                self.scan.fail("expected names of instructions before this one", start)
-            found.append(instruction)
-        return tuple(found)
-
     def asynchronous(
         self,
         opcode: str,
@@ -504,15 +358,11 @@ class BodyReader:
             if wrapped:
                 made = wrap_operation(wrapped, shape.tuple_shapes[1], operands, attributes, called)
                 self.adopt(made)
-                return (made,)
+                called = (made,)
+            thread = attributes.get("async_execution_thread")
+            for callee in computations_below(called[0], set()) if thread else ():
+                _set(callee, "execution_thread", thread)
             return called
         if not operands or not operands[0].opcode.startswith("async-"):
             self.scan.fail(f"{opcode} takes the result of async-start or async-update")
         return operands[0].called_computations
-
-    def adopt(self, made: HloComputation) -> None:
-        """Give a computation that was made here unique names."""
-        for instruction in made.instructions:
-            _set(instruction, "name", self.instruction_names.unique(instruction.name))
-        _set(made, "name", self.computation_names.unique(made.name))
-        self.computations.append(made)

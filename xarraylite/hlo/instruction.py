@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .._errors import HloError
 from .._records import record
@@ -28,6 +28,11 @@ __all__ = ["HloComputation", "HloInstruction"]
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 _set = object.__setattr__
+
+
+def _nothing() -> Any:
+    """What stands for the last instruction or computation until it is known."""
+    return None
 
 
 def _none() -> Mapping[str, Any]:
@@ -197,7 +202,7 @@ class HloComputation:
 
     name: str
     instructions: tuple[HloInstruction, ...]
-    root: HloInstruction = field(default=None)  # type: ignore[assignment]  # the last one
+    root: HloInstruction = field(default_factory=_nothing)
     execution_thread: str = "main"
     parameters: tuple[HloInstruction, ...] = field(default=(), repr=False)
 
@@ -206,7 +211,7 @@ class HloComputation:
         _set(self, "instructions", listed)
         if not listed:
             raise HloError(f"computation {self.name} has no instructions")
-        if self.root is None:
+        if cast("HloInstruction | None", self.root) is None:
             _set(self, "root", listed[-1])
         users: dict[HloInstruction, dict[HloInstruction, None]] = {}
         for instruction in listed:

@@ -376,7 +376,7 @@ def print_literal(literal: HloLiteral) -> str:
     >>> from xarraylite.hlo.literals import print_literal, read_literal
     >>> from xarraylite.xla.spec import ArraySpec
     >>> print_literal(read_literal("{{1.50},{-0.0}}", ArraySpec("f32", (2, 1))))
-    '{ { 1.5 }, { -0 } }'
+    '{ {1.5}, {-0} }'
     """
     if literal.shape.is_tuple:
         return f"( {', '.join([print_literal(element) for element in literal.elements])} )"
@@ -408,6 +408,8 @@ def _join_rows(texts: list[str], sizes: tuple[int, ...]) -> str:
             if rank > 3 and 0 < axis < rank - 1:
                 comment = f"/*i{axis - 1}={row % sizes[axis - 1]}*/"
                 inner = f"{comment} {inner}" if inner else comment
-            rows.append("{}" if axis == rank - 1 and not size else f"{{ {inner} }}")
+            # Rows of one number or none have no blanks inside.
+            tight = axis == rank - 1 and size < 2
+            rows.append(f"{{{inner}}}" if tight else f"{{ {inner} }}")
         texts = rows
     return texts[0]

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from .._errors import HloError
 from .._records import record
+from .edits import edited, own_computation
 from .instruction import HloComputation, HloInstruction
 from .order import computations_below
 from .printer import module_text, print_options
 from .tables import StackFrame
 from .values import Signature
+from .verify import verify_module
 
 __all__ = ["HloModule"]
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 _set = object.__setattr__
+
+
+def _nothing() -> Any:
+    """What stands for the last computation until it is known."""
+    return None
 
 
 def _none() -> Mapping[str, Any]:
@@ -63,7 +70,7 @@ class HloModule:
 
     name: str
     computations: tuple[HloComputation, ...]
-    entry: HloComputation = field(default=None)  # type: ignore[assignment]  # the last one
+    entry: HloComputation = field(default_factory=_nothing)
     is_scheduled: bool = False
     attributes: Mapping[str, Any] = field(default_factory=_none)
     stack_frames: tuple[StackFrame, ...] = ()
@@ -73,7 +80,7 @@ class HloModule:
         _set(self, "computations", listed)
         if not listed:
             raise HloError(f"module {self.name} has no computations")
-        if self.entry is None:
+        if cast("HloComputation | None", self.entry) is None:
             _set(self, "entry", listed[-1])
         seen: set[HloComputation] = set()
         for computation in listed:
@@ -167,6 +174,115 @@ class HloModule:
             if computation.name == wanted:
                 return computation
         raise KeyError(f"module {self.name} has no computation {wanted}")
+
+    def replace(self, instruction: HloInstruction, **changes: Any) -> HloModule:
+        """Return a module in which an instruction has other fields.
+
+        Parameters
+        ----------
+        instruction : HloInstruction
+            An instruction of this module.
+        **changes
+            Fields of the instruction: ``name``, ``opcode``, ``shape``, ``operands``,
+            ``attributes``, ``called_computations``, ``control_predecessors``, ``metadata``.
+
+        Raises
+        ------
+        HloError
+            If it is no instruction of this module, an operand would stand behind it, or a name is
+            taken.  Shapes are not verified.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> module = xl.hlo.parse("f { a = f32[] parameter(0)  ROOT b = f32[] negate(a) }")
+        >>> print(module.replace(module.find("b"), opcode="abs").find("b"))
+        %b = f32[] abs(%a)
+        """
+        computation = own_computation(self.computations, instruction)
+        changed: HloModule = edited(
+            self, computation, computation.instructions, changes={instruction: changes}
+        )
+        return changed
+
+    def replace_uses(self, old: HloInstruction, new: HloInstruction) -> HloModule:
+        """Return a module in which users of one instruction take the result of another.
+
+        Raises
+        ------
+        HloError
+            If they do not stand in the same computation, or a user stands before ``new``.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> module = xl.hlo.parse(
+        ...     "f { a = f32[] parameter(0)  b = f32[] negate(a)  ROOT c = f32[] abs(b) }"
+        ... )
+        >>> print(module.replace_uses(module.find("b"), module.find("a")).find("c"))
+        %c = f32[] abs(%a)
+        """
+        computation = own_computation(self.computations, old)
+        if own_computation(self.computations, new) is not computation:
+            raise HloError(f"{new.name} stands in another computation", instruction=old.name)
+        changed: HloModule = edited(self, computation, computation.instructions, uses={old: new})
+        return changed
+
+    def insert(self, new: HloInstruction, before: HloInstruction) -> HloModule:
+        """Return a module with another instruction, which nobody uses yet.
+
+        Parameters
+        ----------
+        new : HloInstruction
+            It belongs to no computation; its operands are instructions of this module.
+        before : HloInstruction
+            Where it is to stand.
+
+        Raises
+        ------
+        HloError
+            If an operand does not stand before it, or its name is taken.
+        """
+        computation = own_computation(self.computations, before)
+        at = computation.instructions.index(before)
+        order = (*computation.instructions[:at], new, *computation.instructions[at:])
+        changed: HloModule = edited(self, computation, order)
+        return changed
+
+    def remove(self, instruction: HloInstruction) -> HloModule:
+        """Return a module without an instruction that nobody uses.
+
+        Raises
+        ------
+        HloError
+            If somebody uses it, or it is the root.
+        """
+        computation = own_computation(self.computations, instruction)
+        order = [other for other in computation.instructions if other is not instruction]
+        changed: HloModule = edited(self, computation, order)
+        return changed
+
+    def verify(self) -> HloModule:
+        """Check shapes, attributes, called computations and the header; return the module.
+
+        Operations that nothing is known about, such as custom calls, pass.
+
+        Raises
+        ------
+        HloError
+            For the first rule that is broken: it names the instruction, the operation, the shapes
+            of its operands, and the rule.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.hlo.parse("r = f32[3] add(f32[2] a, f32[2] b)").verify()
+        Traceback (most recent call last):
+        ...
+        xarraylite._errors.HloError: r: add(f32[2], f32[2]) gives f32[2], not f32[3]
+        """
+        verify_module(self)
+        return self
 
     def to_text(self, style: str = "default", **options: Any) -> str:
         """Return the text of the module as XLA prints it.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from .instruction import HloComputation, HloInstruction
+from .nodes import ComputationNode, InstructionNode
 
 __all__ = ["computations_below", "post_order"]
+
+N = TypeVar("N", bound=InstructionNode)
+C = TypeVar("C", bound=ComputationNode)
 
 # Collective operations of one channel run together, so they stand together too.
 _CHANNELS = frozenset(
@@ -24,17 +26,17 @@ _CHANNELS = frozenset(
 )
 
 
-def post_order(instructions: Iterable[HloInstruction]) -> tuple[HloInstruction, ...]:
+def post_order(instructions: Iterable[N]) -> tuple[N, ...]:
     """Return instructions depth first, operands before users; see ``HloComputation.post_order``."""
     listed = list(instructions)
     together = _channel_mates(listed)
     # Absent: not seen; False: waiting for its operands; True: placed.
-    state: dict[HloInstruction, bool] = {}
-    order: list[HloInstruction] = []
+    state: dict[N, bool] = {}
+    order: list[N] = []
     for start in listed:
         if start.users:
             continue
-        stack = [start]
+        stack: list[Any] = [start]
         while stack:
             current = stack[-1]
             placed = state.get(current)
@@ -53,10 +55,10 @@ def post_order(instructions: Iterable[HloInstruction]) -> tuple[HloInstruction, 
 
 
 def _channel_mates(
-    instructions: list[HloInstruction],
-) -> dict[HloInstruction, list[HloInstruction]]:
+    instructions: list[N],
+) -> dict[N, list[N]]:
     """For each collective operation with a channel, the others of that channel."""
-    channels: dict[int, list[HloInstruction]] = {}
+    channels: dict[int, list[N]] = {}
     for instruction in instructions:
         if instruction.opcode in _CHANNELS and "channel_id" in instruction.attributes:
             channels.setdefault(instruction.attributes["channel_id"], []).append(instruction)
@@ -68,12 +70,12 @@ def _channel_mates(
     }
 
 
-def computations_below(start: HloComputation, seen: set[HloComputation]) -> list[HloComputation]:
+def computations_below(start: C, seen: set[C]) -> list[C]:
     """Return what a computation calls, directly or not, callees first, and then itself.
 
     Computations in ``seen`` are left out; those that are returned are added to it.
     """
-    order: list[HloComputation] = []
+    order: list[C] = []
     if start in seen:
         return order
     seen.add(start)
@@ -91,7 +93,7 @@ def computations_below(start: HloComputation, seen: set[HloComputation]) -> list
     return order
 
 
-def _calls(computation: HloComputation) -> list[HloComputation]:
+def _calls(computation: ComputationNode) -> list[Any]:
     return [
         callee
         for instruction in computation.instructions

@@ -3,7 +3,7 @@
 ::
 
     module      = ["HloModule" name attributes tables] computation+
-    computation = ["ENTRY"] name ["(" parameters ")" "->" shape] body ["," "execution_thread" "=" ..]
+    computation = ["ENTRY"] name ["(" parameters ")" "->" shape] body ["," attribute]
     body        = "{" instruction+ "}"
     instruction = ["ROOT"] name "=" right
     right       = [shape] opcode "(" operands ")" attributes
@@ -26,8 +26,9 @@ from typing import Any
 
 from .._errors import HloError
 from ..xla.spec import ArraySpec
+from .attribute_reader import Scope
 from .attributes import canonical
-from .bodies import BodyReader, Scope
+from .bodies import BodyReader
 from .instruction import HloComputation
 from .module import HloModule
 from .quoting import NAME, SKIP
@@ -139,6 +140,8 @@ class _Parser(BodyReader):
                 metadata = instruction.metadata
                 if metadata is not None and metadata.stack_frame_id:
                     number = numbers.get(metadata.stack_frame_id, 0)
+                    if number == metadata.stack_frame_id:
+                        continue
                     _set(instruction, "metadata", metadata.with_frame(number))
 
     def header(self) -> dict[str, Any]:
@@ -181,6 +184,8 @@ class _Parser(BodyReader):
             scan.fail_found("nothing behind the instruction")
         scope.root = made
         entry = self.complete(scope)
+        for computation in [entry, *self.computations[:-1]]:
+            self.rename(computation)
         return self.finish("_", entry, True, {})
 
     def computation(self) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -24,15 +24,15 @@ from .._errors import HloError
 from .._records import record
 from ..xla.spec import ArraySpec
 from .attributes import print_attribute
+from .kinds_structured import print_frontend
 from .literals import SHOWN_ELEMENTS, HloLiteral, print_literal
 from .metadata import print_metadata
+from .nodes import ComputationNode, InstructionNode, ModuleNode
 from .opcodes import OPCODES
 from .quoting import escape
+from .sharding import without_metadata
 from .tables import print_tables
-
-if TYPE_CHECKING:
-    from .instruction import HloComputation, HloInstruction
-    from .module import HloModule
+from .values import ReplicaGroups
 
 __all__ = ["STYLES", "PrintOptions", "instruction_text", "module_text", "print_options"]
 
@@ -46,7 +46,7 @@ class PrintOptions:
     Attributes
     ----------
     canonicalize_computations : bool
-        Whether the order of computations depends on their contents alone.
+        Whether computations are printed in definition order, not as they are called.
     canonicalize_instruction_names : bool
         Whether instructions are called ``tmp_0``, ``tmp_1``, ... in each computation.
     compact_operands : bool
@@ -59,6 +59,8 @@ class PrintOptions:
         Whether an instruction is printed as part of a computation.
     print_backend_config, print_control_dependencies, print_extra_attributes : bool
         Whether these attributes are shown; the last are those of the operation itself.
+    print_full_replica_group_list : bool
+        Whether groups of replicas are listed instead of described.
     print_ids : bool
         Whether the numbers of names, and the names of modules and computations, are shown.
     print_large_constants : bool
@@ -86,6 +88,7 @@ class PrintOptions:
     print_backend_config: bool = True
     print_control_dependencies: bool = True
     print_extra_attributes: bool = True
+    print_full_replica_group_list: bool = False
     print_ids: bool = True
     print_large_constants: bool = False
     print_metadata: bool = True
@@ -127,6 +130,7 @@ STYLES: Final = {
     "fingerprint": replace(
         _CANONICAL,
         canonicalize_computations=True,
+        print_full_replica_group_list=True,
         print_ids=False,
         print_only_essential_constants=True,
     ),
@@ -137,11 +141,16 @@ _COMPACT: Final = 4  # operands that are shown where operands are to be compact
 _COMMON: Final = frozenset(
     {"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "backend_config"}
 )
-_UNPRINTED: Final = frozenset({"literal", "parameter_number"})
+# What a program is the same without, as names are.
+_NAMELY: Final = frozenset({"parameter_replication", "infeed_config", "outfeed_config"})
+# What stands between the parentheses, or behind what is called.
+_UNPRINTED: Final = frozenset(
+    {("constant", "literal"), ("parameter", "parameter_number"), ("call", "is_composite")}
+)
 
 # A piece of text, or a computation whose body stands here at a level of indentation.
-Part: TypeAlias = "str | tuple[HloComputation, int]"
-Called: TypeAlias = "tuple[HloComputation, ...]"
+Part: TypeAlias = "str | tuple[ComputationNode, int]"
+Called: TypeAlias = "tuple[ComputationNode, ...]"
 
 
 def print_options(style: str, changes: dict[str, Any]) -> PrintOptions:
@@ -158,17 +167,19 @@ def print_options(style: str, changes: dict[str, Any]) -> PrintOptions:
     try:
         return replace(options, **changes)
     except TypeError:
-        known = " ".join(PrintOptions.__slots__)  # type: ignore[attr-defined]  # slots=True
+        known = " ".join(PrintOptions.__slots__)
         raise HloError(
             f"to_text: {' '.join(changes)} are not all options; there are {known}"
         ) from None
 
 
-def module_text(module: HloModule, options: PrintOptions) -> str:
+def module_text(module: ModuleNode, options: PrintOptions) -> str:
     """Return the text of a module."""
-    sugar = frozenset([start.to_apply for start in module.walk("async-start")])
+    sugar = frozenset([start.called_computations[0] for start in module.walk("async-start")])
     hidden = {computation for computation in sugar if is_one_operation(computation)}
-    printer = _Printer(options, module.is_scheduled)
+    # Fusions run as a whole: the order inside is nobody's choice.
+    fused = {fusion.called_computations[0] for fusion in module.walk("fusion")}
+    printer = _Printer(options)
 
     def parts() -> Iterator[Part]:
         tab = "  " * options.indent_amount
@@ -179,18 +190,20 @@ def module_text(module: HloModule, options: PrintOptions) -> str:
         if options.print_metadata and module.stack_frames:
             yield f"\n\n{print_tables(module.stack_frames)}"
         yield "\n\n"
-        for computation in module.post_order():
+        canonical = options.canonicalize_computations
+        for computation in module.computations if canonical else module.post_order():
             if computation not in hidden:
                 head = "ENTRY " if computation is module.entry else ""
-                yield from printer.computation(computation, options.indent_amount, head)
+                scheduled = module.is_scheduled and computation not in fused
+                yield from printer.computation(computation, options.indent_amount, head, scheduled)
                 yield "\n\n"
 
     return printer.text(parts())
 
 
-def instruction_text(instruction: HloInstruction, options: PrintOptions) -> str:
+def instruction_text(instruction: InstructionNode, options: PrintOptions) -> str:
     """Return the text of an instruction alone."""
-    printer = _Printer(options, False)
+    printer = _Printer(options)
     return printer.text(
         printer.instruction(
             instruction, {}, options.indent_amount, options.is_in_nested_computation
@@ -198,9 +211,9 @@ def instruction_text(instruction: HloInstruction, options: PrintOptions) -> str:
     )
 
 
-def computation_text(computation: HloComputation, options: PrintOptions) -> str:
+def computation_text(computation: ComputationNode, options: PrintOptions) -> str:
     """Return the text of a computation alone."""
-    printer = _Printer(options, False)
+    printer = _Printer(options)
     return printer.text(printer.computation(computation, options.indent_amount, ""))
 
 
@@ -217,14 +230,14 @@ _HEADER: Final = (
 )
 
 
-def _header_attributes(module: HloModule) -> Iterator[str]:
+def _header_attributes(module: ModuleNode) -> Iterator[str]:
     given = module.attributes
     for name in (*_HEADER, *[name for name in given if name not in _HEADER]):
         if name in given:
             yield f"{name}={print_attribute('', name, given[name])}"
 
 
-def is_one_operation(computation: HloComputation) -> bool:
+def is_one_operation(computation: ComputationNode) -> bool:
     """Whether a computation applies one operation to its parameters.
 
     ``negate-start(x)`` stands for an ``async-start`` of such a computation, which text does not
@@ -239,9 +252,8 @@ def is_one_operation(computation: HloComputation) -> bool:
 class _Printer:
     """Prints with one set of options."""
 
-    def __init__(self, options: PrintOptions, scheduled: bool) -> None:
+    def __init__(self, options: PrintOptions) -> None:
         self.options = options
-        self.scheduled = scheduled
         self.shapes: dict[int, str] = {}  # by identity: the reader makes equal ones once
         self.percent = "%" if options.print_percent else ""
 
@@ -274,7 +286,7 @@ class _Printer:
         return found
 
     def computation(
-        self, computation: HloComputation, indent: int, head: str | None
+        self, computation: ComputationNode, indent: int, head: str | None, scheduled: bool = False
     ) -> Iterator[Part]:
         """The text of a computation; without a head, as the body that stands for its name."""
         options = self.options
@@ -286,8 +298,8 @@ class _Printer:
         if options.print_program_shape:
             first += f"{self.program_shape(computation)} "
         yield f"{first}{{\n"
-        order = computation.instructions if self.scheduled else computation.post_order()
-        numbers: dict[HloInstruction, str] = {}
+        order = computation.instructions if scheduled else computation.post_order()
+        numbers: dict[InstructionNode, str] = {}
         for instruction in order:
             yield f"{tab}  ROOT " if instruction is computation.root else f"{tab}  "
             yield from self.instruction(instruction, numbers, indent + 1, True)
@@ -296,7 +308,7 @@ class _Printer:
         if options.print_ids and computation.execution_thread != "main":
             yield f', execution_thread="{escape(computation.execution_thread)}"'
 
-    def program_shape(self, computation: HloComputation) -> str:
+    def program_shape(self, computation: ComputationNode) -> str:
         """Parameters and result of a computation, without layouts."""
         shown = []
         for parameter in computation.parameters:
@@ -305,7 +317,11 @@ class _Printer:
         return f"({', '.join(shown)}) -> {computation.root.shape.human_string()}"
 
     def instruction(
-        self, instruction: HloInstruction, numbers: dict[HloInstruction, str], indent: int, nested: bool
+        self,
+        instruction: InstructionNode,
+        numbers: dict[InstructionNode, str],
+        indent: int,
+        nested: bool,
     ) -> Iterator[Part]:
         """The text of an instruction."""
         options = self.options
@@ -324,7 +340,7 @@ class _Printer:
         yield from self.tail(instruction)
 
     @staticmethod
-    def wrapped(instruction: HloInstruction) -> HloInstruction | None:
+    def wrapped(instruction: InstructionNode) -> InstructionNode | None:
         """The operation that an asynchronous one runs, where that is all it runs."""
         if not instruction.opcode.startswith("async-") or not instruction.called_computations:
             return None
@@ -332,7 +348,7 @@ class _Printer:
         return called.root if is_one_operation(called) else None
 
     def operands(
-        self, instruction: HloInstruction, numbers: dict[HloInstruction, str], nested: bool
+        self, instruction: InstructionNode, numbers: dict[InstructionNode, str], nested: bool
     ) -> str:
         """What stands between the parentheses."""
         if instruction.opcode == "parameter":
@@ -368,27 +384,29 @@ class _Printer:
         return print_literal(literal) if small or self.options.print_large_constants else "{...}"
 
     def attributes(
-        self, instruction: HloInstruction, wrapped: HloInstruction | None, indent: int
+        self, instruction: InstructionNode, wrapped: InstructionNode | None, indent: int
     ) -> Iterator[Part]:
         """The attributes of an operation and what it calls, and what any instruction may have."""
         options = self.options
         given = instruction.attributes
         opcode = instruction.opcode
         if options.print_extra_attributes:
-            row = OPCODES[opcode]
-            unknown = [n for n in given if n not in row.attributes and n not in _COMMON]
-            for name in (*row.attributes, *unknown):
-                if name in given and name not in _UNPRINTED or name in given and opcode == "custom-call":
-                    yield f", {name}={print_attribute(opcode, name, given[name])}"
-            if wrapped is not None:
-                yield from self.attributes(wrapped, None, indent)
+            late = "output_to_operand_aliasing" if wrapped is not None else ""
+            yield self.own_attributes(instruction, late)
+            if wrapped is not None and opcode == "async-start":
+                yield self.own_attributes(wrapped)
+                yield from self.calls(wrapped, indent)
+            if late in given:
+                yield f", {late}={print_attribute(opcode, late, given[late])}"
         if wrapped is None or options.print_subcomputation_bodies:
             yield from self.calls(instruction, indent)
         if opcode == "call" and given.get("is_composite"):
             yield ", is_composite=true"
-        for name in ("sharding", "frontend_attributes"):
-            if name in given:
-                yield f", {name}={print_attribute(opcode, name, given[name])}"
+        if "sharding" in given:
+            sharding = given["sharding"]
+            yield f", sharding={sharding if options.print_metadata else without_metadata(sharding)}"
+        if "frontend_attributes" in given:
+            yield f", frontend_attributes={print_frontend(given['frontend_attributes'])}"
         if options.print_control_dependencies and instruction.control_predecessors:
             names = [self.name(before.name) for before in instruction.control_predecessors]
             yield f", control-predecessors={{{', '.join(names)}}}"
@@ -396,7 +414,24 @@ class _Printer:
             if name in given:
                 yield f", {name}={print_attribute(opcode, name, given[name])}"
 
-    def calls(self, instruction: HloInstruction, indent: int) -> Iterator[Part]:
+    def own_attributes(self, instruction: InstructionNode, but: str = "") -> str:
+        """The attributes of the operation itself, and those that nobody knows."""
+        given = instruction.attributes
+        opcode = instruction.opcode
+        known = OPCODES[opcode].attributes
+        unknown = [n for n in given if n not in known and n not in _COMMON]
+        shown = []
+        for name in (*known, *unknown):
+            if name not in given or name == but or (opcode, name) in _UNPRINTED:
+                continue
+            value = given[name]
+            if name == "replica_groups" and self.options.print_full_replica_group_list:
+                value = ReplicaGroups(value.expanded())
+            if self.options.print_ids or name not in _NAMELY:
+                shown.append(f", {name}={print_attribute(opcode, name, value)}")
+        return "".join(shown)
+
+    def calls(self, instruction: InstructionNode, indent: int) -> Iterator[Part]:
         """The computations that an instruction calls, by name or with their bodies."""
         called = instruction.called_computations
         opcode = instruction.opcode
@@ -404,7 +439,7 @@ class _Printer:
             return
         roles = _roles(instruction)
         bodies = self.options.print_subcomputation_bodies
-        if bodies and opcode in ("custom-call", "reduce-scatter", "scan"):
+        if bodies and opcode in ("reduce-scatter", "scan"):
             roles = {"calls": called}
         for role, computations in roles.items():
             listed = role in ("branch_computations", "called_computations")
@@ -418,7 +453,7 @@ class _Printer:
                 yield computation, indent
             yield "\n}" if listed else ""
 
-    def tail(self, instruction: HloInstruction) -> Iterator[Part]:
+    def tail(self, instruction: InstructionNode) -> Iterator[Part]:
         """Where an instruction comes from, and what compilers say about it."""
         given = instruction.attributes
         if "origin" in given:
@@ -431,7 +466,7 @@ class _Printer:
             yield f", backend_config={print_attribute('', 'backend_config', config)}"
 
 
-def _roles(instruction: HloInstruction) -> dict[str, Called]:
+def _roles(instruction: InstructionNode) -> dict[str, Called]:
     """What an instruction calls, by the attribute that names it, in printing order."""
     called = instruction.called_computations
     opcode = instruction.opcode
@@ -453,7 +488,9 @@ def essential(literal: HloLiteral) -> str:
     """
     values = literal.values
     if values is None:
-        return "{...}"
+        return (
+            print_literal(literal) if literal.shape.is_tuple and not literal.elements else "{...}"
+        )
     for number in (0, 1):
         same = np.full((), number).astype(values.dtype)
         if all([raw == same.tobytes() for raw in {value.tobytes() for value in values.flat}]):

@@ -23,13 +23,19 @@ _ARRAY_TEXT = r"[a-z][a-z0-9]*+\[[^\[\](){}\"']*+\](?:[ \t\r\n]*+\{[ \t\r\n]*+[0
 _ARRAY = re.compile(rf"{SKIP}({_ARRAY_TEXT})")
 _TUPLE_PART = re.compile(rf"{SKIP}(?:{_ARRAY_TEXT}|b\(|[(),])")
 _PLAIN_VALUE = re.compile(rf"{SKIP}([^\s,{{}}()\[\]\"'/]++)(?=[\s,)}}]|\Z)")
-_BRACED_VALUE = re.compile(rf"{SKIP}(\{{[^{{}}()\[\]\"'/]*+\}})(?=[\s,)}}]|\Z)")
+_BRACED_VALUE = re.compile(
+    rf"{SKIP}(\{{(?:[^{{}}()\[\]\"'/]++|\"(?:[^\"\\]++|\\.)*+\")*+\}})(?=[\s,)}}]|\Z)", re.DOTALL
+)
 _PIECE = re.compile(
     rf"[^(){{}}\[\]\"'/,\s]++|[(\[{{]|[)\]}}]|,|\s++|{STRING}|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n\r]*+|.",
     re.DOTALL,
 )
+_BRACES = re.compile(r'[^{}"]++|"(?:[^"\\]++|\\.)*+"|[{}"]', re.DOTALL)
+_QUOTES: Final = frozenset("\"'")
 _CLOSING: Final = {")": "(", "]": "[", "}": "{"}
-_MESH_AXES = re.compile(r"[ \t]*+\{[^{}]*+\}")
+_MESH_AXES = re.compile(
+    r"(?:, *+device_ids=\((?:[0-9, ]*+|\[[0-9, ]++\](?:T\([0-9, ]++\))?)\))?[ \t]*+\{[^{}]*+\}"
+)
 
 
 class Scanner:
@@ -56,7 +62,7 @@ class Scanner:
         begin = self.text.rfind("\n", 0, place) + 1
         end = self.text.find("\n", place)
         shown = self.text[begin : len(self.text) if end < 0 else end]
-        raise HloError(expected, line, place - begin + 1, self.instruction, shown.strip())
+        raise HloError(expected, line, place - begin + 1, self.instruction, shown.strip()) from None
 
     def fail_found(self, expected: str) -> NoReturn:
         """Raise an error that shows what stands here instead."""
@@ -161,13 +167,18 @@ class Scanner:
             if piece in ("(", "[", "{"):
                 stack.append(piece)
             elif piece in _CLOSING:
-                if stack[-1] != _CLOSING[piece]:
-                    self.fail(f"{piece!r} closes {stack[-1]!r}", match.start())
-                stack.pop()
+                self._close(stack, piece, match.start())
                 if not stack:
                     self.at = match.end()
                     return self.at
-        self.fail(f"this bracket has no {wanted!r}", begin - 1)
+            elif piece in _QUOTES:
+                self.fail("this string has no end", match.start())
+        return self.fail(f"this bracket has no {wanted!r}", begin - 1)
+
+    def _close(self, stack: list[str], piece: str, at: int) -> None:
+        if stack[-1] != _CLOSING[piece]:
+            self.fail(f"{piece!r} closes {stack[-1]!r}", at)
+        stack.pop()
 
     def value(self, raw: bool) -> tuple[str, int]:
         """Step over the value of an attribute, and return it and where it begins.
@@ -180,13 +191,32 @@ class Scanner:
             start, text = match.start(1), match[1]
         else:
             start = self.skip()
-            text = self._long_value(start, raw)
+            if raw and self.text.startswith("{", start):
+                text = self._raw_braces(start)
+            else:
+                text = self._long_value(start)
         if text.startswith("mesh["):
             axes = self.match(_MESH_AXES)
             text += axes[0] if axes else ""
         return text, start
 
-    def _long_value(self, start: int, raw: bool) -> str:
+    def _raw_braces(self, start: int) -> str:
+        """Braces that hold no program but a user's data: nothing but strings is known in them."""
+        depth = 0
+        for match in _BRACES.finditer(self.text, start):
+            piece = match[0]
+            if piece == "{":
+                depth += 1
+            elif piece == "}":
+                depth -= 1
+                if not depth:
+                    self.at = match.end()
+                    return self.text[start : self.at]
+            elif piece == '"':
+                self.fail("this string has no end", match.start())
+        return self.fail("this '{' is never closed", start)
+
+    def _long_value(self, start: int) -> str:
         stack: list[str] = []
         end = len(self.text)
         opened = start
@@ -195,25 +225,20 @@ class Scanner:
             if piece in ("(", "[", "{"):
                 if not stack:
                     opened = match.start()
-                # Braces that hold no program but a user's data need not match other brackets.
-                if not raw or piece == "{":
-                    stack.append(piece)
-            elif piece in _CLOSING and not (raw and piece != "}"):
+                stack.append(piece)
+            elif piece in _CLOSING:
                 if not stack:
                     end = match.start()
                     break
-                if stack[-1] != _CLOSING[piece]:
-                    self.fail(f"{piece!r} closes {stack[-1]!r}", match.start())
-                stack.pop()
+                self._close(stack, piece, match.start())
             elif not stack and (piece == "," or piece.isspace()):
                 end = match.start()
                 break
-            elif piece in "\"'" and not raw:
+            elif piece in _QUOTES:
                 self.fail("this string has no end", match.start())
         if stack:
             self.fail(f"this {stack[0]!r} is never closed", opened)
         if end == start:
             self.fail_found("a value")
         self.at = end
-        text = self.text[start:end]
-        return text if raw else without_comments(text)
+        return without_comments(self.text[start:end])

@@ -84,9 +84,7 @@ def print_tables(frames: Sequence[StackFrame]) -> str:
         number = places.setdefault(place, len(places) + 1)
         lines.append(f"{{file_location_id={number} parent_frame_id={frame.parent + 1}}}")
     shown = [
-        "{{file_name_id={} function_name_id={} line={} end_line={} column={} end_column={}}}".format(
-            *place
-        )
+        f"{{{' '.join([f'{name}={number}' for name, number in zip(_PLACE, place, strict=True)])}}}"
         for place in places
     ]
     tables = [
@@ -134,7 +132,7 @@ def read_tables(scan: Scanner) -> tuple[StackFrame, ...]:
     for place_id, parent in _numbers(scan, _FRAME):
         file_id, function_id, *extent = _row(places, place_id) or (0,) * 6
         name, function = _row(files, file_id) or "", _row(functions, function_id) or ""
-        frames.append(StackFrame(name, function, *extent, parent - 1))
+        frames.append(StackFrame._make((name, function, *extent, parent - 1)))
     return tuple(frames)
 
 

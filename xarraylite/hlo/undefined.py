@@ -110,12 +110,20 @@ def wrap_operation(
         )
         for k, operand in enumerate(operands)
     ]  # fmt: skip
-    own = {name: attributes[name] for name in _OF_THE_START if name in attributes}
-    inner = MappingProxyType({k: v for k, v in attributes.items() if k not in own})
+    own: dict[str, Any] = {name: attributes[name] for name in _OF_THE_START if name in attributes}
+    inner = MappingProxyType(
+        {name: value for name, value in attributes.items() if name not in own or name in _OF_BOTH}
+    )
     attributes.clear()
     attributes.update(own)
     root = HloInstruction("async_op", opcode, result, tuple(parameters), inner, called)
     return HloComputation("async_wrapped", (*parameters, root))
 
 
-_OF_THE_START: Final = ("async_execution_thread", "output_to_operand_aliasing", "sharding")
+_OF_BOTH: Final = ("backend_config", "frontend_attributes", "statistics")
+_OF_THE_START: Final = (
+    *_OF_BOTH,
+    "async_execution_thread",
+    "output_to_operand_aliasing",
+    "sharding",
+)

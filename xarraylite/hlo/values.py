@@ -6,12 +6,14 @@ All of them are immutable and compare by value.  Texts are read and written in `
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
 from .._records import record
 from ..xla.spec import ArraySpec
+from .meshes import expand_mesh
 
 __all__ = [
     "Alias",
@@ -145,9 +147,11 @@ class ReplicaGroups(NamedTuple):
         >>> ReplicaGroups(tile=(2, 2), reshape=(2, 2), transpose=(1, 0)).expanded()
         ((0, 2), (1, 3))
         """
+        if self.mesh:
+            return expand_mesh(self.mesh)
         if not self.tile:
             return self.groups
-        numbers = np.arange(int(np.prod(self.tile))).reshape(self.reshape or self.tile)
+        numbers = np.arange(prod(self.tile)).reshape(self.reshape or self.tile)
         rows = np.transpose(numbers, self.transpose or None).reshape(self.tile)
         return tuple([tuple(row) for row in rows.tolist()])
 
