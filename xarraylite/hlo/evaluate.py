@@ -20,7 +20,7 @@ from ..arrays.xarray import XArray
 from ..layout.layout import Layout
 from ..xla.spec import ArraySpec
 from .evaluation.batched import batched, part_of
-from .evaluation.collectives import Meeting, Seat
+from .evaluation.devices import Meeting, Seat
 from .evaluation.program import Program
 from .evaluation.values import TOKEN, NumpyArray, Value, container, stored
 from .instruction import HloComputation, HloInstruction
@@ -150,7 +150,8 @@ def _on_devices(
             meeting.barrier.abort()
 
     threads = [
-        threading.Thread(target=work, args=(device,), daemon=True) for device in range(meeting.count)
+        threading.Thread(target=work, args=(device,), daemon=True)
+        for device in range(meeting.count)
     ]
     for thread in threads:
         thread.start()
@@ -194,7 +195,11 @@ def _argument(value: Any, spec: ArraySpec, name: str) -> Value:
     elif isinstance(value, np.ndarray | np.generic):
         made = container(value)
     else:
-        made = XArray(value, dtype) if not hasattr(value, "__array__") else container(np.asarray(value))
+        made = (
+            XArray(value, dtype)
+            if not hasattr(value, "__array__")
+            else container(np.asarray(value))
+        )
     fits = made.ndim == spec.rank and all(
         [
             size == bound or (flag and size <= bound)

@@ -63,9 +63,7 @@ def _is_elementwise(computation: HloComputation) -> bool:
     return True
 
 
-def batched(
-    run: Runner, computation: HloComputation
-) -> Callable[..., tuple[NumpyArray, ...]]:
+def batched(run: Runner, computation: HloComputation) -> Callable[..., tuple[NumpyArray, ...]]:
     """Return a function on arrays of one shape that applies a computation to their elements."""
 
     def together(*arrays: NumpyArray) -> tuple[NumpyArray, ...]:

@@ -1,4 +1,4 @@
-"""Operations on the bits of numbers: total order, reduced precision, the same bits as other types."""
+"""Bits of numbers: total order, reduced precision, the same bits as other types."""
 
 from __future__ import annotations
 
@@ -60,14 +60,16 @@ def reduce_precision(values: NumpyArray, exponent: int, mantissa: int) -> NumpyA
     return np.where(np.isnan(values), values if mantissa else values.dtype.type(math.inf), made)
 
 
-def stochastic_convert(
-    values: NumpyArray, random: NumpyArray, target: np.dtype[Any]
-) -> NumpyArray:
-    """Round to integers or shorter floats, away from zero as often as the lost fraction is large."""
+def _mantissa(dtype: np.dtype[Any]) -> int:
+    return round(-math.log2(float(finfo(dtype).eps)))
+
+
+def stochastic_convert(values: NumpyArray, random: NumpyArray, target: np.dtype[Any]) -> NumpyArray:
+    """Round to integers or shorter floats, up as often as the lost fraction is large."""
     digits = 8 * random.itemsize
     if target.kind not in "iu" and "int" not in target.name:
         # The lost bits plus random ones carry into those that stay.
-        drop = 23 - (finfo(target).nmant if target.itemsize < 4 else 23)
+        drop = 23 - (_mantissa(target) if target.itemsize < 4 else 23)
         bits = _raw(values.astype(np.float32))
         lost = random >> random.dtype.type(digits - drop) if drop else random & 0
         rounded = (bits + lost.astype(np.uint32)) & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)

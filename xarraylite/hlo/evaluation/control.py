@@ -121,7 +121,7 @@ def register_custom_call(target: str, function: CustomCall) -> CustomCall:
     >>> xl.hlo.register_custom_call("example_twice", lambda instruction, x: 2 * x)(None, 1)
     2
     >>> module = xl.hlo.parse(
-    ...     'ENTRY e { p = f32[2] parameter(0)  '
+    ...     "ENTRY e { p = f32[2] parameter(0)  "
     ...     'ROOT r = f32[2] custom-call(p), custom_call_target="example_twice" }'
     ... )
     >>> module(np.float32([1, 2]))
@@ -144,7 +144,9 @@ def _custom_call(run: Runner, instruction: HloInstruction, *operands: Value) -> 
 
 
 def _plain(value: Value) -> Any:
-    return tuple([_plain(element) for element in value]) if isinstance(value, tuple) else array(value)
+    return (
+        tuple([_plain(element) for element in value]) if isinstance(value, tuple) else array(value)
+    )
 
 
 def _taken(instruction: HloInstruction, spec: Any, found: Any) -> Value:

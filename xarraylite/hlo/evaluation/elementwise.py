@@ -1,8 +1,8 @@
 """Elementwise operations, by XLA's rules where they are not NumPy's.
 
-Integers: ``x / 0`` is -1 (all ones), ``x % 0`` is x, division truncates, shifts by the width or more
-move everything out, negative counts being large ones.  Floats that become integers saturate, and
-NaN becomes 0.  Comparisons of total order go by bits: -NaN < -inf < ... < -0 < 0 < ... < NaN.
+Integers: ``x / 0`` is -1 (all ones), ``x % 0`` is x, division truncates, shifts by the width or
+more move everything out, negative counts being large ones.  Floats that become integers saturate,
+and NaN becomes 0.  Comparisons of total order go by bits: -NaN < -inf < ... < -0 < 0 < ... < NaN.
 Functions are lazy; floats of 16 bits and fewer go through float32 once per function.
 """
 
@@ -72,7 +72,7 @@ def _shift(x: Value, count: Value, name: str) -> Value:
     width = _width(x.dtype)
     many = count.astype(_unsigned(count.dtype))
     inside = op("less", many, width)
-    steps = op("where", inside, count, count.dtype.type(width - 1))
+    steps = op("where", inside, many, many.dtype.type(width - 1)).astype(x.dtype)
     moved = op(name, x, steps)
     if name == "bitwise_right_shift" and _kind(x) == "i":
         return moved  # the sign has filled everything after width - 1 steps
@@ -86,7 +86,7 @@ def shift_left(x: Value, count: Value) -> Value:
 
 def shift_right_arithmetic(x: Value, count: Value) -> Value:
     """Bits moved down, the sign behind them."""
-    signed = x.astype(f"i{x.dtype.itemsize}") if _kind(x) == "u" else x
+    signed = x.astype(x.dtype.name.removeprefix("u")) if _kind(x) == "u" else x
     return _shift(signed, count, "bitwise_right_shift").astype(x.dtype)
 
 

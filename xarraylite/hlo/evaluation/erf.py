@@ -1,9 +1,9 @@
 """The error function, by the rational approximations of W. J. Cody (Math. Comp. 23, 1969).
 
 Three ranges of ``|x|``: ``erf`` itself below 0.46875, ``erfc`` above, as ``exp(-x*x)`` times a
-quotient of polynomials in ``x`` up to 4 and in ``1/x**2`` beyond.  The relative error of each is below
-1e-16; what remains is the rounding of the arithmetic.  All three are computed and one is taken, so
-that the kernel has no branches.
+quotient of polynomials in ``x`` up to 4 and in ``1/x**2`` beyond.  The relative error of each is
+below 1e-16; what remains is the rounding of the arithmetic.  All three are computed and one is
+taken, so that the kernel has no branches.
 """
 
 from __future__ import annotations

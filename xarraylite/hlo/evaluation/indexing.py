@@ -63,7 +63,9 @@ def _index_vectors(indices: NumpyArray, axis: int) -> NumpyArray:
 
 def _batch_numbers(shape: tuple[int, ...], axis: int) -> NumpyArray:
     numbers = np.arange(shape[axis])
-    return np.broadcast_to(numbers.reshape([-1 if k == axis else 1 for k in range(len(shape))]), shape)
+    return np.broadcast_to(
+        numbers.reshape([-1 if k == axis else 1 for k in range(len(shape))]), shape
+    )
 
 
 def _places(
@@ -88,7 +90,11 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
     batching = get("operand_batching_dims") or ()
     vectors = _index_vectors(array(indices), vector_axis)
     starts = _places(
-        vectors, get("start_index_map"), batching, get("start_indices_batching_dims") or (), vector_axis
+        vectors,
+        get("start_index_map"),
+        batching,
+        get("start_indices_batching_dims") or (),
+        vector_axis,
     )
     gone = (*get("collapsed_slice_dims"), *batching)
     batch = vectors.ndim - 1
@@ -101,14 +107,18 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
     for axis in indexed:
         start = starts.get(axis, np.zeros(vectors.shape[:-1], np.int64))
         start = np.clip(start, 0, source.shape[axis] - sizes[axis])
-        start = start.reshape(*start.shape, *[1] * len(windows))
+        start = start.reshape((*start.shape, *[1] * len(windows)))
         if axis in windows:
             shape = [1] * len(windows)
             shape[windows.index(axis)] = -1
             start = start + np.arange(sizes[axis]).reshape(shape)
         picks.append(start)
     turned = source.transpose([*indexed, *whole])
-    found = turned[tuple(picks)] if picks else np.broadcast_to(turned, (*vectors.shape[:-1], *turned.shape))
+    found = (
+        turned[tuple(picks)]
+        if picks
+        else np.broadcast_to(turned, (*vectors.shape[:-1], *turned.shape))
+    )
     order = [*range(batch), *[batch + [*windows, *whole].index(axis) for axis in kept]]
     found = found.transpose(order)
     return container(np.moveaxis(found, range(batch, found.ndim), get("offset_dims")))
@@ -123,7 +133,10 @@ _AT: Final[dict[str, Any]] = {
 def _scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     get = instruction.get
     count = len(operands) // 2
-    targets, updates = [array(x) for x in operands[:count]], [array(x) for x in operands[count + 1 :]]
+    targets, updates = (
+        [array(x) for x in operands[:count]],
+        [array(x) for x in operands[count + 1 :]],
+    )
     shape = targets[0].shape
     vector_axis = get("index_vector_dim")
     batching = get("input_batching_dims") or ()
@@ -150,7 +163,7 @@ def _scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Valu
         if axis in starts:
             start = starts[axis]
             inside &= (start >= 0) & (start <= extent - size)
-            flat += (start * stride).reshape(*start.shape, *[1] * len(kept))
+            flat += np.reshape(start * stride, (*start.shape, *[1] * len(kept)))
         if axis in sizes:
             numbers = np.arange(size) * stride
             flat += numbers.reshape([-1 if other == axis else 1 for other in kept])

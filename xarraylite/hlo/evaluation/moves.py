@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from ...arrays.evaluation import eval_
 from ...arrays.expression import XExpression
 from ...arrays.xarray import XArray
 from ...functions.creation import arange, full
@@ -22,11 +21,13 @@ from ...layout.layout import Layout
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
+from ..literals import HloLiteral
 from ..values import PadDimension
 from .bits import bitcast_convert
 from .values import (
     TOKEN,
     Evaluator,
+    NumpyArray,
     Runner,
     Value,
     array,
@@ -86,7 +87,7 @@ def _transpose(run: Runner, instruction: HloInstruction, x: Value) -> Value:
 
 def _slice(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     ranges = instruction.get("slice")
-    return x[tuple([slice(part.start, part.limit, part.stride) for part in ranges])] if ranges else x
+    return x[tuple([slice(*part) for part in ranges])] if ranges else x
 
 
 def _reverse(run: Runner, instruction: HloInstruction, x: Value) -> Value:
@@ -108,10 +109,10 @@ def _constant(run: Runner, instruction: HloInstruction) -> Value:
     if literal.is_elided:
         raise refuse(instruction, "the text left its values out; print long constants in full")
 
-    def build(part: object) -> Value:
-        if part.shape.is_tuple:  # type: ignore[attr-defined]
-            return tuple([build(element) for element in part.elements])  # type: ignore[attr-defined]
-        return constant(part.values)  # type: ignore[attr-defined]
+    def build(part: HloLiteral) -> Value:
+        if part.values is None:
+            return tuple([build(element) for element in part.elements])
+        return constant(part.values)
 
     return build(literal)
 
@@ -127,7 +128,7 @@ def _bitcast(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     source, target = instruction.operands[0].shape, instruction.shape
     if source.element_type != target.element_type:
         if not (_is_strided(source) and _is_strided(target)):
-            return eval_(x, layout=source.layout).bitcast(target)
+            return XArray(x, layout=source.layout).bitcast(target)
         physical = array(permute_dims(x, _major_to_minor(source)))
         return _back(container(_convert_bits(instruction, physical, _physical(target))), target)
     if _is_strided(source) and _is_strided(target):
@@ -156,8 +157,8 @@ def _back(physical: XExpression, spec: ArraySpec) -> XExpression:
 
 
 def _convert_bits(
-    instruction: HloInstruction, values: np.ndarray, shape: tuple[int, ...]  # type: ignore[type-arg]
-) -> np.ndarray:  # type: ignore[type-arg]
+    instruction: HloInstruction, values: NumpyArray, shape: tuple[int, ...]
+) -> NumpyArray:
     kinds = instruction.operands[0].shape.element_type, instruction.shape.element_type
     bits = tuple([8 if kind.name == "pred" else kind.bits for kind in kinds])
     return bitcast_convert(values, result_dtype(instruction), (bits[0], bits[1]), shape)
@@ -172,7 +173,7 @@ def _bitcast_convert(run: Runner, instruction: HloInstruction, x: Value) -> Valu
     )
 
 
-def pad(x: XExpression, value: Value, padding: Sequence[PadDimension]) -> XArray:
+def pad(x: XExpression, value: Value, padding: Sequence[PadDimension]) -> XExpression:
     """Return x with elements before, behind and between; negative numbers take away.
 
     Parameters
@@ -196,11 +197,12 @@ def pad(x: XExpression, value: Value, padding: Sequence[PadDimension]) -> XArray
         count = max(last - first, 0)
         here.append(slice(start, start + (count - 1) * step + 1 if count else start, step))
     if not any([any(part) for part in padding]):
-        return x  # type: ignore[return-value]
-    made = full(tuple(shape), 0, dtype=x.dtype) if 0 in shape else XArray(broadcast_to(value, tuple(shape)))
+        return x
+    filled = full(tuple(shape), 0, dtype=x.dtype) if 0 in shape else broadcast_to(value, shape)
+    made = XArray(filled)
     if made.size:
         made[tuple(here)] = x[tuple(there)]
-    return made  # type: ignore[return-value]
+    return made
 
 
 def _pad(run: Runner, instruction: HloInstruction, x: Value, value: Value) -> Value:

@@ -2,8 +2,9 @@
 
 A comparator is a computation of two parameters for each operand.  Where its root compares, by a
 total order, what the same instructions make of the first and of the second parameter of an
-operand, those are computed once as keys and sorted by NumPy.  Any other one is asked in a bitonic network,
-for half of all pairs at a time; equal elements are told apart by their number, so it is stable.
+operand, those are computed once as keys and sorted by NumPy.  Any other one is asked in a bitonic
+network, for half of all pairs at a time; equal elements are told apart by their number, so it is
+stable.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _compared(comparator: HloComputation) -> int | None:
     if root.opcode != "compare" or root.get("direction") not in ("LT", "GT"):
         return None
     kind = root.operands[0].shape.element_type
-    if kind.is_floating and root.get("type") != "TOTALORDER" or kind.is_complex:
+    if (kind.is_floating and root.get("type") != "TOTALORDER") or kind.is_complex:
         return None
     numbers: set[int] = set()
     if not _alike(root.operands[0], root.operands[1], numbers) or len(numbers) != 1:
@@ -122,11 +123,12 @@ def _before(
     second: NumpyArray,
     count: int,
 ) -> NumpyArray:
-    """Whether elements of one number come before those of another; numbers past the end are last."""
+    """Whether elements come before others, by their numbers; those past the end are last."""
     pairs: list[Any] = []
     for line in lines:
         pairs += [
-            np.take_along_axis(line, np.minimum(numbers, count - 1), -1) for numbers in (first, second)
+            np.take_along_axis(line, np.minimum(numbers, count - 1), -1)
+            for numbers in (first, second)
         ]
     swapped = [pairs[k ^ 1] for k in range(len(pairs))]
     (ahead,), (behind,) = less(*pairs), less(*swapped)

@@ -37,8 +37,9 @@ def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any]) -> NumpyArray:
     """Return the product of stacks of matrices, as the type of the result."""
     working = working_dtype(x.dtype, y.dtype, dtype)
     if working == np.bool_:
-        return np.matmul(x.astype(np.int32), y.astype(np.int32)) > 0
-    made = np.matmul(x.astype(working, copy=False), y.astype(working, copy=False))
+        truth: NumpyArray = np.matmul(x.astype(np.int32), y.astype(np.int32)) > 0
+        return truth
+    made: NumpyArray = np.matmul(x.astype(working, copy=False), y.astype(working, copy=False))
     return made.astype(dtype, copy=False)
 
 
@@ -82,8 +83,10 @@ def _scaled_dot(
     return _dot(run, instruction, *scaled)
 
 
-def _ragged_dot(run: Runner, instruction: HloInstruction, x: Value, y: Value, sizes: Value) -> Value:
-    """Product in which groups of rows, or of the contracted dimension, have matrices of their own."""
+def _ragged_dot(
+    run: Runner, instruction: HloInstruction, x: Value, y: Value, sizes: Value
+) -> Value:
+    """Product in which groups along one dimension have matrices of their own."""
     left, right, counts = array(x), array(y), array(sizes)
     (ragged,) = instruction.get("lhs_ragged_dims")
     groups = instruction.get("rhs_group_dims") or ()
@@ -93,11 +96,13 @@ def _ragged_dot(run: Runner, instruction: HloInstruction, x: Value, y: Value, si
     ends = np.cumsum(counts, axis=-1)
     # Which group an element along the ragged dimension belongs to; none behind the last.
     index = np.arange(left.shape[ragged])
-    member = (index[:, None] < ends[..., None, :]) & (index[:, None] >= (ends - counts)[..., None, :])
+    member = (index[:, None] < ends[..., None, :]) & (
+        index[:, None] >= (ends - counts)[..., None, :]
+    )
     parts = []
     for group in range(number):
         mask = member[..., group]
-        lead = [axis for axis in batch[0]][: mask.ndim - 1]
+        lead = batch[0][: mask.ndim - 1]
         shape = [1] * left.ndim
         for axis, size in zip((*lead, ragged), mask.shape, strict=True):
             shape[axis] = size

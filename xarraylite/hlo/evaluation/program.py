@@ -3,9 +3,9 @@
 The result of an instruction stays a lazy expression where whoever takes it can be computed in the
 same loop, and is stored where not.  One with several users stays lazy only if they all end in the
 same store by the same path: elementwise users, of the same shape, whose own results do.  Then the
-kernel meets it as one shared node and computes it once; a path that moves elements, such as a slice,
-would compute it again for each mover.  What is stretched is stored first, as every element would
-be computed as often as it is repeated.  Groups are bounded, for compilers take their time.
+kernel meets it as one shared node and computes it once; a path that moves elements, such as a
+slice, would compute it again for each mover.  What is stretched is stored first, as every element
+would be computed as often as it is repeated.  Groups are bounded, for compilers take their time.
 
 A slot of a run's list holds a value from its instruction to its last user.
 """
@@ -173,9 +173,7 @@ def _end(
     return own if end[0] == "none" else end
 
 
-def _seen(
-    user: HloInstruction, operand: HloInstruction, ends: dict[HloInstruction, _End]
-) -> _End:
+def _seen(user: HloInstruction, operand: HloInstruction, ends: dict[HloInstruction, _End]) -> _End:
     """Where a user takes the value of an operand: to its own end, or past a move, or nowhere."""
     nowhere: _End = ("none", user)
     if user.shape.is_tuple or not operand.shape.is_array:
@@ -202,5 +200,3 @@ def _is_lazy(instruction: HloInstruction) -> bool:
     if opcode in ELEMENTWISE or opcode in VIEWS:
         return True
     return opcode == "reduce" and is_fused_reduction(instruction, instruction.operands[0])
-
-

@@ -1,10 +1,10 @@
 """Random bits: the generators that XLA names, bit for bit.
 
 Both encrypt a counter under a key, after Salmon and others, "Parallel random numbers: as easy as
-1, 2, 3" (2011).  A state is a key of 64 bits and a counter, of 64 bits for ThreeFry-2x32 (20 rounds) and
-of 128 for Philox-4x32 (10 rounds).  XLA fixes how words become elements: ThreeFry counts over half the shape
-and interleaves the two words along one dimension, the first even one or else the longest; Philox
-fills the array with its four words in turn.
+1, 2, 3" (2011).  A state is a key of 64 bits and a counter, of 64 bits for ThreeFry-2x32 (20
+rounds) and of 128 for Philox-4x32 (10 rounds).  XLA fixes how words become elements: ThreeFry
+counts over half the shape and interleaves the two words along one dimension, the first even one
+or else the longest; Philox fills the array with its four words in turn.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ def philox(key: int, low: NumpyArray, high: NumpyArray) -> list[NumpyArray]:
     words = [*_words(low), *_words(high)]
     keys = [key & _MASK, key >> 32]
     for _ in range(10):
-        products = [
-            words[2 * k].astype(_U64) * _U64(factor) for k, factor in enumerate(_FACTORS)
-        ]
+        products = [words[2 * k].astype(_U64) * _U64(factor) for k, factor in enumerate(_FACTORS)]
         (low0, high0), (low1, high1) = _words(products[0]), _words(products[1])
         words = [high1 ^ words[1] ^ _U32(keys[0]), low1, high0 ^ words[3] ^ _U32(keys[1]), low0]
         keys = [(k + step) & _MASK for k, step in zip(keys, _WEYL, strict=True)]
     return words
 
 
-def _from_three_fry(state: list[int], shape: tuple[int, ...], bits: int) -> tuple[NumpyArray, list[int]]:
+def _from_three_fry(
+    state: list[int], shape: tuple[int, ...], bits: int
+) -> tuple[NumpyArray, list[int]]:
     key, counter = state[0], state[1]
     if bits == 64:
         total = math.prod(shape)
@@ -91,8 +91,11 @@ def _counters(start: int, count: int) -> NumpyArray:
     return np.arange(count, dtype=_U64) + _U64(start)
 
 
-def _from_philox(state: list[int], shape: tuple[int, ...], bits: int) -> tuple[NumpyArray, list[int]]:
-    key, low, high = state
+def _from_philox(
+    state: list[int], shape: tuple[int, ...], bits: int
+) -> tuple[NumpyArray, list[int]]:
+    # A state of two numbers has the key for the upper half of its counter, and keeps the lower.
+    key, low, high = state if len(state) > 2 else (*state, state[0])
     count = math.prod(shape)
     vectors = -(-count * (2 if bits == 64 else 1) // 4)
     lows = _counters(low, vectors)
@@ -101,7 +104,7 @@ def _from_philox(state: list[int], shape: tuple[int, ...], bits: int) -> tuple[N
     columns = [_joined(*words[:2]), _joined(*words[2:])] if bits == 64 else words
     made = np.stack(columns, -1).reshape(-1)[:count].reshape(shape)
     counter = (high << 64 | low) + vectors
-    return made, [key, counter % 2**64, (counter >> 64) % 2**64]
+    return made, [key, counter % 2**64, (counter >> 64) % 2**64][: len(state)]
 
 
 def _generate(run: Runner, instruction: HloInstruction, state: Value) -> Value:
@@ -129,6 +132,7 @@ def _rng(run: Runner, instruction: HloInstruction, first: Value, second: Value) 
     shape = instruction.shape.dimensions
     dtype = dtype_of(instruction.shape.element_type, instruction)
     low, high = array(first), array(second)
+    made: NumpyArray
     if instruction.get("distribution") == "rng_normal":
         made = run.random.normal(float(low), float(high), shape)
     elif dtype.kind in "iu":

@@ -1,9 +1,9 @@
 """Reductions: folds of arrays, and of everything that slides or lies in windows.
 
 A combiner that is one operation of its two parameters is recognised, and the fold is the
-package's own: lazy, fused with what is folded, sums pairwise.  Any other computation is applied to many
-elements at a time: in the order of the elements where they are few, pairwise where they are many.
-XLA leaves the order open and asks that the computation be associative.
+package's own: lazy, fused with what is folded, sums pairwise.  Any other computation is applied
+to many elements at a time: in the order of the elements where they are few, pairwise where they
+are many. XLA leaves the order open and asks that the computation be associative.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
         key = combiner(instruction.to_apply), _family(instruction)
         x, start = operands
         if key in _FOLDS:
-            return _known(key, x, start, axes)
+            return _known(run, instruction, key, x, start, axes)
         if key in _BITWISE and x.size:
             values = _BITWISE[key].reduce(array(x), axis=axes) if axes else array(x)
             return ELEMENTWISE[key[0]](run, instruction, container(values), start)
@@ -86,7 +86,14 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
     return tuple(found) if instruction.shape.is_tuple else found[0]
 
 
-def _known(key: tuple[str, str], x: Value, start: Value, axes: tuple[int, ...]) -> Value:
+def _known(
+    run: Runner,
+    instruction: HloInstruction,
+    key: tuple[str, str],
+    x: Value,
+    start: Value,
+    axes: tuple[int, ...],
+) -> Value:
     """Fold by one of the package's reducers, and combine with the first value."""
     name = _FOLDS[key]
     sizes = tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
@@ -98,7 +105,7 @@ def _known(key: tuple[str, str], x: Value, start: Value, axes: tuple[int, ...]) 
         found = getattr(reducers, name)(x, axis=axes, dtype=x.dtype)
     else:
         found = getattr(reducers, name)(x, axis=axes)
-    return ELEMENTWISE[key[0]](None, None, found, start)  # type: ignore[arg-type]
+    return ELEMENTWISE[key[0]](run, instruction, found, start)
 
 
 def fold(

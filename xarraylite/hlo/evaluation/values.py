@@ -20,6 +20,7 @@ from ...dtypes.element_types import ElementType
 from ...operands.nodes import as_node
 from ...ops.table import OPS
 from ..instruction import HloComputation, HloInstruction
+from .devices import Seat
 
 __all__ = ["TOKEN", "Evaluator", "NumpyArray", "Runner", "Value", "array", "container", "dtype_of"]
 
@@ -31,21 +32,14 @@ Value: TypeAlias = Any
 TOKEN: Final = ()
 
 
-class Devices(Protocol):
-    """Where a program runs: one device of several, and how it meets the others."""
-
-    device: int
-    count: int
-
-    def exchange(self, instruction: HloInstruction, value: Value) -> list[Value]:
-        """Return what every device brought to this instruction."""
-
-
 class Runner(Protocol):
     """Runs computations for the evaluators of operations that call some."""
 
-    devices: Devices
+    devices: Seat
     random: np.random.Generator
+
+    def step_random(self, delta: int) -> int:
+        """Return the state of the program's random numbers, and move it on."""
 
     def call(self, computation: HloComputation, arguments: list[Value]) -> Value:
         """Return what a computation makes of arguments; the list is emptied."""
@@ -73,7 +67,12 @@ def array(value: Value) -> NumpyArray:
 
 def container(values: Any) -> XContainer:
     """Return a NumPy array as a container over the same memory."""
-    return adapt(np.asarray(values))
+    plain = np.asarray(values)
+    if 0 in plain.strides and plain.flags.writeable:
+        # Stretched: elements that stand at several places may be read only.
+        plain = plain.view()
+        plain.flags.writeable = False
+    return adapt(plain)
 
 
 def constant(values: NumpyArray) -> XExpression:

@@ -1,8 +1,9 @@
 """Windows that slide over arrays: views with two dimensions for each one, and what folds them.
 
-The array is padded and its elements are set apart first, with the value that a fold begins with; then
-a window is a view, `sliding`, whose strides overlap.  A fold by a known operation is the package's
-own over that view; sums and others that grow along a line (``cumsum``) are accumulated instead.
+The array is padded and its elements are set apart first, with the value that a fold begins with;
+then a window is a view, `sliding`, whose strides overlap.  A fold by a known operation is the
+package's own over that view; sums and others that grow along a line (``cumsum``) are accumulated
+instead.
 """
 
 from __future__ import annotations
@@ -49,18 +50,16 @@ def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray
         reach = (part.size - 1) * part.window_dilation + 1
         places.append(max(0, (size - reach) // part.stride + 1) if size >= reach else 0)
         strides.append(stride * part.stride)
-    inner = [stride * part.window_dilation for stride, part in zip(values.strides, window, strict=True)]
+    dilation = [part.window_dilation for part in window]
+    inner = [stride * far for stride, far in zip(values.strides, dilation, strict=True)]
     shape = (*places, *[part.size for part in window])
     return np.lib.stride_tricks.as_strided(values, shape, (*strides, *inner), writeable=False)
 
 
 def set_apart(x: Value, value: Value, window: Sequence[WindowDimension]) -> Value:
     """Pad x as a window says, with elements set apart by its base dilation."""
-    return pad(
-        x,
-        value,
-        [PadDimension(part.padding_low, part.padding_high, part.base_dilation - 1) for part in window],
-    )
+    padding = [PadDimension(w.padding_low, w.padding_high, w.base_dilation - 1) for w in window]
+    return pad(x, value, padding)
 
 
 def _window(instruction: HloInstruction, rank: int) -> tuple[WindowDimension, ...]:
@@ -76,8 +75,9 @@ def _growing_axis(window: Sequence[WindowDimension], shape: tuple[int, ...]) -> 
         return None
     (axis,) = axes
     size = shape[axis]
-    cumulative = WindowDimension(size, padding_low=size - 1), WindowDimension(size, padding_high=size - 1)
-    return axis if window[axis] in cumulative and size > 1 else None
+    forwards = WindowDimension(size, padding_low=size - 1)
+    backwards = WindowDimension(size, padding_high=size - 1)
+    return axis if window[axis] in (forwards, backwards) and size > 1 else None
 
 
 def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
@@ -97,7 +97,11 @@ def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -
 
 
 def _known(
-    run: Runner, instruction: HloInstruction, x: Value, start: Value, window: Sequence[WindowDimension]
+    run: Runner,
+    instruction: HloInstruction,
+    x: Value,
+    start: Value,
+    window: Sequence[WindowDimension],
 ) -> Value | None:
     """Fold by a known operation; None for another one."""
     name = combiner(instruction.to_apply)
