@@ -71,6 +71,7 @@ _MODULES: dict[str, str] = {
         "permute_dims reshape squeeze stack transpose"
     ),
     "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
+    "hlo.export.nodes": "to_hlo",
     "io.npy": "load save",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",

@@ -218,6 +218,7 @@ from .functions.reducers import prod as prod
 from .functions.reducers import std as std
 from .functions.reducers import sum as sum
 from .functions.reducers import var as var
+from .hlo.export.nodes import to_hlo as to_hlo
 from .index.broadcast import broadcast_shapes as broadcast_shapes
 from .io.npy import load as load
 from .io.npy import save as save
