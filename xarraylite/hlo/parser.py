@@ -222,7 +222,15 @@ class _Parser(BodyReader):
         scan = self.scan
         if not scan.take("("):
             return None, 0
-        scan.group()
+        first = True
+        while not scan.take(")"):
+            if not first:
+                scan.expect(",", "or ')'")
+            scan.name("the name of a parameter")
+            scan.expect(":", "behind the name of a parameter")
+            if scan.shape() is None:
+                scan.fail_found("the shape of a parameter")
+            first = False
         scan.expect("->", "before the shape of the result")
         at = scan.skip()
         result = scan.shape()
