@@ -24,6 +24,7 @@ from .order import computations_below
 from .quoting import NAME, SKIP, without_comments
 from .sharding import spread_sharding
 from .undefined import guess_operand_shape, wrap_operation
+from .values import OpMetadata
 
 __all__ = ["BodyReader"]
 
@@ -150,7 +151,9 @@ class BodyReader(AttributeReader):
         if shape.is_tuple and "sharding" in attributes:
             attributes["sharding"] = spread_sharding(attributes["sharding"], shape)
         if opcode.startswith("async-"):
-            called = self.asynchronous(opcode, wrapped, shape, operands, attributes, called)
+            called = self.asynchronous(
+                opcode, wrapped, shape, operands, attributes, called, extra.get("metadata")
+            )
         made = HloInstruction(
             name,
             opcode,
@@ -350,13 +353,16 @@ class BodyReader(AttributeReader):
         operands: tuple[HloInstruction, ...],
         attributes: dict[str, Any],
         called: Called,
+        metadata: OpMetadata | None,
     ) -> Called:
         """The computation that an asynchronous operation runs; made where text only names it."""
         if opcode == "async-start":
             if not (shape.is_tuple and len(shape.tuple_shapes) > 1):
                 self.scan.fail(f"async-start gives ((operands), result, ...), not {shape}")
             if wrapped:
-                made = wrap_operation(wrapped, shape.tuple_shapes[1], operands, attributes, called)
+                made = wrap_operation(
+                    wrapped, shape.tuple_shapes[1], operands, attributes, called, metadata
+                )
                 self.adopt(made)
                 called = (made,)
             thread = attributes.get("async_execution_thread")

@@ -41,7 +41,7 @@ class Kind(NamedTuple):
 def read_int(text: str) -> int:
     """Read an integer of 64 bits."""
     match = _INT.fullmatch(text)
-    if match is None or not -(2**63) <= int(match[1]) < 2**64:
+    if match is None or not -(2**63) <= int(match[1]) < 2**63:
         raise ValueError("expected an integer")
     return int(match[1])
 
@@ -119,6 +119,18 @@ def read_word(text: str) -> str:
     return match[1]
 
 
+def _one_of(*words: str) -> Kind:
+    """The kind of a word that is one of these."""
+
+    def read(text: str) -> str:
+        word = text.strip()
+        if word not in words:
+            raise ValueError(f"expected one of {' '.join(words)}, found {word[:30]!r}")
+        return word
+
+    return Kind(read, str)
+
+
 def read_string(text: str) -> str:
     """Read a string between quotes."""
     stripped = text.strip()
@@ -156,6 +168,12 @@ def _print_words(value: Iterable[str]) -> str:
 
 
 KINDS: Final[dict[str, Kind]] = {
+    "direction": _one_of("EQ", "NE", "GE", "GT", "LE", "LT"),
+    "order": _one_of("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+    "distribution": _one_of("rng_uniform", "rng_normal"),
+    "transform": _one_of("FFT", "IFFT", "RFFT", "IRFFT"),
+    "fusion": _one_of("kLoop", "kInput", "kOutput", "kCustom"),
+    "transposition": _one_of("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT", "TRANSPOSE_INVALID"),
     "bool": Kind(_read_bool, _print_bool),
     "bools": Kind(_read_bools, _print_bools),
     "dictionary": Kind(read_dictionary, print_dictionary),

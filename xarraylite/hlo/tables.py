@@ -111,6 +111,7 @@ _STRING_ROW = re.compile(rf"{SKIP}[0-9]+{SKIP}({STRING})", re.DOTALL)
 _NUMBERS_ROW = re.compile(rf"{SKIP}[0-9]+{SKIP}\{{([^{{}}]*)\}}")
 _NUMBER = re.compile(r"([a-z_]+)=(-?[0-9]{1,10})")
 _PLACE = ("file_name_id", "function_name_id", "line", "end_line", "column", "end_column")
+_LOST = StackFrame("", "", 0, 0, 0, 0, -1)  # a frame whose caller is not there is dropped
 _FRAME = ("file_location_id", "parent_frame_id")
 
 
@@ -130,9 +131,13 @@ def read_tables(scan: Scanner) -> tuple[StackFrame, ...]:
     _heading(scan, "StackFrames")
     frames = []
     for place_id, parent in _numbers(scan, _FRAME):
-        file_id, function_id, *extent = _row(places, place_id) or (0,) * 6
-        name, function = _row(files, file_id) or "", _row(functions, function_id) or ""
-        frames.append(StackFrame._make((name, function, *extent, parent - 1)))
+        place = _row(places, place_id)
+        name = _row(files, place[0]) if place else None
+        function = _row(functions, place[1]) if place else None
+        if place is None or name is None or function is None:
+            frames.append(_LOST)
+        else:
+            frames.append(StackFrame._make((name, function, *place[2:], parent - 1)))
     return tuple(frames)
 
 
