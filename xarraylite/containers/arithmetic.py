@@ -10,7 +10,7 @@ from ..ops.op import Op
 from . import tracing
 from .expression import XExpression, again
 from .learning import key_of
-from .operands import NUMBERS, as_item, ends, is_operand
+from .operands import NUMBERS, OneValue, as_item, ends, is_operand
 
 _new = object.__new__
 
@@ -39,6 +39,8 @@ def binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
             if tracing.running:
                 raise KeyError
         except (KeyError, AttributeError):
+            if isinstance(other, OneValue):
+                return forward(self, other.value)
             if not is_operand(other):
                 return NotImplemented
             return again((op, key_of(other)), op, self, other)
@@ -63,6 +65,8 @@ def binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
             if tracing.running:
                 raise KeyError
         except (KeyError, AttributeError):
+            if isinstance(other, OneValue):
+                return reflected(self, other.value)
             if not is_operand(other):
                 return NotImplemented
             return again((op, self._kind) if lazy else (back, other.__class__), op, other, self)

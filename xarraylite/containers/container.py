@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Self, overload
@@ -26,9 +27,9 @@ from ..shape import transform as steps
 from ..shape.index import Selection, parse_index
 from ..storage.arrays import read
 from ..storage.arrays import write as write_elements
-from ..storage.buffer import Buffer
+from ..storage.buffer import ALONE, Buffer
 from ..storage.reading import Reading
-from . import direct, elements, products
+from . import direct, elements, products, tracing
 from .arithmetic import binary, unary
 from .assign import check_update, check_writable, converted, node_of, write
 from .convert import LayoutLike, is_quick, store
@@ -38,12 +39,18 @@ from .inplace import InPlace
 from .labelled import XLabelled
 from .labelled_write import assign_labelled
 from .learning import key_of
-from .operands import NUMBERS, as_node
+from .operands import as_node
 from .readers import HELD_ASSIGN, HELD_SETITEM, protect
 from .representation import container_repr
+from .scalar import XScalar, scalar_of
 from .tracing import reading_of
 
 DType = np.dtype[Any]
+
+_new = object.__new__
+_count = sys.getrefcount
+
+_NumpyArray = np.ndarray
 
 
 class XContainer(XExpression, InPlace, binary=binary, unary=unary):
@@ -333,10 +340,25 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
     def __getitem__(self, key: str) -> XLabelled: ...
 
     @overload
-    def __getitem__(self, key: Any) -> XExpression: ...
+    def __getitem__(self, key: Any) -> Any: ...
 
-    def __getitem__(self, key: Any) -> XExpression | XLabelled:
-        """Return a view of the elements that ``key`` selects; see `XExpression`."""
+    def __getitem__(self, key: Any) -> Any:
+        """Return a view of the elements that ``key`` selects, or the value of one element.
+
+        As in NumPy, an integer for every dimension gives a value (`XScalar`), to which later
+        writes do nothing; with ``...`` among them it gives a view of rank 0.  See `XExpression`
+        for the rest.
+        """
+        cls = key.__class__
+        if cls is int or (cls is tuple and key and key[-1].__class__ is int):
+            try:
+                one = self._array[key]
+            except (AttributeError, IndexError):
+                one = elements.one(self, key)
+            if one.__class__ is not _NumpyArray and not tracing.running:
+                value = _new(XScalar)
+                value._value = one
+                return value
         found: XExpression | None = elements.part(self, key)
         return super().__getitem__(key) if found is None else found
 
@@ -365,6 +387,18 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
             return self._over(node.map)
         return XExpression(node)
 
+    def _one(self) -> Any:
+        """Return the only element of a view as a value; while a function is traced, the view."""
+        if tracing.running:
+            return self
+        return scalar_of(read(self._buffer, self._dtype, self._map)[()])
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the values of a vector, read when they are reached, or the rows of others."""
+        if len(self._shape) != 1 or self._kind is NODE or tracing.running:
+            return super().__iter__()
+        return map(scalar_of, elements.array_of(self))
+
     # --- assignment ---------------------------------------------------------------------------
 
     def __setitem__(self, key: Any, value: object) -> None:
@@ -377,8 +411,21 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         ReadOnlyError, OverlapError
             If the memory cannot be written.
         """
-        if value.__class__ in NUMBERS and elements.stored(self, key, value):
-            return
+        number = value._value if value.__class__ is XScalar else value
+        if number.__class__ in self._kind.stored:
+            if key.__class__ is int or key.__class__ is tuple:
+                # As `elements.stored` does, in the fewest steps.
+                buffer = self._buffer
+                try:
+                    if not buffer.special and _count(buffer._reading) == ALONE:
+                        self._array[key] = number
+                        return
+                except (AttributeError, *elements.REFUSED):
+                    pass
+            if elements.stored(self, key, number):
+                return
+        if number is not value:
+            value = value.value  # type: ignore[attr-defined]
         held = sys.getrefcount(value) > HELD_SETITEM
         if value.__class__ is XExpression:
             to = self if key is Ellipsis else elements.part(self, key)

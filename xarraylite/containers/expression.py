@@ -33,7 +33,18 @@ from .gathers import gather, is_index_array
 from .labelled import XLabelled
 from .learning import key_of, learn
 from .namespace import namespace
-from .operands import NUMBERS, HasNode, Lifted, as_item, as_node, as_operand, ends, is_operand
+from .operands import (
+    NUMBERS,
+    HasNode,
+    Lifted,
+    OneValue,
+    as_item,
+    as_node,
+    as_operand,
+    ends,
+    is_operand,
+    plain,
+)
 from .operators import Operators, unpicklable
 from .ufuncs import ufunc_table
 
@@ -46,6 +57,8 @@ def apply(op: Op, *operands: object) -> XExpression:
         if isinstance(operand, Lifted):
             lifted: XExpression = operand.lift(op, operands)
             return lifted
+        if isinstance(operand, OneValue):
+            return apply(op, *[plain(x) for x in operands])
     if len(operands) == 1:
         (operand,) = operands
         return written((op,), op, operand)
@@ -138,6 +151,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
                 if shape != other._shape:
                     shape = ends(shape, other._shape)
         except (KeyError, AttributeError):
+            if isinstance(other, OneValue):
+                return forward(self, other.value)
             if not is_operand(other):
                 return NotImplemented
             return again((op, key_of(other)), op, self, other)
@@ -150,6 +165,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
             kind, low, high = self._kind.table[back, other.__class__]
             operands = (as_item(other, low, high), *self._operands)
         except KeyError:
+            if isinstance(other, OneValue):
+                return reflected(self, other.value)
             if not is_operand(other):
                 return NotImplemented
             return written((back, other.__class__), op, other, self)
@@ -309,6 +326,10 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def _view(self, step: steps.Transform) -> XExpression:
         return XExpression(build.view(self.node, step))
 
+    def _one(self) -> Any:
+        """Return the only element: lazy, as an expression keeps the values it means."""
+        return self
+
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
         return XExpression(build.reshape(self.node, shape))
 
@@ -316,9 +337,9 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def __getitem__(self, key: str) -> XLabelled: ...
 
     @overload
-    def __getitem__(self, key: Any) -> XExpression: ...
+    def __getitem__(self, key: Any) -> Any: ...
 
-    def __getitem__(self, key: Any) -> XExpression | XLabelled:
+    def __getitem__(self, key: Any) -> Any:
         """Return the elements that ``key`` selects, lazily; a text gives dimensions labels.
 
         Raises
@@ -333,7 +354,7 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
-            return viewed
+            return viewed._one() if selection.element else viewed
         return XExpression(gather(viewed.node, selection))
 
     def __setitem__(self, key: Any, value: object) -> None:
@@ -349,9 +370,15 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
             raise TypeError("len() of an array of rank 0")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[XExpression]:
-        """Yield the sub-arrays along the first dimension."""
-        return (self[i] for i in range(len(self)))
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the sub-arrays along the first dimension: values, or views of the evaluated rows.
+
+        The expression is evaluated once; while a function is traced, each part is lazy.
+        """
+        if isinstance(self, self._container) or tracing.running:
+            return (self[i] for i in range(len(self)))
+        len(self)
+        return iter(self._container(self))
 
     # --- values -------------------------------------------------------------------------------
 

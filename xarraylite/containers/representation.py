@@ -12,10 +12,15 @@ from ..dtypes.names import dtype_name
 _OBVIOUS = frozenset({"float64", "int64", "bool", "complex128"})
 
 
+def shows_dtype(dtype: np.dtype[Any]) -> bool:
+    """Tell whether the values do not show their dtype."""
+    return dtype_name(dtype) not in _OBVIOUS
+
+
 def container_repr(kind: str, values: np.ndarray[tuple[int, ...], np.dtype[Any]]) -> str:
     """Return ``Kind(values, dtype=…)``, or the shape where there are no values."""
     name = dtype_name(values.dtype)
-    suffix = "" if name in _OBVIOUS and values.size else f", dtype={name}"
+    suffix = f", dtype={name}" if shows_dtype(values.dtype) or not values.size else ""
     if values.size == 0 and values.shape != (0,):
         suffix = f", shape={values.shape}{suffix}"
     prefix = f"{kind}("
