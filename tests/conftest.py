@@ -85,3 +85,10 @@ def _settings_are_restored() -> Iterator[None]:
     yield
     for name, value in before.items():
         setattr(settings, name, value)
+
+
+@pytest.fixture
+def compiled(engine: str) -> None:
+    """Skip where this run evaluates with NumPy: what is tested would not be used."""
+    if engine == "reference":
+        pytest.skip("about the compiled engine")

@@ -38,7 +38,7 @@ from ..operands import tracing
 from ..operands.convert import LayoutLike, is_quick, store
 from ..operands.gathers import gather, index_leaf, is_index_array
 from ..operands.learning import key_of
-from ..operands.nodes import as_node
+from ..operands.nodes import as_node, plain
 from ..operands.representation import container_repr
 from ..operands.tracing import reading_of
 from ..ops.op import Op
@@ -414,7 +414,9 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
             If the memory cannot be written.
         """
         number = value._value if value.__class__ is XScalar else value
-        if number.__class__ in self._kind.stored:
+        if number.__class__ not in self._kind.stored:
+            number = elements.fitting(self._kind, number)
+        if number is not None:
             if key.__class__ is int or key.__class__ is tuple:
                 # As `elements.stored` does, in the fewest steps.
                 buffer = self._buffer
@@ -426,14 +428,12 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
                     pass
             if elements.stored(self, key, number):
                 return
-        if number is not value:
-            value = value.value  # type: ignore[attr-defined]
         held = sys.getrefcount(value) > HELD_SETITEM
         if value.__class__ is XExpression:
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held):
                 return
-        self._store(key, value, held, False)
+        self._store(key, plain(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if key is Ellipsis:

@@ -5,44 +5,30 @@ the array later does not change them, so swaps, accumulators and histories keep 
 value never changes, hashes as the equal Python number does, and is an array of rank 0 to whoever
 asks for the standard's interface.
 
-Between values and Python numbers operators compute at once, with the dtypes and the bits that
-expressions have.  Four ways lead there, each tried before the next:
-
-1. float64, int64 and bool by Python's own numbers, which are the same where nothing overflows;
-2. NumPy's function for operand types that way 3 has met, where its dtype and bits are ours;
-3. the reference of the op table, for operations that have the same bits on both engines;
-4. the engine, for those that have not (powers, for example).
-
-Together with an array or an expression a value is a constant of its dtype (NumPy's scalars are
-"strong" in the same sense), so the result is lazy.
+Between values and Python numbers operators compute at once (`scalar_arithmetic`).  Together with
+an array or an expression a value is a constant of its dtype (NumPy's scalars are "strong" in the
+same sense), so the result is lazy.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from ..dtypes.names import as_dtype, dtype_name, kind
-from ..ir import build
-from ..ir.node import Elementwise, Node
 from ..operands.namespace import namespace
-from ..operands.nodes import OneValue, is_number, is_operand
+from ..operands.nodes import OneValue, is_number
 from ..operands.operators import Operators
 from ..operands.representation import shows_dtype
 from ..operands.ufuncs import ufunc_table
-from ..ops.op import Op
 from ..runtime import reference
 from .expression import XExpression, apply
+from .scalar_arithmetic import binary, compute, unary
 
 _new = object.__new__
 
-#: Operand types an operation has met, at most: they are few unless somebody makes types.
-_KEPT = 256
-
-Way = Callable[..., Any]
+_COMPLEX = frozenset((np.complex128, np.complex64))
 
 
 def scalar_of(value: object) -> XScalar:
@@ -52,238 +38,7 @@ def scalar_of(value: object) -> XScalar:
     return made
 
 
-# --- the ways -------------------------------------------------------------------------------------
-
-
-#: Operations that Python's numbers do as expressions do, where nothing overflows.
-_PYTHON: dict[str, Way] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "negative": operator.neg,
-    "positive": operator.pos,
-    "abs": operator.abs,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-    "equal": operator.eq,
-    "not_equal": operator.ne,
-}
-
-_COMPARING = frozenset(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"))
-
-#: Python's methods of float64.
-_METHODS = {
-    "add": ("__add__", "__radd__"),
-    "subtract": ("__sub__", "__rsub__"),
-    "multiply": ("__mul__", "__rmul__"),
-    "divide": ("__truediv__", "__rtruediv__"),
-    "less": ("__lt__", "__gt__"),
-    "less_equal": ("__le__", "__ge__"),
-    "greater": ("__gt__", "__lt__"),
-    "greater_equal": ("__ge__", "__le__"),
-    "equal": ("__eq__", "__eq__"),
-    "not_equal": ("__ne__", "__ne__"),
-}
-
-#: The classes of float64, int64 and bool values: NumPy's, and Python's that stand for them.
-_REAL = (np.float64, float)
-_WHOLE = (np.int64, int)
-_IS_REAL = frozenset(_REAL)
-
-#: Up to here an int is a float32, and a float64 rounds to a finite one.
-_SINGLE_INT, _SINGLE_MOST = 1 << 24, float(np.finfo(np.float32).max)
-
-
-def _of_integers(function: Way, dtype: Any, make: Any) -> Way:
-    """Return a function of integers, which refuses what would wrap."""
-    low, high = map(int, (np.iinfo(dtype).min, np.iinfo(dtype).max))
-
-    def checked(*operands: object) -> Any:
-        plain = [int(x) for x in operands]  # type: ignore[call-overload]
-        result = function(*plain)
-        if result.__class__ is bool:
-            made = result
-        elif low <= result <= high:
-            made = make(result)
-        else:
-            raise OverflowError
-        for number in plain:  # a Python int may be none of the dtype
-            if not low <= number <= high:
-                raise OverflowError
-        return made
-
-    return checked
-
-
-def _of_singles(function: Way) -> Way:
-    """Return a function of float32, computed in float64.
-
-    Rounding twice is rounding once there: 53 bits are more than twice 24 and two.
-    """
-
-    def checked(*operands: Any) -> Any:
-        plain = []
-        for x in operands:
-            if x.__class__ is int and not -_SINGLE_INT <= x <= _SINGLE_INT:
-                raise OverflowError
-            if x.__class__ is float:
-                if not -_SINGLE_MOST <= x <= _SINGLE_MOST:
-                    raise OverflowError
-                x = np.float32(x)  # noqa: PLW2901
-            plain.append(float(x))
-        result = function(*plain)
-        if result.__class__ is bool:
-            return result
-        if -_SINGLE_MOST <= result <= _SINGLE_MOST:
-            return np.float32(result)
-        raise OverflowError
-
-    return checked
-
-
-def _of_reals(function: Way) -> Way:
-    """Return a function of float64."""
-    return lambda *operands: function(*map(float, operands))
-
-
-def _python_ways(op: Op) -> dict[tuple[type, ...], Way]:
-    """Return an operation's first ways, by the types of its operands."""
-    function = _PYTHON.get(op.name)
-    if function is None:
-        return {}
-    # Python compares a float with an int exactly, NumPy converts the int.
-    mixed = () if op.name in _COMPARING else (int,)
-    ways = dict.fromkeys(_alike(op, _REAL, mixed), _of_reals(function))
-    ways |= dict.fromkeys(_alike(op, (np.float32,), (float, *mixed)), _of_singles(function))
-    if op.name != "divide":
-        ways |= dict.fromkeys(_alike(op, _WHOLE), _of_integers(function, np.int64, int))
-        for char in "bhiBHIQ":
-            one: Any = np.dtype(char).type
-            ways |= dict.fromkeys(_alike(op, (one,), (int,)), _of_integers(function, one, one))
-    return ways
-
-
-def _alike(op: Op, own: tuple[type, ...], weak: tuple[type, ...] = ()) -> list[tuple[type, ...]]:
-    """Return the types of operands of one dtype, or with one Python number among them."""
-    if op.arity == 1:
-        return [(one,) for one in own]
-    return [
-        *[(one, other) for one in own for other in (*own, *weak)],
-        *[(one, other) for one in weak for other in own],
-    ]
-
-
-def _by_numpy(op: Op) -> Way:
-    def compute(*operands: object) -> Any:
-        with np.errstate(all="ignore"):
-            return op.numpy(*operands)
-
-    return compute
-
-
-def _computed(op: Op, operands: tuple[Any, ...], ways: dict[tuple[type, ...], Way]) -> Any:
-    """Return an operation on NumPy's scalars and Python's numbers by the third or fourth way."""
-    node = build.elementwise(op, *[_part(x) for x in operands])
-    if not _is_exact(node):
-        return XExpression(node).numpy()[()]
-    with np.errstate(all="ignore"):
-        result = _folded(node)[()]
-        plain = all([not isinstance(x, np.generic) or x.dtype.isbuiltin == 1 for x in operands])
-        if plain and op.scalars is None and len(ways) < _KEPT:
-            again = op.numpy(*operands)
-            if type(again) is type(result) and result.dtype.isbuiltin == 1:
-                ways[tuple([x.__class__ for x in operands])] = _by_numpy(op)
-    return result
-
-
-def _part(operand: Any) -> Any:
-    if isinstance(operand, np.generic):
-        return build.scalar(operand, as_dtype(operand.dtype))
-    return operand
-
-
-def _is_exact(node: Elementwise) -> bool:
-    """Tell whether NumPy has the bits of every engine."""
-    return all([kind(arg.dtype) in node.op.exact for arg in node.args])
-
-
-def _folded(node: Node) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
-    """Return the values of a few operations on constants, by the reference."""
-    return reference.value(node, [_folded(arg) for arg in node.args])
-
-
-def compute(op: Op, operands: tuple[Any, ...], ways: dict[tuple[type, ...], Way]) -> XScalar:
-    """Return an operation on values and numbers."""
-    plain = tuple([x.value if isinstance(x, OneValue) else x for x in operands])
-    return scalar_of(_computed(op, plain, ways))
-
-
-_FAILS = (KeyError, ZeroDivisionError, OverflowError, TypeError)
-
-
-def _binary(op: Op) -> tuple[Way, Way]:
-    """Return an operator's method and its reflected method."""
-    ways = _python_ways(op)
-    # float64 is the usual case and has the fewest steps.
-    real, back = [getattr(float, name) for name in _METHODS.get(op.name, ("__add__", "__add__"))]
-    mixed = () if op.name in _COMPARING else (int,)
-    takes = frozenset((*_REAL, *mixed)) if op.name in _METHODS else frozenset()
-
-    def slowly(one: Any, other: Any, asked: Any) -> Any:
-        if is_number(asked):
-            return compute(op, (one, other), ways)
-        if isinstance(asked, XExpression) or not is_operand(asked):
-            return NotImplemented
-        return apply(op, one, other)
-
-    def forward(self: XScalar, other: Any) -> Any:
-        mine = self._value
-        theirs = other._value if other.__class__ is XScalar else other
-        try:
-            if theirs.__class__ in takes and mine.__class__ in _IS_REAL:
-                result = real(mine, theirs)
-            else:
-                result = ways[mine.__class__, theirs.__class__](mine, theirs)
-        except _FAILS:
-            return slowly(self, other, other)
-        made = _new(XScalar)
-        made._value = result
-        return made
-
-    def reflected(self: XScalar, other: Any) -> Any:
-        mine = self._value
-        try:
-            if other.__class__ in takes and mine.__class__ in _IS_REAL:
-                result = back(mine, other)
-            else:
-                result = ways[other.__class__, mine.__class__](other, mine)
-        except _FAILS:
-            return slowly(other, self, other)
-        made = _new(XScalar)
-        made._value = result
-        return made
-
-    return forward, reflected
-
-
-def _unary(op: Op) -> Way:
-    """Return an operator's method."""
-    ways = _python_ways(op)
-
-    def method(self: XScalar) -> XScalar:
-        mine = self._value
-        try:
-            return scalar_of(ways[(mine.__class__,)](mine))
-        except _FAILS:
-            return compute(op, (self,), ways)
-
-    return method
-
-
-class XScalar(OneValue, Operators, binary=_binary, unary=_unary):
+class XScalar(OneValue, Operators, binary=binary, unary=unary):
     """One element of an array as a value: what a full integer index returns.
 
     Parameters
@@ -391,9 +146,9 @@ class XScalar(OneValue, Operators, binary=_binary, unary=_unary):
         return self
 
     @property
-    def mT(self) -> NoReturn:
+    def mT(self) -> Any:
         """Refused: there are no two dimensions to exchange."""
-        return self._array().mT  # type: ignore[no-any-return]
+        return self._array().mT
 
     def _array(self) -> Any:
         """Return the value in a container of its own."""
@@ -414,10 +169,10 @@ class XScalar(OneValue, Operators, binary=_binary, unary=_unary):
         op = ufunc_table().get(ufunc)
         if op is not None and method == "__call__" and not kwargs:
             if all([is_number(x) for x in inputs]):
-                return compute(op, inputs, {})
+                return compute(XScalar, op, inputs, {})
             return apply(op, *inputs)
-        arrays = [self._array() if x is self else x for x in inputs]
-        return arrays[0].__array_ufunc__(ufunc, method, *arrays, **kwargs)
+        arrays = [x._array() if isinstance(x, XScalar) else x for x in inputs]
+        return self._array().__array_ufunc__(ufunc, method, *arrays, **kwargs)
 
     def __dlpack__(self, **options: Any) -> Any:
         """Export a copy of the value for DLPack consumers."""
@@ -446,12 +201,20 @@ class XScalar(OneValue, Operators, binary=_binary, unary=_unary):
         return self.value.item()
 
     def __float__(self) -> float:
-        """Return a real value as a float."""
-        return float(self._value)
+        """Return a real value as a float.
+
+        Raises
+        ------
+        TypeError
+            For a complex one, of which NumPy would take the real part.
+        """
+        value = self._value
+        return float(value if value.__class__ not in _COMPLEX else value.item())
 
     def __int__(self) -> int:
-        """Return a real value as an int."""
-        return int(self._value)
+        """Return a real value as an int; as `float`."""
+        value = self._value
+        return int(value if value.__class__ not in _COMPLEX else value.item())
 
     def __bool__(self) -> bool:
         """Return whether the value is not zero."""
@@ -473,7 +236,7 @@ class XScalar(OneValue, Operators, binary=_binary, unary=_unary):
             raise TypeError(f"{dtype_name(self.dtype)}[] is not an integer of rank 0")
         return int(self._value)
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         """Return the hash of the equal Python number."""
         return hash(self._value)
 

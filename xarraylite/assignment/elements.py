@@ -40,7 +40,7 @@ def part(of: Any, key: Any) -> Any:
     if key.__class__ is not tuple:
         key = (key,)
     count = len(key)
-    if count > len(shape):
+    if count > len(shape) or not count:
         return None
     own: tuple[int, ...] = ()
     paces: tuple[int, ...] = ()
@@ -118,6 +118,22 @@ def one(of: Any, key: Any) -> Any:
         return array_of(of)[key]
     except (IndexError, LayoutError):
         return _NOTHING
+
+
+#: Up to here Python floats, and ints, are numbers of a shorter float once rounded.
+_MOST = {"f": (float(np.finfo(np.float32).max), 1 << 24), "e": (65504.0, 1 << 11)}
+
+
+def fitting(kind: Any, value: Any) -> Any:
+    """Return a Python number as one that memory of a kind stores; None for anything else."""
+    limits = _MOST.get(kind.dtype.char)
+    if limits is None or not kind.stored:
+        return None
+    if value.__class__ is float or value.__class__ is int:
+        most = limits[value.__class__ is int]
+        if -most <= value <= most:
+            return kind.dtype.type(value)
+    return None
 
 
 def stored(to: Any, key: Any, value: Any) -> bool:

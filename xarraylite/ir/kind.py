@@ -44,7 +44,8 @@ _LIMIT = 4096
 
 _NONE: frozenset[type] = frozenset()
 _STORED: dict[str, frozenset[type]] = {
-    "d": frozenset((float, int, np.float64)),
+    "d": frozenset((float, int)),
+    "D": frozenset((complex, float, int)),
     **dict.fromkeys("bhilqBHILQ", frozenset((int,))),
     "?": frozenset((bool,)),
 }

@@ -318,7 +318,8 @@ class XJagged(XJaggedExpression, InPlace):
 
     @property
     def _flat(self) -> XExpression:
-        return self._array[...]
+        whole: XExpression = self._array[...]
+        return whole
 
     def _part(self, shape: JaggedShape, low: int, high: int) -> XJagged:
         rows = self._run(shape, low, high)
@@ -371,11 +372,15 @@ class XJagged(XJaggedExpression, InPlace):
         if isinstance(key, str):
             assign_jagged(self, key, value, held, noalias)
             return
+        rest: Any = Ellipsis
+        if isinstance(key, tuple) and len(key) > 1:  # an integer, and indices of what it gives
+            self._integer(key[0], key)
+            key, rest = key[0], key[1:] if len(key) > 2 else key[1]
         part = self if key is Ellipsis else self[key]
-        if isinstance(part, XJagged):
+        if isinstance(part, XJagged) and rest is Ellipsis:
             part._write(value, held, noalias)
         else:
-            part._store(Ellipsis, value, held, noalias)
+            part._store(rest, value, held, noalias)
 
     def _write(self, value: object, held: bool, noalias: bool) -> None:
         if isinstance(value, list | tuple):

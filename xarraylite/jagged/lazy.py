@@ -284,7 +284,8 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
         return XJaggedExpression(self._run(shape, low, high).node, shape)
 
     def _run(self, shape: JaggedShape, low: int, high: int) -> XExpression:
-        return self._elements[low:high]._reshaped(rows_of(shape).shape)
+        elements: XExpression = self._elements[low:high]
+        return elements._reshaped(rows_of(shape).shape)
 
     def slice(self, *box: Any) -> Any:
         """Return a sub-array of the same rank, by offsets; see `JaggedShape.slice`.
