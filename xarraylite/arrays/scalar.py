@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 
 from ..dtypes.names import as_dtype, dtype_name, kind
-from ..operands.namespace import namespace
 from ..operands.nodes import OneValue, is_number
 from ..operands.operators import Operators
-from ..operands.representation import shows_dtype
+from ..operands.representation import html, shows_dtype
 from ..operands.ufuncs import ufunc_table
 from ..runtime import reference
 from .expression import XExpression, apply
+from .face import Face
 from .scalar_arithmetic import binary, compute, unary
 
 _new = object.__new__
 
-_COMPLEX = frozenset((np.complex128, np.complex64))
+_COMPLEX: frozenset[Any] = frozenset((np.complex128, np.complex64))
 
 
 def scalar_of(value: object) -> XScalar:
@@ -38,7 +38,7 @@ def scalar_of(value: object) -> XScalar:
     return made
 
 
-class XScalar(OneValue, Operators, binary=binary, unary=unary):
+class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
     """One element of an array as a value: what a full integer index returns.
 
     Parameters
@@ -100,47 +100,6 @@ class XScalar(OneValue, Operators, binary=binary, unary=unary):
         return 0
 
     @property
-    def size(self) -> int:
-        """Number of elements: 1."""
-        return 1
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of the value."""
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the value."""
-        return self.dtype.itemsize
-
-    @property
-    def device(self) -> str:
-        """Where the value is: always ``"cpu"``."""
-        return "cpu"
-
-    def to_device(self, device: str, /, *, stream: None = None) -> XScalar:
-        """Return the value itself; there is only the CPU.
-
-        Raises
-        ------
-        ValueError
-            For any other device.
-        """
-        self._array().to_device(device, stream=stream)
-        return self
-
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """Return the array API namespace: this package.
-
-        Raises
-        ------
-        ValueError
-            For an unknown version of the standard.
-        """
-        return namespace(api_version)
-
-    @property
     def T(self) -> XScalar:
         """The value itself: there are no dimensions to reverse."""
         return self
@@ -149,6 +108,16 @@ class XScalar(OneValue, Operators, binary=binary, unary=unary):
     def mT(self) -> Any:
         """Refused: there are no two dimensions to exchange."""
         return self._array().mT
+
+    def _values(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+        return np.asarray(self.value)
+
+    def _one(self) -> XScalar:
+        return self
+
+    def summary(self) -> str:
+        """Return kind and dtype, as error messages show them."""
+        return f"XScalar {dtype_name(self.dtype)}[]"
 
     def _array(self) -> Any:
         """Return the value in a container of its own."""
@@ -178,10 +147,6 @@ class XScalar(OneValue, Operators, binary=binary, unary=unary):
         """Export a copy of the value for DLPack consumers."""
         return self._array().__dlpack__(**options)
 
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """Return DLPack's name of the CPU."""
-        return (1, 0)
-
     def __getitem__(self, key: Any) -> Any:
         """Return the value itself under ``[()]``, and arrays of it for ``...`` and ``newaxis``."""
         return self if key == () and type(key) is tuple else self._array()[key]
@@ -192,13 +157,9 @@ class XScalar(OneValue, Operators, binary=binary, unary=unary):
 
     # --- Python's numbers ------------------------------------------------------------------------
 
-    def item(self) -> Any:
+    def item(self, *index: Any) -> Any:
         """Return the value as a Python number."""
-        return self.value.item()
-
-    def tolist(self) -> Any:
-        """Return the value as a Python number."""
-        return self.value.item()
+        return self.value.item(*index)
 
     def __float__(self) -> float:
         """Return a real value as a float.
@@ -209,12 +170,12 @@ class XScalar(OneValue, Operators, binary=binary, unary=unary):
             For a complex one, of which NumPy would take the real part.
         """
         value = self._value
-        return float(value if value.__class__ not in _COMPLEX else value.item())
+        return float(value.item() if value.__class__ in _COMPLEX else value)
 
     def __int__(self) -> int:
         """Return a real value as an int; as `float`."""
         value = self._value
-        return int(value if value.__class__ not in _COMPLEX else value.item())
+        return int(value.item() if value.__class__ in _COMPLEX else value)
 
     def __bool__(self) -> bool:
         """Return whether the value is not zero."""
@@ -248,17 +209,16 @@ class XScalar(OneValue, Operators, binary=binary, unary=unary):
         with np.errstate(all="ignore"):
             return scalar_of(reference.convert(np.asarray(np.round(wide, digits)), self.dtype)[()])
 
-    def __format__(self, spec: str) -> str:
-        """Return the value formatted as NumPy's scalars and Python's numbers are."""
-        value = self.value
-        return format(value if value.dtype.isbuiltin == 1 or not spec else value.item(), spec)
-
     def __str__(self) -> str:
         return str(self.value)
 
     def __repr__(self) -> str:
         suffix = f", dtype={dtype_name(self.dtype)}" if shows_dtype(self.dtype) else ""
         return f"XScalar({str(self.value).strip('()')}{suffix})"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts and the value."""
+        return html(self._facts("XScalar"), str(self))
 
     def __copy__(self) -> XScalar:
         """Return the value itself: it never changes."""

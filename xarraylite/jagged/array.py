@@ -25,6 +25,7 @@ from ..ir.build import describe
 from ..ir.node import Leaf, Node
 from ..operands.convert import pinned_dtype
 from ..operands.nodes import as_node
+from ..operands.representation import html
 from ..ops.op import Op
 from ..shapes.base import ShapeBase
 from ..shapes.jagged import JaggedShape
@@ -346,9 +347,13 @@ class XJagged(XJaggedExpression, InPlace):
         """Pickle the elements and the shape."""
         return XJagged, (XArray(self.flat), self._shape)
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts and values."""
+        return html({"": "XJagged", "array": self.summary()}, str(self))
+
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
-        text = lists.text(self._values(), self._shape._space())
+        text = str(self)
         name = str(self.dtype)
         obvious = name in ("float64", "int64", "bool", "complex128") and self.size
         return f"XJagged({text}{'' if obvious else f', dtype={name}'})"

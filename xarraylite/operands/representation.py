@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,29 @@ def container_repr(kind: str, values: np.ndarray[tuple[int, ...], np.dtype[Any]]
     prefix = f"{kind}("
     text = np.array2string(values, separator=", ", prefix=prefix, suffix=f"{suffix})")
     return f"{prefix}{text}{suffix})"
+
+
+def formatted(value: Any, spec: str) -> str:
+    """Return a NumPy scalar formatted as NumPy and Python do; narrow ones as Python's numbers."""
+    return format(value.item() if spec and value.dtype.isbuiltin != 1 else value, spec)
+
+
+def html(facts: dict[str, str], text: str | None) -> str:
+    """Return what a notebook shows of an array.
+
+    Parameters
+    ----------
+    facts : dict
+        Facts by their names; one without a name is the title.
+    text : str or None
+        The values, if there are some.
+    """
+    shown = [
+        f"<b>{escape(fact)}</b>" if not name else f"{escape(name)} <code>{escape(fact)}</code>"
+        for name, fact in facts.items()
+    ]
+    values = "" if text is None else f"<pre>{escape(text)}</pre>"
+    return f"<div class='xarraylite'><div>{' · '.join(shown)}</div>{values}</div>"
 
 
 def class_of(node: Node) -> str:
