@@ -7,7 +7,6 @@ with `xl.eval`, or asked for a Python value.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, overload
 
@@ -30,26 +29,25 @@ from ..memory.snapshots import Reading
 from ..operands import tracing
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn
-from ..operands.namespace import namespace
 from ..operands.nodes import (
     NUMBERS,
     HasNode,
     Lifted,
+    OneValue,
     as_item,
     as_node,
     as_operand,
     ends,
     is_operand,
+    plain,
 )
 from ..operands.operators import Operators, unpicklable
-from ..operands.representation import class_of
+from ..operands.representation import class_of, html
 from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from ..ops.table import OPS
 from ..runtime import evaluate as engine
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
+from .face import Face, NumpyArray
 
 
 def apply(op: Op, *operands: object) -> XExpression:
@@ -58,6 +56,8 @@ def apply(op: Op, *operands: object) -> XExpression:
         if isinstance(operand, Lifted):
             lifted: XExpression = operand.lift(op, operands)
             return lifted
+        if isinstance(operand, OneValue):
+            return apply(op, *[plain(x) for x in operands])
     if len(operands) == 1:
         (operand,) = operands
         return written((op,), op, operand)
@@ -150,6 +150,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
                 if shape != other._shape:
                     shape = ends(shape, other._shape)
         except (KeyError, AttributeError):
+            if isinstance(other, OneValue):
+                return forward(self, other.value)
             if not is_operand(other):
                 return NotImplemented
             return again((op, key_of(other)), op, self, other)
@@ -162,6 +164,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
             kind, low, high = self._kind.table[back, other.__class__]
             operands = (as_item(other, low, high), *self._operands)
         except KeyError:
+            if isinstance(other, OneValue):
+                return reflected(self, other.value)
             if not is_operand(other):
                 return NotImplemented
             return written((back, other.__class__), op, other, self)
@@ -189,7 +193,7 @@ def _unary(op: Op) -> Callable[..., Any]:
     return method
 
 
-class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
+class XExpression(HasNode, Face, Operators, binary=_binary, unary=_unary):
     """A lazy array: a shape, a dtype, and how to compute the elements.
 
     Parameters
@@ -261,48 +265,6 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         kind = self._kind
         return self._node.dtype if kind is NODE else kind.dtype
 
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return math.prod(self.shape)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self.size * self.itemsize
-
-    @property
-    def device(self) -> str:
-        """Where the result will be: always ``"cpu"``."""
-        return "cpu"
-
-    def to_device(self, device: str, /, *, stream: None = None) -> XExpression:
-        """Return the expression itself; there is only the CPU.
-
-        Raises
-        ------
-        ValueError
-            For any other device.
-        """
-        if device != "cpu" or stream is not None:
-            raise ValueError(f"to_device: only 'cpu' without a stream, got {device!r}, {stream!r}")
-        return self
-
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """Return the array API namespace: this package.
-
-        Raises
-        ------
-        ValueError
-            For an unknown version of the standard.
-        """
-        return namespace(api_version)
-
     # --- views --------------------------------------------------------------------------------
 
     @property
@@ -321,6 +283,17 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def _view(self, step: steps.Transform) -> XExpression:
         return XExpression(build.view(self.node, step))
 
+    def _one(self) -> Any:
+        """Return the only element, computed."""
+        return self._container(self)._one()
+
+    def _values(self) -> NumpyArray:
+        return self.numpy()
+
+    def _element(self) -> Any:
+        """Return the only element: lazy, as an expression keeps the values it means."""
+        return self
+
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
         return XExpression(build.reshape(self.node, shape))
 
@@ -328,9 +301,9 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def __getitem__(self, key: str) -> XLabelled: ...
 
     @overload
-    def __getitem__(self, key: Any) -> XExpression: ...
+    def __getitem__(self, key: Any) -> Any: ...
 
-    def __getitem__(self, key: Any) -> XExpression | XLabelled:
+    def __getitem__(self, key: Any) -> Any:
         """Return the elements that ``key`` selects, lazily; a text gives dimensions labels.
 
         Raises
@@ -345,7 +318,7 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
-            return viewed
+            return viewed._element() if selection.element else viewed
         return XExpression(gather(viewed.node, selection))
 
     def __setitem__(self, key: Any, value: object) -> None:
@@ -361,9 +334,15 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
             raise TypeError("len() of an array of rank 0")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[XExpression]:
-        """Yield the sub-arrays along the first dimension."""
-        return (self[i] for i in range(len(self)))
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the sub-arrays along the first dimension: values, or views of the evaluated rows.
+
+        The expression is evaluated once; while a function is traced, each part is lazy.
+        """
+        if isinstance(self, self._container) or tracing.running:
+            return (self[i] for i in range(len(self)))
+        len(self)
+        return iter(self._container(self))
 
     # --- values -------------------------------------------------------------------------------
 
@@ -418,14 +397,16 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         """
         raise unpicklable(describe(self.node))
 
-    def item(self) -> Any:
-        """Return the only element as a Python scalar.
+    def item(self, *index: Any) -> Any:
+        """Return the only element, or the one at an index, as a Python number.
 
         Raises
         ------
         TypeError
-            If there is not exactly one element.
+            If no index is given and there is not exactly one element.
         """
+        if index:
+            return self._values().item(*index)
         if self.size != 1:
             raise TypeError(f"only arrays of one element have a Python value, not {self.shape}")
         return self.numpy().reshape(()).item()
@@ -457,10 +438,6 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
             raise TypeError(f"{describe(self.node)} is not an integer of rank 0")
         return int(self.item())
 
-    def tolist(self) -> Any:
-        """Return the values as nested lists of Python scalars."""
-        return self.numpy().tolist()
-
     def summary(self) -> str:
         """Return kind, dtype and shape, as error messages show them."""
         return describe(self.node)
@@ -468,6 +445,10 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def __repr__(self) -> str:
         """Describe the expression; never computes it."""
         return f"<{class_of(self.node)}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts, without computing the expression."""
+        return html(self._facts(f"{class_of(self.node)}, lazy"), None)
 
     # --- operators ----------------------------------------------------------------------------
 
@@ -483,9 +464,6 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
             return NotImplemented
         return self._container._filled(products.matmul(as_node(other, "matmul"), self.node))
 
-    def _rounded(self) -> XExpression:
-        return apply(OPS["round"], self)
-
     def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
         """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""
         wanted = as_dtype(dtype)
@@ -494,7 +472,3 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def __dlpack__(self, **options: Any) -> Any:
         """Export the values (a container's own memory, uncopied) for DLPack consumers."""
         return np.asarray(self).__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """Return DLPack's name of the CPU."""
-        return (1, 0)

@@ -87,13 +87,45 @@ class Lifted(Evaluates):
         raise NotImplementedError
 
 
+class OneValue:
+    """Base of array scalars: what they hold.
+
+    It is a NumPy scalar, or the Python number that stands for a float64, an int64 or a bool.
+    """
+
+    __slots__ = ("_value",)
+
+    _value: Any
+
+    @property
+    def value(self) -> np.generic[Any]:
+        """The NumPy scalar."""
+        value = self._value
+        known = _STANDING.get(value.__class__)
+        return value if known is None else known(value)  # type: ignore[no-any-return]
+
+
+_STANDING: dict[type, Any] = {float: np.float64, int: np.int64, bool: np.bool_}
+
 #: Classes of numbers whose kind is their class; their values are converted when they are met.
 NUMBERS = frozenset((bool, int, float, np.float64, np.float32, np.int64, np.int32, np.bool_))
 
 #: Subclasses of these (an IntEnum, say) count as their base.
 _PYTHON: tuple[type[Any], ...] = (bool, int, float, complex)
 
-_OPERANDS = (HasNode, bool, int, float, complex, np.ndarray, np.generic)
+_SCALARS = (bool, int, float, complex, np.generic, OneValue)
+
+_OPERANDS = (HasNode, np.ndarray, *_SCALARS)
+
+
+def is_number(value: object) -> bool:
+    """Tell whether ``value`` is one number: Python's, NumPy's or ours."""
+    return isinstance(value, _SCALARS)
+
+
+def plain(value: Any) -> Any:
+    """Return what an array scalar holds; anything else as it is."""
+    return value.value if isinstance(value, OneValue) else value
 
 
 def is_operand(value: object) -> bool:
@@ -117,6 +149,7 @@ def as_operand(value: object, operation: str) -> Operand:
         if is_masked(value):
             raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
         return borrow_array(value, operation)
+    value = plain(value)
     if isinstance(value, np.generic):
         return scalar(value, as_dtype(value.dtype))
     for kind in _PYTHON:
