@@ -38,6 +38,9 @@ RANKS: dict[str, int] = {
     "demo": 10,  # a user of all of the above
     "__main__": 11,
     "__init__": 11,
+    "linalg": 9,
+    "fft": 9,
+    "random": 9,
     "testing": 11,  # may import everything; nothing imports it
 }
 

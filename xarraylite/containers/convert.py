@@ -119,7 +119,7 @@ def values_node(values: object, dtype: DType | None, operation: str) -> Node:
     elif isinstance(values, np.ndarray) and _is_native(values):
         node = borrow_array(values, operation)
     else:
-        node = borrow_array(_plain_array(values, dtype, operation), operation)
+        node = borrow_array(plain_array(values, dtype, operation), operation)
     return node if dtype is None else build.cast(node, dtype)
 
 
@@ -128,7 +128,7 @@ def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:
     return values.dtype.isnative and not any(s % size for s in values.strides)
 
 
-def _plain_array(
+def plain_array(
     values: object, dtype: DType | None, operation: str
 ) -> np.ndarray[tuple[int, ...], DType]:
     """Return lists and scalars as a NumPy array of a supported dtype."""

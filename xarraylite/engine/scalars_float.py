@@ -44,7 +44,7 @@ def remainder_f(a: Any, b: Any) -> Any:
 
 
 def floor_divide_f(a: Any, b: Any) -> Any:
-    """(a - remainder) / b rounded to the nearest integer; a / b for a zero divisor or infinities."""
+    """(a - remainder) / b rounded to the nearest integer; a / b beside a zero or infinities."""
     r = np.fmod(a, b)
     quotient = (a - r) / b
     one = type(quotient)(1)
