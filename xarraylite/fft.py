@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .containers.xarray import XArray
+from .arrays.xarray import XArray
 from .dtypes.names import as_dtype, float64
 from .functions.arguments import check_device
 from .functions.computed import computed, container, numpy

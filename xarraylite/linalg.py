@@ -13,16 +13,16 @@ from typing import Any, Literal, NamedTuple
 
 from numpy.linalg import LinAlgError
 
-from .containers.expression import XExpression, apply
-from .containers.operands import as_node
-from .containers.xarray import XArray
+from .arrays.expression import XExpression, apply
+from .arrays.xarray import XArray
 from .dtypes.names import kind
-from .expr import build
 from .functions import diagonals, reducers
 from .functions.computed import computed, numpy
 from .functions.groups import Axis
 from .functions.linear_algebra import matmul, outer, tensordot, vecdot
 from .functions.manipulation import matrix_transpose
+from .ir import build
+from .operands.nodes import as_node
 from .ops.table import OPS
 
 __all__ = [

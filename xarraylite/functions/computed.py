@@ -19,21 +19,21 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from .._errors import AxisError, DTypeError, IndexRangeError, XarrayliteError
-from ..containers.adapt import adapt
-from ..containers.assign import check_update
-from ..containers.container import XContainer
-from ..containers.convert import plain_array
-from ..containers.elements import array_of, new_container
-from ..containers.operands import HasNode, Lifted, is_masked
-from ..containers.xarray import XArray
+from ..arrays.adapt import adapt
+from ..arrays.container import XContainer
+from ..arrays.xarray import XArray
+from ..assignment.assign import check_update
+from ..assignment.elements import array_of, new_container
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, is_narrow_float, is_narrow_int
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.promotion import result_type
-from ..expr.build import WEAK_TYPES
-from ..expr.kind import NODE, row_major
+from ..ir.build import WEAK_TYPES
+from ..ir.kind import NODE, row_major
 from ..layout.strided import ROW_MAJOR, Strided
-from ..storage.buffer import Buffer
+from ..memory.buffer import Buffer
+from ..operands.convert import plain_array
+from ..operands.nodes import HasNode, Lifted, is_masked
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 DType = np.dtype[Any]

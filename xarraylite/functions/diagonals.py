@@ -10,16 +10,16 @@ import builtins
 from typing import SupportsIndex
 
 from .._errors import AxisError, ShapeError
-from ..containers.expression import XExpression, apply
-from ..containers.operands import as_node
+from ..arrays.expression import XExpression, apply
 from ..dtypes.names import int64
-from ..expr import build
-from ..expr.build import describe
-from ..expr.node import Iota, Node
+from ..index.broadcast import broadcast_shapes, check_axis
+from ..index.transform import Map, Transform
+from ..ir import build
+from ..ir.build import describe
+from ..ir.node import Iota, Node
 from ..layout.strided import Strided
+from ..operands.nodes import as_node
 from ..ops.table import OPS
-from ..shape.broadcast import broadcast_shapes, check_axis
-from ..shape.transform import Map, Transform
 from .computed import into
 from .manipulation import array_arg, broadcast_to, expand_dims, moveaxis, reshape, stack
 from .reducers import sum as total

@@ -10,12 +10,12 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 
 from .._errors import ShapeError
-from ..containers.expression import XExpression
-from ..containers.operands import as_node
-from ..expr import build
-from ..expr.build import describe
-from ..shape import transform as steps
-from ..shape.broadcast import check_axis
+from ..arrays.expression import XExpression
+from ..index import transform as steps
+from ..index.broadcast import check_axis
+from ..ir import build
+from ..ir.build import describe
+from ..operands.nodes import as_node
 from .computed import container
 from .groups import Lazy
 from .manipulation import array_arg, broadcast_to, concat, listed, reshape

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..containers.operands import as_node
 from ..dtypes.names import as_dtype, float32, float64, int64, is_narrow_float, kind
-from ..expr import build
-from ..expr.build import Operand
-from ..expr.node import Node
+from ..ir import build
+from ..ir.build import Operand
+from ..ir.node import Node
+from ..operands.nodes import as_node
 from ..ops.reductions import SUM
 from ..ops.table import OPS
 from .arguments import check_numbers

@@ -13,13 +13,13 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 
 from .._errors import ShapeError
-from ..containers.expression import XExpression
-from ..containers.gathers import index_leaf
-from ..expr import build
-from ..expr.build import describe
-from ..expr.node import Node
-from ..shape import transform as steps
-from ..shape.broadcast import as_shape, check_axes, check_axis
+from ..arrays.expression import XExpression
+from ..index import transform as steps
+from ..index.broadcast import as_shape, check_axes, check_axis
+from ..ir import build
+from ..ir.build import describe
+from ..ir.node import Node
+from ..operands.gathers import index_leaf
 from .computed import Narrow, container, numpy_of
 from .manipulation import (
     Axes,

@@ -13,13 +13,13 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .._errors import ShapeError
-from ..containers.expression import folded
-from ..containers.jagged_lazy import XJaggedExpression
-from ..containers.learning import learn_fold
-from ..containers.operands import as_node, as_operand
+from ..arrays.expression import folded
 from ..dtypes.names import as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
-from ..expr import build
-from ..expr.node import Node
+from ..ir import build
+from ..ir.node import Node
+from ..jagged.lazy import XJaggedExpression
+from ..operands.learning import learn_fold
+from ..operands.nodes import as_node, as_operand
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from .computed import into

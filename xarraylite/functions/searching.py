@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
-from ..containers.expression import XExpression
-from ..containers.gathers import index_leaf
-from ..containers.operands import as_node
-from ..containers.tracing import remember_index
-from ..containers.xarray import XArray
-from ..expr import build
-from ..expr.node import Leaf
-from ..shape.broadcast import check_axis
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
+from ..index.broadcast import check_axis
+from ..ir import build
+from ..ir.node import Leaf
+from ..operands.gathers import index_leaf
+from ..operands.nodes import as_node
+from ..operands.tracing import remember_index
 from .computed import NumpyArray, computed, into
 from .computed import numpy as np
 

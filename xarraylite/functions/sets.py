@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..containers.xarray import XArray
+from ..arrays.xarray import XArray
 from .computed import computed
 from .computed import numpy as np
 

@@ -12,16 +12,16 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .._errors import ShapeError
-from ..containers.expression import XExpression, apply
-from ..containers.operands import as_node
-from ..containers.xarray import XArray
+from ..arrays.expression import XExpression, apply
+from ..arrays.xarray import XArray
 from ..dtypes.names import kind
-from ..expr import build
-from ..expr.build import describe
-from ..expr.node import Node
+from ..index import transform as steps
+from ..index.broadcast import check_axis
+from ..ir import build
+from ..ir.build import describe
+from ..ir.node import Node
+from ..operands.nodes import as_node
 from ..ops.table import OPS
-from ..shape import transform as steps
-from ..shape.broadcast import check_axis
 from . import means, reducers
 from .computed import computed, into, numpy
 from .groups import Axis
