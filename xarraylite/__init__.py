@@ -118,7 +118,7 @@ _SOURCES |= {
 }
 del _SOURCES["bool_"]
 
-_SUBMODULES = ("fft", "linalg", "testing")
+_SUBMODULES = ("fft", "linalg", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 

@@ -9,7 +9,7 @@ float64.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from numpy.linalg import LinAlgError
 
@@ -18,9 +18,26 @@ from .arrays.xarray import XArray
 from .dtypes.names import kind
 from .functions import diagonals, reducers
 from .functions.computed import computed, numpy
+from .functions.decompositions import (
+    EighResult,
+    EigResult,
+    QRResult,
+    SlogdetResult,
+    SVDResult,
+    cholesky,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    qr,
+    slogdet,
+    svd,
+    svdvals,
+)
 from .functions.groups import Axis
 from .functions.linear_algebra import matmul, outer, tensordot, vecdot
 from .functions.manipulation import matrix_transpose
+from .functions.solutions import inv, lstsq, pinv, solve, tensorinv, tensorsolve
 from .ir import build
 from .operands.nodes import as_node
 from .ops.table import OPS
@@ -64,76 +81,6 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
-
-Triangle = Literal["L", "U"]
-
-
-class EigResult(NamedTuple):
-    """What `eig` returns."""
-
-    eigenvalues: XArray
-    eigenvectors: XArray
-
-
-class EighResult(NamedTuple):
-    """What `eigh` returns."""
-
-    eigenvalues: XArray
-    eigenvectors: XArray
-
-
-class QRResult(NamedTuple):
-    """What `qr` returns."""
-
-    Q: XArray
-    R: XArray
-
-
-class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
-
-    sign: XArray
-    logabsdet: XArray
-
-
-class SVDResult(NamedTuple):
-    """What `svd` returns."""
-
-    U: XArray
-    S: XArray
-    Vh: XArray
-
-
-@computed("x")
-def cholesky(x: Any, /, *, upper: bool = False) -> XArray:
-    """Return the triangular ``L`` with ``L @ L.mT.conj() == x``.
-
-    Parameters
-    ----------
-    x : array or expression
-        Square matrices, Hermitian and positive-definite, in the last two dimensions; one triangle
-        is read.
-    upper : bool, default False
-        Return the upper triangle ``U`` with ``U.mT.conj() @ U == x`` instead.
-
-    Returns
-    -------
-    XArray
-        Of the shape of ``x``.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not square or not positive-definite.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.cholesky(xl.asarray([[4.0, 2.0], [2.0, 5.0]]))
-    XArray([[2., 0.],
-            [1., 2.]])
-    """
-    return numpy.linalg.cholesky(x, upper=upper)
 
 
 def cross(x1: object, x2: object, /, *, axis: int = -1) -> XExpression:
@@ -244,121 +191,6 @@ def trace(x: object, /, *, offset: int = 0, dtype: object = None) -> XExpression
 
 
 @computed("x")
-def eig(x: Any, /) -> EigResult:
-    """Return the eigenvalues and right eigenvectors of square matrices.
-
-    Parameters
-    ----------
-    x : array or expression
-        Matrices in the last two dimensions.
-
-    Returns
-    -------
-    EigResult
-        ``eigenvalues`` and ``eigenvectors`` (columns), always complex.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not square, or the iteration does not converge.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.eig(xl.asarray([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
-    XArray([2.+0.j, 3.+0.j])
-    """
-    values, vectors = numpy.linalg.eig(x)
-    wanted = _complex(values)
-    return EigResult(values.astype(wanted), vectors.astype(wanted))
-
-
-@computed("x")
-def eigvals(x: Any, /) -> XArray:
-    """Return the eigenvalues of square matrices, always complex; see `eig`.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.eigvals(xl.asarray([[0.0, 1.0], [-1.0, 0.0]]))
-    XArray([0.+1.j, 0.-1.j])
-    """
-    values = numpy.linalg.eigvals(x)
-    return values.astype(_complex(values))
-
-
-def _complex(values: Any) -> Any:
-    return numpy.result_type(values.dtype, numpy.complex64)
-
-
-@computed("x")
-def eigh(x: Any, /, UPLO: Triangle = "L") -> EighResult:
-    """Return the eigenvalues and eigenvectors of Hermitian matrices.
-
-    Parameters
-    ----------
-    x : array or expression
-        Matrices in the last two dimensions.
-    UPLO : {"L", "U"}, default "L"
-        Which triangle is read.
-
-    Returns
-    -------
-    EighResult
-        ``eigenvalues``, real and ascending, and ``eigenvectors`` (columns).
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not square, or the iteration does not converge.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.eigh(xl.asarray([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
-    XArray([1., 3.])
-    """
-    return EighResult(*numpy.linalg.eigh(x, UPLO))
-
-
-@computed("x")
-def eigvalsh(x: Any, /, UPLO: Triangle = "L") -> XArray:
-    """Return the eigenvalues of Hermitian matrices in ascending order; see `eigh`.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.eigvalsh(xl.asarray([[2.0, 1.0], [1.0, 2.0]]))
-    XArray([1., 3.])
-    """
-    return numpy.linalg.eigvalsh(x, UPLO)
-
-
-@computed("x")
-def inv(x: Any, /) -> XArray:
-    """Return the inverses of square matrices.
-
-    Parameters
-    ----------
-    x : array or expression
-        Matrices in the last two dimensions.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not square, or singular.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.inv(xl.asarray([[2.0, 0.0], [0.0, 4.0]]))
-    XArray([[0.5 , 0.  ],
-            [0.  , 0.25]])
-    """
-    return numpy.linalg.inv(x)
-
-
-@computed("x")
 def matrix_norm(
     x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
 ) -> XArray:
@@ -435,164 +267,6 @@ def matrix_rank(x: Any, /, tol: Any = None, hermitian: bool = False, *, rtol: An
     1
     """
     return numpy.linalg.matrix_rank(x, tol=tol, hermitian=hermitian, rtol=rtol)
-
-
-@computed("x", "rcond", "rtol")
-def pinv(x: Any, /, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> XArray:
-    """Return the Moore-Penrose inverses of matrices.
-
-    Parameters
-    ----------
-    x : array or expression
-        Matrices in the last two dimensions.
-    rcond, rtol : float or array, optional
-        Singular values up to that share of the greatest one count as zero.
-    hermitian : bool, default False
-        The matrices are Hermitian.
-
-    Returns
-    -------
-    XArray
-        The last two extents exchanged.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.pinv(xl.asarray([[2.0, 0.0]])).shape
-    (2, 1)
-    """
-    if rcond is None and rtol is None:
-        epsilon = numpy.finfo(numpy.result_type(x, numpy.float32)).eps
-        rtol = max(x.shape[-2:], default=0) * epsilon if numpy.size(x) else None
-    share = {} if rcond is None and rtol is None else {"rtol": rtol} if rcond is None else {}
-    return numpy.linalg.pinv(x, *([] if rcond is None else [rcond]), hermitian=hermitian, **share)
-
-
-@computed("x")
-def qr(x: Any, /, mode: Literal["reduced", "complete", "r"] = "reduced") -> QRResult:
-    """Return orthogonal and upper triangular factors of matrices.
-
-    Parameters
-    ----------
-    x : array or expression
-        Matrices in the last two dimensions.
-    mode : {"reduced", "complete", "r"}, default "reduced"
-        ``Q`` of ``min(m, n)`` or of ``m`` columns, or ``R`` alone.
-
-    Returns
-    -------
-    QRResult or XArray
-        ``Q`` and ``R`` with ``Q @ R == x``.
-
-    Raises
-    ------
-    ValueError
-        For any other mode.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> q, r = xl.linalg.qr(xl.ones((3, 2)))
-    >>> q.shape, r.shape
-    ((3, 2), (2, 2))
-    """
-    made = numpy.linalg.qr(x, mode)
-    return made if mode == "r" else QRResult(*made)
-
-
-@computed("x")
-def slogdet(x: Any, /) -> SlogdetResult:
-    """Return sign and logarithm of the modulus of the determinants of square matrices.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.slogdet(xl.asarray([[0.0, 1.0], [1.0, 0.0]])).sign
-    XArray(-1.)
-    """
-    return SlogdetResult(*numpy.linalg.slogdet(x))
-
-
-@computed("x1", "x2")
-def solve(x1: Any, x2: Any, /) -> XArray:
-    """Return the solutions of systems of linear equations ``x1 @ x == x2``.
-
-    Parameters
-    ----------
-    x1 : array or expression
-        Square matrices in the last two dimensions.
-    x2 : array or expression
-        A vector, if its rank is 1, else columns in the last two dimensions.
-
-    Returns
-    -------
-    XArray
-        Of the shape of ``x2``, the others broadcast.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not square, or singular.
-    ValueError
-        If the shapes do not fit.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.solve(xl.asarray([[2.0, 0.0], [0.0, 4.0]]), xl.asarray([2.0, 2.0]))
-    XArray([1. , 0.5])
-    """
-    return numpy.linalg.solve(x1, x2)
-
-
-@computed("x")
-def svd(
-    x: Any, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
-) -> SVDResult:
-    """Return the singular value decomposition of matrices.
-
-    Parameters
-    ----------
-    x : array or expression
-        Matrices in the last two dimensions.
-    full_matrices : bool, default True
-        Make ``U`` and ``Vh`` square.
-    compute_uv : bool, default True
-        False: return ``S`` alone, as `svdvals`.
-    hermitian : bool, default False
-        The matrices are Hermitian.
-
-    Returns
-    -------
-    SVDResult or XArray
-        ``U``, ``S`` (descending) and ``Vh``, whose product is ``x``.
-
-    Raises
-    ------
-    LinAlgError
-        If the iteration does not converge.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.svd(xl.asarray([[3.0, 0.0], [0.0, 4.0]])).S
-    XArray([4., 3.])
-    """
-    made = numpy.linalg.svd(x, full_matrices, compute_uv, hermitian)
-    return SVDResult(*made) if compute_uv else made
-
-
-@computed("x")
-def svdvals(x: Any, /) -> XArray:
-    """Return the singular values of matrices in descending order.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.svdvals(xl.asarray([[3.0, 0.0], [0.0, 4.0]]))
-    XArray([4., 3.])
-    """
-    return numpy.linalg.svdvals(x)
 
 
 def vector_norm(
@@ -693,37 +367,6 @@ def cond(x: Any, p: float | Literal["fro", "nuc"] | None = None) -> XArray:
     return numpy.linalg.cond(x, p)
 
 
-@computed("a", "b")
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[XArray, XArray, int, XArray]:
-    """Return the solution of ``a @ x == b`` with the least sum of squares.
-
-    Parameters
-    ----------
-    a, b : array or expression
-        A matrix, and a vector or columns.
-    rcond : float, optional
-        Singular values up to that share of the greatest one count as zero.
-
-    Returns
-    -------
-    tuple
-        Solution, sums of squares that are left, rank and singular values of ``a``.
-
-    Raises
-    ------
-    LinAlgError
-        If the iteration does not converge, or the shapes do not fit.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.lstsq(xl.asarray([[1.0], [1.0]]), xl.asarray([1.0, 3.0]))[0]
-    XArray([2.])
-    """
-    solution, left, rank, values = numpy.linalg.lstsq(a, b, rcond)
-    return solution, left, int(rank), values
-
-
 def multi_dot(arrays: Sequence[object]) -> XArray:
     """Return the product of several matrices, in the order that costs least.
 
@@ -747,29 +390,3 @@ def multi_dot(arrays: Sequence[object]) -> XArray:
         product = matmul(made[k], made[k + 1])
         made[k : k + 2], extents[k : k + 2] = [product], [product.shape]
     return matmul(*made)
-
-
-@computed("a")
-def tensorinv(a: Any, ind: int = 2) -> XArray:
-    """Return the inverse under `tensordot` over the first ``ind`` dimensions.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.tensorinv(xl.reshape(xl.eye(6), (2, 3, 6)), ind=2).shape
-    (6, 2, 3)
-    """
-    return numpy.linalg.tensorinv(a, ind)
-
-
-@computed("a", "b")
-def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> XArray:
-    """Return the solution of ``tensordot(a, x, x.ndim) == b``.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linalg.tensorsolve(xl.reshape(xl.eye(6), (2, 3, 6)), xl.ones((2, 3))).shape
-    (6,)
-    """
-    return numpy.linalg.tensorsolve(a, b, axes)

@@ -3,7 +3,8 @@
 An operation of the table is an expression in the names of scalar functions; in a kernel it is one
 call of a small LLVM function that LLVM inlines.  A `Routine` says which: the expression and the
 register types of its arguments and its result.  Routines are compared by that alone, so all
-dtypes that are computed alike share one.  ``codegen/routines.py`` knows where their LLVM comes from.
+dtypes that are computed alike share one.  `routines` of the room above knows where
+their LLVM comes from.
 """
 
 from __future__ import annotations
