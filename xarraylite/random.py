@@ -133,7 +133,7 @@ def default_rng(seed: Any = None) -> Generator:
 
 def __getattr__(name: str) -> Any:
     value = getattr(np.random, name, None)
-    if name.startswith("_") or value is None:
+    if name.startswith("_") or name == "test" or value is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if isinstance(value, type) or not callable(value):
         return value
@@ -142,4 +142,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *[name for name in dir(np.random) if not name.startswith("_")]})
+    return sorted({*__all__, *[name for name in dir(np.random) if name[0] != "_"]} - {"test"})
