@@ -66,12 +66,27 @@ _MODULES: dict[str, str] = {
     "functions.data_types": "astype can_cast result_type",
     "functions.elementwise": _ELEMENTWISE,
     "functions.inspection": "__array_namespace_info__",
-    "functions.linear_algebra": "einsum matmul tensordot vecdot",
+    "functions.diagonals": "cross diag diagflat diagonal kron trace tri tril triu",
+    "functions.joining": (
+        "append array_split atleast_1d atleast_2d atleast_3d block column_stack dsplit dstack "
+        "hsplit hstack meshgrid split unstack vsplit vstack"
+    ),
+    "functions.linear_algebra": "dot einsum inner matmul outer tensordot vdot vecdot",
     "functions.manipulation": (
         "broadcast_arrays broadcast_to concat expand_dims flip matrix_transpose moveaxis "
         "permute_dims reshape squeeze stack transpose"
     ),
-    "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
+    "functions.means": "mean std var",
+    "functions.rearranging": (
+        "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
+    ),
+    "functions.reducers": "all any argmax argmin count_nonzero max min prod sum",
+    "functions.searching": "argsort nonzero searchsorted sort take take_along_axis",
+    "functions.sets": "isin unique_all unique_counts unique_inverse unique_values",
+    "functions.statistics": (
+        "average cumulative_prod cumulative_sum diff nanmax nanmean nanmin nanprod nanstd nansum "
+        "nanvar ptp"
+    ),
     "io.npy": "load save",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
@@ -104,7 +119,7 @@ _SOURCES |= {
 }
 del _SOURCES["bool_"]
 
-_SUBMODULES = ("testing",)
+_SUBMODULES = ("fft", "linalg", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 

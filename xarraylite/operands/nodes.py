@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import DTypeError
+from .._errors import DTypeError, ShapeError
 from ..dtypes.names import as_dtype
 from ..ir.build import WEAK_TYPES, Operand, scalar, weak_scalar
 from ..ir.kind import Kind, Operands
@@ -157,10 +157,38 @@ def as_operand(value: object, operation: str) -> Operand:
             return kind(value)  # type: ignore[no-any-return]
     if isinstance(value, Lifted):
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
+    if isinstance(value, list | tuple):
+        return borrow_array(array_of_list(value, operation), operation)
     raise DTypeError(
         f"{operation}: got {type(value).__name__}; operands are arrays, expressions and numbers "
         "(make an array of other things with xl.asarray)"
     )
+
+
+def array_of_list(values: list[Any] | tuple[Any, ...], operation: str) -> NumpyArray:
+    """Return nested lists of numbers and arrays as one NumPy array.
+
+    Raises
+    ------
+    ShapeError
+        If the lists are ragged.
+    DTypeError
+        If something in them is no number.
+    """
+    try:
+        array = np.asarray(unwrapped(values))
+    except ValueError as error:
+        raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
+    if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):
+        raise DTypeError(f"{operation}: got a list of {array.dtype}; elements must be numbers")
+    return array
+
+
+def unwrapped(values: Any) -> Any:
+    """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
+    if isinstance(values, list | tuple):
+        return [unwrapped(item) for item in values]
+    return np.asarray(values) if isinstance(values, HasNode) else values
 
 
 def as_item(value: Any, low: int | None, high: int | None) -> float | int:
