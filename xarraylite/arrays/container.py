@@ -33,7 +33,7 @@ from ..memory.arrays import write as write_elements
 from ..memory.buffer import ALONE, Buffer
 from ..memory.snapshots import Reading
 from ..operands import tracing
-from ..operands.convert import LayoutLike, is_quick, store
+from ..operands.convert import LayoutLike, is_quick, store, values_node
 from ..operands.gathers import gather, index_leaf, is_index_array
 from ..operands.learning import key_of
 from ..operands.nodes import as_node, plain
@@ -45,6 +45,7 @@ from .expression import XExpression, written
 from .face import NumpyArray
 from .placed import Placed
 from .scalar import XScalar, scalar_of
+from .selections import is_advanced, numpy_index, put
 
 DType = np.dtype[Any]
 
@@ -276,7 +277,7 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
                 one = self._array[key]
             except (AttributeError, IndexError):
                 one = elements.one(self, key)
-            if one.__class__ is not _NumpyArray and not tracing.running:
+            if one.__class__ is not _NumpyArray and not (tracing.running and tracing.is_active()):
                 value = _new(XScalar)
                 value._value = one
                 return value
@@ -314,11 +315,11 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
 
     def _element(self) -> Any:
         """Return the only element of a view as a value; while a function is traced, the view."""
-        return self if tracing.running else self._one()
+        return self if tracing.is_active() else self._one()
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the values of a vector, read when they are reached, or the rows of others."""
-        if len(self._shape) != 1 or self._kind is NODE or tracing.running:
+        if len(self._shape) != 1 or self._kind is NODE or tracing.is_active():
             return super().__iter__()
         return map(scalar_of, elements.array_of(self))
 
@@ -364,6 +365,9 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
         if isinstance(key, str):
             assign_labelled(self, key, value, held, noalias)
             return
+        if is_advanced(key):
+            self._put(key, value, held)
+            return
         selection = parse_index(key, self.shape, is_index_array)
         if selection.take is not None:
             self._scatter(selection, value, held)
@@ -398,6 +402,21 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         with protect(self._buffer, node, node, value, held):
             write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
+
+    def _put(self, key: Any, value: object, held: bool) -> None:
+        """Assign through masks or several integer arrays, by NumPy's rule."""
+        check_writable(self, "assignment")
+        node = node_of(value, self)
+        new = np.asarray(XExpression(converted(node, self._dtype)).numpy())
+        index, values = numpy_index(key, "assignment"), self._values()
+        if np.may_share_memory(new, values):
+            new = new.copy()
+        if isinstance(self._map, TiledMap):
+            put(values, index, new, self.summary())
+            write(self, values_node(values, None, "assignment"), None, False, False)
+            return
+        with protect(self._buffer, node, node, value, held):
+            put(values, index, new, self.summary())
 
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         """Perform ``self op= value`` by NumPy's rule.

@@ -48,6 +48,7 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
 from .face import Face, NumpyArray
+from .selections import is_advanced, selected
 
 
 def apply(op: Op, *operands: object) -> XExpression:
@@ -315,6 +316,8 @@ class XExpression(HasNode, Face, Operators, binary=_binary, unary=_unary):
         """
         if isinstance(key, str):
             return XLabelled.of(self.node, key, self)
+        if is_advanced(key):
+            return self._container._adopted(selected(self._values(), key, self.summary()))
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
@@ -339,7 +342,7 @@ class XExpression(HasNode, Face, Operators, binary=_binary, unary=_unary):
 
         The expression is evaluated once; while a function is traced, each part is lazy.
         """
-        if isinstance(self, self._container) or tracing.running:
+        if isinstance(self, self._container) or tracing.is_active():
             return (self[i] for i in range(len(self)))
         len(self)
         return iter(self._container(self))

@@ -24,7 +24,7 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands.bitcast import bitcast_of
-from ..operands.convert import LayoutLike, layout_of, pinned_dtype, raw, store, values_node
+from ..operands.convert import SMALL, LayoutLike, layout_of, pinned_dtype, raw, store, values_node
 from ..operands.pickling import restore
 from ..runtime import evaluate as engine
 from ..xla.spec import ArraySpec
@@ -121,6 +121,18 @@ class XArray(XContainer):
         self._lie(buffer, layout, dtype)
         self._policy = policy
         return self
+
+    @classmethod
+    def _adopted(cls, values: np.ndarray[tuple[int, ...], DType]) -> XArray:
+        """Return a new NumPy array, which nobody else refers to, as a container of its own memory.
+
+        Few elements are copied: memory of ours is cheap and aligned.
+        """
+        if values.size <= SMALL or values.base is not None or not values.flags.c_contiguous:
+            return cls(values)
+        flat, address = values.reshape(-1).view(np.uint8), values.__array_interface__["data"][0]
+        buffer = Buffer(flat, 0, address, values.nbytes)
+        return cls._own(buffer, Strided.row_major(values.shape), values.dtype, ROW_MAJOR)
 
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:

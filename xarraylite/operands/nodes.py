@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import DTypeError
+from .._errors import DTypeError, ShapeError
 from ..dtypes.names import as_dtype
 from ..ir.build import WEAK_TYPES, Operand, scalar, weak_scalar
 from ..ir.kind import Kind, Operands
@@ -115,7 +115,7 @@ _PYTHON: tuple[type[Any], ...] = (bool, int, float, complex)
 
 _SCALARS = (bool, int, float, complex, np.generic, OneValue)
 
-_OPERANDS = (HasNode, np.ndarray, *_SCALARS)
+_OPERANDS = (HasNode, np.ndarray, list, tuple, *_SCALARS)
 
 
 def is_number(value: object) -> bool:
@@ -157,10 +157,29 @@ def as_operand(value: object, operation: str) -> Operand:
             return kind(value)  # type: ignore[no-any-return]
     if isinstance(value, Lifted):
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
+    if isinstance(value, list | tuple):
+        return borrow_array(_array_of(value, operation), operation)
     raise DTypeError(
-        f"{operation}: got {type(value).__name__}; operands are arrays, expressions and numbers "
-        "(make an array of other things with xl.asarray)"
+        f"{operation}: got {type(value).__name__}; operands are arrays, expressions, numbers and "
+        "nested lists of them (make an array of other things with xl.asarray)"
     )
+
+
+def _array_of(values: object, operation: str) -> NumpyArray:
+    """Return nested lists as an array, with the dtype that NumPy gives it.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If they are ragged, or hold other things than numbers.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
+    if array.dtype.hasobject or array.dtype.kind in "SUMm":
+        raise DTypeError(f"{operation}: got a list of {array.dtype}; elements must be numbers")
+    return array
 
 
 def as_item(value: Any, low: int | None, high: int | None) -> float | int:
