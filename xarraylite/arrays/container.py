@@ -13,7 +13,6 @@ import numpy as np
 from .._errors import BroadcastError, LayoutError
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, node_of, write
-from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
 from ..dtypes.names import as_dtype
 from ..index import transform as steps
@@ -36,7 +35,7 @@ from ..operands import tracing
 from ..operands.convert import LayoutLike, is_quick, store, values_node
 from ..operands.gathers import gather, index_leaf, is_index_array
 from ..operands.learning import key_of
-from ..operands.nodes import as_node, plain
+from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import reading_of
 from ..ops.op import Op
@@ -55,7 +54,7 @@ _count = sys.getrefcount
 _NumpyArray = np.ndarray
 
 
-class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
+class XContainer(Placed, XExpression, binary=binary, unary=unary):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     What a strided container needs to become part of an expression is at hand: its kind, its shape,
@@ -234,8 +233,14 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
         layout = tiles or {"layout": self.layout.value}  # type: ignore[union-attr]
         return html(self._facts(self._title) | layout, str(self))
 
-    def copy(self) -> XContainer:
-        """Return the elements in new memory, in the same order of dimensions."""
+    def copy(self, order: str = "K") -> XContainer:
+        """Return the elements in new memory.
+
+        Parameters
+        ----------
+        order : {"K", "A", "C", "F"}
+            As they lie (K and A), in row-major (C), or in column-major order (F).
+        """
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def __copy__(self) -> XContainer:
@@ -355,7 +360,7 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held):
                 return
-        self._store(key, plain(value), held, False)
+        self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if key is Ellipsis:
@@ -430,6 +435,7 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
         """
         if direct.updated(self, op, value, held):
             return
+        value = unwrapped(value)
         result = written((op, key_of(value)), op, self, value).node
         check_update(self, op.name, result.shape, result.dtype)
         write(self, result, value, held, noalias)
@@ -441,10 +447,6 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
         made = products.matmul(self.node, as_node(other, "matmul"), check)
         write(self, made.leaf(), None, False, False)
         return self
-
-    def fill(self, value: object) -> None:
-        """Write one value to every element."""
-        self[...] = value
 
     def assign(self, value: object) -> XContainer:
         """Assign by the container's rule; see the subclasses.

@@ -15,7 +15,7 @@ import numpy as np
 from .._errors import BroadcastError, IndexRangeError, TracedValueError
 from ..dtypes.names import is_narrow_int
 from ..operands import tracing
-from ..operands.nodes import HasNode, is_masked, plain
+from ..operands.nodes import HasNode, is_masked, unwrapped
 from .face import NumpyArray
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
@@ -76,7 +76,7 @@ def _numpy_item(item: Any) -> Any:
         raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
     if isinstance(item, HasNode):
         item = np.asarray(item)
-    item = plain(item)
+    item = unwrapped(item)
     narrow = isinstance(item, np.ndarray | np.generic) and is_narrow_int(item.dtype)
     return item.astype(np.int64) if narrow else item
 
@@ -84,7 +84,7 @@ def _numpy_item(item: Any) -> Any:
 def _unwrapped(items: Any) -> Any:
     if isinstance(items, list | tuple):
         return [_unwrapped(item) for item in items]
-    return np.asarray(items) if isinstance(items, HasNode) else plain(items)
+    return np.asarray(items) if isinstance(items, HasNode) else unwrapped(items)
 
 
 def selected(values: NumpyArray, key: Any, summary: str) -> NumpyArray:

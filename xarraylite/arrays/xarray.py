@@ -31,6 +31,9 @@ from ..xla.spec import ArraySpec
 from .container import DType, XContainer
 from .expression import XExpression
 
+#: Layouts by NumPy's letters; None where the elements decide.
+_ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
+
 
 class XView(XContainer):
     """Part of another container's memory, under an index of its own; never resized.
@@ -49,9 +52,9 @@ class XView(XContainer):
     __slots__ = ()
     _title: ClassVar[str] = "XView"
 
-    def copy(self) -> XArray:
-        """Return the elements in a new `XArray`."""
-        return XArray(self)
+    def copy(self, order: str = "K") -> XArray:
+        """Return the elements in a new `XArray`; see `XContainer.copy`."""
+        return XArray(self, layout=_ORDERS[order])
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
@@ -168,8 +171,10 @@ class XArray(XContainer):
             return ArraySpec(self._dtype, self.shape, self._policy)
         return super().spec
 
-    def copy(self) -> XArray:
-        """Return a container of the same kind with memory of its own."""
+    def copy(self, order: str = "K") -> XArray:
+        """Return a container of the same kind with memory of its own; see `XContainer.copy`."""
+        if _ORDERS[order] is not None:
+            return self.to_layout(_ORDERS[order])
         if type(self) is XArray and self._policy is ROW_MAJOR and self._kind.strides is None:
             made: XArray | None = elements.copied(self)
             if made is not None:

@@ -123,9 +123,16 @@ def is_number(value: object) -> bool:
     return isinstance(value, _SCALARS)
 
 
-def plain(value: Any) -> Any:
-    """Return what an array scalar holds; anything else as it is."""
-    return value.value if isinstance(value, OneValue) else value
+def unwrapped(value: Any) -> Any:
+    """Return what stands behind an operand.
+
+    Of an array scalar its number, of a lazy result that was written its container, else the
+    operand itself.
+    """
+    if isinstance(value, OneValue):
+        return value.value
+    owning = getattr(value, "_owning", None)
+    return value if owning is None or owning.memory is None else owning.memory
 
 
 def is_operand(value: object) -> bool:
@@ -149,7 +156,7 @@ def as_operand(value: object, operation: str) -> Operand:
         if is_masked(value):
             raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
         return borrow_array(value, operation)
-    value = plain(value)
+    value = unwrapped(value)
     if isinstance(value, np.generic):
         return scalar(value, as_dtype(value.dtype))
     for kind in _PYTHON:
