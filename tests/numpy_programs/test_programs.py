@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-
-from . import values
+from tests.numpy_programs import methods, values, writing
 
 Program = Callable[[ModuleType], Any]
 
@@ -40,7 +39,10 @@ def same(ours: Any, theirs: Any, where: str = "result") -> None:
         assert ours == theirs or (ours != ours and theirs != theirs), where
 
 
-@pytest.mark.parametrize("program", [*values.PROGRAMS], ids=lambda program: program.__name__)
+PROGRAMS: list[Program] = [*values.PROGRAMS, *writing.PROGRAMS, *methods.PROGRAMS]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_program_gives_numpys_results(program: Program) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's scalars warn where ours do not

@@ -13,7 +13,6 @@ import numpy as np
 from .._errors import BroadcastError, LayoutError
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, node_of, write
-from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
 from ..dtypes.names import as_dtype
 from ..index import transform as steps
@@ -33,10 +32,10 @@ from ..memory.arrays import write as write_elements
 from ..memory.buffer import ALONE, Buffer
 from ..memory.snapshots import Reading
 from ..operands import tracing
-from ..operands.convert import LayoutLike, is_quick, store
+from ..operands.convert import LayoutLike, is_quick, store, values_node
 from ..operands.gathers import gather, index_leaf, is_index_array
 from ..operands.learning import key_of
-from ..operands.nodes import as_node, plain
+from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import reading_of
 from ..ops.op import Op
@@ -45,6 +44,7 @@ from .expression import XExpression, written
 from .face import NumpyArray
 from .placed import Placed
 from .scalar import XScalar, scalar_of
+from .selections import is_advanced, numpy_index, put
 
 DType = np.dtype[Any]
 
@@ -54,7 +54,7 @@ _count = sys.getrefcount
 _NumpyArray = np.ndarray
 
 
-class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
+class XContainer(Placed, XExpression, binary=binary, unary=unary):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     What a strided container needs to become part of an expression is at hand: its kind, its shape,
@@ -233,8 +233,14 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
         layout = tiles or {"layout": self.layout.value}  # type: ignore[union-attr]
         return html(self._facts(self._title) | layout, str(self))
 
-    def copy(self) -> XContainer:
-        """Return the elements in new memory, in the same order of dimensions."""
+    def copy(self, order: str = "K") -> XContainer:
+        """Return the elements in new memory.
+
+        Parameters
+        ----------
+        order : {"K", "A", "C", "F"}
+            As they lie (K and A), in row-major (C), or in column-major order (F).
+        """
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def __copy__(self) -> XContainer:
@@ -276,7 +282,7 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
                 one = self._array[key]
             except (AttributeError, IndexError):
                 one = elements.one(self, key)
-            if one.__class__ is not _NumpyArray and not tracing.running:
+            if one.__class__ is not _NumpyArray and not (tracing.running and tracing.is_active()):
                 value = _new(XScalar)
                 value._value = one
                 return value
@@ -314,11 +320,11 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
 
     def _element(self) -> Any:
         """Return the only element of a view as a value; while a function is traced, the view."""
-        return self if tracing.running else self._one()
+        return self if tracing.is_active() else self._one()
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the values of a vector, read when they are reached, or the rows of others."""
-        if len(self._shape) != 1 or self._kind is NODE or tracing.running:
+        if len(self._shape) != 1 or self._kind is NODE or tracing.is_active():
             return super().__iter__()
         return map(scalar_of, elements.array_of(self))
 
@@ -354,7 +360,7 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held):
                 return
-        self._store(key, plain(value), held, False)
+        self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if key is Ellipsis:
@@ -363,6 +369,9 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
             return
         if isinstance(key, str):
             assign_labelled(self, key, value, held, noalias)
+            return
+        if is_advanced(key):
+            self._put(key, value, held)
             return
         selection = parse_index(key, self.shape, is_index_array)
         if selection.take is not None:
@@ -399,6 +408,21 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
         with protect(self._buffer, node, node, value, held):
             write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
 
+    def _put(self, key: Any, value: object, held: bool) -> None:
+        """Assign through masks or several integer arrays, by NumPy's rule."""
+        check_writable(self, "assignment")
+        node = node_of(value, self)
+        new = np.asarray(XExpression(converted(node, self._dtype)).numpy())
+        index, values = numpy_index(key, "assignment"), self._values()
+        if np.may_share_memory(new, values):
+            new = new.copy()
+        if isinstance(self._map, TiledMap):
+            put(values, index, new, self.summary())
+            write(self, values_node(values, None, "assignment"), None, False, False)
+            return
+        with protect(self._buffer, node, node, value, held):
+            put(values, index, new, self.summary())
+
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         """Perform ``self op= value`` by NumPy's rule.
 
@@ -411,6 +435,7 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
         """
         if direct.updated(self, op, value, held):
             return
+        value = unwrapped(value)
         result = written((op, key_of(value)), op, self, value).node
         check_update(self, op.name, result.shape, result.dtype)
         write(self, result, value, held, noalias)
@@ -422,10 +447,6 @@ class XContainer(Placed, XExpression, InPlace, binary=binary, unary=unary):
         made = products.matmul(self.node, as_node(other, "matmul"), check)
         write(self, made.leaf(), None, False, False)
         return self
-
-    def fill(self, value: object) -> None:
-        """Write one value to every element."""
-        self[...] = value
 
     def assign(self, value: object) -> XContainer:
         """Assign by the container's rule; see the subclasses.

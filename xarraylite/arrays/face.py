@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import LayoutError
-from ..dtypes.names import dtype_name
+from ..dtypes.names import dtype_name, kind
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
@@ -47,6 +47,10 @@ class Face(Methods):
 
     def summary(self) -> str:
         """Return kind, dtype and shape, as error messages show them."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def item(self, *index: Any) -> Any:
+        """Return an element as a Python number."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     # --- the array object ------------------------------------------------------------------------
@@ -133,6 +137,8 @@ class Face(Methods):
             "bytes": f"{self.nbytes:,}",
         }
 
+    # --- Python's numbers ------------------------------------------------------------------------
+
     def __round__(self, digits: int | None = None) -> Any:
         """Return the elements rounded to decimal places, half to even.
 
@@ -141,6 +147,33 @@ class Face(Methods):
         if not self.shape:
             return round(self._one(), digits)
         return namespace(None).round(self, *(() if digits is None else (digits,)))
+
+    def _zero_rank(self, what: str) -> Any:
+        if self.shape:
+            raise TypeError(f"{what}: only arrays of rank 0 convert, not shape {self.shape}")
+        return self.item()
+
+    def __bool__(self) -> bool:
+        """Return the truth of a 0-d array."""
+        return bool(self._zero_rank("bool"))
+
+    def __float__(self) -> float:
+        """Return a real 0-d array as a float."""
+        return float(self._zero_rank("float"))
+
+    def __int__(self) -> int:
+        """Return a real 0-d array as an int."""
+        return int(self._zero_rank("int"))
+
+    def __complex__(self) -> complex:
+        """Return a 0-d array as a complex."""
+        return complex(self._zero_rank("complex"))
+
+    def __index__(self) -> int:
+        """Return an integer 0-d array as an int."""
+        if kind(self.dtype) not in "iu" or self.shape:
+            raise TypeError(f"{self.summary()} is not an integer of rank 0")
+        return int(self.item())
 
     # --- copies of the values --------------------------------------------------------------------
 
@@ -156,6 +189,10 @@ class Face(Methods):
         """Return the elements in row-major order (``"F"``: column-major) in new memory."""
         source = namespace(None).transpose(self) if order == "F" else self
         return namespace(None).reshape(source, (-1,), copy=True)
+
+    def fill(self, value: object) -> None:
+        """Write one value to every element."""
+        self[...] = value  # type: ignore[index]
 
     @property
     def flat(self) -> Flat:

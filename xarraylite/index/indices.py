@@ -79,7 +79,7 @@ def parse_index(
         elif is_array(item):
             if take is not None:
                 raise IndexRangeError(
-                    f"index {key!r}: only one integer array is supported; shape {shape}"
+                    f"index {key!r}: only one array can be a gather; shape {shape}"
                 )
             take_axis, take = len(out), item
             maps.append(Map(0, 1, len(out)))

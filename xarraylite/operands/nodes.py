@@ -115,7 +115,7 @@ _PYTHON: tuple[type[Any], ...] = (bool, int, float, complex)
 
 _SCALARS = (bool, int, float, complex, np.generic, OneValue)
 
-_OPERANDS = (HasNode, np.ndarray, *_SCALARS)
+_OPERANDS = (HasNode, np.ndarray, list, tuple, *_SCALARS)
 
 
 def is_number(value: object) -> bool:
@@ -123,9 +123,16 @@ def is_number(value: object) -> bool:
     return isinstance(value, _SCALARS)
 
 
-def plain(value: Any) -> Any:
-    """Return what an array scalar holds; anything else as it is."""
-    return value.value if isinstance(value, OneValue) else value
+def unwrapped(value: Any) -> Any:
+    """Return what stands behind an operand.
+
+    Of an array scalar its number, of a lazy result that was written its container, else the
+    operand itself.
+    """
+    if isinstance(value, OneValue):
+        return value.value
+    owning = getattr(value, "_owning", None)
+    return value if owning is None or owning.memory is None else owning.memory
 
 
 def is_operand(value: object) -> bool:
@@ -149,7 +156,7 @@ def as_operand(value: object, operation: str) -> Operand:
         if is_masked(value):
             raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
         return borrow_array(value, operation)
-    value = plain(value)
+    value = unwrapped(value)
     if isinstance(value, np.generic):
         return scalar(value, as_dtype(value.dtype))
     for kind in _PYTHON:
@@ -160,8 +167,8 @@ def as_operand(value: object, operation: str) -> Operand:
     if isinstance(value, list | tuple):
         return borrow_array(array_of_list(value, operation), operation)
     raise DTypeError(
-        f"{operation}: got {type(value).__name__}; operands are arrays, expressions and numbers "
-        "(make an array of other things with xl.asarray)"
+        f"{operation}: got {type(value).__name__}; operands are arrays, expressions, numbers and "
+        "nested lists of them (make an array of other things with xl.asarray)"
     )
 
 
