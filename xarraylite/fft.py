@@ -41,7 +41,7 @@ Axes = int | Sequence[int] | None
 
 @computed("x")
 def fft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = None, out: object = None
+    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
 ) -> XArray:
     """Return the discrete Fourier transform along an axis.
 
@@ -82,7 +82,7 @@ def fft(
 
 @computed("x")
 def ifft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = None, out: object = None
+    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
 ) -> XArray:
     """Return the inverse of `fft`; parameters as there.
 
@@ -97,7 +97,7 @@ def ifft(
 
 @computed("x")
 def rfft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = None, out: object = None
+    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
 ) -> XArray:
     """Return the first ``n // 2 + 1`` elements of the transform of a real array; see `fft`.
 
@@ -112,7 +112,7 @@ def rfft(
 
 @computed("x")
 def irfft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = None, out: object = None
+    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
 ) -> XArray:
     """Return the inverse of `rfft`, real; ``n`` is the number of its elements.
 
@@ -127,7 +127,7 @@ def irfft(
 
 @computed("x")
 def hfft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = None, out: object = None
+    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
 ) -> XArray:
     """Return the real transform of a signal with Hermitian symmetry, of which half is given.
 
@@ -142,7 +142,7 @@ def hfft(
 
 @computed("x")
 def ihfft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = None, out: object = None
+    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
 ) -> XArray:
     """Return the inverse of `hfft`: half of a signal with Hermitian symmetry.
 
@@ -166,7 +166,7 @@ def fftn(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: Norm = None,
+    norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
     """Return the discrete Fourier transform along several axes.
@@ -210,7 +210,7 @@ def ifftn(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: Norm = None,
+    norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
     """Return the inverse of `fftn`; parameters as there.
@@ -230,7 +230,7 @@ def rfftn(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: Norm = None,
+    norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
     """Return `fftn` of a real array, of whose last axis the first half is enough.
@@ -250,7 +250,7 @@ def irfftn(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
-    norm: Norm = None,
+    norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
     """Return the inverse of `rfftn`, real.
@@ -270,7 +270,7 @@ def fft2(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
-    norm: Norm = None,
+    norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
     """Return `fftn` of the last two dimensions.
@@ -290,7 +290,7 @@ def ifft2(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
-    norm: Norm = None,
+    norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
     """Return `ifftn` of the last two dimensions.
@@ -310,7 +310,7 @@ def rfft2(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
-    norm: Norm = None,
+    norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
     """Return `rfftn` of the last two dimensions.
@@ -330,7 +330,7 @@ def irfft2(
     /,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
-    norm: Norm = None,
+    norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
     """Return `irfftn` of the last two dimensions.

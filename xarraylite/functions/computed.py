@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -43,6 +43,7 @@ numpy: Any = np
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 #: Elements from which a result's memory is kept, where copying it would be noticed.
 _MANY = 1 << 12
@@ -144,7 +145,7 @@ def results(made: Any, narrow: Narrow) -> Any:
     return made
 
 
-def into(out: Any, made: Any, operation: str) -> Any:
+def into(out: object, made: T, operation: str) -> T:
     """Return a result, or write it into ``out`` by the rule of updates and return that.
 
     Raises
@@ -159,9 +160,10 @@ def into(out: Any, made: Any, operation: str) -> Any:
     if not isinstance(out, XContainer | np.ndarray):
         raise DTypeError(f"{operation}: out must be a container, got {type(out).__name__}")
     to = out if isinstance(out, XContainer) else adapt(out)
-    check_update(to, operation, made.shape, made.dtype)
-    to[...] = made
-    return out
+    result: Any = made
+    check_update(to, operation, result.shape, result.dtype)
+    to[...] = result
+    return cast("T", out)  # of the same kind: an array
 
 
 def shown(x: object) -> str:
@@ -200,22 +202,47 @@ def computed(*arrays: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        call = invoked(function, function.__name__, inspect.signature(function), arrays)
+        takes = dict.fromkeys(arrays, numpy_of)
+        call = invoked(function, function.__name__, inspect.signature(function), takes)
         return functools.wraps(function)(call)
 
     return decorate
 
 
+#: From what a user gives to what NumPy is given.
+Take = Callable[[Any, str, Narrow], Any]
+
+
+def several(x: Any, operation: str, narrow: Narrow) -> Any:
+    """Return an array, or a sequence of arrays, each as `numpy_of` has it."""
+    if isinstance(x, list | tuple):
+        return [numpy_of(item, operation, narrow) for item in x]
+    return numpy_of(x, operation, narrow)
+
+
+def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
+    """Return an array as `numpy_of` has it, also within a list, and anything else as it is."""
+    if isinstance(x, HasNode | np.ndarray):
+        return numpy_of(x, operation, narrow)
+    if isinstance(x, list | tuple):
+        return [perhaps(item, operation, narrow) for item in x]
+    return x
+
+
 def invoked(
-    function: Callable[..., Any], name: str, signature: inspect.Signature, arrays: Iterable[str]
+    function: Callable[..., Any],
+    name: str,
+    signature: inspect.Signature,
+    takes: Mapping[str, Take],
 ) -> Callable[..., Any]:
     """Return a function of containers that calls one of NumPy arrays; see `computed`."""
     parameters = list(signature.parameters.values())
     names = [p.name for p in parameters]
-    where = {names.index(array) for array in arrays}
-    optional = {array for array in arrays if signature.parameters[array].default is None}
+    optional = {array for array in takes if signature.parameters[array].default is None}
+    positional = [takes.get(n) for n in names]
     rest = next((k for k, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), len(names))
     place = names.index("out") if "out" in names else -1
+    count = len(names)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         narrow, out = Narrow(), None
@@ -225,11 +252,13 @@ def invoked(
                 out, args = args[place], (*args[:place], None, *args[place + 1 :])
         taken = list(args)
         for k, value in enumerate(args):
-            if min(k, rest) in where and not (value is None and names[min(k, rest)] in optional):
-                taken[k] = numpy_of(value, name, narrow)
-        for key in kwargs.keys() & arrays:
-            if not (kwargs[key] is None and key in optional):
-                kwargs[key] = numpy_of(kwargs[key], name, narrow)
+            at = k if k < rest else rest
+            take = positional[at] if at < count else None
+            if take is not None and (value is not None or names[at] not in optional):
+                taken[k] = take(value, name, narrow)
+        for key in kwargs.keys() & takes:
+            if kwargs[key] is not None or key not in optional:
+                kwargs[key] = takes[key](kwargs[key], name, narrow)
         try:
             with np.errstate(all="ignore"):
                 made = function(*taken, **kwargs)

@@ -92,7 +92,7 @@ def trace(
     5
     """
     along = diagonal(x, offset, axis1, axis2)
-    return into(out, total(along, axis=-1, dtype=dtype), "trace")  # type: ignore[no-any-return]
+    return into(out, total(along, axis=-1, dtype=dtype), "trace")
 
 
 def _distance(shape: tuple[int, ...]) -> Node:

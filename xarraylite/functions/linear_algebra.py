@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import SupportsIndex
 
 from .._errors import ShapeError
-from ..arrays.expression import XExpression
+from ..arrays.expression import XExpression, apply
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
 from ..ir import build
@@ -164,7 +164,7 @@ def outer(x1: object, x2: object, /, out: object = None) -> XExpression:
     """
     rows = XExpression(build.reshape(as_node(x1, "outer"), (-1, 1)))
     columns = XExpression(build.reshape(as_node(x2, "outer"), (1, -1)))
-    return into(out, rows * columns, "outer")  # type: ignore[no-any-return]
+    return into(out, apply(OPS["multiply"], rows, columns), "outer")
 
 
 def dot(a: object, b: object, out: object = None) -> XExpression:
@@ -196,11 +196,11 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     """
     left, right = as_node(a, "dot"), as_node(b, "dot")
     if not left.shape or not right.shape:
-        return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")  # type: ignore[no-any-return]
+        return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")
     if len(left.shape) <= 2 and len(right.shape) <= 2:
-        return into(out, matmul(a, b), "dot")  # type: ignore[no-any-return]
+        return into(out, matmul(a, b), "dot")
     axes = ([-1], [max(len(right.shape) - 2, 0)])
-    return into(out, tensordot(a, b, axes=axes), "dot")  # type: ignore[no-any-return]
+    return into(out, tensordot(a, b, axes=axes), "dot")
 
 
 def inner(a: object, b: object, /) -> XExpression:

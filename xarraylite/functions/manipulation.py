@@ -374,7 +374,7 @@ def concat(
     if not nodes[0].shape:
         raise ShapeError("concat: arrays of rank 0 cannot be joined")
     joined = XExpression(build.concat(nodes, check_axis(axis, len(nodes[0].shape), "concat")))
-    return into(out, joined, "concat")  # type: ignore[no-any-return]
+    return into(out, joined, "concat")
 
 
 @takes_jagged
@@ -434,4 +434,4 @@ def stack(
     if dtype is not None:
         nodes = [build.convert(node, as_dtype(dtype)) for node in nodes]
     joined = XExpression(build.concat([build.view(n, step) for n in nodes], place, "stack"))
-    return into(out, joined, "stack")  # type: ignore[no-any-return]
+    return into(out, joined, "stack")
