@@ -146,7 +146,8 @@ def matrix_transpose(x: object, /) -> XExpression:
            [2, 5],
            [3, 6]])
     """
-    return _array(x, "matrix_transpose").mT
+    turned: XExpression = _array(x, "matrix_transpose").mT
+    return turned
 
 
 def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
