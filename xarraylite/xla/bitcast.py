@@ -16,6 +16,7 @@ from typing import Generic
 
 from .._errors import LayoutError, SizeError
 from .._records import record
+from ..index.radix import compose, contiguous_strides, inverse, unravel_index
 from ..layout.sequences import MOST_ELEMENTS, same, sequence
 from .edit import make_shape_with_descending_layout_and_same_physical_layout, permute_dimensions
 from .positions import geometry, physical_size
@@ -24,8 +25,6 @@ from .speclike import (
     S,
     SpecLike,
     check_permutation,
-    compose,
-    inverse,
     layout_of,
     require_array,
     require_bounded,
@@ -221,29 +220,17 @@ def reshape_is_bitcast(self: SpecLike, dst: SpecLike, ignore_element_type: bool 
     return not count or (_units_stay(spec, dst) and _units_stay(dst, spec))
 
 
-def _strides(spec: SpecLike) -> list[int]:
-    strides = [0] * len(spec.dimensions)
-    stride = 1
-    for d in layout_of(spec).minor_to_major:
-        strides[d] = stride
-        stride *= spec.dimensions[d]
-    return strides
-
-
 def _units_stay(spec: SpecLike, dst: SpecLike) -> bool:
     """Tell whether each index of ``spec`` with a single 1 has its position in ``dst``."""
-    places = _strides(dst)
+    places = contiguous_strides(dst.dimensions, layout_of(dst).minor_to_major)
+    strides = contiguous_strides(spec.dimensions, layout_of(spec).minor_to_major)
     ordinal = math.prod(spec.dimensions)
-    for extent, stride in zip(spec.dimensions, _strides(spec), strict=True):
+    for extent, stride in zip(spec.dimensions, strides, strict=True):
         ordinal //= extent
-        if extent == 1:
-            continue
-        rest, position = ordinal, 0
-        for size, place in zip(reversed(dst.dimensions), reversed(places), strict=True):
-            rest, i = divmod(rest, size)
-            position += i * place
-        if position != stride:
-            return False
+        if extent != 1:
+            index = unravel_index(ordinal, dst.dimensions)
+            if sum([i * place for i, place in zip(index, places, strict=True)]) != stride:
+                return False
     return True
 
 

@@ -13,14 +13,13 @@ from operator import index
 from typing import Any
 
 from .._errors import IndexRangeError, LayoutError
+from ..index.radix import compose, inverse
 from ..layout.layout import Layout
 from .speclike import (
     UNBOUNDED,
     S,
     check_dimension,
     check_permutation,
-    compose,
-    inverse,
     layout_of,
     map_leaves,
     rebuild,

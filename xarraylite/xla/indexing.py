@@ -14,6 +14,7 @@ import operator
 from collections.abc import Iterator, Sequence
 
 from .._errors import IndexRangeError, LayoutError
+from ..index.radix import compose, inverse, ravel_multi_index, unravel_index
 from ..layout.tile import COMBINE
 from .positions import geometry
 from .speclike import (
@@ -43,11 +44,8 @@ def multidimensional_index_to_linear_index(self: SpecLike, index: Sequence[int])
     """
     spec = require_bounded(self, "multidimensional_index_to_linear_index")
     at = check_index(index, spec.dimensions, "multidimensional_index_to_linear_index")
-    position, scale = 0, 1
-    for d in layout_of(spec).minor_to_major:
-        position += at[d] * scale
-        scale *= spec.dimensions[d]
-    return position
+    order = layout_of(spec).minor_to_major[::-1]
+    return int(ravel_multi_index(compose(at, order), compose(spec.dimensions, order)))
 
 
 def linear_index_to_multidimensional_index(self: SpecLike, position: int) -> tuple[int, ...]:
@@ -65,10 +63,8 @@ def linear_index_to_multidimensional_index(self: SpecLike, position: int) -> tup
             f"linear_index_to_multidimensional_index: position {rest} is out of range for "
             f"{spec} ({size} elements)"
         )
-    index = [0] * len(spec.dimensions)
-    for d in layout_of(spec).minor_to_major:
-        rest, index[d] = divmod(rest, spec.dimensions[d])
-    return tuple(index)
+    order = layout_of(spec).minor_to_major[::-1]
+    return compose(unravel_index(rest, compose(spec.dimensions, order)), inverse(order))
 
 
 def bump_indices(self: SpecLike, index: Sequence[int]) -> tuple[int, ...] | None:
@@ -221,18 +217,13 @@ def delinearize_index_for_nested_tiling(self: SpecLike, position: int) -> tuple[
             f"delinearize_index_for_nested_tiling: position {rest} is out of range for {self} "
             f"({math.prod(extents)})"
         )
-    index = [0] * len(extents)
-    for k in range(len(extents) - 1, -1, -1):
-        rest, index[k] = divmod(rest, extents[k])
+    index = list(unravel_index(rest, extents))
     for tile in reversed(tiles):
         k = len(tile)
         grid, inside = index[-2 * k : -k], index[-k:]
         whole = [q * t + r for q, t, r in zip(grid, tile, inside, strict=True)]
         index = index[: -2 * k] + whole
-    found = [0] * len(index)
-    for d, i in zip(reversed(layout_of(self).minor_to_major), index, strict=True):
-        found[d] = i
-    return tuple(found)
+    return compose(index, inverse(layout_of(self).minor_to_major[::-1]))
 
 
 def for_each_index(
@@ -276,13 +267,13 @@ def for_each_index(
     if 0 in spec.dimensions:
         return iter(())
     order = layout_of(spec).minor_to_major[::-1]
-    back = [order.index(d) for d in range(rank)]
+    back = inverse(order)
     # A count of 0 fixes the dimension at its base.
     walks = [
         range(starts[d], starts[d] + counts[d], steps[d]) if counts[d] else (starts[d],)
         for d in order
     ]
-    return (tuple([moved[k] for k in back]) for moved in itertools.product(*walks))
+    return (compose(moved, back) for moved in itertools.product(*walks))
 
 
 def is_untiled_layout(self: SpecLike) -> bool:
@@ -296,4 +287,4 @@ def is_untiled_layout(self: SpecLike) -> bool:
     """
     spec = require_array(self, "is_untiled_layout")
     layout = layout_of(spec)
-    return layout.is_untiled_layout([spec.dimensions[d] for d in reversed(layout.minor_to_major)])
+    return layout.is_untiled_layout(compose(spec.dimensions, layout.minor_to_major[::-1]))

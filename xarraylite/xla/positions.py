@@ -12,6 +12,7 @@ import operator
 from collections.abc import Sequence
 
 from .._errors import IndexRangeError, SizeError
+from ..index.radix import round_up
 from ..layout.digits import Tiled
 from .speclike import SpecLike, check_index, layout_of, require_bounded
 
@@ -135,8 +136,3 @@ def memory_order(self: SpecLike) -> list[int | None]:
         )
     order = geometry(self, "memory_order").memory_order()
     return order + [None] * (size - len(order))
-
-
-def round_up(value: int, multiple: int) -> int:
-    """Return the least multiple that is not below ``value``."""
-    return -(-value // multiple) * multiple

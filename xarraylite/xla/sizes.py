@@ -21,10 +21,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from .._errors import LayoutError
+from ..index.radix import contiguous_strides, round_up
 from ..layout.layout import SplitConfig
 from ..layout.tile import COMBINE
 from .indexing import linear_index_first_tile
-from .positions import count_positions, round_up
+from .positions import count_positions
 from .speclike import SpecLike, check_dimension, layout_of, require_array, require_bounded
 
 POINTER_SIZE: Final = 8
@@ -148,12 +149,8 @@ def unpacked_byte_strides(self: SpecLike) -> tuple[int, ...]:
     (140, 28, 4)
     """
     spec = require_bounded(self, "unpacked_byte_strides")
-    stride = spec.element_type.storage_bytes
-    strides = [0] * len(spec.dimensions)
-    for d in layout_of(spec).minor_to_major:
-        strides[d] = stride
-        stride *= spec.dimensions[d]
-    return tuple(strides)
+    order = layout_of(spec).minor_to_major
+    return contiguous_strides(spec.dimensions, order, spec.element_type.storage_bytes)
 
 
 def byte_strides(self: SpecLike) -> tuple[int, ...] | None:
