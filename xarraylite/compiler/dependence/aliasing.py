@@ -1,10 +1,10 @@
 """How an operand's memory relates to the target's, for every pair of layouts.
 
-**Strided** operands are one problem of `storage.overlap`.
+**Strided** operands are one problem of `overlap`.
 
 **Views of one tiled array** share memory just where they share elements, because a layout gives
 every element a place of its own.  So they are compared in the numbering of the array's elements,
-which is row-major, and are one problem of `storage.overlap` as well; tiles play no part in it.
+which is row-major, and are one problem of `overlap` as well; tiles play no part in it.
 They do in the order of loops.  Where views of one array meet in other elements than their own,
 `sweeps` names dimensions along which one slab after the other may be written: each element is
 then read in an earlier slab than it is written in, or in the same.

@@ -4,7 +4,7 @@
 the same tile, the one row that comes from the tile above, and what is left at the ends.  Each kind
 is one box of the refinement, and one kernel.  `aliasing.sweeps` says along which dimension, and
 from which end, the slabs of all kinds may follow each other; here they are listed in that order.
-Within a slab, what overlaps is one problem of `storage.overlap` again.
+Within a slab, what overlaps is one problem of `overlap` again.
 """
 
 from __future__ import annotations
