@@ -16,8 +16,8 @@ __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
 _ELEMENTWISE = """
-abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan
-atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
+abs absolute acos acosh add around arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh
+atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor cbrt ceil clip conj conjugate copysign cos cosh deg2rad degrees
 divide equal exp exp2 expm1 fabs fdim fix floor floor_divide fmax fmin fmod greater greater_equal
 heaviside hypot imag invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2
@@ -50,6 +50,7 @@ _MODULES: dict[str, str] = {
     "transforms.late": "late",
     "transforms.noalias": "noalias",
     "transforms.vectorize": "vectorize",
+    "arrays.scalar": "XScalar",
     "arrays.xarray": "XArray XView",
     "arrays.xtensor": "XTensor XTensorFixed",
     "display.draw": "Drawing draw",
@@ -58,19 +59,47 @@ _MODULES: dict[str, str] = {
     "functions.comparison": "allclose array_equal",
     "functions.constants": "e inf nan newaxis pi",
     "functions.conversion": "asarray from_dlpack",
-    "functions.creation": (
-        "arange empty empty_like eye fromfunction full full_like linspace ones ones_like zeros "
-        "zeros_like"
-    ),
+    "functions.creation": "empty empty_like full full_like ones ones_like zeros zeros_like",
     "functions.data_types": "astype can_cast result_type",
     "functions.elementwise": _ELEMENTWISE,
     "functions.inspection": "__array_namespace_info__",
-    "functions.linear_algebra": "einsum matmul tensordot vecdot",
+    "functions.diagonals": "cross diag diagflat diagonal kron trace tri tril triu",
+    "functions.joining": (
+        "append array_split atleast_1d atleast_2d atleast_3d block column_stack dsplit dstack "
+        "hsplit hstack meshgrid split unstack vsplit vstack"
+    ),
+    "functions.linear_algebra": "dot einsum inner matmul outer tensordot vdot vecdot",
     "functions.manipulation": (
         "broadcast_arrays broadcast_to concat expand_dims flip matrix_transpose moveaxis "
         "permute_dims reshape squeeze stack transpose"
     ),
-    "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
+    "functions.means": "mean std var",
+    "functions.rearranging": (
+        "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
+    ),
+    "functions.reducers": "all any argmax argmin count_nonzero max min prod sum",
+    "functions.searching": "argsort nonzero searchsorted sort take take_along_axis",
+    "functions.sequences": (
+        "arange eye fromfunction fromiter geomspace identity indices linspace logspace mgrid "
+        "ogrid vander"
+    ),
+    "functions.sets": "isin unique_all unique_counts unique_inverse unique_values",
+    "functions.statistics": (
+        "average cumulative_prod cumulative_sum diff nanmax nanmean nanmin nanprod nanstd nansum "
+        "nanvar ptp"
+    ),
+    "functions.table_functions": (
+        "argpartition argwhere bartlett bincount bitwise_count blackman choose compress "
+        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices digitize ediff1d "
+        "extract flatnonzero frexp gcd gradient hamming hanning histogram histogram2d "
+        "histogram_bin_edges histogramdd i0 insert interp intersect1d ix_ kaiser lcm ldexp "
+        "lexsort logaddexp2 median nanargmax nanargmin nancumprod nancumsum nanmedian "
+        "nanpercentile nanquantile packbits partition percentile poly polyadd polyder polydiv "
+        "polyfit polyint polymul polysub polyval quantile ravel_multi_index real_if_close "
+        "resize roots setdiff1d setxor1d sort_complex spacing trapezoid tril_indices "
+        "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique "
+        "unpackbits unravel_index unwrap"
+    ),
     "io.npy": "load save",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
@@ -103,7 +132,7 @@ _SOURCES |= {
 }
 del _SOURCES["bool_"]
 
-_SUBMODULES = ("testing",)
+_SUBMODULES = ("fft", "linalg", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 

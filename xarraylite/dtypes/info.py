@@ -237,8 +237,8 @@ class NamespaceInfo:
     def capabilities(self) -> dict[str, bool | int]:
         """Return what the library can do, by the standard's names."""
         return {
-            "boolean indexing": False,
-            "data-dependent shapes": False,
+            "boolean indexing": True,
+            "data-dependent shapes": True,
             "max dimensions": 64,  # NumPy's, whose arrays carry the memory
         }
 
