@@ -82,16 +82,8 @@ def masks(xp: Xp) -> Any:
 def arrays_of_indices(xp: Xp) -> Any:
     a = xp.asarray([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     i, j = xp.asarray([0, 0, 2]), xp.asarray([1, 1, 0])
-    read = (
-        a[i, j],
-        a[i],
-        a[:, j],
-        a[i[:, None], j],
-        a[[2, 0]],
-        a[(1, 2), (0, 0)],
-        a[i, 1],
-        (a * 2)[i, j],
-    )
+    read = a[i, j], a[i], a[:, j], a[i[:, None], j], a[[2, 0]], a[(1, 2), (0, 0)]
+    lazy = a[i, 1], (a * 2)[i, j]
     a[i, j] += 10
     a[[0, 1]] = a[[1, 0]]
     a[i] += 1

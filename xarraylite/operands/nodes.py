@@ -183,7 +183,7 @@ def array_of_list(values: list[Any] | tuple[Any, ...], operation: str) -> NumpyA
         If something in them is no number.
     """
     try:
-        array = np.asarray(unwrapped(values))
+        array = np.asarray(values_in(values))
     except ValueError as error:
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
     if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):
@@ -191,11 +191,11 @@ def array_of_list(values: list[Any] | tuple[Any, ...], operation: str) -> NumpyA
     return array
 
 
-def unwrapped(values: Any) -> Any:
+def values_in(values: Any) -> Any:
     """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
     if isinstance(values, list | tuple):
-        return [unwrapped(item) for item in values]
-    return np.asarray(values) if isinstance(values, HasNode) else values
+        return [values_in(item) for item in values]
+    return np.asarray(values) if isinstance(values, HasNode) else unwrapped(values)
 
 
 def as_item(value: Any, low: int | None, high: int | None) -> float | int:
