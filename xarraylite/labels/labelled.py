@@ -311,17 +311,30 @@ class XLabelled:
     def _update(self, result: XLabelled) -> XLabelled:
         return type(result)(result._terms, result.dtype, result.extents, None, self.origin)
 
+    @classmethod
+    def _of(cls, value: XLabelled) -> XLabelled:
+        """Return any labelled expression as one of this class."""
+        return value
+
+    def _alike(self, other: XLabelled) -> tuple[XLabelled, XLabelled]:
+        """Return two operands as expressions of one class: jagged ones, if one of them is."""
+        if type(self) is type(other):
+            return self, other
+        kind = type(other) if isinstance(other, type(self)) else type(self)
+        return kind._of(self), kind._of(other)
+
     def _product(self, other: XLabelled) -> XLabelled:
-        extents = self._joined(other, "*")
-        dtype = _result_dtype("multiply", self.dtype, other.dtype)
+        left, right = self._alike(other)
+        extents = left._joined(right, "*")
+        dtype = _result_dtype("multiply", left.dtype, right.dtype)
         terms = tuple(
             [
                 Term(a.factors + b.factors, a.scales + b.scales, a.negative != b.negative)
-                for a in _grouped(self.terms)
-                for b in _grouped(other.terms)
+                for a in _grouped(left.terms)
+                for b in _grouped(right.terms)
             ]
         )
-        return type(self)(terms, dtype, extents)
+        return type(left)(terms, dtype, extents)
 
     def _sum(self, other: object, name: str, sign: str, negative: bool) -> Any:
         if not isinstance(other, XLabelled):
@@ -331,10 +344,11 @@ class XLabelled:
                     'index the array with a text such as "i,j"'
                 )
             return NotImplemented
-        extents = self._joined(other, sign)
-        dtype = _result_dtype(name, self.dtype, other.dtype)
-        terms = _negated(other.terms) if negative else other.terms
-        return type(self)(self.terms + terms, dtype, extents)
+        left, right = self._alike(other)
+        extents = left._joined(right, sign)
+        dtype = _result_dtype(name, left.dtype, right.dtype)
+        terms = _negated(right.terms) if negative else right.terms
+        return type(left)(left.terms + terms, dtype, extents)
 
     def _scaled(self, name: str, other: object) -> XLabelled:
         operand = as_operand(other, name)

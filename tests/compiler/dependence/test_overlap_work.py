@@ -14,8 +14,8 @@ import numpy as np
 from tests.compiler.dependence.spans import PLENTY, check, random_pair, span
 from xarraylite.compiler.dependence import levels, overlap
 from xarraylite.compiler.dependence.overlap import (
+    Direction,
     Span,
-    Verdict,
     classify,
     may_share,
     self_overlaps,
@@ -70,7 +70,7 @@ def test_views_of_one_array_are_exact_within_the_bound() -> None:
         assert may_share(*large) == may_share(*large, max_work=PLENTY), large
         seen["inexact"] += inexact
     assert seen["inexact"] <= 9, seen
-    assert min(seen[v.value] for v in Verdict) > 50, seen
+    assert min(seen[v.value] for v in Direction) > 50, seen
 
 
 def test_slices_with_equal_steps_are_exact() -> None:
@@ -104,7 +104,7 @@ def hard_pairs() -> list[tuple[Span, Span]]:
 
 def test_work_is_bounded_and_running_out_is_conservative() -> None:
     for dst, src in hard_pairs():
-        assert classify(dst, src, max_work=0) in (Verdict.COPY, Verdict.DISJOINT)
+        assert classify(dst, src, max_work=0) in (Direction.COPY, Direction.DISJOINT)
         assert may_share(dst, src, max_work=0)
     rng = random.Random(24)
     for _ in range(2000):

@@ -42,7 +42,7 @@ MAX_FOLD_WORK: Final = 256
 _MOST_REMEMBERED: Final = 4096
 
 
-class Verdict(enum.Enum):
+class Direction(enum.Enum):
     """How a source relates to the destination it is assigned to."""
 
     DISJOINT = "disjoint"
@@ -99,7 +99,7 @@ def bounds(span: Span) -> tuple[int, int]:
     return low, high
 
 
-def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
+def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Direction:
     """Decide how an assignment from ``src`` to ``dst`` may be carried out.
 
     Parameters
@@ -112,10 +112,10 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
 
     Returns
     -------
-    Verdict
+    Direction
         Exact where the destination's strides are nested and ``max_work`` is not reached.
-        Otherwise a verdict that is right, if not always the best: a direction that the drift
-        proves, or `Verdict.COPY`.
+        Otherwise a direction that is right, if not always the best: a direction that the drift
+        proves, or `Direction.COPY`.
 
     Notes
     -----
@@ -130,29 +130,29 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
     Of random views of one array (a step for each dimension, permuted, other dtypes) 1 in 100 to
     1 in 1000 uses up the work: mostly rank 4 with unlike steps nearly everywhere, which would
     take up to 6 us.  Slices with like steps do not.  Of random strides, which takes
-    ``as_strided``, 1 in 12 uses it up and gets a verdict that is not the best.
+    ``as_strided``, 1 in 12 uses it up and gets a direction that is not the best.
 
     Examples
     --------
     ``a[1:] = a[:-1]`` for a float64 array:
 
     >>> classify(Span(8, (9,), (8,), 8), Span(0, (9,), (8,), 8))
-    <Verdict.DESCENDING: 'descending'>
+    <Direction.DESCENDING: 'descending'>
     """
     if src == dst:
-        return Verdict.DISJOINT if 0 in dst.shape else Verdict.SAME
+        return Direction.DISJOINT if 0 in dst.shape else Direction.SAME
     address, shape, strides, size = dst
     start, _, other_strides, other_size = src
     geometry = shape, strides, other_strides, size, other_size, start - address, max_work
-    verdict = _remembered.get(geometry)
-    if verdict is None:
-        verdict = _relate(*geometry)
-        if verdict is None:
-            return Verdict.DISJOINT
+    direction = _remembered.get(geometry)
+    if direction is None:
+        direction = _relate(*geometry)
+        if direction is None:
+            return Direction.DISJOINT
         if len(_remembered) >= _MOST_REMEMBERED:
             _remembered.clear()
-        _remembered[geometry] = verdict
-    return verdict
+        _remembered[geometry] = direction
+    return direction
 
 
 def may_share(a: Span, b: Span, *, max_work: int = MAX_WORK) -> bool:
@@ -208,10 +208,10 @@ def self_overlaps(a: Span, *, max_work: int = MAX_FOLD_WORK) -> bool:
     return _folds(tuple(dims), a.itemsize, max_work)
 
 
-_remembered: dict[tuple[object, ...], Verdict] = {}
+_remembered: dict[tuple[object, ...], Direction] = {}
 _shared: dict[tuple[object, ...], bool] = {}
 
-_ORDERS: Final = (Verdict.ASCENDING, Verdict.DESCENDING, Verdict.ASCENDING, Verdict.COPY)
+_ORDERS: Final = (Direction.ASCENDING, Direction.DESCENDING, Direction.ASCENDING, Direction.COPY)
 """By `BELOW` and `ABOVE`, where operands meet and the destination's strides are nested."""
 
 
@@ -223,7 +223,7 @@ def _relate(
     other_size: int,
     distance: int,
     max_work: int,
-) -> Verdict | None:
+) -> Direction | None:
     """`classify` for a source ``distance`` bytes above the destination; None if bounds differ."""
     lattice = _lattice(shape, strides, other_strides, distance)
     if lattice is None:
@@ -236,10 +236,10 @@ def _relate(
     least = delta + drop  # of the drift
     most = delta + up + down - reach - drop
     if least == most == delta == 0 and size == other_size:
-        return Verdict.SAME
+        return Direction.SAME
     order = _address_order(writes, size)
     if order is None:
-        return Verdict.COPY
+        return Direction.COPY
     solid, nested = order
     possible = 0
     if least < 0:
@@ -255,12 +255,12 @@ def _relate(
     if boxes is None:
         # Two strides tell most of the time that all have no common divisor to keep them apart.
         if gcd(strides[-1], other_strides[-1]) > high - low < -low % gcd(*strides, *other_strides):
-            return Verdict.DISJOINT
+            return Direction.DISJOINT
     elif not boxes:
-        return Verdict.DISJOINT
+        return Direction.DISJOINT
     elif ordered:
         possible &= sides(boxes)
-    return _ORDERS[possible] if nested else Verdict.COPY
+    return _ORDERS[possible] if nested else Direction.COPY
 
 
 def _lattice(
