@@ -20,6 +20,8 @@ of ``OPCODES[opcode].calls``: a ``while`` has its body first and then its condit
 
 from __future__ import annotations
 
+from .evaluate import evaluate
+from .evaluation.control import register_custom_call
 from .instruction import HloComputation, HloInstruction
 from .literals import HloLiteral
 from .module import HloModule
@@ -57,5 +59,7 @@ __all__ = [
     "SliceDimension",
     "StackFrame",
     "WindowDimension",
+    "evaluate",
     "parse",
+    "register_custom_call",
 ]

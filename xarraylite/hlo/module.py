@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from .._errors import HloError
 from .._records import record
 from .edits import edited, own_computation
+from .evaluate import evaluate
 from .instruction import HloComputation, HloInstruction
 from .order import computations_below
 from .printer import module_text, print_options
@@ -109,6 +110,17 @@ class HloModule:
 
     def __iter__(self) -> Iterator[HloComputation]:
         return iter(self.computations)
+
+    def __call__(self, *arrays: Any, replicas: int = 1) -> Any:
+        """Run the entry computation; see `xarraylite.hlo.evaluate`.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.hlo.parse("f { a = f32[2] parameter(0)  ROOT b = negate(a) }")([1, 2])
+        XArray([-1., -2.], dtype=float32)
+        """
+        return evaluate(self, *arrays, replicas=replicas)
 
     def post_order(self) -> tuple[HloComputation, ...]:
         """Return the computations in the order in which XLA prints them: callees first."""
