@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 from types import MappingProxyType
 
 import pytest
@@ -92,6 +94,13 @@ def test_there_are_all_of_xlas_opcodes() -> None:
     assert len(OPCODES) == 133
     hlo = pytest.importorskip("jaxlib._hlo")
     assert len(hlo.HloOpcode) == 133
+
+
+def test_modules_are_pickled_and_copied_as_text() -> None:
+    module = xl.hlo.parse(TEXT)
+    for again in (pickle.loads(pickle.dumps(module)), copy.deepcopy(module)):
+        assert again is not module
+        assert str(again) == str(module)
 
 
 # Walks.
