@@ -29,7 +29,6 @@ from ..storage.arrays import write as write_elements
 from ..storage.buffer import Buffer
 from ..storage.reading import Reading
 from . import direct, elements, products
-from .arithmetic import binary, unary
 from .assign import check_update, check_writable, converted, node_of, write
 from .convert import LayoutLike, is_quick, store
 from .expression import NumpyArray, XExpression, written
@@ -46,7 +45,7 @@ from .tracing import reading_of
 DType = np.dtype[Any]
 
 
-class XContainer(XExpression, InPlace, binary=binary, unary=unary):
+class XContainer(XExpression, InPlace):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     What a strided container needs to become part of an expression is at hand: its kind, its shape,

@@ -47,16 +47,16 @@ def apply(op: Op, *operands: object) -> XExpression:
             lifted: XExpression = operand.lift(op, operands)
             return lifted
     if len(operands) == 1:
-        (operand,) = operands
-        return written((op,), op, operand)
+        return again((op, None), op, *operands)
     if len(operands) == 2:
         left, right = operands
-        key = (op, key_of(right)) if isinstance(left, XExpression) else (op, "after", key_of(left))
-        return written(key, op, left, right)
+        if isinstance(left, XExpression):
+            return again((op, key_of(right)), op, left, right)
+        return again((op.reflected, key_of(left)), op, left, right)
     return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
 
 
-def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
+def written(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation that has not been written before, or whose operands have no kind.
 
     The first operand's kind, or the only one there is, learns where it leads.
@@ -75,11 +75,11 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     return made
 
 
-def again(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
+def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation whose kind may be known, though a reading has yet to be made."""
     mine = [x for x in operands if isinstance(x, XExpression)]
-    found = mine[0]._kind.table.get(key) if mine else None
-    if found is None or tracing.running:
+    found = mine[0]._kind.leads(*key) if mine else None
+    if found is None or tracing.running.value:
         return written(key, op, *operands)
     made = _new(XExpression)
     try:
@@ -102,9 +102,9 @@ def again(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
-    if not isinstance(x, XExpression) or tracing.running:
+    if not isinstance(x, XExpression) or tracing.running.value:
         return None
-    kind = x._kind.table.get(op)
+    kind = x._kind.leads(op, None)
     shape = x._shape
     if kind is None or not shape or 0 in shape:
         return None
@@ -118,63 +118,21 @@ _new = object.__new__
 
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
-    back = object()  # of its own, as an operation has one table for both orders
 
     def forward(self: XExpression, other: Any) -> Any:
-        try:
-            if other.__class__ in NUMBERS:
-                kind, low, high = self._kind.table[op, other.__class__]
-                operands = (*self._operands, as_item(other, low, high))
-                shape = self._shape
-            else:
-                kind = self._kind.table[op, other._kind]
-                if other.__class__ is XExpression:
-                    operands = self._operands + other._operands
-                else:
-                    operands = (*self._operands, other._buffer._reading, other._start)
-                    if tracing.running:
-                        raise KeyError
-                shape = self._shape
-                if shape != other._shape:
-                    shape = ends(shape, other._shape)
-        except (KeyError, AttributeError):
-            if not is_operand(other):
-                return NotImplemented
-            return again((op, key_of(other)), op, self, other)
-        made = _new(XExpression)
-        made._kind, made._shape, made._operands = kind, shape, operands
-        return made
+        return again((op, key_of(other)), op, self, other) if is_operand(other) else NotImplemented
 
     def reflected(self: XExpression, other: Any) -> Any:
-        try:
-            kind, low, high = self._kind.table[back, other.__class__]
-            operands = (as_item(other, low, high), *self._operands)
-        except KeyError:
-            if not is_operand(other):
-                return NotImplemented
-            return written((back, other.__class__), op, other, self)
-        made = _new(XExpression)
-        made._kind, made._shape, made._operands = kind, self._shape, operands
-        return made
+        if not is_operand(other):
+            return NotImplemented
+        return again((op.reflected, key_of(other)), op, other, self)
 
     return forward, reflected
 
 
 def _unary(op: Op) -> Callable[..., Any]:
     """Return an operator's method."""
-    key = (op,)
-
-    def method(self: XExpression) -> XExpression:
-        try:
-            kind = self._kind.table[key]
-        except KeyError:
-            return written(key, op, self)
-        made = _new(XExpression)
-        # A tuple of its own: references to readings are counted.
-        made._kind, made._shape, made._operands = kind, self._shape, (*self._operands,)
-        return made
-
-    return method
+    return lambda self: again((op, None), op, self)
 
 
 class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
@@ -357,7 +315,7 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
 
     def numpy(self) -> NumpyArray:
         """Evaluate into a new NumPy array."""
-        made = direct.evaluated(self._container, self._kind, self._shape, self._operands)
+        made = direct.evaluate(self)
         if made is not None:
             values: NumpyArray = made._buffer.array(made._dtype, self._shape)
             return values

@@ -17,7 +17,7 @@ def key_of(operand: object) -> object:
     return operand.__class__
 
 
-def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
+def learn(key: tuple[object, object], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
     """Remember where an operation leads, where its result has all operands one after the other."""
     own = next((x for x in operands if isinstance(x, HasNode)), None)
     if own is None:
@@ -27,7 +27,7 @@ def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: H
         # The key names the second operand's kind, or there is but one.
         items = [x.kind_items() for x in operands if isinstance(x, HasNode)]
         if len(items) == len(operands) and made._kind.items == sum(items):
-            own._kind.learn(key, made._kind)
+            own._kind.learn(*key, made._kind)
         return
     if len(operands) != 2 or (op.scalars is not None and type(numbers[0]) is not float):
         return
@@ -35,7 +35,7 @@ def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: H
         return
     leaf = _scalar_of(made._kind, operands[0] is not own)
     if leaf is not None:
-        own._kind.learn(key, (made._kind, *_range(leaf)))
+        own._kind.learn(*key, (made._kind, *_range(leaf)))
 
 
 def _scalar_of(kind: Kind, first: bool) -> Kind | None:
@@ -58,4 +58,4 @@ def learn_fold(op: Reduction, x: object, made: object) -> None:
     if not isinstance(x, HasNode) or not isinstance(made, HasNode) or x._kind is NODE:
         return
     if x._shape and made._kind.items == x.kind_items() + 1:
-        x._kind.learn(op, made._kind)
+        x._kind.learn(op, None, made._kind)

@@ -26,7 +26,14 @@ from .emit.routine import Routine
 FILE = Path(__file__).with_name("routines.bin")
 
 #: Modules whose text decides what a routine's text is, beside those named as the next line says.
-_SOURCES = ("dtypes.bits", "dtypes.formats", "dtypes.narrow", "engine.jit")
+_SOURCES = (
+    "dtypes.bits",
+    "dtypes.formats",
+    "dtypes.narrow",
+    "engine.jit",
+    "engine.objects",
+    "engine.pyapi",
+)
 _BODIES = ("scalars", "vmath")
 
 _MAGIC = b"XLROUT\x00\x01"

@@ -25,6 +25,7 @@ from .emit import routine as routines
 from .emit.builder import Module
 from .emit.routine import Routine
 from .fingerprint import fingerprint
+from .pyapi import METHODS
 
 _HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
 
@@ -106,7 +107,9 @@ def _versions() -> tuple[str, ...]:
 
 def known() -> dict[Routine, None]:
     """Return every routine that kernels of known operations call, in a fixed order."""
-    return dict.fromkeys([*_storages(), *_conversions(), *_operations(), *_folds()])
+    return dict.fromkeys(
+        [*_storages(), *_conversions(), *_operations(), *_folds(), *_objects()]
+    )
 
 
 def _storages() -> Iterator[Routine]:
@@ -141,6 +144,12 @@ def _folds() -> Iterator[Routine]:
         yield routines.collect_error(value)
         yield routines.compensate(value)
         yield routines.plain_sum(value)
+
+
+def _objects() -> Iterator[Routine]:
+    """Yield what is no scalar routine, and made and kept like one."""
+    for name, count in METHODS.items():
+        yield routines.of_words(name, count)
 
 
 def main() -> int:

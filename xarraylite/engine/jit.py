@@ -29,7 +29,7 @@ from numba.extending import intrinsic
 from .._errors import DTypeError, XarrayliteError
 from ..dtypes import bits, narrow
 from ..ops.user import global_names
-from . import scalars, vmath
+from . import objects, pyapi, scalars, vmath
 from .emit.routine import LLVM, Routine
 from .machine import run_passes
 
@@ -81,11 +81,69 @@ INTRINSICS: dict[str, Any] = {
     "float_f64": _bit_cast(types.int64, types.float64, ir.DoubleType()),
 }
 
+_WORD = ir.IntType(64)
+
+# Numba links what it compiles, though it is never called here: an address for names of ours.
+for _name in (pyapi.STATE, pyapi.LAUNCH):
+    llvm.add_symbol(_name, 8)
+
+def _memory(arity: int, codegen: Any, result: Any = types.int64) -> Any:
+    """Return an intrinsic of words that are addresses or numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return codegen(builder, *args)
+
+    signature = result(*[types.int64] * arity)
+    if arity == 2:
+        return intrinsic(lambda typing_context, a, b: (signature, generate))
+    if arity == 1:
+        return intrinsic(lambda typing_context, a: (signature, generate))
+    return intrinsic(lambda typing_context: (signature, generate))
+
+
+def _at(builder: Any, address: Any, kind: Any = _WORD) -> Any:
+    return builder.inttoptr(address, kind.as_pointer())
+
+
+def _stored(builder: Any, address: Any, value: Any) -> Any:
+    builder.store(value, _at(builder, address))
+    return value
+
+
+def _scratch(builder: Any) -> Any:
+    with builder.goto_entry_block():
+        room = builder.alloca(ir.ArrayType(_WORD, pyapi.SCRATCH))
+    return builder.ptrtoint(room, _WORD)
+
+
+def _found(builder: Any, number: Any) -> Any:
+    words = builder.module.globals.get(pyapi.STATE)
+    if words is None:
+        words = ir.GlobalVariable(builder.module, ir.ArrayType(_WORD, 0), pyapi.STATE)
+    zero = ir.Constant(_WORD, 0)
+    return builder.load(builder.gep(words, [zero, number]))
+
+
+#: What functions over Python's objects call of `engine.pyapi`.
+MEMORY: dict[str, Any] = {
+    "load": _memory(1, lambda builder, address: builder.load(_at(builder, address))),
+    "store": _memory(2, _stored),
+    "scratch": _memory(0, _scratch),
+    "word": _memory(1, _found),
+}
+
+_OUTSIDE = {"p": types.int64, "i": types.int32, "d": types.float64, "v": types.void}
+
+
+def _outside_function(found: pyapi.Outside) -> Any:
+    result, *args = [_OUTSIDE[letter] for letter in found.types]
+    return types.ExternalFunction(found.name, result(*args))
+
 
 @cache
 def scalar_library() -> dict[str, FunctionType]:
     """Return the scalar functions that bodies may call, by name."""
-    return {**narrow.library(), **scalars.library(), **vmath.library()}
+    return {**narrow.library(), **scalars.library(), **vmath.library(), **objects.library()}
 
 
 @cache
@@ -100,6 +158,10 @@ def _jitted(function: FunctionType) -> Any:
     for name in global_names(function.__code__):
         if name in INTRINSICS and getattr(bits, name, None) is namespace.get(name):
             namespace[name] = INTRINSICS[name]
+        elif name in MEMORY and getattr(pyapi, name, None) is namespace.get(name):
+            namespace[name] = MEMORY[name]
+        elif isinstance(namespace.get(name), pyapi.Outside):
+            namespace[name] = _outside_function(namespace[name])
         elif name in library and namespace.get(name) is library[name]:
             namespace[name] = scalar(name)
     copy = FunctionType(
@@ -229,7 +291,7 @@ def _outside(declaration: str) -> str:
     Nobody reads what it leaves in ``errno``.  LLVM knows its own functions, and one that takes a
     pointer may write there.
     """
-    if "@llvm." in declaration:
+    if "@llvm." in declaration or "@Py" in declaration or "@xl_" in declaration:
         return ""
     return " nounwind willreturn" + ("" if "ptr" in declaration else " memory(none)")
 
@@ -255,5 +317,6 @@ def _normalised(text: str, routine: Routine) -> str:
             code = _ATTRIBUTES.sub("", code).rstrip()
             lines.append(code + _outside(code) if code.startswith("declare ") else code)
     plain = "\n".join(lines).replace("@llvm.fmuladd.", "@xl.muladd.") + "\n"
-    own = {name: f"@body.{k}" for k, name in enumerate(dict.fromkeys(_OWN.findall(plain)))}
+    found = [name for name in _OWN.findall(plain) if name != f"@{pyapi.STATE}"]
+    own = {name: f"@body.{k}" for k, name in enumerate(dict.fromkeys(found))}
     return _NAME.sub(lambda found: own.get(found[0], found[0]), plain)

@@ -130,3 +130,9 @@ def compensate(value: str) -> Routine:
 def plain_sum(value: str) -> Routine:
     """Return the routine that adds two registers, as the table's ``add`` does."""
     return Routine(f"{value}(a0 + a1)", (value,) * 2, value, hint="add")
+
+
+def of_words(function: str, count: int) -> Routine:
+    """Return a function of `engine.objects`, which takes and returns words."""
+    args = ", ".join([f"a{k}" for k in range(count)])
+    return Routine(f"i64({function}({args}))", ("i64",) * count, "i64", hint=function)

@@ -1,0 +1,152 @@
+"""What `engine.objects` calls: CPython's own functions, memory, and what was found out about it.
+
+These are names for Numba (`engine.jit` knows what to make of them); none is ever called in Python.
+An int is an address throughout.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Outside(NamedTuple):
+    """A function of C, which every process of CPython has.
+
+    Attributes
+    ----------
+    name : str
+        Its symbol.
+    types : str
+        Its result and its arguments: ``p`` an address or another word, ``i`` a C int, ``d`` a
+        double, ``v`` nothing.
+    """
+
+    name: str
+    types: str
+
+    def __call__(self, *args: float) -> int:
+        """Refuse: it is called by machine code."""
+        raise NotImplementedError(self.name)
+
+
+Py_DecRef = Outside("Py_DecRef", "vp")
+Py_IncRef = Outside("Py_IncRef", "vp")
+PyDict_GetItemWithError = Outside("PyDict_GetItemWithError", "ppp")
+PyErr_Clear = Outside("PyErr_Clear", "v")
+PyErr_Occurred = Outside("PyErr_Occurred", "p")
+PyFloat_FromDouble = Outside("PyFloat_FromDouble", "pd")
+PyLong_AsLongLong = Outside("PyLong_AsLongLong", "pp")
+PyLong_FromLongLong = Outside("PyLong_FromLongLong", "pp")
+PyNumber_Float = Outside("PyNumber_Float", "pp")
+PyObject_RichCompareBool = Outside("PyObject_RichCompareBool", "ippi")
+PyObject_Vectorcall = Outside("PyObject_Vectorcall", "ppppp")
+PyTuple_New = Outside("PyTuple_New", "pp")
+PyType_GenericAlloc = Outside("PyType_GenericAlloc", "ppp")
+PyType_IsSubtype = Outside("PyType_IsSubtype", "ipp")
+
+#: Symbols of our own: the words that `word` reads, and a launch.
+STATE, LAUNCH = "xl_state", "xl_launch"
+
+#: ``xl_launch(record, destination, shape, operands)``: see `engine.launch`; 0 if it refused.
+xl_launch = Outside(LAUNCH, "ppppp")
+
+
+def load(address: int) -> int:
+    """Return the 64-bit word at an address."""
+    raise NotImplementedError(address)
+
+
+def load_double(address: int) -> float:
+    """Return the float64 at an address."""
+    raise NotImplementedError(address)
+
+
+def store(address: int, value: int) -> int:
+    """Store a 64-bit word; return it."""
+    raise NotImplementedError(address, value)
+
+
+def scratch() -> int:
+    """Return the address of `SCRATCH` words that live until the caller returns."""
+    raise NotImplementedError
+
+
+def word(number: int) -> int:
+    """Return a word of what was found out when the code was loaded."""
+    raise NotImplementedError(number)
+
+
+#: Functions of `engine.objects` that CPython calls as methods, and how many words they take.
+METHODS = {
+    "forward": 3,
+    "reflected": 3,
+    "in_place": 3,
+    "single": 2,
+    "evaluated": 2,
+    "set_item": 3,
+}
+
+#: Words of `scratch`.
+SCRATCH = 256
+
+#: Where every object has its count of references and its class, and a tuple its length.
+COUNT, CLASS, SIZE = 0, 8, 16
+
+#: Numbers of words: addresses of objects, ...
+(
+    NONE,
+    FALSE,
+    ELLIPSIS,
+    INT,
+    FLOAT,
+    REFERENCE,
+    ROW_MAJOR,
+    ZERO,
+    EXPRESSION,
+    CONTAINER,
+    ARRAY,
+    VIEW,
+    BUFFER,
+    DIRECT,
+    SETTINGS,
+    COUNTERS,
+    SLABS,
+    TAKE,
+    EVALUATED,
+    SETITEM,
+    # ... of cells in memory, ...
+    TRACING,
+    # ... a number: references to a temporary that only a statement has, ...
+    ALONE,
+    # ... how far from an object's address its attributes are, ...
+    TUPLE_ITEMS,
+    BYTES_DATA,
+    KIND,
+    SHAPE,
+    OPERANDS,
+    OWN_BUFFER,
+    OWN_DTYPE,
+    START,
+    POLICY,
+    TABLE,
+    FRESH,
+    WRITES,
+    DTYPE,
+    MEMORY,
+    MEMORY_START,
+    ADDRESS,
+    NBYTES,
+    READING,
+    SPECIAL,
+    SHARED,
+    RECORD,
+    RESULT,
+    ENGINE,
+    MOST_BYTES,
+    ALLOCATIONS,
+    BYTES,
+    # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
+    # and Python's methods.
+    ROWS,
+) = range(49)
+ROW = 5
