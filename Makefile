@@ -57,8 +57,8 @@ format: $(VENV)/.installed-lint  ## Rewrite the files the way `make lint` wants 
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-routines: $(VENV)/.installed-demo  ## Compile the scalar bodies into xarraylite/engine/routines.bin
-	$(PY) -m xarraylite.engine.bodies
+routines: $(VENV)/.installed-demo  ## Compile the scalar bodies into xarraylite/codegen/routines.bin
+	$(PY) -m xarraylite.codegen.routines
 
 docs: $(VENV)/.installed-docs  ## Build docs/_build/html, warnings are errors
 	$(PY) -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html

@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--regenerate-golden",
         action="store_true",
-        help="write the files that tests compare with (tests/engine/golden, the stub) anew",
+        help="write the files that tests compare with (tests/codegen/golden, the stub) anew",
     )
 
 

@@ -46,7 +46,7 @@ MAX_FUNCTION_LINES = 80
 
 # Who may import a compiler, by module; everybody else sees kernels as callables.
 RESTRICTED: dict[str, tuple[str, ...]] = {
-    "numba": ("xarraylite.engine.jit",),
+    "numba": ("xarraylite.codegen.jit",),
     "llvmlite": ("xarraylite.engine.",),
 }
 
@@ -71,10 +71,10 @@ WITHOUT_MEMORY = (
     "xarraylite.shape.",
     "xarraylite.layout.",
     "xarraylite.expr.",
-    "xarraylite.engine.plan",
-    "xarraylite.engine.loops",
+    "xarraylite.compiler.plan",
+    "xarraylite.compiler.loops",
     "xarraylite.engine.key",
-    "xarraylite.engine.emit.",
+    "xarraylite.codegen.emit.",
 )
 MEMORY_NAMES = frozenset(
     {
@@ -122,7 +122,7 @@ def module_name(path: Path, root: Path) -> str:
 
 
 def room(module: str) -> str:
-    """The folder or top-level file of a module: ``xarraylite.engine.emit.x`` -> ``engine``."""
+    """The folder or top-level file of a module: ``xarraylite.codegen.emit.x`` -> ``engine``."""
     return module.split(".")[1]
 
 

@@ -40,18 +40,18 @@ _MODULES: dict[str, str] = {
         "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError TracedValueError "
         "XarrayliteError"
     ),
-    "containers.adapt": "adapt",
-    "containers.explain": "explain",
-    "containers.expression": "XExpression",
-    "containers.jagged": "XJagged",
-    "containers.jagged_lazy": "XJaggedExpression",
-    "containers.jit": "jit",
-    "containers.labelled": "XLabelled",
-    "containers.late": "late",
-    "containers.noalias": "noalias",
-    "containers.vectorize": "vectorize",
-    "containers.xarray": "XArray XView",
-    "containers.xtensor": "XTensor XTensorFixed",
+    "arrays.adapt": "adapt",
+    "transforms.explain": "explain",
+    "arrays.expression": "XExpression",
+    "jagged.array": "XJagged",
+    "jagged.lazy": "XJaggedExpression",
+    "transforms.jit": "jit",
+    "labels.labelled": "XLabelled",
+    "transforms.late": "late",
+    "transforms.noalias": "noalias",
+    "transforms.vectorize": "vectorize",
+    "arrays.xarray": "XArray XView",
+    "arrays.xtensor": "XTensor XTensorFixed",
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
     "dtypes.names": _DTYPES,
@@ -72,21 +72,21 @@ _MODULES: dict[str, str] = {
     ),
     "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
     "io.npy": "load save",
-    "layout.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
-    "layout.elements": "ElementType",
-    "layout.formats": "tpu_layout",
+    "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
+    "dtypes.element_types": "ElementType",
+    "xla.formats": "tpu_layout",
     "layout.layout": "Layout PaddingValue SplitConfig",
-    "layout.spec": "ArraySpec",
+    "xla.spec": "ArraySpec",
     "layout.strided": "Order",
-    "layout.suggest": "Suggestion",
+    "xla.suggest": "Suggestion",
     "layout.tile": "COMBINE Tile",
-    "shape.broadcast": "broadcast_shapes",
-    "shape.jagged": "JaggedShape",
-    "shape.labels": "IndexedShape",
-    "shape.nested": "Nested",
-    "shape.shape": "Shape",
-    "shape.tiled": "TiledShape",
-    "engine.cache": "cache_clear cache_info",
+    "index.broadcast": "broadcast_shapes",
+    "shapes.jagged": "JaggedShape",
+    "shapes.labels": "IndexedShape",
+    "shapes.nested": "Nested",
+    "shapes.shape": "Shape",
+    "shapes.tiled": "TiledShape",
+    "runtime.cache": "cache_clear cache_info",
 }
 
 #: Where a public name comes from: module, and the name there.
@@ -98,7 +98,7 @@ _SOURCES |= {
     "column_major": ("layout.strided", "COLUMN_MAJOR"),
     "concatenate": ("functions.manipulation", "concat"),
     "dynamic": ("layout.strided", "DYNAMIC"),
-    "eval": ("containers.evaluation", "eval_"),
+    "eval": ("arrays.evaluation", "eval_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
 del _SOURCES["bool_"]
@@ -114,7 +114,7 @@ def __getattr__(name: str) -> Any:
     source = _SOURCES.get(name)
     if source is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    namespace = importlib.import_module(f"{__name__}.containers.namespace")
+    namespace = importlib.import_module(f"{__name__}.operands.namespace")
     namespace.register(sys.modules[__name__])
     value = getattr(importlib.import_module(f"{__name__}.{source[0]}"), source[1])
     globals()[name] = value

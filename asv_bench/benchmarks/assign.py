@@ -8,8 +8,8 @@ import time
 import numpy as np
 
 import xarraylite as xl
-from xarraylite.storage import overlap
-from xarraylite.storage.overlap import Span, Verdict, classify
+from xarraylite.compiler.dependence import overlap
+from xarraylite.compiler.dependence.overlap import Span, Verdict, classify
 
 from . import Comparison, size, values
 

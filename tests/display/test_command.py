@@ -17,7 +17,7 @@ import xarraylite
 from xarraylite._errors import LayoutParseError
 from xarraylite.display import command
 from xarraylite.display.command import parse_error_lines
-from xarraylite.layout.spec import ArraySpec
+from xarraylite.xla.spec import ArraySpec
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "user_guide" / "layouts.md"
 PLANE = "dimension 1 down, dimension 2 across, at [0, :, :]"

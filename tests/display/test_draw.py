@@ -20,8 +20,8 @@ from xarraylite.display.picture import diagonals
 from xarraylite.display.scene import STYLES, Box, Lines, Role, Words
 from xarraylite.layout.digits import Tiled
 from xarraylite.layout.layout import Layout
-from xarraylite.layout.spec import ArraySpec
 from xarraylite.layout.tile import COMBINE
+from xarraylite.xla.spec import ArraySpec
 
 PLAIN = "f32[3,5]{1,0}"
 TILED = "f32[3,5]{1,0:T(2,2)}"

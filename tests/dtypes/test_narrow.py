@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from xarraylite.codegen import jit
 from xarraylite.dtypes import names
 from xarraylite.dtypes.formats import FORMATS, INT_BITS, Format, loop_dtype
 from xarraylite.dtypes.narrow import library, to_narrow
-from xarraylite.engine import jit
 
 Array = NDArray[Any]
 LIBRARY = library()

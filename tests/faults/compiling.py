@@ -9,9 +9,9 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from xarraylite.engine import machine as machine_module
-from xarraylite.engine import worker
-from xarraylite.engine.table import Table
+from xarraylite.codegen import machine as machine_module
+from xarraylite.codegen import worker
+from xarraylite.codegen.table import Table
 
 _numbers = itertools.count()
 _session: list[Any] = []

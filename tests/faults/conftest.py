@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xarraylite._config import settings
-from xarraylite.engine import store
+from xarraylite.codegen import store
 
 
 @pytest.fixture

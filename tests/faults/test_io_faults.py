@@ -28,7 +28,7 @@ import pytest
 import xarraylite as xl
 from tests.io.files import MOST_MEMORY, loaded, numpy_saved, numpy_savez, same, sample, saved
 from xarraylite.io import atomic, streams
-from xarraylite.storage.pool import counters
+from xarraylite.memory.pool import counters
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes, links and signals")
 TEMPORARY = re.compile(r"\.a\.np[yz]\.[0-9a-f]{16}\.tmp")

@@ -13,8 +13,8 @@ import pytest
 
 from xarraylite._config import settings
 from xarraylite._errors import CacheWarning
-from xarraylite.engine import store
-from xarraylite.engine.store import cache_info, cache_key, clear, load, save
+from xarraylite.codegen import store
+from xarraylite.codegen.store import cache_info, cache_key, clear, load, save
 
 KEY, OTHER = cache_key(["one"]), cache_key(["another"])
 PAYLOAD = bytes(range(256)) * 2

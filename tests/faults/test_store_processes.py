@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from xarraylite._config import settings
-from xarraylite.engine import store
-from xarraylite.engine.store import cache_info, cache_key, load, save
+from xarraylite.codegen import store
+from xarraylite.codegen.store import cache_info, cache_key, load, save
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals that kill, locks on files")
 
@@ -34,7 +34,7 @@ def leftovers(place: Path) -> list[str]:
 WRITER = """
 import sys
 from xarraylite._config import settings
-from xarraylite.engine.store import cache_key, load, save
+from xarraylite.codegen.store import cache_key, load, save
 settings.cache, settings.cache_dir = True, sys.argv[1]
 mark, rounds = int(sys.argv[2]), int(sys.argv[3])
 key = cache_key(["shared"])
@@ -102,7 +102,7 @@ def test_what_killed_writers_leave_does_not_add_up(place: Path) -> None:
     code = (
         "import os, signal, sys\n"
         "from xarraylite._config import settings\n"
-        "from xarraylite.engine.store import cache_key, save\n"
+        "from xarraylite.codegen.store import cache_key, save\n"
         "settings.cache, settings.cache_dir = True, sys.argv[1]\n"
         "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "save(cache_key([sys.argv[2]]), bytes(50_000))\n"

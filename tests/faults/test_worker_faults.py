@@ -42,7 +42,7 @@ COMMON = """
 import faulthandler, gc, os, random, signal, threading, time, warnings
 import compiling
 from compiling import Finalised, check, table
-from xarraylite.engine import worker
+from xarraylite.codegen import worker
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of fork with threads
 rng = random.Random(7)
 def settle():
@@ -280,7 +280,7 @@ seen = []
 os.register_at_fork(before=lambda: check(1), after_in_parent=lambda: check(2),
                     after_in_child=lambda: check(3))
 from compiling import check
-from xarraylite.engine import worker
+from xarraylite.codegen import worker
 check(0)
 pid = os.fork()
 check(4)

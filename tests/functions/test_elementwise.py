@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from xarraylite._errors import DTypeError
-from xarraylite.containers.expression import XExpression
+from xarraylite.arrays.expression import XExpression
 from xarraylite.functions import elementwise
 from xarraylite.functions.pages import page
 from xarraylite.ops.op import Op

@@ -14,7 +14,7 @@ import pytest
 import xarraylite as xl
 from xarraylite.dtypes.formats import FORMATS, INT_BITS
 from xarraylite.dtypes.names import SUPPORTED, dtype_name
-from xarraylite.storage.pool import counters
+from xarraylite.memory.pool import counters
 
 #: Dtypes whose bytes have bits that stand for nothing, and how many do.
 USED_BITS = {dt: form.bits for dt, form in FORMATS.items() if form.bits < 8} | INT_BITS

@@ -28,7 +28,7 @@ from tests.io.files import (
     saved,
 )
 from xarraylite.dtypes.names import dtype_name, kind
-from xarraylite.storage.pool import counters
+from xarraylite.memory.pool import counters
 
 NATIVE = [name for name in NAMES if np.dtype(xl.zeros(1, dtype=name).dtype).isbuiltin == 1]
 NARROW = [name for name in NAMES if name not in NATIVE]

@@ -29,7 +29,7 @@ from tests.io.files import (
     saved,
 )
 from xarraylite.io import npz
-from xarraylite.storage.pool import counters
+from xarraylite.memory.pool import counters
 
 KEYS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=20).filter(
     lambda key: not npz.name_problem(key)

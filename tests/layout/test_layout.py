@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from xarraylite._errors import DTypeError, IndexRangeError, LayoutError
 from xarraylite.layout.layout import Layout, PaddingValue, SplitConfig
-from xarraylite.layout.spec import ArraySpec
 from xarraylite.layout.tile import COMBINE, Tile
+from xarraylite.xla.spec import ArraySpec
 
 orders = st.integers(0, 5).flatmap(lambda n: st.permutations(range(n)))
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
-from tests.shape.test_transform import chains, read
+from tests.index.test_transform import chains, read
 from xarraylite._errors import LayoutError
+from xarraylite.index.transform import Map, Transform
 from xarraylite.layout.strided import (
     COLUMN_MAJOR,
     DYNAMIC,
@@ -22,7 +23,6 @@ from xarraylite.layout.strided import (
     column_major_strides,
     row_major_strides,
 )
-from xarraylite.shape.transform import Map, Transform
 
 Positions = npt.NDArray[np.int64]
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xarraylite._errors import LayoutError, LayoutParseError
-from xarraylite.layout.elements import ARRAY_TYPES
+from xarraylite.dtypes.element_types import ARRAY_TYPES
 from xarraylite.layout.layout import Layout
-from xarraylite.layout.spec import UNBOUNDED, ArraySpec
 from xarraylite.layout.text import MAX_LENGTH
 from xarraylite.layout.tile import COMBINE, Tile
+from xarraylite.xla.spec import UNBOUNDED, ArraySpec
 
 CANONICAL = [
     "f32[]",

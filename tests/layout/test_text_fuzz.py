@@ -10,7 +10,7 @@ import pytest
 
 from xarraylite._errors import LayoutParseError
 from xarraylite.layout.layout import Layout
-from xarraylite.layout.spec import ArraySpec
+from xarraylite.xla.spec import ArraySpec
 
 SEEDS = [
     "bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}",

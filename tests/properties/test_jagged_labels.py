@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
-from xarraylite.containers.jagged_labels import XJaggedLabelled
-from xarraylite.shape.labels import Mode
-from xarraylite.shape.tables import Extent, Table
+from xarraylite.jagged.labels import XJaggedLabelled
+from xarraylite.shapes.labels import Mode
+from xarraylite.shapes.tables import Extent, Table
 from xarraylite.testing import assert_same_bits
 
 #: Every label that random factors use: a number, or the labels it depends on and its extents.

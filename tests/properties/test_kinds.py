@@ -97,8 +97,8 @@ def test_destinations_that_are_read(seed: int) -> None:
 def test_shapes_that_were_never_seen_need_no_more_memory() -> None:
     a, b = xl.ones(3000), xl.ones(3000)
     square = xl.ones((300, 300))
-    from xarraylite.engine import evaluate
-    from xarraylite.expr import kind
+    from xarraylite.ir import kind
+    from xarraylite.runtime import evaluate
 
     xl.eval(a[:5] + b[:5] * 2)
     square[:5, :5] = square[:5, :5] * 1.0 + 0

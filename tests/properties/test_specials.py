@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pytest
 
 import xarraylite as xl
-from xarraylite.containers.expression import XExpression, apply
+from xarraylite.arrays.expression import XExpression, apply
 from xarraylite.dtypes.names import SUPPORTED, is_narrow_float, kind
 from xarraylite.dtypes.narrow import from_narrow
-from xarraylite.expr import build
+from xarraylite.ir import build
 from xarraylite.ops.op import DType, Op
 from xarraylite.ops.table import OPS
 from xarraylite.testing import assert_same_bits, assert_ulp

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import xarraylite as xl
 from tests.layout.test_digits import cases
 from tests.properties.tiling import padding_of, poisoned
+from xarraylite.dtypes.element_types import element_type
 from xarraylite.dtypes.names import SUPPORTED, is_narrow_int
-from xarraylite.layout.elements import element_type
 from xarraylite.testing import assert_same_bits, assert_ulp, count_allocations
 from xarraylite.testing.strategies import fill
 

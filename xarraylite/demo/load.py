@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import XarrayliteError
-from ..containers.xarray import XArray
+from ..arrays.xarray import XArray
 from ..dtypes.names import dtype_name, float64, kind
 from ..io.npy import load
 from .terrain import Grid

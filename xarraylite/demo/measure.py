@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from ..containers.explain import Explanation, explain
-from ..containers.noalias import noalias
-from ..containers.xarray import XArray
-from ..engine.kernel import kernels
+from ..arrays.xarray import XArray
+from ..codegen.kernel import kernels
 from ..functions.creation import empty
-from ..storage.pool import counters
+from ..memory.pool import counters
+from ..transforms.explain import Explanation, explain
+from ..transforms.noalias import noalias
 from .load import Terrain
 from .terrain import Sun, aspect, erode, gradient, hillshade, landslide, slope
 

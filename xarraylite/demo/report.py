@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from .._config import settings
-from ..engine.evaluate import uses_reference
+from ..runtime.evaluate import uses_reference
 from .load import Terrain
 from .measure import Difference, Numbers, Phase
 

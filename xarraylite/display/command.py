@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .._errors import LayoutParseError, XarrayliteError
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 from .draw import draw
 from .report import report_lines
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from .._errors import FormatError
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 from .grid import Cell, Grid, Side, grid_of
 from .picture import compose
 from .png import write_png

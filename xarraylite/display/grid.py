@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from .._errors import IndexRangeError, LayoutError
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 from .frame import Axis, Frame, frame_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ..layout.spec import ArraySpec
+from ..xla.spec import ArraySpec
 from .draw import padding_share, plane_line, unseen_lines
 from .grid import Cell, Grid, corner_of, grid_of
 

@@ -3,7 +3,7 @@
 C leaves the conversion of NaN, infinities and numbers out of range undefined.  NumPy has several
 answers: its loop over float32 makes 0 or 2**31 of a NaN that becomes uint32, by where in the array
 it stands.  The rule here is that of the instructions that x86 has for single numbers, and kernels
-follow it too (``engine/scalars_cast.py`` says it per element): truncate to int32 for integers of
+follow it too (``ops/bodies/casts.py`` says it per element): truncate to int32 for integers of
 at most 16 bits and int32, to int64 for uint32 and int64, the least integer standing for whatever
 does not fit, and cut off the high bits.  uint64 takes numbers from 2**63 on by subtracting 2**63.
 """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..containers.expression import XExpression
-from ..containers.jagged_lazy import XJaggedExpression
-from ..containers.operands import as_node
-from ..expr import build
+from ..arrays.expression import XExpression
+from ..ir import build
+from ..jagged.lazy import XJaggedExpression
+from ..operands.nodes import as_node
 from ..ops.table import OPS
 from . import reducers
 from .arguments import check_numbers

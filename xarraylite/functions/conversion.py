@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from .._errors import ShapeError
-from ..containers.adapt import adapt
-from ..containers.container import XContainer
-from ..containers.convert import LayoutLike, as_order, pinned_dtype
-from ..containers.expression import XExpression
-from ..containers.xarray import XArray
-from ..layout.blocked import blocked_layout
+from ..arrays.adapt import adapt
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
 from ..layout.strided import DYNAMIC
-from ..shape.nested import Nested
-from ..shape.shape import Shape
+from ..operands.convert import LayoutLike, as_order, pinned_dtype
+from ..shapes.nested import Nested
+from ..shapes.shape import Shape
+from ..xla.blocked import blocked_layout
 from .arguments import check_device
 
 

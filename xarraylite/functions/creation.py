@@ -14,27 +14,20 @@ import numpy as np
 
 from .._config import settings
 from .._errors import ShapeError, SizeError
-from ..containers.container import XContainer
-from ..containers.convert import (
-    LayoutLike,
-    layout_of,
-    raw,
-    store,
-    values_node,
-    zeroed,
-)
-from ..containers.elements import new_container
-from ..containers.expression import XExpression
-from ..containers.xarray import XArray
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
+from ..assignment.elements import new_container
 from ..dtypes.names import as_dtype, dtype_name, float64, int64, kind
-from ..expr import build
-from ..expr.kind import row_major
-from ..expr.node import Iota, Node, Scalar
+from ..index.broadcast import as_shape
+from ..ir import build
+from ..ir.kind import row_major
+from ..ir.node import Iota, Node, Scalar
 from ..layout.layout import Layout
-from ..layout.memory import layout_for
+from ..layout.placement import layout_for
 from ..layout.strided import COLUMN_MAJOR, Order, Strided
 from ..layout.tiled import Map
-from ..shape.broadcast import as_shape
+from ..operands.convert import LayoutLike, layout_of, raw, store, values_node, zeroed
 from .arguments import check_device, check_numbers
 from .jagged_like import makes_rows
 

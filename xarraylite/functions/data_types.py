@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..containers.expression import XExpression
-from ..containers.jagged_lazy import XJaggedExpression
-from ..containers.operands import HasNode, as_node
+from ..arrays.expression import XExpression
 from ..dtypes import promotion
 from ..dtypes.names import as_dtype
-from ..expr.build import WEAK_TYPES
+from ..ir.build import WEAK_TYPES
+from ..jagged.lazy import XJaggedExpression
+from ..operands.nodes import HasNode, as_node
 from .groups import Lazy, takes_jagged
 
 

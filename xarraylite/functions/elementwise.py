@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..containers.expression import XExpression, apply
+from ..arrays.expression import XExpression, apply
 from ..dtypes.names import SUPPORTED, kind
 from ..dtypes.promotion import int_bounds
 from ..ops.table import OPS

@@ -23,14 +23,14 @@ from typing import (
 )
 
 from .._errors import ShapeError
-from ..containers.expression import XExpression
-from ..containers.jagged_lazy import XJaggedExpression
-from ..containers.operands import as_operand
+from ..arrays.expression import XExpression
 from ..dtypes.names import int64
-from ..expr import build
-from ..expr.build import Operand, describe
-from ..expr.node import DType, Iota, Node
+from ..ir import build
+from ..ir.build import Operand, describe
+from ..ir.node import DType, Iota, Node
+from ..jagged.lazy import XJaggedExpression
 from ..layout.strided import Strided, row_major_strides
+from ..operands.nodes import as_operand
 from ..ops.reductions import Reduction
 
 Axis = SupportsIndex | Iterable[SupportsIndex] | None

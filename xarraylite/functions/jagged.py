@@ -19,17 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._errors import ShapeError
-from ..containers.expression import XExpression
-from ..containers.jagged_lazy import XJaggedExpression
-from ..containers.jagged_ops import Rows, leading, rows_of
-from ..containers.operands import as_node, as_operand, borrow_array
-from ..expr import build
-from ..expr.build import Operand
-from ..expr.node import DType, Node
+from ..arrays.expression import XExpression
+from ..index.broadcast import check_axes
+from ..ir import build
+from ..ir.build import Operand
+from ..ir.node import DType, Node
+from ..jagged.lazy import XJaggedExpression
+from ..jagged.rows import Rows, leading, rows_of
+from ..operands.nodes import as_node, as_operand, borrow_array
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
-from ..shape.broadcast import check_axes
-from ..shape.jagged import JaggedShape
+from ..shapes.jagged import JaggedShape
 from .arguments import flag
 from .groups import GIVE_INITIAL, Axes, Axis, Groups, Lazy, refuse_empty, with_initial
 

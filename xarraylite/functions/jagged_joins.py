@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._errors import ShapeError
-from ..containers.expression import XExpression
-from ..containers.jagged_lazy import XJaggedExpression
-from ..containers.jagged_ops import rows_of
-from ..containers.operands import as_node
-from ..expr import build
-from ..shape.broadcast import check_axis
-from ..shape.combine import stack as stack_spaces
-from ..shape.jagged import JaggedShape
-from ..shape.ragged import Ragged, ints
-from ..shape.shape import Shape
+from ..arrays.expression import XExpression
+from ..index.broadcast import check_axis
+from ..ir import build
+from ..jagged.lazy import XJaggedExpression
+from ..jagged.rows import rows_of
+from ..operands.nodes import as_node
+from ..shapes.combine import stack as stack_spaces
+from ..shapes.jagged import JaggedShape
+from ..shapes.ragged import Ragged, ints
+from ..shapes.shape import Shape
 from .groups import Lazy
 
 

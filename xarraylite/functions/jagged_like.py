@@ -7,11 +7,11 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, overload
 
 from .._errors import LayoutError
-from ..containers.expression import XExpression
-from ..containers.jagged import XJagged
-from ..containers.jagged_lazy import XJaggedExpression
-from ..containers.operands import as_node
-from ..containers.xarray import XArray
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
+from ..jagged.array import XJagged
+from ..jagged.lazy import XJaggedExpression
+from ..operands.nodes import as_node
 
 P = ParamSpec("P")
 

@@ -1,7 +1,7 @@
 """Products of matrices and tensors: the array API's, and `einsum`.
 
 They evaluate their inputs and return containers.  All are sums of products over labels, the same
-as ``C["i,k"] = A["i,j"] * B["j,k"]`` (see ``containers/contraction.py``): BLAS where that is a
+as ``C["i,k"] = A["i,j"] * B["j,k"]`` (see ``labels/contraction.py``): BLAS where that is a
 product of matrices, one fused kernel where it is not.  Floats of 16 bits or fewer are added up in
 float32 and rounded once; integers wrap as in NumPy, and sums of products of bool are bool.
 """
@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import SupportsIndex
 
 from .._errors import ShapeError
-from ..containers import products
-from ..containers.operands import as_node
-from ..containers.xarray import XArray
+from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
+from ..labels import products
+from ..operands.nodes import as_node
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 

@@ -10,14 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import AxisError, ShapeError
-from ..containers.container import XContainer
-from ..containers.expression import XExpression
-from ..containers.operands import as_node
-from ..containers.xarray import XArray
-from ..expr import build
-from ..expr.build import describe
-from ..shape import transform as steps
-from ..shape.broadcast import (
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
+from ..index import transform as steps
+from ..index.broadcast import (
     as_shape,
     broadcast_shapes,
     check_axes,
@@ -25,6 +22,9 @@ from ..shape.broadcast import (
     check_rank,
     infer_extent,
 )
+from ..ir import build
+from ..ir.build import describe
+from ..operands.nodes import as_node
 from . import jagged_joins
 from .groups import Lazy, takes_jagged
 

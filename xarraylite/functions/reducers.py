@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..containers.expression import folded
-from ..containers.learning import learn_fold
+from ..arrays.expression import folded
 from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
-from ..expr import build
-from ..expr.node import Node
+from ..ir import build
+from ..ir.node import Node
+from ..operands.learning import learn_fold
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from .arguments import check_numbers

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError
-from ..containers.container import XContainer
-from ..containers.convert import raw, store, values_node
-from ..containers.evaluation import eval_
-from ..containers.expression import XExpression
-from ..containers.xarray import XArray
+from ..arrays.container import XContainer
+from ..arrays.evaluation import eval_
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
 from ..dtypes.formats import FORMATS, INT_BITS
 from ..dtypes.names import bool_, dtype_name
-from ..expr.node import Leaf, Node
+from ..ir.node import Leaf, Node
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
-from ..storage.buffer import Buffer
-from ..storage.memory import Memory
+from ..memory.block import Memory
+from ..memory.buffer import Buffer
+from ..operands.convert import raw, store, values_node
 from .header import DType, header_bytes, read_header
 from .streams import BinaryWriter, Source, put
 

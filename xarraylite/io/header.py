@@ -27,7 +27,7 @@ import numpy as np
 from .._config import settings
 from ..dtypes.formats import FORMATS, INT_BITS, storage_dtype
 from ..dtypes.names import SUPPORTED, dtype_name
-from ..shape.broadcast import MAX_RANK
+from ..index.broadcast import MAX_RANK
 from .streams import Source, shown
 
 DType = np.dtype[Any]

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from .._errors import FormatError
-from ..containers.xarray import XArray
+from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
 from .array import contents_of, read_array, write_array
 from .atomic import replace_file

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from .._errors import FormatError
-from ..containers.xarray import XArray
+from ..arrays.xarray import XArray
 from .array import Contents, read_array, write_array
 from .header import DType, read_header
 from .members import MEMBER_MAGIC, Member, MemberSource, OutOfFile, Window

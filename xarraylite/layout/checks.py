@@ -6,7 +6,7 @@ import itertools
 from typing import Protocol
 
 from .._errors import LayoutError
-from .elements import ElementType
+from ..dtypes.element_types import ElementType
 from .fields import SplitConfig
 
 

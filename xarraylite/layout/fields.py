@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from .._errors import LayoutError
 from .._records import record
-from .elements import ElementType, element_type
+from ..dtypes.element_types import ElementType, element_type
 from .tile import LIMIT, Tile, as_int, as_ints
 
 MEMORY_SPACES: Final[dict[int, str]] = {

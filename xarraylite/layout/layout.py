@@ -22,9 +22,9 @@ from functools import lru_cache
 from typing import Any, cast
 
 from .._errors import IndexRangeError, LayoutError
-from ..shape.broadcast import HasExtents, unwrap_shape
+from ..dtypes.element_types import ElementType
+from ..index.broadcast import HasExtents, unwrap_shape
 from .checks import check_order, check_padded, check_sparse, check_splits
-from .elements import ElementType
 from .fields import (
     MEMORY_SPACES,
     PaddingValue,

@@ -17,7 +17,7 @@ from enum import Enum
 
 from .._errors import LayoutError
 from .._records import record
-from ..shape.transform import FIXED, Transform
+from ..index.transform import FIXED, Transform
 
 
 class Order(Enum):

@@ -28,7 +28,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from .._errors import LayoutParseError, XarrayliteError
-from .elements import ARRAY_TYPES, ELEMENT_TYPES, ElementType
+from ..dtypes.element_types import ARRAY_TYPES, ELEMENT_TYPES, ElementType
 from .fields import SplitConfig
 from .tile import COMBINE, LIMIT, MAX_RANK, Tile
 

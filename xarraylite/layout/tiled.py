@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from .._records import record
-from ..shape.transform import FIXED, Transform, identity
+from ..index.transform import FIXED, Transform, identity
 from .digits import Digits, Tiled, place_of
 from .layout import Layout
 from .strided import Strided

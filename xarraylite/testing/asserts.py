@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..containers.jagged_lazy import XJaggedExpression
 from ..dtypes.names import as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import from_narrow
+from ..jagged.lazy import XJaggedExpression
 
 Array = npt.NDArray[Any]
 DType = np.dtype[Any]

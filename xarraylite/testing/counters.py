@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from ..storage.pool import counters
+from ..memory.pool import counters
 
 _NAMES = ("allocations", "bytes", "temporaries", "snapshots")
 

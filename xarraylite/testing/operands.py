@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..containers.adapt import adapt
-from ..containers.xarray import XArray
-from ..containers.xtensor import XTensor, XTensorFixed
+from ..arrays.adapt import adapt
+from ..arrays.xarray import XArray
+from ..arrays.xtensor import XTensor, XTensorFixed
 from ..dtypes.names import is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow
 from ..functions import manipulation

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._errors import DTypeError
-from ..containers.expression import XExpression
-from ..containers.operands import as_node
+from ..arrays.expression import XExpression
 from ..dtypes.names import kind
 from ..functions import data_types, elementwise
+from ..operands.nodes import as_node
 from ..ops.table import OPS
 from . import oracle
 

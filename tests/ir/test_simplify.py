@@ -1,0 +1,74 @@
+"""Rewrites keep the dtype and the bits, and look at Python numbers only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.ir.nodes import leaf
+from xarraylite.ir import build
+from xarraylite.ir.simplify import simpler
+from xarraylite.ops.table import OPS
+from xarraylite.testing import assert_same_bits
+
+POW = OPS["pow"]
+
+
+@pytest.mark.parametrize(
+    ("exponent", "name"), [(2, "square"), (2.0, "square"), (1, "positive"), (1.0, "positive")]
+)
+def test_small_powers(exponent: float, name: str) -> None:
+    a = leaf((3,))
+    assert simpler(POW, (a, exponent)) is OPS[name]
+    assert build.elementwise(POW, a, exponent).op is OPS[name]
+
+
+@pytest.mark.parametrize(
+    "exponent", [0, 3, 0.5, -1, -1.0, True, 2j, np.float64(2), np.int64(2), float("nan")]
+)
+def test_other_powers_stay(exponent: Any) -> None:
+    assert simpler(POW, (leaf((3,)), exponent)) is None
+
+
+def test_only_powers_are_looked_at() -> None:
+    assert simpler(OPS["multiply"], (leaf((3,)), 2)) is None
+
+
+def test_exponents_in_arrays_are_values() -> None:
+    node = build.elementwise(POW, leaf((3,)), leaf((), "float64"))
+    assert node.op is POW
+
+
+def test_traced_exponents_have_no_value_yet() -> None:
+    node = build.elementwise(POW, leaf((3,)), build.weak_scalar(2, 0))
+    assert node.op is POW
+    assert build.elementwise(POW, leaf((3,)), build.weak_scalar(2)).op is OPS["square"]
+
+
+@pytest.mark.parametrize("exponent", [1, 2, 1.0, 2.0])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float32", "float64", "complex128"])
+def test_dtype_and_bits_are_those_of_the_power(dtype: str, exponent: float) -> None:
+    values = np.array([-3, -1, 0, 1, 2, 100]).astype(dtype)
+    expected = np.power(values, exponent)
+    expression = xl.asarray(values) ** exponent
+    assert expression.dtype == expected.dtype
+    assert_same_bits(expression, expected)
+
+
+@pytest.mark.parametrize("exponent", [1, 2])
+def test_special_values(exponent: int) -> None:
+    values = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 1e200, 1.1])
+    with np.errstate(over="ignore", under="ignore"):
+        expected = values**exponent
+    assert_same_bits(xl.asarray(values) ** exponent, expected)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8"])
+def test_where_the_power_changes_the_dtype_nothing_is_rewritten(dtype: str) -> None:
+    node = build.elementwise(POW, leaf((3,), dtype), 2.0)
+    assert node.dtype == np.float64
+    expected = np.power(np.ones(3, dtype), 2)
+    assert build.elementwise(POW, leaf((3,), dtype), 2).dtype == expected.dtype

@@ -1,0 +1,85 @@
+"""Walks visit arguments first, shared nodes once, and chains of any length."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.ir.nodes import leaf
+from xarraylite.ir import build
+from xarraylite.ir.node import Elementwise, Leaf, Node
+from xarraylite.ir.walk import postorder, rebuild
+from xarraylite.ops.table import OPS
+
+ADD, NEGATIVE = OPS["add"], OPS["negative"]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Node:
+    """Draw a graph in which any earlier node may be used again."""
+    nodes: list[Node] = [leaf((2,)), leaf((2,))]
+    for _ in range(draw(st.integers(0, 12))):
+        pick = st.sampled_from(nodes)
+        if draw(st.booleans()):
+            nodes.append(build.elementwise(ADD, draw(pick), draw(pick)))
+        else:
+            nodes.append(build.elementwise(NEGATIVE, draw(pick)))
+    return nodes[-1]
+
+
+@given(graphs())
+def test_postorder(root: Node) -> None:
+    order = postorder(root)
+    place = {id(node): k for k, node in enumerate(order)}
+    assert len(place) == len(order)
+    assert order[-1] is root
+    for node in order:
+        assert all(place[id(arg)] < place[id(node)] for arg in node.args)
+
+
+def test_postorder_takes_arguments_from_left_to_right() -> None:
+    """Operands are numbered in the order they were written: plans and golden files depend on it."""
+    a, b, c = leaf((2,)), leaf((2,)), leaf((2,))
+    product = build.elementwise(OPS["multiply"], b, c)
+    root = build.elementwise(ADD, a, product)
+    assert postorder(root) == [a, b, c, product, root]
+
+
+def test_a_chain_of_a_hundred_thousand() -> None:
+    node: Node = leaf((2,))
+    for _ in range(100_000):
+        node = build.elementwise(NEGATIVE, node)
+    assert len(postorder(node)) == 100_001
+
+
+def test_shared_nodes_are_visited_once() -> None:
+    """As a tree this has 2**100 nodes."""
+    node: Node = leaf((2,))
+    for _ in range(100):
+        node = build.elementwise(ADD, node, node)
+    assert len(postorder(node)) == 101
+
+
+@given(graphs())
+def test_rebuild_with_nothing_to_do_shares_as_before(root: Node) -> None:
+    def same(node: Node, args: tuple[Node, ...]) -> Node:
+        assert all(new is old for new, old in zip(args, node.args, strict=True))
+        return node
+
+    assert rebuild(root, same) is root
+
+
+@given(graphs())
+def test_rebuild_replaces_leaves_everywhere(root: Node) -> None:
+    others: dict[int, Leaf] = {}
+
+    def visit(node: Node, args: tuple[Node, ...]) -> Node:
+        if isinstance(node, Leaf):
+            return others.setdefault(id(node), leaf(node.shape))
+        assert isinstance(node, Elementwise)
+        return build.elementwise(node.op, *args)
+
+    result = rebuild(root, visit)
+    assert len(postorder(result)) == len(postorder(root))
+    fresh = {id(node) for node in others.values()}
+    assert all(id(n) in fresh for n in postorder(result) if isinstance(n, Leaf))

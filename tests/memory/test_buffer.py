@@ -1,0 +1,440 @@
+"""Owning, borrowing, viewing, and the record of who still reads a buffer."""
+
+from __future__ import annotations
+
+import array
+import gc
+import mmap
+import os
+import random
+import threading
+import weakref
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from xarraylite._config import config
+from xarraylite._errors import DTypeError, LayoutError, SizeError
+from xarraylite.layout.strided import Strided
+from xarraylite.memory.block import byte_reach
+from xarraylite.memory.buffer import Buffer
+from xarraylite.memory.pool import POOL_FROM, counters
+from xarraylite.memory.snapshots import LateReading, Reading, pinned
+
+F8 = np.dtype("f8")
+SIZES = (0, 1, 63, 64, 65, 127, 128, 511, 512, 513, 4096, POOL_FROM - 1, POOL_FROM, POOL_FROM + 1)
+
+
+def address_of(a: np.ndarray) -> int:
+    return int(a.__array_interface__["data"][0])
+
+
+@pytest.mark.parametrize("nbytes", SIZES)
+def test_allocate(nbytes: int) -> None:
+    buffer = Buffer.allocate(nbytes)
+    assert buffer.nbytes == nbytes
+    assert buffer.address % 64 == 0
+    assert buffer.address > 0
+    assert (buffer.readonly, buffer.owner, buffer.retired) == (False, None, False)
+    assert buffer.data.shape == (nbytes,)
+    assert buffer.data.dtype == np.uint8
+    buffer.data[...] = 7
+    if nbytes:
+        assert address_of(buffer.data) == buffer.address
+
+
+def test_buffers_in_use_never_share_bytes() -> None:
+    rng = random.Random(1)
+    live: list[Buffer] = []
+    for _ in range(3000):
+        live.append(Buffer.allocate(rng.choice((0, 1, 8, 64, 80, 200, 512, 700))))
+        if len(live) > 400:
+            del live[rng.randrange(400)]
+    ranges = sorted((b.address, b.address + max(b.nbytes, 1)) for b in live)
+    assert all(end <= start for (_, end), (start, _) in pairwise(ranges))
+
+
+def test_threads_never_get_the_same_bytes() -> None:
+    found: list[list[Buffer]] = [[] for _ in range(8)]
+    start = threading.Barrier(8)
+
+    def work(mine: list[Buffer]) -> None:
+        start.wait()
+        mine.extend(Buffer.allocate(64) for _ in range(3000))
+
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    addresses = [b.address for mine in found for b in mine]
+    assert len(addresses) == len(set(addresses)) == 24000
+
+
+def test_a_slab_is_freed_with_its_last_buffer() -> None:
+    buffers = [Buffer.allocate(512) for _ in range(200)]
+    slabs = {id(b._memory): weakref.ref(b._memory) for b in buffers}
+    view = buffers[0].data
+    keeps = id(buffers[0]._memory)
+    last = id(buffers[-1]._memory)  # still being cut from
+    del buffers
+    gc.collect()
+    alive = {key for key, slab in slabs.items() if slab() is not None}
+    assert alive <= {keeps, last}
+    assert keeps in alive
+    view[...] = 1
+
+
+@pytest.mark.parametrize("nbytes", [-1, 1 << 63, 1 << 64, 10**30])
+def test_impossible_sizes_are_refused(nbytes: int) -> None:
+    with pytest.raises(SizeError, match=rf"{nbytes} bytes"):
+        Buffer.allocate(nbytes)
+
+
+def test_configured_limit() -> None:
+    with config(max_result_bytes=100):
+        Buffer.allocate(100)
+        with pytest.raises(SizeError, match=r"101 bytes asked for; the limit is 100 bytes"):
+            Buffer.allocate(101)
+    with config(max_result_bytes=1 << 70), pytest.raises(SizeError, match=str(2**63 - 1)):
+        Buffer.allocate(1 << 63)
+
+
+def test_numpy_integers_do_not_wrap() -> None:
+    assert Buffer.allocate(np.int8(100)).nbytes == 100  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        Buffer.allocate(8.0)  # type: ignore[arg-type]
+
+
+def test_allocations_are_counted() -> None:
+    before = counters.allocations, counters.bytes
+    Buffer.allocate(80)
+    Buffer.allocate(5000)
+    Buffer.borrow(b"12345")
+    assert (counters.allocations - before[0], counters.bytes - before[1]) == (2, 5080)
+
+
+def mapped(path: Path) -> mmap.mmap:
+    path.write_bytes(bytes(range(48)))
+    with path.open("r+b") as file:
+        return mmap.mmap(file.fileno(), 0)
+
+
+def memory_map(path: Path) -> np.ndarray:
+    path.write_bytes(bytes(range(48)))
+    return np.memmap(path, dtype="f4", mode="r")
+
+
+FOREIGN: dict[str, Callable[[Path], Any]] = {
+    "bytes": lambda _: bytes(range(48)),
+    "bytearray": lambda _: bytearray(range(48)),
+    "memoryview": lambda _: memoryview(bytearray(range(48))),
+    "part of a memoryview": lambda _: memoryview(bytearray(range(99)))[7:55],
+    "mmap": mapped,
+    "array.array": lambda _: array.array("d", range(6)),
+    "array.array of characters": lambda _: array.array("u", "abcdefghijkl"),
+    "memoryview of doubles": lambda _: memoryview(np.arange(6.0)),
+    "ndarray": lambda _: np.arange(6.0),
+    "column-major": lambda _: np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    "bfloat16": lambda _: np.arange(24).astype(ml_dtypes.bfloat16),
+    "structured": lambda _: np.zeros(3, [("O", "f8"), ("b", "f8")]),
+    "scalar": lambda _: np.complex128(1 + 2j),
+    "memory map": memory_map,
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_borrow(name: str, tmp_path: Path) -> None:
+    obj = FOREIGN[name](tmp_path / "bytes")
+    buffer = Buffer.borrow(obj)
+    expected = obj.tobytes("A") if isinstance(obj, np.ndarray) else bytes(obj)
+    assert buffer.data.tobytes() == expected
+    assert buffer.owner is obj
+    assert buffer.address == address_of(buffer.data)
+    read_only = name in ("bytes", "scalar", "memory map")
+    assert buffer.readonly is read_only
+    assert buffer.data.flags.writeable is not read_only
+    if not read_only:
+        buffer.data[3] = 77
+        assert Buffer.borrow(obj).data[3] == 77
+
+
+def test_borrow_of_strided_arrays_is_the_range_they_reach() -> None:
+    base = np.arange(60, dtype="i2").reshape(6, 10)
+    raw = base.view("u1").ravel()
+    for view in (base[1:4, 2:9:3], base[::-1], base[4:0:-2, ::-3], base.T[3:5], base[2:3, 4:5]):
+        buffer = Buffer.borrow(view)
+        low, high = np.lib.array_utils.byte_bounds(view)
+        assert (buffer.address, buffer.nbytes) == (low, high - low)
+        assert np.shares_memory(buffer.data, view)
+        first = low - address_of(base)
+        assert np.array_equal(buffer.data, raw[first : first + buffer.nbytes])
+    for view in (base[3:3], base[:, 5:5], np.empty(0)):
+        assert Buffer.borrow(view).nbytes == 0
+    assert Buffer.borrow(np.broadcast_to(base[0], (5, 10))).nbytes == 20
+    assert Buffer.borrow(np.broadcast_to(base[0], (5, 10))).readonly
+    assert Buffer.borrow(memoryview(bytearray(range(10)))[::-2]).nbytes == 9
+    assert Buffer.borrow(memoryview(bytearray(range(10)))[::-2]).data[0] == 1
+
+
+def test_borrowed_memory_is_kept_alive_by_views_alone() -> None:
+    source = np.arange(8.0)[::-1]
+    gone = weakref.ref(source)
+    buffer = Buffer.borrow(source)
+    view = buffer.view(F8, Strided((8,), (1,), 0))
+    del buffer, source
+    gc.collect()
+    assert gone() is not None
+    assert view.tolist() == list(range(8))
+    del view
+    gc.collect()
+    assert gone() is None
+
+
+def test_borrowing_pins_a_resizable_owner() -> None:
+    owner = bytearray(16)
+    buffer = Buffer.borrow(owner)
+    with pytest.raises(BufferError):
+        owner.append(1)
+    del buffer
+    owner.append(1)
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        np.array([1, None]),
+        np.zeros(2, [("a", "O")]),
+        memoryview(np.array([1, None])),
+        3,
+        "text",
+        [1.0, 2.0],
+        None,
+    ],
+)
+def test_what_cannot_be_borrowed(obj: object) -> None:
+    with pytest.raises(DTypeError, match=r"^borrow: got .*(rule is|not supported)"):
+        Buffer.borrow(obj)
+
+
+def test_view() -> None:
+    buffer = Buffer.allocate(96)
+    flat = buffer.data.view("f8")
+    flat[...] = np.arange(12)
+    matrix = buffer.view(F8, Strided((3, 4), (4, 1), 0))
+    assert matrix.tolist() == np.arange(12.0).reshape(3, 4).tolist()
+    assert buffer.view(F8, Strided((4, 3), (-1, -4), 11)).tolist() == matrix[::-1, ::-1].T.tolist()
+    assert buffer.view(F8, Strided((2, 2), (0, 1), 10)).tolist() == [[10, 11], [10, 11]]
+    assert buffer.view(F8, Strided((), (), 11)).item() == 11
+    assert buffer.view(F8, Strided((0, 5), (100, 1), 50)).shape == (0, 5)
+    assert buffer.view(F8, Strided((1, 2), (1 << 62, 1), 3)).tolist() == [[3, 4]]
+    matrix[0, 0] = 99
+    assert flat[0] == 99
+    assert buffer.view(np.dtype(ml_dtypes.bfloat16), Strided((48,), (1,), 0)).itemsize == 2
+    assert not Buffer.borrow(bytes(8)).view(F8, Strided((1,), (1,), 0)).flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "offset"),
+    [
+        ((13,), (1,), 0),
+        ((12,), (1,), 1),
+        ((2,), (1,), -1),
+        ((12,), (-1,), 10),
+        ((2,), (1 << 62,), 0),
+        ((3,), (-(1 << 62),), 0),
+        ((1 << 40, 1 << 40), (0, 1), 0),
+        ((2, 2), (1 << 63, -(1 << 63)), 0),
+        ((1,), (1,), 1 << 64),
+    ],
+)
+def test_views_that_reach_outside_are_refused(
+    shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+) -> None:
+    with pytest.raises(LayoutError, match=r"^view: .* reach bytes .* of a buffer of 96 bytes"):
+        Buffer.allocate(96).view(F8, Strided(shape, strides, offset))
+
+
+def test_view_of_too_many_repeated_elements_is_refused() -> None:
+    with pytest.raises(LayoutError, match=r"^view: shape"):
+        Buffer.allocate(8).view(F8, Strided((1 << 40, 1 << 40), (0, 0), 0))
+
+
+def test_byte_reach() -> None:
+    assert byte_reach((), [], 24, 8) == (24, 32)
+    assert byte_reach((3, 2), [-16, 8], 32, 8) == (0, 48)
+    assert byte_reach((3, 0), [-16, 8], 32, 8) == (0, 0)
+    assert byte_reach((2,), [1 << 70], 0, 1) == (0, (1 << 70) + 1)
+
+
+def test_a_buffer_is_awaited_as_long_as_somebody_holds_its_reading() -> None:
+    buffer = Buffer.allocate(64)
+    assert not buffer.is_awaited()
+    reading = buffer.reading()
+    assert (reading.address, reading.nbytes) == (buffer.address, 64)
+    assert (reading.stale, reading.late) == (None, False)
+    assert buffer.reading() is reading
+    assert buffer.is_awaited()
+    del reading
+    assert not buffer.is_awaited()
+    late = LateReading(buffer)
+    assert late.late
+    assert not buffer.is_awaited()
+
+
+def test_a_reading_keeps_the_memory_but_not_the_buffer() -> None:
+    buffer = Buffer.allocate(64)
+    buffer.run()[...] = 7
+    reading, gone = buffer.reading(), weakref.ref(buffer)
+    del buffer
+    assert gone() is None
+    assert reading.run().tolist() == [7] * 64
+
+
+def test_release_moves_the_reading_to_the_old_values() -> None:
+    buffer = Buffer.allocate(64)
+    buffer.run()[...] = 1
+    before = counters.snapshots
+    assert buffer.release() is None
+    reading = buffer.reading()
+    assert buffer.release() is None
+    assert counters.snapshots == before + 1
+    buffer.run()[...] = 2
+    assert reading.address != buffer.address
+    assert reading.run().tolist() == [1] * 64
+    assert not buffer.is_awaited()
+    again = buffer.reading()
+    assert again is not reading
+    assert buffer.is_read_by(again)
+    assert not buffer.is_read_by(reading)
+
+
+def test_release_leaves_a_reading_that_only_the_assigned_expression_holds() -> None:
+    buffer = Buffer.allocate(64)
+    held = [buffer.reading()]
+    which = id(held[0])
+    kept = buffer.release(1, which)
+    assert kept is held[0]
+    assert kept.address == buffer.address
+    kept.expire("overwritten by +=")
+    assert kept.stale == "overwritten by +="
+    assert not hasattr(kept, "address")
+    assert buffer.reading().stale is None
+    other = buffer.reading()
+    assert buffer.release(1, which) is None, "another reading"
+    assert other.address != buffer.address
+
+
+def test_release_of_too_much_changes_nothing() -> None:
+    buffer = Buffer.allocate(64)
+    reading = buffer.reading()
+    with config(max_result_bytes=63), pytest.raises(SizeError):
+        buffer.release()
+    assert buffer.is_read_by(reading)
+    assert reading.address == buffer.address
+    assert buffer.is_awaited()
+
+
+def test_borrowed_buffers_over_the_same_bytes_know_each_other() -> None:
+    memory = np.arange(10.0)
+    whole, left, right = (Buffer.borrow(part) for part in (memory, memory[:5], memory[5:]))
+    reading = left.reading()
+    assert whole.is_awaited()
+    assert not right.is_awaited()
+    before = counters.snapshots
+    right.release()
+    assert counters.snapshots == before
+    whole.release()
+    assert counters.snapshots == before + 1
+    memory[...] = -1
+    assert reading.run().view("f8").tolist() == list(range(5))
+    assert not left.is_awaited()
+    assert not whole.is_awaited()
+    assert left.reading() is not reading
+
+
+@pytest.mark.parametrize("given", ["data", "array", "share"])
+def test_memory_that_was_given_away_may_be_written_through_another_buffer(given: str) -> None:
+    buffer = Buffer.allocate(64)
+    buffer.run()[...] = 1
+    before = buffer.reading()
+    memory = {"data": lambda: buffer.data, "array": lambda: np.asarray(buffer)}.get(given)
+    if memory is None:
+        buffer.share()
+        other = Buffer.lent(buffer)
+    else:
+        other = Buffer.borrow(memory())
+    after = buffer.reading()
+    assert after is before
+    assert other.is_awaited()
+    other.release()
+    other.run()[...] = 2
+    assert before.run().tolist() == [1] * 64
+
+
+def test_a_writer_waits_for_a_kernel_that_reads() -> None:
+    buffer = Buffer.allocate(64)
+    buffer.run()[...] = 1
+    reading, seen = buffer.reading(), []
+    with pinned([reading]):
+        writer = threading.Thread(target=lambda: (buffer.release(), seen.append(1)))
+        writer.start()
+        writer.join(0.05)
+        assert not seen
+        assert reading.address == buffer.address
+    writer.join()
+    assert reading.address != buffer.address
+
+
+def test_one_reading_for_all_threads() -> None:
+    for _ in range(30):
+        buffer = Buffer.allocate(64)
+        start = threading.Barrier(6)
+        found: list[Reading] = []
+
+        def work(
+            buffer: Buffer = buffer,
+            start: threading.Barrier = start,
+            found: list[Reading] = found,
+        ) -> None:
+            start.wait()
+            found.append(buffer.reading())
+
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len({id(reading) for reading in found}) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_parent_and_child_go_on_allocating_after_a_fork() -> None:
+    kept = [Buffer.allocate(n) for n in (64, 512, 5000, POOL_FROM)]
+    for buffer in kept:
+        buffer.data[...] = 1
+    child = os.fork()
+    if child == 0:
+        fine = all(buffer.data.min() == 1 for buffer in kept)
+        more = [Buffer.allocate(n) for n in (64, 512, 5000, POOL_FROM)]
+        for buffer in more:
+            buffer.data[...] = 2
+        fine = fine and all(buffer.data.max() == 1 for buffer in kept)
+        os._exit(0 if fine else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    more = [Buffer.allocate(n) for n in (64, 512, 5000, POOL_FROM)]
+    for buffer in more:
+        buffer.data[...] = 3
+    assert all(buffer.data.max() == 1 for buffer in kept)
+
+
+def test_repr_names_size_and_access() -> None:
+    assert repr(Buffer.allocate(8)) == "<Buffer of 8 bytes, owned>"
+    assert repr(Buffer.borrow(b"1234")) == "<Buffer of 4 bytes, borrowed, read-only>"
+    assert "current" in repr(Buffer.allocate(8).reading())

@@ -1,0 +1,139 @@
+"""Launching small work: which kinds have a program, and what its guards refuse."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.assignment import direct as ways
+from xarraylite.runtime import direct, launch
+from xarraylite.runtime.direct import Direct
+
+pytestmark = [
+    pytest.mark.usefixtures("compiled"),
+    pytest.mark.skipif(not launch.can_launch(), reason="another interpreter"),
+]
+
+
+def program(e: Any) -> Direct:
+    made = direct.fresh(e._kind)
+    assert made is not None
+    return made
+
+
+def room(count: int) -> Any:
+    return np.full(count, -1.0)
+
+
+def test_one_program_serves_all_shapes() -> None:
+    a = xl.asarray(np.arange(60.0))
+    made = program(a + a * 2)
+    for n in (0, 1, 7, 60):
+        to = room(61)
+        assert made.call(to.ctypes.data, (n,), *(a[:n] + a[:n] * 2)._operands) is None
+        assert np.array_equal(to[:n], np.arange(n) * 3.0)
+        assert (to[n:] == -1).all()
+
+
+def test_strided_and_lower_operands_have_loops_of_the_shape() -> None:
+    v = np.arange(120.0).reshape(4, 5, 6)
+    a, row = xl.asarray(v), xl.asarray(np.arange(6.0))
+    e = a[1:, ::2, :3] * 2 - row[3:]
+    made = program(e)
+    to = room(27 + 1)
+    assert made.call(to.ctypes.data, e.shape, *e._operands) is None
+    assert np.array_equal(to[:27].reshape(3, 3, 3), v[1:, ::2, :3] * 2 - np.arange(3.0, 6.0))
+    assert to[27] == -1
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int32", "uint64", "float32", "float64", "bfloat16"]
+)
+def test_numbers_of_every_kind(dtype: str) -> None:
+    a = xl.asarray([0, 1, 1], dtype=dtype)
+    e = xl.where(a > 0, a, a) if dtype == "bool" else a * 3
+    expected = np.asarray([0, 1, 1]) * (1 if dtype == "bool" else 3)
+    assert np.array_equal(np.asarray(xl.eval(e)).astype("f8"), expected.astype("f8"))
+
+
+def test_work_that_is_too_large_is_refused_before_anything_happens() -> None:
+    a = xl.zeros(1 << 20)
+    made = program(a + 1)
+    to = room(4)
+    assert made.call(to.ctypes.data, a.shape, *(a + 1)._operands) is False
+    assert made.call(to.ctypes.data, (1 << 62, 1 << 62), *(a + 1)._operands) is False
+    assert (to == -1).all()
+
+
+def test_a_reading_without_an_address_is_refused() -> None:
+    a = xl.zeros(3)
+    e = a + 1
+    made, to = program(e), room(3)
+    e._operands[0].expire("test")
+    assert made.call(to.ctypes.data, (3,), *e._operands) is False
+    assert (to == -1).all()
+    with pytest.raises(xl.StaleOperandError, match="test"):
+        xl.eval(e)
+
+
+def test_operands_that_overlap_the_destination_are_refused() -> None:
+    a = xl.asarray(np.arange(10.0))
+    e = a[:-1] * 2
+    made = direct.writes(e._kind, a[1:]._kind, (False,))
+    assert made is not None
+    at = a.buffer.address
+    assert made.call(at + 8, (9,), *e._operands) is False
+    assert a.tolist() == list(range(10))
+    assert made.call(at + 8 * 5, (4,), *(a[:4] * 2)._operands) is None
+    assert a.tolist() == [0, 1, 2, 3, 4, 0, 2, 4, 6, 9]
+
+
+def test_a_program_in_place_wants_the_destination_itself() -> None:
+    a, b = xl.asarray([1.0, 2.0]), xl.asarray([5.0, 6.0])
+    e = a + b
+    made = direct.writes(e._kind, a._kind, (True, False))
+    assert made is not None
+    assert made.call(b.buffer.address, (2,), *e._operands) is False
+    assert made.call(a.buffer.address, (2,), *e._operands) is None
+    assert a.tolist() == [6.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a: a.T + a,
+        lambda a: xl.sum(a) + 1,
+        lambda a: a[::-1].T * 2,
+        lambda a: xl.sin(xl.astype(a, "complex64")),
+    ],
+)
+def test_other_orders_of_dimensions_and_operations_of_numpy_are_planned(make: Any) -> None:
+    e = make(xl.ones((3, 3)))
+    assert direct.fresh(e._kind) is None
+
+
+def test_what_is_shared_is_computed_once_where_it_pays() -> None:
+    a = xl.asarray(np.arange(20_000.0))
+    shared = xl.sin(a)
+    e = shared * shared + shared
+    assert ways.repeats(program(e), e._operands, 20_000)
+    assert not ways.repeats(program(e), e._operands, 3)
+    x = np.asarray(xl.eval(shared))
+    assert np.array_equal(np.asarray(xl.eval(e)), x * x + x)
+
+
+def test_references_are_given_back() -> None:
+    a, to = xl.zeros(3), room(3)
+    e = a + 1.5
+    made = program(e)
+    before = [sys.getrefcount(item) for item in (None, False, e._operands[0])]
+    for _ in range(100):
+        made.call(to.ctypes.data, (3,), *e._operands)
+        made.call(to.ctypes.data, (1 << 40,), *e._operands)
+    after = [sys.getrefcount(item) for item in (None, False, e._operands[0])]
+    assert after[2] == before[2]
+    assert all(abs(x - y) < 20 for x, y in zip(after, before, strict=True))

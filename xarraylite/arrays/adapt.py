@@ -1,0 +1,201 @@
+"""`adapt`: give a foreign buffer the container interface, without a copy."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .._errors import DTypeError, LayoutError, OverlapError
+from ..compiler.dependence.overlap import Span, self_overlaps
+from ..dtypes.names import as_dtype, dtype_name
+from ..index.broadcast import as_shape
+from ..layout.layout import Layout
+from ..layout.strided import DYNAMIC, Strided
+from ..layout.tiled import Map, TiledMap
+from ..memory.block import byte_reach
+from ..memory.buffer import Buffer
+from ..operands.convert import LayoutLike, layout_of
+from ..operands.nodes import HasNode, borrowed
+from ..xla.spec import ArraySpec
+from .xarray import XArray
+
+
+def adapt(
+    buffer: Any,
+    shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    *,
+    dtype: object = None,
+    strides: Sequence[int] | None = None,
+    offset: int = 0,
+    layout: LayoutLike = None,
+    spec: ArraySpec | str | None = None,
+) -> XArray:
+    """Use foreign memory as a container; nothing is copied.
+
+    Every position the layout reaches is proven to lie inside the buffer before any pointer
+    exists.  Memory that is read-only stays read-only.  What others write to the memory is seen
+    by expressions when they are evaluated.
+
+    Parameters
+    ----------
+    buffer : ndarray or buffer-protocol object
+        For example bytes, bytearray, memoryview, mmap, array.array.
+    shape : int or sequence of int, optional
+        By default that of an array, or as many elements as fit the rest of a flat buffer.
+    dtype : dtype, optional
+        By default that of an array; required for raw bytes.
+    strides : sequence of int, optional
+        Element strides.
+    offset : int, optional
+        Place of element ``(0, …, 0)`` in the buffer, in elements.
+    layout : optional
+        Order of the dimensions where no strides are given, or an XLA layout.
+    spec : ArraySpec or str, optional
+        Dtype, shape and layout at once, as of a dump made elsewhere:
+        ``"bf16[10,300]{1,0:T(8,128)(2,1)}"``.
+
+    Returns
+    -------
+    XArray
+        A container that cannot change its size.
+
+    Raises
+    ------
+    LayoutError
+        If the layout reaches outside the buffer.
+    OverlapError
+        If writable elements share memory with each other.
+    DTypeError
+        If the buffer holds no numbers, or its dtype is not known.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> memory = bytearray(16)
+    >>> a = xl.adapt(memory, (2, 2), dtype="int32")
+    >>> a[0] = 7
+    >>> memory[0], memory[4], memory[8]
+    (7, 7, 0)
+    """
+    if isinstance(buffer, HasNode):
+        raise DTypeError(f"adapt: got {type(buffer).__name__}; index a container for a view")
+    offset = operator.index(offset)
+    if spec is not None:
+        shape, dtype, layout = _parts_of(spec, shape, dtype, layout, strides)
+    plain = shape is None and strides is None and dtype is None and offset == 0
+    if plain and isinstance(buffer, memoryview) and not (buffer.ndim == 1 and buffer.c_contiguous):
+        buffer = np.asarray(buffer)
+    if plain and isinstance(buffer, np.ndarray):
+        memory, own, kind = borrowed(buffer, "adapt")
+        _refuse_overlap(memory, own, kind)
+        return XArray._own(memory, own, kind, DYNAMIC)
+    memory = Buffer.borrow(_flat(buffer))
+    kind = _dtype_of(buffer, dtype)
+    extents = _extents(memory, kind, offset) if shape is None else as_shape(shape, "adapt")
+    place, order = layout_of(extents, layout, None, kind, "adapt")
+    if strides is not None:
+        place, order = _strided(extents, strides, layout, kind), DYNAMIC
+    place = replace(place, offset=offset)
+    _check_reach(memory, place, kind)
+    _refuse_overlap(memory, place, kind)
+    return XArray._own(memory, place, kind, order)
+
+
+def _extents(memory: Buffer, dtype: np.dtype[Any], offset: int) -> tuple[int, ...]:
+    """Return the shape of all elements from ``offset`` to the end of the buffer."""
+    rest = memory.nbytes // dtype.itemsize - offset
+    if offset < 0 or rest < 0:
+        raise LayoutError(
+            f"adapt: offset {offset} lies outside a buffer of {rest + offset} elements of "
+            f"{dtype_name(dtype)}"
+        )
+    return (rest,)
+
+
+def _strided(
+    extents: tuple[int, ...], strides: Sequence[int], layout: LayoutLike, dtype: np.dtype[Any]
+) -> Strided:
+    given = tuple(map(operator.index, strides))
+    layout_of(extents, layout, given, dtype, "adapt")
+    return Strided(extents, given)
+
+
+def _flat(buffer: Any) -> Any:
+    """Return an array's elements as flat memory; they must be contiguous."""
+    if isinstance(buffer, memoryview) and not buffer.c_contiguous:
+        raise LayoutError(
+            f"adapt: a memoryview of shape {buffer.shape} and byte strides {buffer.strides} is "
+            "not contiguous in row-major order; adapt np.asarray(view)"
+        )
+    if isinstance(buffer, np.ndarray):
+        if not (buffer.flags.c_contiguous or buffer.flags.f_contiguous):
+            raise LayoutError(
+                f"adapt: an array of shape {buffer.shape} and byte strides {buffer.strides} is "
+                "not contiguous, so it cannot be given another shape; adapt it as it is"
+            )
+        return buffer.reshape(-1, order="A").view(np.uint8) if buffer.size else buffer
+    return buffer
+
+
+def _dtype_of(buffer: Any, dtype: object) -> np.dtype[Any]:
+    if dtype is not None:
+        return as_dtype(dtype)
+    if isinstance(buffer, np.ndarray):
+        return as_dtype(buffer.dtype)
+    view = memoryview(buffer)
+    if view.format in ("B", "c", "b") and not hasattr(buffer, "typecode"):
+        raise LayoutError(
+            f"adapt: {type(buffer).__name__} holds raw bytes; say what they are with dtype="
+        )
+    return as_dtype(np.dtype(view.format))
+
+
+def _parts_of(spec: ArraySpec | str, *others: object) -> tuple[Any, Any, LayoutLike]:
+    """Return shape, dtype and layout of a spec, which must be all that is said of them."""
+    if any(other is not None for other in others):
+        raise LayoutError("adapt: spec says shape, dtype and layout; give nothing else of them")
+    parsed = ArraySpec.parse(spec) if isinstance(spec, str) else spec
+    if not (parsed.is_array and parsed.is_static):
+        raise LayoutError(f"adapt: {parsed} is not the spec of one array of a fixed shape")
+    return parsed.dimensions, parsed.dtype, parsed.layout or Layout.row_major(parsed.rank)
+
+
+def _check_reach(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
+    size = dtype.itemsize
+    if dtype.alignment > 1 and memory.address % dtype.alignment:
+        raise LayoutError(
+            f"adapt: the buffer's address is no multiple of {dtype.alignment} bytes, the "
+            f"alignment of {dtype_name(dtype)}"
+        )
+    if isinstance(place, TiledMap):
+        low, last = place.byte_range(size)
+        if low < 0 or last >= memory.nbytes or place.offset * place.bits % 8:
+            raise LayoutError(
+                f"adapt: {dtype_name(dtype)}{list(place.shape)} with the layout {place.layout} and "
+                f"offset {place.offset} needs bytes {low} to {last + 1} of a buffer of "
+                f"{memory.nbytes} bytes"
+            )
+        return
+    strides = [s * size for s in place.strides]
+    low, high = byte_reach(place.shape, strides, place.offset * size, size)
+    if low < 0 or high > memory.nbytes:
+        raise LayoutError(
+            f"adapt: shape {place.shape}, strides {place.strides} and offset {place.offset} of "
+            f"{dtype_name(dtype)} reach bytes {low} to {high} of a buffer of {memory.nbytes} bytes"
+        )
+
+
+def _refuse_overlap(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
+    if isinstance(place, TiledMap):
+        return
+    size = dtype.itemsize
+    span = Span(memory.address, place.shape, tuple([s * size for s in place.strides]), size)
+    if not memory.readonly and self_overlaps(span):
+        raise OverlapError(
+            f"adapt: shape {place.shape} with strides {place.strides} addresses some element "
+            "more than once; only read-only memory can be adapted so"
+        )

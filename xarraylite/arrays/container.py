@@ -1,0 +1,474 @@
+"""What all containers share: memory they address, and being written to."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from functools import partial
+from typing import Any, ClassVar, Self, overload
+
+import numpy as np
+
+from .._errors import BroadcastError, LayoutError
+from ..assignment import direct, elements
+from ..assignment.assign import check_update, check_writable, converted, node_of, write
+from ..assignment.inplace import InPlace
+from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
+from ..dtypes.names import as_dtype
+from ..index import transform as steps
+from ..index.indices import Selection, parse_index
+from ..ir import build
+from ..ir.build import describe
+from ..ir.kind import NODE, Operands, strides_of
+from ..ir.kind import leaf as leaf_kind
+from ..ir.node import Leaf
+from ..labels import products
+from ..labels.labelled import XLabelled
+from ..labels.writing import assign_labelled
+from ..layout.layout import Layout
+from ..layout.placement import layout_of_map
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.tiled import Map, TiledMap
+from ..memory.arrays import read
+from ..memory.arrays import write as write_elements
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Reading
+from ..operands.convert import LayoutLike, is_quick, store
+from ..operands.gathers import gather, index_leaf, is_index_array
+from ..operands.learning import key_of
+from ..operands.nodes import NUMBERS, as_node
+from ..operands.representation import container_repr
+from ..operands.tracing import reading_of
+from ..ops.op import Op
+from ..xla.spec import ArraySpec
+from .expression import NumpyArray, XExpression, written
+
+DType = np.dtype[Any]
+
+
+class XContainer(XExpression, InPlace):
+    """An array in memory: a buffer, and a map from indices to places in it.
+
+    What a strided container needs to become part of an expression is at hand: its kind, its shape,
+    its buffer, and the byte where its first element begins.  Its map is made when it is asked for.
+
+    Attributes
+    ----------
+    buffer : Buffer
+        The flat bytes.
+    map : Strided or TiledMap
+        Where each element lies.
+    """
+
+    __slots__ = ("_array", "_buffer", "_dtype", "_place", "_start", "_steps")
+
+    lasting: ClassVar[bool] = False
+
+    _title: ClassVar[str] = "XContainer"
+    _view_class: ClassVar[type[XContainer]]
+    _array: NumpyArray
+    _buffer: Buffer
+    _dtype: DType
+    _place: Map
+    _start: int
+    _steps: tuple[int, ...]
+
+    @classmethod
+    def _wrap(cls, buffer: Buffer, layout: Map, dtype: DType) -> XContainer:
+        """Return a container over existing memory, unchecked."""
+        self = cls.__new__(cls)
+        self._lie(buffer, layout, dtype)
+        return self
+
+    def _lie(self, buffer: Buffer, place: Map, dtype: DType) -> None:
+        """Have the elements lie in a buffer as a map says."""
+        self._buffer, self._place, self._dtype, self._shape = buffer, place, dtype, place.shape
+        if isinstance(place, Strided):
+            self._kind, self._start = leaf_kind(dtype, place), place.offset * dtype.itemsize
+        else:
+            self._kind = NODE
+        with suppress(AttributeError):
+            del self._steps
+        with suppress(AttributeError):
+            del self._array
+
+    @property
+    def _map(self) -> Map:
+        try:
+            return self._place
+        except AttributeError:
+            kind, shape = self._kind, self._shape
+            offset = self._start // kind.dtype.itemsize
+            place = self._place = Strided(shape, strides_of(kind, shape), offset)
+            return place
+
+    @property
+    def node(self) -> Leaf:
+        """A leaf over the memory as it is now."""
+        layout = self._map
+        return Leaf(layout.shape, self._dtype, reading_of(self._buffer), layout)
+
+    def references(self, reading: Reading) -> int:
+        """Count what the container holds of a reading: nothing."""
+        return 0
+
+    def kind_items(self) -> int:
+        """Return how many operands a container is: its reading and where it begins."""
+        return 2
+
+    def now(self) -> Operands:
+        """Return the current reading of the memory, and where the first element begins."""
+        return (self._buffer.reading(), self._start)
+
+    @property
+    def dtype(self) -> DType:
+        """Dtype of the elements."""
+        return self._dtype
+
+    @property
+    def buffer(self) -> Buffer:
+        """The flat buffer that holds the elements."""
+        return self._buffer
+
+    @property
+    def map(self) -> Map:
+        """Where each element lies in the buffer."""
+        return self._map
+
+    def _strided(self, what: str) -> Strided:
+        """Return the map of strided memory; tiled memory has no strides.
+
+        Raises
+        ------
+        LayoutError
+            If the layout is tiled.
+        """
+        if isinstance(self._map, Strided):
+            return self._map
+        raise LayoutError(
+            f"{what}: {self.summary()} with the layout {self._map.layout} has no strides; see "
+            "spec, or copy it with to_layout('row_major')"
+        )
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Distance between neighbours along each dimension, in elements (not bytes).
+
+        Raises
+        ------
+        LayoutError
+            If the layout is tiled: neighbours are not always as far apart.
+        """
+        return self._strided("strides").strides
+
+    @property
+    def backstrides(self) -> tuple[int, ...]:
+        """Distance from the first to the last element along each dimension, in elements."""
+        return self._strided("backstrides").backstrides
+
+    @property
+    def offset(self) -> int:
+        """Place of the first element in the buffer, in elements."""
+        return self._map.offset
+
+    @property
+    def layout(self) -> Order | Layout:
+        """How the elements lie now: row-major, column-major, an XLA layout, or none (dynamic)."""
+        if isinstance(self._map, TiledMap):
+            return self._map.layout if self._map.is_whole else DYNAMIC
+        if self._map.is_row_major():
+            return ROW_MAJOR
+        return COLUMN_MAJOR if self._map.is_column_major() else DYNAMIC
+
+    @property
+    def spec(self) -> ArraySpec:
+        """Element type, shape and layout, as XLA writes them.
+
+        Raises
+        ------
+        LayoutError
+            If the elements do not lie as any layout says: a view with gaps, or part of a tile.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> str(xl.zeros((10, 300), dtype="bfloat16", layout="{1,0:T(8,128)(2,1)}").spec)
+        'bf16[10,300]{1,0:T(8,128)(2,1)}'
+        """
+        layout = layout_of_map(self._map)
+        if layout is None:
+            raise LayoutError(
+                f"spec: the elements of {self.summary()} lie as no layout says: it is a view that "
+                "is cut, strided, reversed, repeated or reshaped"
+            )
+        return ArraySpec(self._dtype, self.shape, layout)
+
+    def to_layout(self, layout: LayoutLike) -> XContainer:
+        """Return the elements in new memory under another layout, bit for bit the same.
+
+        Parameters
+        ----------
+        layout : Layout, str or constant
+            For example ``"{1,0:T(8,128)}"`` or ``"row_major"``.
+
+        Returns
+        -------
+        XArray
+            A container with that layout.
+
+        Raises
+        ------
+        LayoutError
+            If the layout does not fit the shape or the dtype.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> a = xl.asarray([[1, 2, 3], [4, 5, 6]])
+        >>> b = a.to_layout("{1,0:T(2,2)}")
+        >>> list(memoryview(b.buffer.data).cast("q"))
+        [1, 2, 4, 5, 3, 0, 6, 0]
+        >>> xl.array_equal(a, b.to_layout("row_major"))
+        True
+        """
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    @property
+    def readonly(self) -> bool:
+        """Whether assignments are refused."""
+        return self._buffer.readonly
+
+    def is_contiguous(self) -> bool:
+        """Tell whether the elements fill one run of the buffer."""
+        return self._map.is_contiguous()
+
+    def numpy(self) -> NumpyArray:
+        """Return a NumPy view of the memory; no copy.
+
+        What NumPy writes through it is not seen by the rule that pending expressions keep old
+        values.  Tiled memory, which NumPy cannot describe, is copied instead.
+        """
+        if isinstance(self._map, TiledMap):
+            return self._unpacked()
+        self._buffer.share()
+        return self._buffer.view(self._dtype, self._map)
+
+    def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> NumpyArray:
+        """Return the memory as a NumPy array, copied only if the dtype or ``copy`` demands.
+
+        Tiled memory is always copied, and refused where ``copy`` is False.
+        """
+        if dtype is None and not copy and self._kind is not NODE:
+            self._buffer.share()
+            return elements.array_of(self).view()
+        view = self.numpy()
+        if isinstance(self._map, TiledMap):
+            if copy is False:
+                raise ValueError(f"{self.summary()}: its layout {self._map.layout} needs a copy")
+            return view if dtype is None else view.astype(dtype, copy=False)
+        if dtype is not None and np.dtype(dtype) != self._dtype:
+            if copy is False:
+                raise ValueError(f"{self.summary()}: conversion to {dtype} needs a copy")
+            return view.astype(dtype)
+        return view.copy() if copy else view
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Export the memory for DLPack consumers; tiled memory, which DLPack cannot say, as a copy.
+
+        Raises
+        ------
+        BufferError
+            If the layout is tiled and ``copy`` is False.
+        """
+        if isinstance(self._map, TiledMap) and options.get("copy") is False:
+            raise BufferError(
+                f"__dlpack__: {self.summary()} with the layout {self._map.layout} needs a copy"
+            )
+        return super().__dlpack__(**options)
+
+    def _unpacked(self) -> NumpyArray:
+        """Return the elements as NumPy reads them: tiled ones as an array of their own."""
+        if is_quick(self._map):
+            return read(self._buffer, self._dtype, self._map)
+        place = Strided.row_major(self.shape)
+        return store(self.node, place).view(self._dtype, place)
+
+    def summary(self) -> str:
+        """Return kind, dtype, shape and tiled layout, as error messages show them."""
+        return f"{self._title} {describe(self.node)}"
+
+    def __repr__(self) -> str:
+        """Show the values, summarised if there are many."""
+        try:
+            values = self._unpacked()
+        except LayoutError:  # a broadcast view of more elements than NumPy can count
+            return f"<{self.summary()}>"
+        return container_repr(self._title, values)
+
+    def copy(self) -> XContainer:
+        """Return the elements in new memory, in the same order of dimensions."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def __copy__(self) -> XContainer:
+        """Return a copy: two containers never share memory without being views."""
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> XContainer:
+        """Return a copy with memory of its own."""
+        return self.copy()
+
+    def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
+        """Return the elements converted to ``dtype``, lazily; where nothing is to convert, a copy.
+
+        With ``copy=False`` the container itself is returned in that case.
+        """
+        wanted = as_dtype(dtype)
+        if wanted != self._dtype:
+            return XExpression(build.cast(self.node, wanted))
+        return self.copy() if copy else self
+
+    # --- views --------------------------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, key: str) -> XLabelled: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> XExpression: ...
+
+    def __getitem__(self, key: Any) -> XExpression | XLabelled:
+        """Return a view of the elements that ``key`` selects; see `XExpression`."""
+        found: XExpression | None = elements.part(self, key)
+        return super().__getitem__(key) if found is None else found
+
+    def item(self) -> Any:
+        """Return the only element as a Python scalar.
+
+        Raises
+        ------
+        TypeError
+            If there is not exactly one element.
+        """
+        if self._kind is NODE or self.size != 1:
+            return super().item()
+        return elements.number(self)
+
+    def _over(self, layout: Map) -> XExpression:
+        """Return a writable view of this memory."""
+        return self._view_class._wrap(self._buffer, layout, self._dtype)
+
+    def _view(self, step: steps.Transform) -> XExpression:
+        return self._over(self._map.apply(step))
+
+    def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
+        node = build.reshape(self.node, shape)
+        if isinstance(node, Leaf):
+            return self._over(node.map)
+        return XExpression(node)
+
+    # --- assignment ---------------------------------------------------------------------------
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Assign to the selected elements by the view rule: broadcast, never resize.
+
+        Raises
+        ------
+        BroadcastError
+            If ``value`` does not broadcast to the selection.
+        ReadOnlyError, OverlapError
+            If the memory cannot be written.
+        """
+        if value.__class__ in NUMBERS and elements.stored(self, key, value):
+            return
+        held = sys.getrefcount(value) > HELD_SETITEM
+        if value.__class__ is XExpression:
+            to = self if key is Ellipsis else elements.part(self, key)
+            if to is not None and direct.assigned(to, value, held):
+                return
+        self._store(key, value, held, False)
+
+    def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
+        if key is Ellipsis:
+            node = node_of(value, self)
+            write(self, node, value, held, noalias)
+            return
+        if isinstance(key, str):
+            assign_labelled(self, key, value, held, noalias)
+            return
+        selection = parse_index(key, self.shape, is_index_array)
+        if selection.take is not None:
+            self._scatter(selection, value, held)
+            return
+        view = self._part(selection)
+        node = node_of(value, view)
+        write(view, node, value, held, noalias)
+
+    def _part(self, selection: Selection) -> XContainer:
+        """Return a view of what the basic part of an index selects."""
+        layout = self._map.apply(selection.transform)
+        return self._view_class._wrap(self._buffer, layout, self._dtype)
+
+    def _scatter(self, selection: Selection, value: object, held: bool) -> None:
+        """Assign through an integer array, one element after another as NumPy does."""
+        view = self._part(selection)
+        check_writable(view, "assignment")
+        axis = selection.take_axis
+        index = index_leaf(selection.take, view.shape[axis])
+        node = node_of(value, view)
+        values = np.asarray(XExpression(converted(node, self._dtype)).numpy())
+        positions = read(index.reading, index.dtype, index.map)
+        target = gather(view.node, selection).shape
+        try:
+            values = np.broadcast_to(values, target)
+        except ValueError:
+            raise BroadcastError(
+                f"assignment: {describe(node)} cannot be broadcast to the selection's shape "
+                f"{target} in {self.summary()}"
+            ) from None
+        if selection.take_front:
+            values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
+        with protect(self._buffer, node, node, value, held):
+            write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
+
+    def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
+        """Perform ``self op= value`` by NumPy's rule.
+
+        Raises
+        ------
+        CastError
+            If the result's dtype does not cast back under ``same_kind``.
+        BroadcastError
+            If the result would be larger than the destination.
+        """
+        if direct.updated(self, op, value, held):
+            return
+        result = written((op, key_of(value)), op, self, value).node
+        check_update(self, op.name, result.shape, result.dtype)
+        write(self, result, value, held, noalias)
+
+    def __imatmul__(self, other: object) -> Self:
+        """Apply ``matmul`` in place, by NumPy's rule."""
+        check_writable(self, "in-place matmul")
+        check = partial(check_update, self, "matmul")
+        made = products.matmul(self.node, as_node(other, "matmul"), check)
+        write(self, made.leaf(), None, False, False)
+        return self
+
+    def fill(self, value: object) -> None:
+        """Write one value to every element."""
+        self[...] = value
+
+    def assign(self, value: object) -> XContainer:
+        """Assign by the container's rule; see the subclasses.
+
+        Returns
+        -------
+        XContainer
+            The container itself.
+        """
+        held = sys.getrefcount(value) > HELD_ASSIGN
+        self._assign(value, held, False)
+        return self
+
+    def _assign(self, value: object, held: bool, noalias: bool) -> None:
+        node = node_of(value, self)
+        write(self, node, value, held, noalias)

@@ -1,0 +1,73 @@
+"""`eval`: the one way to force a lazy expression."""
+
+from __future__ import annotations
+
+from ..assignment import direct
+from ..labels.labelled import XLabelled
+from ..labels.writing import evaluate_labelled
+from ..operands.convert import LayoutLike, layout_of, policy_of, store, values_node
+from ..operands.nodes import Evaluates, Lifted
+from ..runtime import evaluate as engine
+from .container import XContainer
+from .expression import XExpression
+from .xarray import XArray
+
+
+def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None) -> XContainer:
+    """Evaluate an expression into a new `XArray`; return a container as it is.
+
+    Parameters
+    ----------
+    value : XExpression, XLabelled, array or scalar
+        What to evaluate.
+    labels : str, optional
+        Labels of the result of a labelled expression, such as ``"i,k"``; the others are summed.
+    layout : Layout, str or constant, optional
+        Layout of the result.  By default that of the operands if they all have the same, be it
+        column-major or tiled, else row-major.
+
+    Returns
+    -------
+    XContainer
+        ``value`` itself if it already is one and no layout is asked for.
+
+    Raises
+    ------
+    StaleOperandError
+        If an operand was overwritten and its old values could not be kept.
+    SizeError
+        If the result is larger than the ``max_result_bytes`` setting.
+    ShapeError
+        If labels are missing, not those of the expression, or given for one without labels.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([1, 2])
+    >>> xl.eval(a) is a
+    True
+    >>> xl.eval(a + 1)
+    XArray([2, 3])
+    >>> str(xl.eval(a + 1, layout="{0:T(4)}").spec)
+    's64[2]{0:T(4)}'
+    """
+    if value.__class__ is XExpression and layout is None and labels is None:
+        made: XArray | None = direct.evaluate(value)
+        if made is not None:
+            return made
+    if isinstance(value, XLabelled) or labels is not None:
+        if isinstance(value, XLabelled) and isinstance(value, Evaluates):
+            computed: XContainer = value.evaluated(labels)
+            return computed
+        value = XArray._filled(evaluate_labelled(value, labels))
+    if isinstance(value, XContainer) and layout is None:
+        return value
+    if isinstance(value, Lifted):
+        evaluated: XContainer = value.evaluated()
+        return evaluated
+    node = values_node(value, None, "eval")
+    if layout is not None:
+        place, order = layout_of(node.shape, layout, None, node.dtype, "eval")
+        return XArray._own(store(node, place), place, node.dtype, order)
+    buffer, place = engine.evaluate(node)
+    return XArray._own(buffer, place, node.dtype, policy_of(place))

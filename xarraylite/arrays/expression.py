@@ -1,0 +1,468 @@
+"""The lazy handle: what an operator or function returns.
+
+`XExpression` wraps one immutable node.  It has the array object interface of the standard, so it
+can be passed wherever an array is expected; nothing is computed until it is assigned, evaluated
+with `xl.eval`, or asked for a Python value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, overload
+
+import numpy as np
+
+from .._errors import NotWritableError
+from ..assignment import direct
+from ..dtypes.names import as_dtype, dtype_name, kind
+from ..index import transform as steps
+from ..index.indices import parse_index
+from ..ir import build
+from ..ir.build import describe
+from ..ir.kind import NODE, Kind, Operands, node_of
+from ..ir.kind import of as kind_of
+from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar
+from ..labels import products
+from ..labels.labelled import XLabelled
+from ..memory.arrays import read
+from ..memory.snapshots import Reading
+from ..operands import tracing
+from ..operands.gathers import gather, is_index_array
+from ..operands.learning import key_of, learn
+from ..operands.namespace import namespace
+from ..operands.nodes import (
+    NUMBERS,
+    HasNode,
+    Lifted,
+    as_item,
+    as_node,
+    as_operand,
+    ends,
+    is_operand,
+)
+from ..operands.operators import Operators, unpicklable
+from ..operands.ufuncs import ufunc_table
+from ..ops.op import Op
+from ..ops.reductions import Reduction
+from ..ops.table import OPS
+from ..runtime import evaluate as engine
+
+NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+
+def apply(op: Op, *operands: object) -> XExpression:
+    """Return the lazy application of ``op`` to whatever may stand in an expression."""
+    for operand in operands:
+        if isinstance(operand, Lifted):
+            lifted: XExpression = operand.lift(op, operands)
+            return lifted
+    if len(operands) == 1:
+        return again((op, None), op, *operands)
+    if len(operands) == 2:
+        left, right = operands
+        if isinstance(left, XExpression):
+            return again((op, key_of(right)), op, left, right)
+        return again((op.reflected, key_of(left)), op, left, right)
+    return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
+
+
+def written(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
+    """Return an operation that has not been written before, or whose operands have no kind.
+
+    The first operand's kind, or the only one there is, learns where it leads.
+    """
+    nodes = [as_operand(x, op.name) for x in operands]
+    node = build.elementwise(op, *nodes)
+    del nodes  # their readings are counted
+    if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
+        return XExpression._of(node)
+    made = XExpression(node)
+    if made._kind is not NODE:
+        learn(key, op, operands, made)
+        lazy = [x._operands for x in operands if x.__class__ is XExpression]
+        if len(lazy) == len(operands) and sum(map(len, lazy)) == made._kind.items:
+            made._operands = sum(lazy, ())  # the same objects, by which equal parts are known
+    return made
+
+
+def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
+    """Return an operation whose kind may be known, though a reading has yet to be made."""
+    mine = [x for x in operands if isinstance(x, XExpression)]
+    found = mine[0]._kind.leads(*key) if mine else None
+    if found is None or tracing.running.value:
+        return written(key, op, *operands)
+    made = _new(XExpression)
+    try:
+        if found.__class__ is tuple:
+            kind, low, high = found
+            made._shape = mine[0]._shape
+            parts = [
+                x.now() if isinstance(x, XExpression) else (as_item(x, low, high),)
+                for x in operands
+            ]
+        else:
+            kind = found
+            made._shape = mine[0]._shape if len(mine) == 1 else ends(mine[0]._shape, mine[1]._shape)
+            parts = [x.now() for x in mine]
+    except KeyError:
+        return written(key, op, *operands)
+    made._kind, made._operands = kind, sum(parts, ())
+    return made
+
+
+def folded(op: Reduction, x: object) -> XExpression | None:
+    """Return the fold over all dimensions of an expression like one that was folded before."""
+    if not isinstance(x, XExpression) or tracing.running.value:
+        return None
+    kind = x._kind.leads(op, None)
+    shape = x._shape
+    if kind is None or not shape or 0 in shape:
+        return None
+    made = _new(XExpression)
+    made._kind, made._shape, made._operands = kind, (), (shape, *x.now())
+    return made
+
+
+_new = object.__new__
+
+
+def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return an operator's method and its reflected method."""
+
+    def forward(self: XExpression, other: Any) -> Any:
+        return again((op, key_of(other)), op, self, other) if is_operand(other) else NotImplemented
+
+    def reflected(self: XExpression, other: Any) -> Any:
+        if not is_operand(other):
+            return NotImplemented
+        return again((op.reflected, key_of(other)), op, other, self)
+
+    return forward, reflected
+
+
+def _unary(op: Op) -> Callable[..., Any]:
+    """Return an operator's method."""
+    return lambda self: again((op, None), op, self)
+
+
+class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
+    """A lazy array: a shape, a dtype, and how to compute the elements.
+
+    Parameters
+    ----------
+    node : Node
+        The expression.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([1.0, 2.0, 3.0])
+    >>> e = a * 2 + 1
+    >>> e.shape, str(e.dtype)
+    ((3,), 'float64')
+    >>> xl.eval(e)
+    XArray([3., 5., 7.])
+    """
+
+    __slots__ = ("_kind", "_node", "_operands", "_shape")
+
+    #: NumPy's operators leave mixed expressions to us.
+    __array_priority__ = 1000.0
+
+    #: The class of evaluated results, which is defined later than this one.
+    _container: ClassVar[Any]
+
+    _kind: Kind
+    _node: Node
+    _operands: Operands
+    _shape: tuple[int, ...]
+
+    def __init__(self, node: Node) -> None:
+        known = kind_of(node)
+        self._shape = node.shape
+        if known is None:
+            self._kind, self._operands, self._node = NODE, (), node
+        else:
+            self._kind, self._operands = known
+
+    @classmethod
+    def _of(cls, node: Node) -> XExpression:
+        """Return the handle of a node that has no kind."""
+        made = _new(XExpression)
+        made._kind, made._shape, made._operands, made._node = NODE, node.shape, (), node
+        return made
+
+    @property
+    def node(self) -> Node:
+        """The expression as immutable nodes."""
+        kind = self._kind
+        return self._node if kind is NODE else node_of(kind, self._shape, self._operands)
+
+    def references(self, reading: Reading) -> int:
+        """Count what the handle itself, without its node, holds of a reading."""
+        return self._operands.count(reading)
+
+    def now(self) -> Operands:
+        """Return the operands of the handle's kind."""
+        return self._operands
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the result."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the result."""
+        kind = self._kind
+        return self._node.dtype if kind is NODE else kind.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def device(self) -> str:
+        """Where the result will be: always ``"cpu"``."""
+        return "cpu"
+
+    def to_device(self, device: str, /, *, stream: None = None) -> XExpression:
+        """Return the expression itself; there is only the CPU.
+
+        Raises
+        ------
+        ValueError
+            For any other device.
+        """
+        if device != "cpu" or stream is not None:
+            raise ValueError(f"to_device: only 'cpu' without a stream, got {device!r}, {stream!r}")
+        return self
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Return the array API namespace: this package.
+
+        Raises
+        ------
+        ValueError
+            For an unknown version of the standard.
+        """
+        return namespace(api_version)
+
+    # --- views --------------------------------------------------------------------------------
+
+    @property
+    def T(self) -> XExpression:
+        """The expression with its dimensions reversed."""
+        axes = tuple(range(self.ndim))[::-1]
+        return self._view(steps.permute(self.shape, axes))
+
+    @property
+    def mT(self) -> XExpression:
+        """The expression with its last two dimensions exchanged."""
+        build.require_rank(self.node, 2, "mT")
+        axes = (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
+        return self._view(steps.permute(self.shape, axes))
+
+    def _view(self, step: steps.Transform) -> XExpression:
+        return XExpression(build.view(self.node, step))
+
+    def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
+        return XExpression(build.reshape(self.node, shape))
+
+    @overload
+    def __getitem__(self, key: str) -> XLabelled: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> XExpression: ...
+
+    def __getitem__(self, key: Any) -> XExpression | XLabelled:
+        """Return the elements that ``key`` selects, lazily; a text gives dimensions labels.
+
+        Raises
+        ------
+        IndexRangeError
+            For an index out of range or of an unsupported kind.
+        ShapeError
+            For labels that are malformed, or not one per dimension.
+        """
+        if isinstance(key, str):
+            return XLabelled.of(self.node, key, self)
+        selection = parse_index(key, self.shape, is_index_array)
+        viewed = self._view(selection.transform)
+        if selection.take is None:
+            return viewed
+        return XExpression(gather(viewed.node, selection))
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Refuse: an expression owns no memory."""
+        raise NotWritableError(
+            f"cannot assign to the lazy expression {describe(self.node)}: it owns no memory; "
+            "evaluate it with xl.eval first"
+        )
+
+    def __len__(self) -> int:
+        """Return the extent of the first dimension."""
+        if not self.shape:
+            raise TypeError("len() of an array of rank 0")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[XExpression]:
+        """Yield the sub-arrays along the first dimension."""
+        return (self[i] for i in range(len(self)))
+
+    # --- values -------------------------------------------------------------------------------
+
+    def numpy(self) -> NumpyArray:
+        """Evaluate into a new NumPy array."""
+        made = direct.evaluate(self)
+        if made is not None:
+            values: NumpyArray = made._buffer.array(made._dtype, self._shape)
+            return values
+        buffer, layout = engine.evaluate(self.node, tiled=False)
+        return read(buffer, self.dtype, layout)
+
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> NumpyArray:
+        """Return the values as a NumPy array; ``copy=False`` is refused for a lazy result."""
+        if copy is False:
+            raise ValueError(f"{describe(self.node)} is lazy: its values cannot be had uncopied")
+        values = self.numpy()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
+        """Let ``np.add(numpy_array, expression)`` mean the operation of the op table.
+
+        Where there is none, or another method or ``out=`` is asked for, NumPy computes on the
+        values, and the result is NumPy's.
+        """
+        if ufunc is np.matmul and method == "__call__" and not kwargs:
+            left, right = [as_node(x, "matmul") for x in inputs]
+            return self._container._filled(products.matmul(left, right))
+        op = ufunc_table().get(ufunc)
+        if op is not None and method == "__call__" and not kwargs:
+            return apply(op, *inputs)
+        if any(isinstance(out, XExpression) for out in kwargs.get("out", ())):
+            return NotImplemented
+        values = [np.asarray(x) if isinstance(x, XExpression) else x for x in inputs]
+        return getattr(ufunc, method)(*values, **kwargs)
+
+    def __copy__(self) -> XExpression:
+        """Return the expression itself: it is immutable."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> XExpression:
+        """Return the expression itself: it is immutable, and keeps the values it means."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Refuse: a lazy expression refers to memory of this process.
+
+        Raises
+        ------
+        TypeError
+            Always; containers pickle.
+        """
+        raise unpicklable(describe(self.node))
+
+    def item(self) -> Any:
+        """Return the only element as a Python scalar.
+
+        Raises
+        ------
+        TypeError
+            If there is not exactly one element.
+        """
+        if self.size != 1:
+            raise TypeError(f"only arrays of one element have a Python value, not {self.shape}")
+        return self.numpy().reshape(()).item()
+
+    def _zero_rank(self, what: str) -> Any:
+        if self.shape:
+            raise TypeError(f"{what}: only arrays of rank 0 convert, not shape {self.shape}")
+        return self.item()
+
+    def __bool__(self) -> bool:
+        """Return the truth of a 0-d array."""
+        return bool(self._zero_rank("bool"))
+
+    def __float__(self) -> float:
+        """Return a real 0-d array as a float."""
+        return float(self._zero_rank("float"))
+
+    def __int__(self) -> int:
+        """Return a real 0-d array as an int."""
+        return int(self._zero_rank("int"))
+
+    def __complex__(self) -> complex:
+        """Return a 0-d array as a complex."""
+        return complex(self._zero_rank("complex"))
+
+    def __index__(self) -> int:
+        """Return an integer 0-d array as an int."""
+        if kind(self.dtype) not in "iu" or self.shape:
+            raise TypeError(f"{describe(self.node)} is not an integer of rank 0")
+        return int(self.item())
+
+    def tolist(self) -> Any:
+        """Return the values as nested lists of Python scalars."""
+        return self.numpy().tolist()
+
+    def summary(self) -> str:
+        """Return kind, dtype and shape, as error messages show them."""
+        return describe(self.node)
+
+    def __repr__(self) -> str:
+        """Describe the expression; never computes it."""
+        node = self.node
+        name = _NAMES.get(type(node), lambda node: type(node).__name__)(node)
+        return f"<{name}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
+
+    # --- operators ----------------------------------------------------------------------------
+
+    def __matmul__(self, other: object) -> Any:
+        """Return the matrix product, evaluated; see `xl.matmul`."""
+        if not is_operand(other):
+            return NotImplemented
+        return self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
+
+    def __rmatmul__(self, other: object) -> Any:
+        """Return the matrix product of another operand and this one, evaluated."""
+        if not is_operand(other):
+            return NotImplemented
+        return self._container._filled(products.matmul(as_node(other, "matmul"), self.node))
+
+    def _rounded(self) -> XExpression:
+        return apply(OPS["round"], self)
+
+    def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
+        """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""
+        wanted = as_dtype(dtype)
+        return self if wanted == self.dtype else XExpression(build.cast(self.node, wanted))
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Export the values (a container's own memory, uncopied) for DLPack consumers."""
+        return np.asarray(self).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return DLPack's name of the CPU."""
+        return (1, 0)
+
+
+_NAMES: dict[type[Node], Callable[[Any], str]] = {
+    Elementwise: lambda node: f"XFunction {node.op.name}",
+    Reduce: lambda node: f"XReducer {node.op.name}",
+    Leaf: lambda node: "XView",
+    Scalar: lambda node: f"XScalar {node.value}",
+    Iota: lambda node: "XGenerator",
+}

@@ -1,0 +1,210 @@
+"""What assignment means: shapes, casts, read-only memory, pending readers; then the engine.
+
+Three forms, with the rules of design and documentation:
+
+``c.assign(e)``
+    The container rule: the container takes the shape of ``e``.
+``c[...] = e``
+    The view rule: ``e`` is broadcast into the view, which never changes shape.
+``c += e``
+    NumPy's rule: like the view rule, and the dtype must allow it (``same_kind``).
+
+Everything is checked before the first byte is written, so a failed assignment changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._config import settings
+from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError, warn_caller
+from ..compiler.dependence.overlap import Span, self_overlaps
+from ..compiler.target import Target
+from ..dtypes.names import dtype_name, kind
+from ..dtypes.promotion import can_cast
+from ..index import transform as steps
+from ..ir import build
+from ..ir.build import describe
+from ..ir.node import Leaf, Node, Scalar
+from ..layout.tiled import Map, TiledMap
+from ..memory.buffer import Buffer
+from ..operands.convert import values_node
+from ..operands.nodes import HasNode, as_operand
+from ..runtime import evaluate as engine
+from . import direct
+from .readers import protect
+
+
+class Writable(Protocol):
+    """What an assignment needs of its destination; every container has it."""
+
+    @property
+    def buffer(self) -> Buffer: ...
+
+    @property
+    def map(self) -> Map: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def node(self) -> Leaf: ...
+
+    def summary(self) -> str: ...
+
+
+def write(destination: Writable, node: Node, value: object, held: bool, noalias: bool) -> None:
+    """Write ``node`` into a container's memory by the view rule.
+
+    Parameters
+    ----------
+    destination : Writable
+        The container.
+    node : Node
+        What is written.
+    value : object
+        What it was made from.
+    held : bool
+        Whether others than the assignment hold ``value``.
+    noalias : bool
+        Whether the caller promises that no element is read in another place.
+
+    Raises
+    ------
+    ReadOnlyError, OverlapError, BroadcastError
+        Before anything is written.
+    """
+    check_writable(destination, "assignment")
+    fitted = fit(node, destination)
+    if isinstance(fitted, Leaf) and _is_itself(destination, fitted):
+        return
+    buffer = destination.buffer
+    target = Target(buffer, destination.map, destination.dtype)
+    with protect(buffer, fitted, node, value, held):
+        if (noalias and settings.check_noalias) or not direct.wrote(destination, fitted, value):
+            engine.assign(target, fitted, noalias)
+
+
+def _is_itself(destination: Writable, leaf: Leaf) -> bool:
+    """Tell whether an assignment would copy memory onto itself (as ``c[1:] += e`` ends)."""
+    return (
+        leaf.reading.stale is None
+        and leaf.reading.is_same(destination.buffer)
+        and leaf.map == destination.map
+        and leaf.dtype == destination.dtype
+    )
+
+
+def check_writable(destination: Writable, operation: str) -> None:
+    """Refuse read-only memory and destinations that address an element twice.
+
+    Raises
+    ------
+    ReadOnlyError
+        If the buffer is read-only.
+    OverlapError
+        If two elements of the destination are the same memory.
+    """
+    if destination.buffer.readonly:
+        raise ReadOnlyError(f"{operation}: {destination.summary()} is read-only")
+    layout = destination.map
+    if layout.is_row_major():
+        return
+    if isinstance(layout, TiledMap):
+        if layout.repeats():
+            raise OverlapError(
+                f"{operation}: {destination.summary()} is a broadcast view of tiled memory; it "
+                "addresses elements more than once, so what it would hold is undefined"
+            )
+        return
+    size = destination.dtype.itemsize
+    span = Span(0, layout.shape, tuple([s * size for s in layout.strides]), size)
+    if self_overlaps(span):
+        raise OverlapError(
+            f"{operation}: {destination.summary()} with strides {layout.strides} addresses some "
+            "element more than once, so what it would hold is undefined"
+        )
+
+
+def fit(node: Node, destination: Writable) -> Node:
+    """Return ``node`` with the destination's shape and dtype.
+
+    Raises
+    ------
+    BroadcastError
+        If the shapes do not allow it.
+    """
+    shape = destination.shape
+    node = converted(node, destination.dtype)
+    extra = len(node.shape) - len(shape)
+    if extra > 0 and node.shape[:extra] == (1,) * extra:
+        node = build.view(node, steps.squeeze(node.shape, range(extra)))
+    if node.shape == shape:
+        return node
+    try:
+        return build.broadcast_to(node, shape)
+    except ValueError:
+        raise BroadcastError(
+            f"assignment: {describe(node)} cannot be broadcast into {destination.summary()}"
+        ) from None
+
+
+def converted(node: Node, dtype: np.dtype[Any]) -> Node:
+    """Return ``node`` in the destination's dtype, warning where an imaginary part is lost."""
+    _warn_complex(node.dtype, dtype)
+    if isinstance(node, Scalar) and node.weak is complex and kind(dtype) != "c":
+        node = build.weak_scalar(node.value.real)  # type: ignore[attr-defined]
+    return build.convert(node, dtype)
+
+
+def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) -> None:
+    if source.kind == "c" and result.kind != "c":
+        warn_caller(
+            f"assignment: casting {dtype_name(source)} to {dtype_name(result)} discards the "
+            "imaginary part",
+            np.exceptions.ComplexWarning,
+        )
+
+
+def check_update(
+    destination: Writable, operation: str, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> None:
+    """Refuse a result of another shape, or that does not cast back.
+
+    Raises
+    ------
+    CastError, BroadcastError
+        As `update`.
+    """
+    if not can_cast(dtype, destination.dtype, "same_kind"):
+        raise CastError(
+            f"in-place {operation}: the result {dtype_name(dtype)}{list(shape)} does not cast to "
+            f"the destination's dtype {dtype_name(destination.dtype)} (rule: same_kind)"
+        )
+    if shape != destination.shape:
+        raise BroadcastError(
+            f"in-place {operation}: the result has shape {shape}, but "
+            f"{destination.summary()} never changes shape; use assign to let it grow"
+        )
+
+
+def node_of(value: object, destination: Writable) -> Node:
+    """Return what is assigned as a node; nested lists are taken as arrays."""
+    if isinstance(value, HasNode):
+        return value.node
+    if isinstance(value, list | tuple):
+        node = values_node(value, destination.dtype, f"assignment to {destination.summary()}")
+        for own in node.args:  # the lists' own values, before they were converted
+            _warn_complex(own.dtype, node.dtype)
+        return node
+    operand = as_operand(value, f"assignment to {destination.summary()}")
+    if isinstance(operand, Node):
+        return operand
+    if type(operand) is int and operand.bit_length() > 63:  # perhaps it has no dtype of its own
+        return build.scalar(operand, destination.dtype)
+    return build.weak_scalar(operand)

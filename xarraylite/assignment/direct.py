@@ -1,0 +1,202 @@
+"""Small evaluations and assignments: straight from a kind's program to its launch.
+
+Each function asks what may have changed since the program was made, in a few compares, and says
+whether it did the work; where it did not, nothing has happened, and the general way is taken
+(`engine.evaluate`, `containers.assign`).  What depends on addresses and extents is asked by the
+launch itself (`engine.launch`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from .._config import settings
+from ..ir.kind import NODE, Kind, Operands
+from ..ir.kind import of as kind_of
+from ..ir.node import Node, Shape
+from ..layout.strided import ROW_MAJOR
+from ..memory.buffer import ALONE, Buffer
+from ..memory.slabs import take
+from ..operands import tracing
+from ..operands.nodes import NUMBERS, as_item
+from ..ops.op import Op
+from ..runtime import direct
+from ..runtime.direct import Direct, leaves_of
+from ..runtime.evaluate import uses_reference
+from ..runtime.run import PARALLEL_FROM
+
+_new = object.__new__
+
+#: Launches from which on a process is taken to make many.
+OFTEN = 256
+_launches = itertools.count(1)
+
+#: Operations on elements that take about as long as to plan an expression.
+_REPEATED = 1 << 14
+
+_count = sys.getrefcount
+
+
+def evaluate(e: Any) -> Any:
+    """Return the values of an expression that is no container; None if it is not done."""
+    return evaluated(e._container, e._kind, e._shape, e._operands)
+
+
+def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+    """Return an expression's values in a new container of a class; None if it is not done.
+
+    In the place of a reading may stand a buffer, to read what it holds now.
+    """
+    program = kind.fresh
+    if not program:
+        if program is not None or kind is NODE or uses_reference():
+            return None
+        program = kind.fresh = direct.fresh(kind) or False
+        if not program:
+            return None
+    if settings.engine == "reference":
+        return None
+    buffer = _new(Buffer)
+    buffer.special = buffer.shared = False
+    if program.folds:
+        size = math.prod(operands[0])
+        if not 0 < size <= program.limit or (program.twins and repeats(program, operands, size)):
+            return None
+        buffer.nbytes = nbytes = program.itemsize
+        buffer._memory, buffer._start, buffer.address = place = take(nbytes)
+        done = program.call(place[2], *operands)
+    else:
+        size = shape[0] if len(shape) == 1 else math.prod(shape)
+        if size > program.limit or (program.twins and repeats(program, operands, size)):
+            return None
+        buffer.nbytes = nbytes = size * program.itemsize
+        buffer._memory, buffer._start, buffer.address = place = take(nbytes)
+        done = program.call(place[2], shape, *operands)
+    if done is not None:
+        return None
+    if next(_launches) == OFTEN:
+        importlib.import_module("xarraylite.arrays.natives").install()
+    made = _new(cls)
+    made._buffer, made._shape, made._start = buffer, shape, 0
+    made._kind = kind = program.result
+    made._dtype, made._policy = kind.dtype, ROW_MAJOR
+    return made
+
+
+def assigned(to: Any, e: Any, held: bool) -> bool:
+    """Assign an expression of the container's shape; tell whether it is done."""
+    program: Any = e._kind.writes.get(to._kind)
+    if not program or to._shape != e._shape or settings.engine == "reference":
+        return False
+    buffer, operands = to._buffer, e._operands
+    if program.twins and repeats(program, operands, math.prod(to._shape)):
+        return False
+    waiting = waiting_for(buffer)
+    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._reading)):
+        return False
+    return program.call(buffer.address + to._start, to._shape, *operands) is None
+
+
+def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
+    """Perform an in-place operation on operands of one shape; tell whether it is done."""
+    if tracing.running.value or settings.engine == "reference":
+        return False
+    operands: Operands
+    buffer, cls, own = to._buffer, value.__class__, 0
+    try:
+        # What is read at once needs no reading: its buffer stands for it.
+        if cls in NUMBERS:
+            kind, low, high = to._kind.table[op][cls]
+            operands = (buffer, to._start, as_item(value, low, high))
+        else:
+            kind = to._kind.table[op][value._kind]
+            if value._shape != to._shape:
+                return False
+            if value.lasting:
+                operands = (buffer, to._start, *value._operands)
+                own = operands.count(buffer._reading) * (1 if held else 2)
+            else:
+                operands = (buffer, to._start, value._buffer, value._start)
+        program = kind.writes[to._kind]
+    except (KeyError, AttributeError):
+        return False
+    if not program or kind.dtype is not to._dtype or waiting_for(buffer) != own:
+        return False
+    if program.twins and repeats(program, operands, math.prod(to._shape)):
+        return False
+    return program.call(buffer.address + to._start, to._shape, *operands) is None
+
+
+def repeats(program: Direct, operands: Sequence[Any], size: int) -> bool:
+    """Tell whether so much would be computed twice that planning it once costs less."""
+    return any(
+        [
+            operations * size > _REPEATED and operands[one] == operands[other]
+            for one, other, operations in program.twins
+        ]
+    )
+
+
+def waiting_for(buffer: Buffer) -> int:
+    """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
+    if buffer.special:
+        return -1
+    if buffer.shared:
+        return -1 if buffer.is_awaited() else 0
+    try:
+        return _count(buffer._reading) - ALONE
+    except AttributeError:
+        return 0
+
+
+def wrote(to: Any, node: Node, value: object) -> bool:
+    """Write a node of the destination's shape and dtype, once readers are safe; tell whether done.
+
+    The program is remembered for expressions of the same kind as ``value``.
+    """
+    target = getattr(to, "_kind", NODE)
+    if target is NODE or uses_reference() or math.prod(to.shape) >= PARALLEL_FROM:
+        return False
+    known = kind_of(node)
+    if known is None:
+        return False
+    kind, operands = known
+    address = to.buffer.address + to.map.byte_start(to.dtype.itemsize)
+    same = _same(kind, target, operands, address)
+    key: Any = (target, same)
+    program = kind.writes.get(key)
+    if program is None:
+        kind.keep(key, direct.writes(kind, target, same) or False)
+        program = kind.writes[key]
+    if not program or repeats(program, operands, math.prod(to.shape)):
+        return False
+    if program.call(address, to.shape, *operands) is not None:
+        return False
+    kind.keep(target, program)
+    written = getattr(value, "_kind", NODE)
+    if written is not kind and written.dtype.kind != "c" and _has(value, operands):
+        written.keep(target, program)
+    return True
+
+
+def _has(value: object, operands: Operands) -> bool:
+    """Tell whether an expression's operands are those of what was written: it was converted."""
+    return getattr(value, "_operands", ()) == operands
+
+
+def _same(kind: Kind, target: Kind, operands: Operands, address: int) -> tuple[bool, ...]:
+    """Tell for each operand in memory whether its elements are the destination's."""
+    found, items = [], iter(operands)
+    for leaf in leaves_of(kind):
+        item = next(items)
+        if not leaf.scalar:
+            start = next(items)
+            if type(item) is tuple:  # the shape of what is folded
+                item, start = start, next(items)
+            found.append(leaf is target and item.address + start == address)
+    return tuple(found)

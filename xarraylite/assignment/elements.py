@@ -1,0 +1,171 @@
+"""Elements, slices and fills that need no engine.
+
+Views of strided memory by integers and slices are arithmetic on a few integers; numbers are written
+through a NumPy array over the same memory, which a container makes once.  Everything else, and
+whatever is refused, takes the general way, which has the messages: each function says whether it
+did its part, and where it did not nothing has happened.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir.kind import NODE, strides_of
+from ..layout.strided import ROW_MAJOR
+from ..memory.buffer import Buffer
+from ..memory.slabs import take
+from . import direct
+
+_new = object.__new__
+
+NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+#: Elements up to which NumPy fills a slice as fast as a kernel would.
+_FEW = 1 << 14
+
+
+def part(of: Any, key: Any) -> Any:
+    """Return a view of what integers and slices select; None for any other index."""
+    try:
+        steps = of._steps
+    except AttributeError:
+        if of._kind is NODE:
+            return None
+        steps = of._steps = strides_of(of._kind, of._shape)
+    shape = of._shape
+    if key.__class__ is not tuple:
+        key = (key,)
+    count = len(key)
+    if count > len(shape):
+        return None
+    own: tuple[int, ...] = ()
+    paces: tuple[int, ...] = ()
+    start = 0
+    item: Any
+    for item, extent, step in zip(key, shape, steps, strict=False):
+        if item.__class__ is slice:
+            first: Any = item.start
+            last: Any = item.stop
+            if item.step is None and {first.__class__, last.__class__} <= _BOUNDS:
+                low: int = 0 if first is None else first
+                high: int = extent if last is None else last
+                if low < 0:
+                    low += extent
+                if high < 0:
+                    high += extent
+                if high > extent:
+                    high = extent
+                length = high - low
+                if low < 0:
+                    return None
+            else:
+                found = _resolved(item, extent)
+                if found is None:
+                    return None
+                low, length, pace = found
+                start += low * step
+                low, step = 0, step * pace
+            if length <= 0:
+                return None
+            start += low * step
+            own += (length,)
+            paces += (step,)
+        elif item.__class__ is int:
+            if item < 0:
+                item += extent
+            if not 0 <= item < extent:
+                return None
+            start += item * step
+        else:
+            return None
+    if count < len(shape):
+        own += shape[count:]
+        paces += steps[count:]
+    made = _new(of._view_class)
+    made._buffer = of._buffer
+    made._dtype = dtype = of._dtype
+    made._shape, made._steps = own, paces
+    made._start = of._start + start * dtype.itemsize
+    made._kind = of._kind.beside(own, paces)
+    return made
+
+
+_BOUNDS = frozenset((int, type(None)))
+
+
+def _resolved(item: slice, extent: int) -> tuple[int, int, int] | None:
+    """Return first position, length and step of a slice; None if it has none."""
+    try:
+        low, high, pace = item.indices(extent)
+    except (TypeError, ValueError):
+        return None
+    return low, (high - low + pace - (1 if pace > 0 else -1)) // pace, pace
+
+
+def stored(to: Any, key: Any, value: Any) -> bool:
+    """Write one number to the elements that integers and slices select; tell whether it is done."""
+    kind = to._kind
+    if value.__class__ not in kind.stored or kind.strides is not None:
+        return False
+    if key.__class__ is tuple:
+        for item in key:
+            if item.__class__ is not int and item.__class__ is not slice:
+                return False
+    elif key.__class__ is not int:
+        if key.__class__ is not slice and key is not Ellipsis:
+            return False
+        if to.size > _FEW:
+            return False
+    try:
+        array: Any = to._array
+    except AttributeError:
+        array = array_of(to)
+    if direct.waiting_for(to._buffer):
+        return False
+    try:
+        array[key] = value
+    except (IndexError, OverflowError, ValueError, TypeError):
+        return False
+    return True
+
+
+def array_of(container: Any) -> NumpyArray:
+    """Return strided memory as a NumPy array, which is made once."""
+    made: NumpyArray
+    try:
+        made = container._array
+    except AttributeError:
+        made = container._array = container._buffer.view(container._dtype, container._map)
+    return made
+
+
+def copied(of: Any) -> Any:
+    """Return a container of row-major memory in new memory; None if it is large or tiled."""
+    kind = of._kind
+    if kind is NODE or of.size > _FEW:
+        return None
+    made = new_container(type(of), kind, of._shape, of.size)
+    start, nbytes = of._start + of._buffer._start, made._buffer.nbytes
+    first = made._buffer._start
+    made._buffer._memory[first : first + nbytes] = of._buffer._memory[start : start + nbytes]
+    return made
+
+
+def new_container(cls: type[Any], kind: Any, shape: tuple[int, ...], size: int) -> Any:
+    """Return a row-major container of a class over new memory, which is not filled."""
+    buffer = _new(Buffer)
+    buffer.special = buffer.shared = False
+    buffer.nbytes = nbytes = size * kind.dtype.itemsize
+    buffer._memory, buffer._start, buffer.address = take(nbytes)
+    made = _new(cls)
+    made._buffer, made._shape, made._start = buffer, shape, 0
+    made._kind, made._dtype, made._policy = kind, kind.dtype, ROW_MAJOR
+    return made
+
+
+def number(of: Any) -> Any:
+    """Return the only element of strided memory as a Python scalar."""
+    array: Any = np.ndarray((), of._dtype, of._buffer._memory, of._buffer._start + of._start)
+    return array.item()

@@ -1,0 +1,153 @@
+"""Keeping the promise that an expression means what it meant when it was written.
+
+Before a buffer is written, `protect` lets every pending expression over its old values keep them
+(`Buffer.release`).  The one exception is the expression that is being assigned, if nobody else
+holds it: it is evaluated over the old values as part of the assignment, under alias analysis.
+Afterwards it has no old values left, so its reading expires, and evaluating it again raises
+`StaleOperandError`.
+
+"Nobody else holds it" is read from CPython's reference counts, against a baseline measured once
+on a temporary expression.  If the count cannot tell (another interpreter, a tracer that holds
+frames), the safe side is an extra copy or an error, never another value.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+from ..ir.node import Leaf, Node
+from ..ir.walk import postorder
+from ..memory.buffer import Buffer
+from ..operands.nodes import HasNode
+
+
+@contextmanager
+def protect(
+    buffer: Buffer, root: Node, top: Node | None, value: object, held: bool
+) -> Iterator[None]:
+    """Keep the old bytes for pending expressions while the block writes ``root`` over them.
+
+    Parameters
+    ----------
+    buffer : Buffer
+        About to be written.
+    root : Node
+        What will be written.
+    top : Node or None
+        The node of ``value`` from which ``root`` was made, which the caller holds.
+    value : object
+        What is assigned.
+    held : bool
+        Whether others than the assignment hold ``value``.
+    """
+    kept = held and getattr(value, "lasting", False)
+    consumed = buffer.release(*(0, 0) if kept else _own(buffer, root, top, value))
+    try:
+        yield
+    finally:
+        if consumed is not None:
+            consumed.expire("its own assignment has consumed it")
+
+
+def _own(buffer: Buffer, root: Node, top: Node | None, value: object) -> tuple[int, int]:
+    """Count the references to the buffer's reading that an assigned expression holds; with its id.
+
+    None if one of its leaves, or a node above them, may have users outside the expression.
+    """
+    order = postorder(root)
+    leaves = [n for n in order if isinstance(n, Leaf) and buffer.is_read_by(n.reading)]
+    if not leaves:
+        return 0, 0
+    count = len(leaves)
+    if isinstance(value, HasNode):
+        count += value.references(leaves[0].reading)
+    within, which = {id(leaf) for leaf in leaves}, id(leaves[0].reading)
+    del leaves  # references are counted now
+    return (0, 0) if _shared_below(order, within, id(top)) else (count, which)
+
+
+def _shared_below(order: list[Node], within: set[int], top: int) -> bool:
+    """Tell whether one of the leaves, or a node above them, has users outside the graph.
+
+    Containers make a new leaf for each use; a labelled handle keeps the one it was made with.
+    """
+    uses, touched = _uses(order, within)
+    for k in range(len(order)):
+        key = id(order[k])
+        checked = key in touched and key != top and k != len(order) - 1
+        # The list, the call's argument, and one per use inside the graph.
+        if checked and sys.getrefcount(order[k]) > uses.get(key, 0) + OWNED:
+            return True
+    return False
+
+
+def _uses(order: list[Node], within: set[int]) -> tuple[dict[int, int], set[int]]:
+    """Count each node's uses inside the graph, and find the nodes above the leaves ``within``.
+
+    A function of its own, whose loop variables are gone when references are counted.
+    """
+    uses: dict[int, int] = {}
+    touched = set(within)
+    for node in order:
+        for arg in node.args:
+            uses[id(arg)] = uses.get(id(arg), 0) + 1
+            if id(arg) in touched:
+                touched.add(id(node))
+    return uses, touched
+
+
+def _measure_node() -> int:
+    """Count the references of an object that only a list holds, as `_shared_below` sees them."""
+    order = [object()]
+    return max(sys.getrefcount(order[k]) for k in range(1))
+
+
+#: References to an object that only one list, tuple or attribute holds, as a callee counts them.
+OWNED = _measure_node()
+
+
+class _Calibration:
+    """Receives a temporary the way containers receive expressions, and counts references.
+
+    The count is taken in a statement of its own, as containers do: inside a call's argument list
+    the value would already stand on the evaluation stack once more.
+    """
+
+    __slots__ = ("count",)
+
+    def __setitem__(self, key: object, value: object) -> None:
+        count = sys.getrefcount(value)
+        self.count = count
+
+    def method(self, value: object) -> None:
+        count = sys.getrefcount(value)
+        self.count = count
+
+    def __iadd__(self, value: object) -> Self:
+        count = sys.getrefcount(value)
+        self.count = count
+        return self
+
+
+def _measure_handles() -> tuple[int, int, int]:
+    """Return the counts of a temporary in ``c[...] = t``, ``c.assign(t)`` and ``c += t``."""
+    probe = _Calibration()
+    probe[...] = object()
+    item = probe.count
+    probe.method(object())
+    call = probe.count
+    probe += object()
+    update = probe.count
+    kept = object()
+    probe[...] = kept
+    if probe.count == item:  # arguments borrow from locals: no count can tell them apart
+        return 0, 0, 0
+    return item, call, update
+
+
+#: More references than these to an assigned expression mean that someone else holds it; 0 where
+#: the interpreter cannot tell, so that every expression counts as held.
+HELD_SETITEM, HELD_ASSIGN, HELD_UPDATE = _measure_handles()

@@ -1,0 +1,341 @@
+"""Folding values: what a reduction kernel depends on, and the code that folds a block of values.
+
+Blocks of values are computed into scratch, cheap ones in a few rows folded onto each other, and
+folded by halving, which vectorises without reordering by the compiler.  The blocks' results are
+summed with what each addition rounds off kept apart and added at the end (Knuth's TwoSum, as in
+Neumaier's summation); other folds go through a binary counter, so that results of equal weight
+meet.  A short block is folded `LANES` values at a time, for halving would be many short loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from enum import Enum
+
+from ..._records import record
+from ...ops.reductions import Reduction
+from . import routine
+from .body import Apply, Body, apply, emit_body, emit_instruction, invariant, through
+from .builder import Builder, Local, Pace, Value
+from .lanes import LANED, LANES, fold_lanes
+from .memory import fetch, keep
+from .tokens import token
+from .walkers import RANGES, DType, Inner, Operand, Words, add_values, add_walkers, readers
+
+#: Size of a block of values, or of a tile of results: a third to a half of an L1 cache.  The short
+#: loops at the end of a block's folding cost a fixed time, so a block should not be smaller.
+BLOCK_BYTES = 16 << 10
+
+#: Cost of a value up to which rows of values are folded before they are put into scratch.
+CHEAP = 8
+
+#: Rows of a block: as many values are added one after another, all others in pairs.
+FOLDED = 8
+
+
+#: Values up to which they are folded `LANES` at a time, instead of by halving.
+SHORT = 8 * LANES
+
+
+class Form(Enum):
+    """Which dimension the innermost loop runs along; see the module docstring."""
+
+    ALONG = "along"
+    ACROSS = "across"
+
+
+@record(frozen=True, slots=True)
+class ReduceSpec:
+    """Everything the code of a reduction kernel depends on.
+
+    Attributes
+    ----------
+    form : Form
+        What the innermost loop runs along.
+    kept, reduced : int
+        Number of loops around the innermost one over kept and over reduced dimensions.
+    operands : tuple of Operand
+        Destination first, then the body's operands.
+    body : Body
+        What is folded.
+    op : Reduction
+        How it is folded.
+    gathers : int
+        Number of gather strides.
+    joins : bool
+        Whether the values are partial results: few, and each the sum of many.
+    """
+
+    form: Form
+    kept: int
+    reduced: int
+    operands: tuple[Operand, ...]
+    body: Body
+    op: Reduction
+    gathers: int
+    joins: bool = False
+
+    @property
+    def compensated(self) -> bool:
+        """Whether roundings are kept track of: sums of floats."""
+        return self.op.name == "sum" and token(self.body.dtype).kind in "fc"
+
+    def words(self) -> Words:
+        """Return the layout of the argument block; ``z`` is the identity."""
+        words = Words()
+        words.add(*RANGES, "r0", "r1")
+        words.add(*[f"n_k{d}" for d in range(self.kept)])
+        words.add(*[f"n_r{d}" for d in range(self.reduced)])
+        add_walkers(words, self.operands, {"k": self.kept, "r": self.reduced})
+        add_values(words, self.body, self.gathers)
+        words.add("z", "z+")
+        return words
+
+    @property
+    def laned(self) -> bool:
+        """Whether up to `LANES` values in scratch can be folded at once."""
+        names = token(self.body.dtype)
+        return not names.settle and (self.op.combine.name, names.value) in LANED
+
+
+def value_bytes(dtype: DType) -> int:
+    """Bytes of one partial result in a register."""
+    names = token(dtype)
+    return 4 if names.settle and names.kind == "f" else names.itemsize
+
+
+def block_of(dtype: DType) -> int:
+    """Return how many values of ``dtype`` one block or tile holds."""
+    return BLOCK_BYTES // value_bytes(dtype)
+
+
+def _is_cheap(spec: ReduceSpec) -> bool:
+    return sum(s.op.cost for s in spec.body.instructions if isinstance(s, Apply)) <= CHEAP
+
+
+def block_size(spec: ReduceSpec) -> int:
+    """Return how many values are folded into one: a row of cheap ones takes half the scratch."""
+    size = block_of(spec.body.dtype)
+    return size // 2 * FOLDED if _is_cheap(spec) else size
+
+
+@record(frozen=True, slots=True)
+class Fold:
+    """The code that folds values into ``total``.
+
+    Attributes
+    ----------
+    b : Builder
+        Where instructions go.
+    spec : ReduceSpec
+        How values are folded.
+    words : mapping of str to Value
+        The argument block.
+    values, counter : Value
+        Addresses of scratch for a block of values, and for results of blocks.
+    total, lost : Local
+        What was folded so far, and what that has rounded off.
+    count : Local
+        Number of results in the counter.
+    pointers : sequence of Value
+        Where each walker is, one of them the destination.
+    known : mapping of int to Value
+        Instructions whose values do not change along the innermost loop.
+    """
+
+    b: Builder
+    spec: ReduceSpec
+    words: Mapping[str, Value]
+    values: Value
+    counter: Value
+    total: Local
+    lost: Local
+    count: Local
+    pointers: Sequence[Value] = ()
+    known: Mapping[int, Value] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        b: Builder, spec: ReduceSpec, words: Mapping[str, Value], sizes: tuple[int, int]
+    ) -> Fold:
+        """Emit the scratch, of so many bytes, and the variables of a fold."""
+        zero, count = Value(b, words["z"].type, "zeroinitializer"), b.local(0)
+        values, counter = b.scratch(sizes[0]), b.scratch(sizes[1])
+        return Fold(b, spec, words, values, counter, b.local(words["z"]), b.local(zero), count)
+
+    @staticmethod
+    def block_sizes(spec: ReduceSpec) -> tuple[int, int]:
+        """Return the bytes of scratch of a fold by blocks."""
+        size = value_bytes(spec.body.dtype)
+        return BLOCK_BYTES + LANES * size, 64 * size
+
+    # --- values -------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        """Register type of the values."""
+        return token(self.spec.body.dtype).value
+
+    def along(self, pointers: Sequence[Value]) -> Fold:
+        """Emit the values that do not change along the innermost loop from ``pointers`` on."""
+        still = [operand.inner is Inner.STILL for operand in self.spec.operands[1:]]
+        body = self.spec.body
+        loads = readers(self.b, self.spec.operands, pointers, self.words, 0)
+        known: dict[int, Value] = {}
+        for number in sorted(invariant(body, still)):
+            step = body.instructions[number]
+            known[number] = emit_instruction(self.b, body, step, self.words, loads, known)
+        return replace(self, pointers=pointers, known=known)
+
+    def value(self, index: Value) -> Value:
+        """Emit the value at an index of the innermost loop."""
+        loads = readers(self.b, self.spec.operands, self.pointers, self.words, index)
+        return emit_body(self.b, self.spec.body, self.words, loads, self.known)
+
+    def pull(self, address: Value, index: Value | int) -> Value:
+        """Emit the load of a value in scratch."""
+        return fetch(self.b, self.kind, address, index, "tmp")
+
+    def push(self, value: Value, address: Value, index: Value | int) -> None:
+        """Emit the store of a value into scratch."""
+        keep(self.b, self.kind, value, address, index, "tmp")
+
+    def combine(self, left: Value, right: Value) -> Value:
+        """Emit the fold of two values."""
+        dtype = self.spec.body.dtype
+        return apply(self.b, self.spec.op.combine, (dtype, dtype), dtype, [left, right])
+
+    def lanes(self, address: Value, count: Value) -> Value:
+        """Emit the fold of up to `LANES` values in scratch."""
+        name = self.spec.op.combine.name
+        return fold_lanes(self.b, name, self.kind, address, count, self.words["z"])
+
+    # --- blocks -------------------------------------------------------------------------------
+
+    def fill(self, low: Value, width: Value) -> Value:
+        """Emit what puts ``width`` values into scratch; return how many there are then.
+
+        Passing through scratch costs as much as a cheap value, so rows of those, an eighth of a
+        block, are folded onto each other.  Memory is read strictly in order, which the prefetcher
+        needs.
+        """
+        b, place = self.b, self.values
+        if not _is_cheap(self.spec):
+            with b.loop(low, low + width) as j:
+                self.push(self.value(j), place, j - low)
+            return width
+        row = block_size(self.spec) // FOLDED
+        end = low + width
+        with b.loop(low, end, row, Pace.SLOW) as start:
+            rest = (end - start).least(row)
+            first = start.equals(low)
+            with b.either((rest < row) | first) as branches:
+                # The first row, and what is left beyond the last whole one, beside each other.
+                to = b.select(first, b.integer(0), row)
+                with b.loop(0, rest, 1, Pace.SLOW) as j:
+                    self.push(self.value(start + j), place, to + j)
+                branches.otherwise()
+                with b.loop(0, row) as j:
+                    self.push(self.combine(self.pull(place, j), self.value(start + j)), place, j)
+        return b.select(width > row, width % row + row, width)
+
+    def halve(self, width: Value) -> Value:
+        """Emit the fold of ``width`` values in scratch into one, and return that.
+
+        Values an odd distance apart meet, so that neighbours of opposite sign cancel at once
+        instead of being summed apart.
+        """
+        b, left = self.b, self.b.local(width)
+        with b.repeat() as loop:
+            wide = left.get()
+            b.stop_unless(loop, wide > 1)
+            half = (wide + 1) // 2
+            half = b.select(wide > 16, half | 1, half)
+            with b.loop(0, wide - half, 1, Pace.SLOW) as j:
+                pair = self.combine(self.pull(self.values, j), self.pull(self.values, j + half))
+                self.push(pair, self.values, j)
+            left.set(half)
+        return self.pull(self.values, 0)
+
+    def block(self, width: Value) -> None:
+        """Emit the fold of the block in scratch, and of what it gives into the total."""
+        part = self.halve(width)
+        if self.spec.compensated:
+            self.add(part)
+        else:
+            self.count_in(part)
+
+    def groups(self, address: Value, width: Value) -> None:
+        """Emit the fold of ``width`` values in scratch into the total, `LANES` at a time."""
+        size = value_bytes(self.spec.body.dtype)
+        with self.b.loop(0, width, LANES, Pace.SLOW) as j:
+            self.take(self.lanes(address + j * size, width - j))
+
+    # --- results ------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Emit the start of a fold."""
+        self.total.set(self.words["z"])
+        self.lost.set(Value(self.b, self.lost.type, "zeroinitializer"))
+        self.count.set(0)
+
+    def take(self, part: Value) -> None:
+        """Emit the fold of one more value into the total."""
+        if self.spec.compensated:
+            self.add(part)
+        else:
+            self.total.set(self.combine(self.total.get(), part))
+
+    def add(self, part: Value) -> None:
+        """Emit the sum of the total and ``part``; what it rounds off is kept (Knuth's TwoSum)."""
+        total, lost = self.two_sum(self.total.get(), self.lost.get(), part)
+        self.total.set(total)
+        self.lost.set(lost)
+
+    def two_sum(self, total: Value, lost: Value, part: Value) -> tuple[Value, Value]:
+        """Emit the new total and the new sum of what was lost."""
+        whole = self.b.call(routine.plain_sum(self.kind), [total, part])
+        rest = self.b.call(routine.collect_error(self.kind), [lost, total, part, whole])
+        return whole, rest
+
+    def compensate(self, total: Value, lost: Value) -> Value:
+        """Emit the sum of the total and of what was lost."""
+        return self.b.call(routine.compensate(self.kind), [total, lost])
+
+    def count_in(self, part: Value) -> None:
+        """Emit what puts a part into the counter, folded with results of the same weight."""
+        b, held = self.b, self.b.local(part)
+        carry, level = b.local(self.count.get()), b.local(0)
+        with b.repeat() as loop:
+            b.stop_unless(loop, (carry.get() & 1).equals(1))
+            held.set(self.combine(self.pull(self.counter, level.get()), held.get()))
+            carry.set(carry.get() >> 1)
+            level.add(1)
+        self.push(held.get(), self.counter, level.get())
+        self.count.add(1)
+
+    def result(self) -> Value:
+        """Emit what the fold has given in the end."""
+        if self.spec.compensated:
+            return self.compensate(self.total.get(), self.lost.get())
+        b, level = self.b, self.b.local(0)
+        with b.repeat() as loop:
+            b.stop_unless(loop, self.count.get() > 0)
+            with b.when((self.count.get() & 1).equals(1)):
+                self.total.set(self.combine(self.pull(self.counter, level.get()), self.total.get()))
+            self.count.set(self.count.get() >> 1)
+            level.add(1)
+        return self.total.get()
+
+    def store(self, value: Value, address: Value, index: Value | int = 0) -> None:
+        """Emit the store of a result."""
+        to = self.spec.operands[0]
+        keep(
+            self.b,
+            to.memory,
+            through(self.b, routine.encode(to.dtype), value),
+            address,
+            index,
+            "dst",
+        )

@@ -1,0 +1,164 @@
+"""Where the LLVM of a scalar routine comes from: memory, the archive, the disk, or Numba.
+
+    python -m xarraylite.codegen.routines
+
+makes the archive again; whoever changes a body, the table of operations or what this module
+enumerates runs it.  The archive has the same bytes wherever it is made with the same versions.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from .._errors import DTypeError
+from ..dtypes.names import SUPPORTED
+from ..ops.reductions import REDUCTIONS
+from ..ops.table import OPS
+from ..runtime.pyapi import METHODS
+from . import archive, machine, store
+from .emit import routine as routines
+from .emit.builder import Module
+from .emit.routine import Routine
+from .fingerprint import fingerprint
+
+_HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
+
+_BODY = re.compile(r"@body\b")
+_MULADD = {"xl.muladd.f32": "float", "xl.muladd.f64": "double"}
+
+
+def assembled(module: Module) -> str:
+    """Return the IR of a kernel with everything it calls."""
+    declared: dict[str, str] = {}
+    parts: list[str] = []
+    for routine, name in module.routines:
+        for line in text_of(routine).splitlines():
+            if line.startswith("declare "):
+                declared[line.partition("(")[0].partition("@")[2]] = line
+            else:
+                parts.append(_BODY.sub(f"@{name}", line))
+    for name, kind in _MULADD.items():
+        if declared.pop(name, ""):
+            parts.append(machine.muladd(name, kind))
+            fused = machine.fma(kind)
+            declared[fused.partition("(")[0].partition("@")[2]] = fused
+    return "\n".join([*declared.values(), *parts, module.text])
+
+
+@lru_cache(maxsize=1024)
+def text_of(routine: Routine) -> str:
+    """Return the IR of a routine."""
+    found = archive.archive().find(routine)
+    if found is not None:
+        return found
+    key = "" if is_private(routine) else _key(routine)
+    payload = store.load(key) if key else None
+    if payload is not None:
+        return payload.decode()
+    text: str = importlib.import_module("xarraylite.codegen.jit").routine_text(routine)
+    if key and not helpers(text):
+        store.save(key, text.encode())
+    return text
+
+
+def helpers(text: str) -> list[str]:
+    """Return the functions of Numba's own that a text calls.
+
+    A process has them only when it has imported Numba, so nothing that calls them is kept for
+    another one.
+    """
+    return _HELPER.findall(text)
+
+
+def is_private(routine: Routine) -> bool:
+    """Tell whether a routine depends on objects that no key can describe."""
+    return routine.op is not None and routine.op.private
+
+
+def _key(routine: Routine) -> str:
+    parts: list[bytes | str] = [
+        "routine",
+        routine.text,
+        *routine.args,
+        routine.result,
+        archive.digest_of_sources(),
+        *_versions(),
+    ]
+    if routine.op is not None:
+        parts.append(fingerprint(routine.op.function))
+    return store.cache_key(parts)
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    # Imports the mail package and more, for bodies that were edited alone.
+    metadata = importlib.import_module("importlib.metadata")
+    return tuple([f"{name}={metadata.version(name)}" for name in ("numba", "llvmlite")])
+
+
+# --- everything there is ---------------------------------------------------------------------
+
+
+def known() -> dict[Routine, None]:
+    """Return every routine that kernels of known operations call, in a fixed order."""
+    return dict.fromkeys([*_storages(), *_conversions(), *_operations(), *_folds(), *_objects()])
+
+
+def _storages() -> Iterator[Routine]:
+    for dtype in SUPPORTED:
+        for made in (routines.decode(dtype), routines.encode(dtype), routines.settle(dtype)):
+            if made is not None:
+                yield made
+
+
+def _conversions() -> Iterator[Routine]:
+    for source, result in itertools.product(SUPPORTED, repeat=2):
+        yield routines.cast(source, result)
+
+
+def _operations() -> Iterator[Routine]:
+    for op in OPS.values():
+        for args in itertools.product(SUPPORTED, repeat=op.arity):
+            try:
+                loops, result = op.rule(op.name, args)
+            except DTypeError:
+                continue
+            if op.body(loops) is not None:
+                yield routines.apply(op, loops, result)
+
+
+def _folds() -> Iterator[Routine]:
+    for op in REDUCTIONS.values():
+        for dtype in SUPPORTED:
+            if op.combine.body((dtype, dtype)) is not None:
+                yield routines.apply(op.combine, (dtype, dtype), dtype)
+    for value in ("f32", "f64", "c64", "c128"):
+        yield routines.collect_error(value)
+        yield routines.compensate(value)
+        yield routines.plain_sum(value)
+
+
+def _objects() -> Iterator[Routine]:
+    """Yield what is no scalar routine, and made and kept like one."""
+    for name, count in METHODS.items():
+        yield routines.of_words(name, count)
+
+
+def main() -> int:
+    """Make the archive again."""
+    os.environ.update(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
+    jit = importlib.import_module("xarraylite.codegen.jit")
+    texts = {routine: jit.routine_text(routine) for routine in known()}
+    archive.write(texts)
+    sys.stdout.write(f"{len(texts)} routines, {archive.FILE.stat().st_size:,} bytes\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""Tiled operands: a kernel's iteration space divided into boxes in which everything is strided.
+
+Nothing after this module knows tiles.  `divide` refines the layouts of a kernel's operands and of
+its destination (`layout.refine`) and gives each box the kernel's code with strided layouts over
+the box's loops: an interior and a few edges.  No box reaches padding, and no operand is copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .._records import record
+from ..index.transform import FIXED, Transform
+from ..index.transform import Map as Axis
+from ..layout.splitting import refine
+from ..layout.strided import Strided
+from ..layout.tiled import Map
+from .lower import Lowered
+from .steps import Destination
+
+
+@record(frozen=True, slots=True)
+class Part:
+    """One box of a kernel.
+
+    Attributes
+    ----------
+    lowered : Lowered
+        The code, its shape the box's loops.
+    to : Destination
+        Where the box's results go.
+    axes : tuple of int
+        For each loop the dimension of the whole space that it is part of.
+    runs : tuple of int
+        For each dimension of the whole space the number of the run that the box covers.
+    ruler : Strided or None
+        The index along one dimension of the whole space, where `divide` was asked for it.
+    """
+
+    lowered: Lowered
+    to: Destination
+    axes: tuple[int, ...]
+    runs: tuple[int, ...]
+    ruler: Strided | None = None
+
+    def group(self, axes: tuple[int, ...]) -> tuple[int, ...]:
+        """Return what tells the box from others, were the dimensions ``axes`` reduced."""
+        return tuple([run for k, run in enumerate(self.runs) if k not in axes])
+
+    def loops(self, axes: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the box's loops over the dimensions ``axes``."""
+        return tuple([loop for loop, k in enumerate(self.axes) if k in axes])
+
+
+def divide(lowered: Lowered, to: Destination, along: int = FIXED) -> list[Part]:
+    """Return the boxes of a kernel, one if everything is strided.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        Code and operands.
+    to : Destination
+        Where results go.
+    along : int, optional
+        A dimension whose index is wanted as the boxes' ruler.
+
+    Raises
+    ------
+    TooManyBoxes
+        If the layouts have too little in common; operand 0 is the destination.
+    """
+    maps = [to.layout, *[use.layout for use in lowered.uses]]
+    rank = len(lowered.shape)
+    if along != FIXED:
+        maps.append(Strided(lowered.shape, tuple([int(k == along) for k in range(rank)]), 0))
+    elif all(isinstance(m, Strided) for m in maps):
+        return [Part(lowered, to, tuple(range(rank)), (0,) * rank)]
+    return [
+        Part(
+            replace(
+                lowered,
+                shape=box.layouts[0].shape,
+                uses=[
+                    replace(use, layout=layout)
+                    for use, layout in zip(lowered.uses, box.layouts[1:], strict=along == FIXED)
+                ],
+            ),
+            replace(to, layout=box.layouts[0]),
+            box.axes,
+            box.runs,
+            None if along == FIXED else box.layouts[-1],
+        )
+        for box in refine(lowered.shape, maps)
+    ]
+
+
+def spread(layout: Map, shape: tuple[int, ...], axes: tuple[int, ...]) -> Map:
+    """Return a reduction's destination over the space that is folded: it stands still on ``axes``.
+
+    ``layout`` has an extent of 1 for each reduced dimension, or none.
+    """
+    kept = [k for k in range(len(shape)) if k not in axes]
+    full = layout.ndim == len(shape)
+    maps = [Axis(0, 1, k) for k in kept]
+    if full:
+        maps = [Axis(0, 0, FIXED) if k in axes else Axis(0, 1, k) for k in range(len(shape))]
+    return layout.apply(Transform(shape, tuple(maps)))

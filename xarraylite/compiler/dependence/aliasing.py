@@ -1,0 +1,190 @@
+"""How an operand's memory relates to the target's, for every pair of layouts.
+
+**Strided** operands are one problem of `storage.overlap`.
+
+**Views of one tiled array** share memory just where they share elements, because a layout gives
+every element a place of its own.  So they are compared in the numbering of the array's elements,
+which is row-major, and are one problem of `storage.overlap` as well; tiles play no part in it.
+They do in the order of loops.  Where views of one array meet in other elements than their own,
+`sweeps` names dimensions along which one slab after the other may be written: each element is
+then read in an earlier slab than it is written in, or in the same.
+
+**Anything else** is compared box by box: over the common refinement each element is read where it
+is written, or no byte of one is a byte of the other, or the operand is copied first.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+from ...index.transform import FIXED
+from ...ir.node import Leaf
+from ...layout.splitting import TooManyBoxes, refine
+from ...layout.strided import Strided
+from ...layout.tiled import Map, TiledMap
+from ...memory.block import Memory
+from ..target import Target
+from .overlap import Span, Verdict, classify, may_share
+
+#: Pairs of boxes to compare before giving up.
+MOST_PAIRS = 1024
+
+_UNORDERED = frozenset((Verdict.DISJOINT, Verdict.SAME))
+
+
+def verdict_of(target: Target, leaf: Leaf, layout: Map) -> Verdict:
+    """Classify the elements of ``leaf`` that ``layout`` (based at the leaf's start) reads."""
+    if isinstance(target.map, Strided) and isinstance(layout, Strided):
+        size = leaf.dtype.itemsize
+        start = leaf.reading.address + leaf.map.byte_start(size)
+        whole = _span(target.buffer.address, target.map, target.dtype.itemsize)
+        return classify(whole, _span(start, layout, size))
+    views = _same_array(target, leaf, layout)
+    if views is None:
+        return _by_boxes(target, leaf, layout)
+    verdict = classify(_numbers(views[0]), _numbers(views[1]))
+    # A direction is one of addresses in a row-major array: no order of tiles.
+    return verdict if verdict in _UNORDERED else Verdict.COPY
+
+
+def shares(target: Target, leaf: Leaf) -> bool:
+    """Tell whether a leaf and the target may have a byte in common."""
+    first, last, _ = target.span()
+    low, high = leaf.map.byte_range(leaf.dtype.itemsize)
+    base = leaf.reading.address
+    if first > base + high or base + low > last:
+        return False
+    views = _same_array(target, leaf, leaf.map)
+    if views is not None:
+        return may_share(_numbers(views[0]), _numbers(views[1]))
+    mine = _bit_spans(target.buffer, target.map, target.dtype.itemsize)
+    theirs = _bit_spans(leaf.reading, leaf.map, leaf.dtype.itemsize)
+    if mine is None or theirs is None or len(mine) * len(theirs) > MOST_PAIRS:
+        return True
+    return any(may_share(a, b) for a, b in itertools.product(mine, theirs))
+
+
+class Sweep(NamedTuple):
+    """An order of the loops in which views of one tiled array may be assigned to each other.
+
+    Attributes
+    ----------
+    axis : int
+        The dimension along which one slab follows the other.
+    falling : bool
+        Whether the last slab comes first.
+    most : int
+        Indices of one slab at most, such that none of its elements is read in another place of
+        the slab; 0 if a slab may be of any length and elements that it reads from itself differ
+        along ``axis`` only.
+    """
+
+    axis: int
+    falling: bool
+    most: int
+
+
+def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
+    """Return the orders that are right for an operand whose verdict is `Verdict.COPY`."""
+    views = _same_array(target, leaf, layout)
+    if views is None:
+        return []
+    shape = views[0].shape
+    moves = {}  # for each dimension the first index and the step of what is written, and is read
+    for (w, dw, k), (r, dr, j) in zip(views[0].step.maps, views[1].step.maps, strict=True):
+        follows = FIXED if j == FIXED or shape[j] == 1 else j
+        if k == FIXED or shape[k] == 1:
+            if follows != FIXED:
+                return []
+            continue
+        if follows not in (k, FIXED):
+            return []  # a transpose: dimensions depend on each other
+        moves[k] = (w, dw, r, 0 if follows == FIXED else dr)
+    found = []
+    verdicts = {
+        k: classify(Span(w, (shape[k],), (dw,), 1), Span(r, (shape[k],), (dr,), 1))
+        for k, (w, dw, r, dr) in moves.items()
+    }
+    still = [k for k, verdict in verdicts.items() if verdict is Verdict.SAME]
+    for k, (w, dw, r, dr) in moves.items():
+        if verdicts[k] not in (Verdict.ASCENDING, Verdict.DESCENDING):
+            continue
+        falling = (verdicts[k] is Verdict.DESCENDING) != (dw < 0)
+        if len(still) == len(moves) - 1:
+            found.append(Sweep(k, falling, 0))
+        elif dw == dr:
+            # Every element is read as many indices ahead: a shorter slab reads none of its own.
+            found.append(Sweep(k, falling, abs((r - w) // dw)))
+    return found
+
+
+def _same_array(target: Target, leaf: Leaf, layout: Map) -> tuple[TiledMap, TiledMap] | None:
+    """Return both maps if they are views of one tiled array in one place, else None."""
+    mine = target.map
+    if not isinstance(mine, TiledMap) or not isinstance(layout, TiledMap):
+        return None
+    if (mine.layout, mine.dimensions, mine.bits) != (layout.layout, layout.dimensions, layout.bits):
+        return None
+    place = target.buffer.address * 8 + mine.offset * mine.bits
+    start = leaf.map.byte_start(leaf.dtype.itemsize) if layout is not leaf.map else 0
+    other = (leaf.reading.address + start) * 8 + layout.offset * layout.bits
+    return (mine, layout) if place == other else None
+
+
+def _numbers(view: TiledMap) -> Span:
+    """Return a view's elements in the numbering of the whole array's."""
+    start, weight, strides = 0, 1, [0] * view.ndim
+    for (begin, pace, axis), extent in zip(
+        reversed(view.step.maps), reversed(view.dimensions), strict=True
+    ):
+        start += begin * weight
+        if axis != FIXED:
+            strides[axis] += pace * weight
+        weight *= extent
+    return Span(start, view.shape, tuple(strides), 1)
+
+
+def _span(address: int, layout: Strided, size: int) -> Span:
+    strides = tuple([s * size for s in layout.strides])
+    return Span(address + layout.offset * size, layout.shape, strides, size)
+
+
+def _bit_spans(buffer: Memory, layout: Map, size: int) -> list[Span] | None:
+    """Return the boxes of a layout as spans counted in bits (elements may share bytes)."""
+    bits = layout.bits_of(size)
+    width = min(bits, 8 * size)
+    try:
+        boxes = refine(layout.shape, [layout])
+    except TooManyBoxes:
+        return None
+    return [
+        Span(
+            buffer.address * 8 + box.layouts[0].offset * bits,
+            box.layouts[0].shape,
+            tuple([s * bits for s in box.layouts[0].strides]),
+            width,
+        )
+        for box in boxes
+    ]
+
+
+def _by_boxes(target: Target, leaf: Leaf, layout: Map) -> Verdict:
+    if not shares(target, leaf):
+        return Verdict.DISJOINT
+    to_bits = target.map.bits_of(target.dtype.itemsize)
+    from_bits = layout.bits_of(leaf.dtype.itemsize)
+    if to_bits != from_bits or target.dtype.itemsize != leaf.dtype.itemsize:
+        return Verdict.COPY
+    distance = target.span()[2] - leaf.reading.address
+    distance -= leaf.map.byte_start(leaf.dtype.itemsize)
+    try:
+        boxes = refine(layout.shape, [target.map.based(), layout])
+    except TooManyBoxes:
+        return Verdict.COPY
+    same = all(
+        written.strides == read.strides
+        and distance * 8 + (written.offset - read.offset) * to_bits == 0
+        for written, read in [box.layouts for box in boxes]
+    )
+    return Verdict.SAME if same else Verdict.COPY

@@ -1,0 +1,193 @@
+"""Views of one tiled array assigned to each other without a copy: slab by slab, in a safe order.
+
+``a[1:] = a[:-1]`` on rows in tiles of eight is three kinds of slab: the seven rows that come from
+the same tile, the one row that comes from the tile above, and what is left at the ends.  Each kind
+is one box of the refinement, and one kernel.  `aliasing.sweeps` says along which dimension, and
+from which end, the slabs of all kinds may follow each other; here they are listed in that order.
+Within a slab, what overlaps is one problem of `storage.overlap` again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from ..._records import record
+from ...codegen.emit.mapping import Mode
+from ...codegen.emit.walkers import Access
+from ...layout.strided import Strided
+from ..boxes import Part
+from ..lower import Lowered
+from ..program import SweepStep
+from ..steps import Destination, Memory, map_depth, map_step, strided, unit
+from .aliasing import Sweep
+from .overlap import Span, Verdict, classify
+
+#: Slabs of one step at most: a plan lists them, and each costs about two microseconds.
+MOST_SLABS = 8192
+
+_MODES = {Verdict.ASCENDING: Mode.STAGED, Verdict.DESCENDING: Mode.FALLING}
+
+_ACCESS = {
+    Verdict.DISJOINT: Access.APART,
+    Verdict.SAME: Access.SAME,
+    Verdict.ASCENDING: Access.SHARED,
+    Verdict.DESCENDING: Access.SHARED,
+}
+
+
+@record(frozen=True, slots=True)
+class _Kind:
+    """Slabs that differ in their places only.
+
+    Attributes
+    ----------
+    lowered : Lowered
+        The code over one slab.
+    to : Destination
+        Where the results of the first slab go.
+    places : list of (index, moves)
+        For each slab the first index along the swept dimension, and by how many positions the
+        destination and every operand are moved.
+    """
+
+    lowered: Lowered
+    to: Destination
+    places: list[tuple[int, tuple[int, ...]]]
+
+
+def sweep_step(
+    parts: Sequence[Part],
+    memory: Sequence[Memory],
+    shared: Collection[int],
+    sweep: Sweep,
+    note: str,
+) -> SweepStep | None:
+    """Return the step that computes ``parts`` in the order of ``sweep``.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The boxes, with rulers along the swept dimension.
+    memory : sequence of Memory
+        Slot and access of each operand.
+    shared : collection of int
+        Numbers of the operands that overlap the destination, all of them views of its array.
+    sweep : Sweep
+        The order.
+    note : str
+        What the step does.
+
+    Returns
+    -------
+    SweepStep or None
+        None if there would be more than `MOST_SLABS`, or if no order of the loops inside a slab
+        serves every operand.
+    """
+    if any(use.iota for use in parts[0].lowered.uses):
+        return None
+    if sum(_count(part, sweep) for part in parts) > MOST_SLABS:
+        return None
+    kinds = [_slabs(part, sweep) for part in parts]
+    depth = max(map_depth(kind.lowered, kind.to) for kind in kinds)
+    kernels, order = [], []
+    for number, kind in enumerate(kinds):
+        known, modes = list(memory), set()
+        for k in shared:
+            found = _relations(kind, k)
+            if Verdict.COPY in found:
+                return None
+            modes |= {_MODES[verdict] for verdict in found if verdict in _MODES}
+            # An operand that is read in place in some slabs only must be read at its own address.
+            access = _ACCESS[found.pop()] if len(found) == 1 else Access.SHARED
+            known[k] = replace(memory[k], access=access)
+        if len(modes) > 1:
+            return None
+        kernels.append(map_step(kind.lowered, known, kind.to, next(iter(modes), None), note, depth))
+        units = [unit(kind.to.bits), *[unit(use.bits) for use in kind.lowered.uses]]
+        for index, moves in kind.places:
+            places = tuple([m * u for m, u in zip(moves, units, strict=True)])
+            order.append((index, number, places))
+    order.sort(reverse=sweep.falling)
+    end = "last" if sweep.falling else "first"
+    return SweepStep(
+        kernels,
+        [(number, moves) for _, number, moves in order],
+        f"{note} [{len(order)} slabs along axis {sweep.axis}, from the {end}]",
+    )
+
+
+def _count(part: Part, sweep: Sweep) -> int:
+    """Return the number of slabs that `_slabs` would make."""
+    loops = part.loops((sweep.axis,))
+    count = 1
+    for loop in loops:
+        count *= part.lowered.shape[loop]
+    return count // _length(part.lowered.shape[loops[-1]], sweep.most)
+
+
+def _length(extent: int, most: int) -> int:
+    """Return the largest divisor of ``extent`` that is not above ``most``."""
+    if most == 0 or extent <= most:
+        return extent
+    return next(n for n in range(most, 0, -1) if extent % n == 0)
+
+
+def _slabs(part: Part, sweep: Sweep) -> _Kind:
+    """Divide a box along the swept dimension: its last loop there stays a loop, or a piece of it.
+
+    Loops of one dimension are the digits of its index, so the others are places of slabs.
+    """
+    assert part.ruler is not None
+    layouts = [
+        part.ruler,
+        strided(part.to.layout),
+        *[strided(use.layout) for use in part.lowered.uses],
+    ]
+    *fixed, last = part.loops((sweep.axis,))
+    shape = part.lowered.shape
+    length = _length(shape[last], sweep.most)
+    extents = [shape[loop] for loop in fixed] + [shape[last] // length]
+    scales = [1] * len(fixed) + [length]
+    steps = [
+        tuple([layout.strides[loop] * scale for layout in layouts])
+        for loop, scale in zip((*fixed, last), scales, strict=True)
+    ]
+    places = []
+    for index in itertools.product(*[range(n) for n in extents]):
+        moved = [sum(column) for column in zip(*_scaled(index, steps), strict=True)]
+        places.append((part.ruler.offset + moved[0], tuple(moved[1:])))
+    kept = [length if loop == last else n for loop, n in enumerate(shape) if loop not in fixed]
+
+    def slab(layout: Strided) -> Strided:
+        strides = [s for loop, s in enumerate(layout.strides) if loop not in fixed]
+        return Strided(tuple(kept), tuple(strides), layout.offset)
+
+    uses = [
+        replace(use, layout=slab(layout))
+        for use, layout in zip(part.lowered.uses, layouts[2:], strict=True)
+    ]
+    return _Kind(
+        replace(part.lowered, shape=tuple(kept), uses=uses),
+        replace(part.to, layout=slab(layouts[1])),
+        places,
+    )
+
+
+def _scaled(index: Sequence[int], steps: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    return [tuple([i * s for s in step]) for i, step in zip(index, steps, strict=True)]
+
+
+def _relations(kind: _Kind, k: int) -> set[Verdict]:
+    """Return how operand ``k`` relates to the destination, over all slabs of a kind.
+
+    Positions are those of one array, so its place in memory does not matter.
+    """
+    to, read = strided(kind.to.layout), strided(kind.lowered.uses[k].layout)
+    own = Span(to.offset, to.shape, to.strides, 1)
+    distances = {moves[k + 1] - moves[0] for _, moves in kind.places}
+    return {
+        classify(own, Span(read.offset + distance, read.shape, read.strides, 1))
+        for distance in distances
+    }

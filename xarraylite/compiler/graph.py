@@ -1,0 +1,233 @@
+"""The canonical form of an expression: distinct nodes in order, and a signature.
+
+Two evaluations with equal signatures run the same program with other addresses and scalars.
+The signature therefore holds everything a plan may depend on — operations, dtypes, shapes,
+strides, which leaves are the same memory, how far leaves lie from the destination they overlap —
+and nothing else: no addresses, no values.  Structurally equal nodes become one on the way, so a
+shared or repeated sub-expression is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from .._errors import StaleOperandError, TracedValueError
+from .._records import record
+from ..ir.build import describe
+from ..ir.node import (
+    Concat,
+    Elementwise,
+    Gather,
+    Iota,
+    Leaf,
+    Node,
+    Reduce,
+    Scalar,
+    SegmentReduce,
+    View,
+)
+from ..ir.walk import postorder
+from ..layout.tiled import Map
+from ..memory.block import Memory
+from .target import Target
+
+Key = tuple[object, ...]
+
+
+@record(slots=True)
+class Graph:
+    """One expression, ready to be planned or run.
+
+    Attributes
+    ----------
+    nodes : list of Node
+        Distinct nodes, arguments first; the last one is the result.
+    args : list of tuple of int
+        For each node the ordinals of its arguments.
+    leaves, scalars : list
+        Distinct operands in order of first appearance.
+    signature : tuple
+        Canonical key (see the module docstring).
+    """
+
+    nodes: list[Node]
+    args: list[tuple[int, ...]]
+    leaves: list[Leaf]
+    scalars: list[Scalar]
+    signature: Key
+
+    def bind(self, leaves: Sequence[Leaf], scalars: Mapping[int, Scalar]) -> Graph:
+        """Return the same graph over other operands.
+
+        Parameters
+        ----------
+        leaves : sequence of Leaf
+            Replacements, in the order of `leaves`.
+        scalars : mapping of int to Scalar
+            Replacements by the identity of the scalar they replace.
+        """
+        others: dict[int, Node] = {
+            id(old): new for old, new in zip(self.leaves, leaves, strict=True)
+        }
+        others.update(scalars)
+        nodes = [others.get(id(node), node) for node in self.nodes]
+        return Graph(nodes, self.args, list(leaves), self.scalars, self.signature)
+
+
+def canonical(root: Node, target: Target | None, noalias: bool, *, traced: bool = False) -> Graph:
+    """Return the canonical form of ``root`` as evaluated into ``target``.
+
+    Raises
+    ------
+    StaleOperandError
+        If an operand was overwritten and its old values are gone.
+    TracedValueError
+        If an operand is an argument of a function being traced, unless ``traced``.
+    """
+    builder = _Builder(None if noalias else target, traced)
+    for node in postorder(root):
+        builder.add(node)
+    signature = (noalias, tuple(builder.ordinals))
+    return Graph(builder.nodes, builder.args, builder.leaves, builder.scalars, signature)
+
+
+class _Builder:
+    """Interns nodes by structural key while walking in order."""
+
+    __slots__ = (
+        "_target_span",
+        "args",
+        "leaves",
+        "memory",
+        "nodes",
+        "number",
+        "ordinals",
+        "scalars",
+        "traced",
+        "values",
+    )
+
+    def __init__(self, target: Target | None, traced: bool) -> None:
+        self.traced = traced
+        self._target_span = None if target is None else target.span()
+        self.nodes: list[Node] = []
+        self.args: list[tuple[int, ...]] = []
+        self.leaves: list[Leaf] = []
+        self.scalars: list[Scalar] = []
+        self.ordinals: dict[Key, int] = {}
+        self.number: dict[int, int] = {}
+        self.values: dict[tuple[object, object], int] = {}
+        self.memory: dict[tuple[object, int], int] = {}
+
+    def add(self, node: Node) -> None:
+        number = self.number
+        args = tuple([number[id(arg)] for arg in node.args])
+        key = _KEYS[type(node)](node, args, self)
+        ordinal = self.ordinals.get(key)
+        if ordinal is None:
+            ordinal = self.ordinals[key] = len(self.nodes)
+            self.nodes.append(node)
+            self.args.append(args)
+            if not args:
+                if isinstance(node, Leaf):
+                    self.leaves.append(node)
+                elif isinstance(node, Scalar):
+                    self.scalars.append(node)
+        number[id(node)] = ordinal
+
+    def distance(self, leaf: Leaf) -> int | None:
+        """Bytes from the target to a leaf that may overlap it, else None."""
+        if self._target_span is None:
+            return None
+        low, high, start = self._target_span
+        first, last, begin = byte_span(leaf.reading, leaf.map, leaf.dtype.itemsize)
+        return begin - start if first <= high and low <= last else None
+
+
+def byte_span(buffer: Memory, layout: Map, itemsize: int) -> tuple[int, int, int]:
+    """Return the first and last byte that a layout reaches, and the address of element 0."""
+    low, high = layout.byte_range(itemsize)
+    base = buffer.address
+    return base + low, base + high, base + layout.byte_start(itemsize)
+
+
+_TRACED = (
+    "jit: the traced function asks its argument {} for a value; while it is traced only shapes and "
+    "dtypes are known (use xl.where instead of if)"
+)
+
+
+def _leaf_key(node: Leaf, args: tuple[int, ...], builder: _Builder) -> Key:
+    reading = node.reading
+    if reading.traced and not builder.traced:
+        raise TracedValueError(_TRACED.format(describe(node)))
+    if reading.stale is not None:
+        raise StaleOperandError(
+            f"operand {describe(node)} was overwritten after the expression was written "
+            f"({reading.stale}); evaluate the expression before writing, or wrap it in xl.late "
+            "to read the new values"
+        )
+    if reading.retired:
+        raise StaleOperandError(
+            f"late operand {describe(node)} belongs to memory that its container gave up when "
+            "it was resized; build the expression again"
+        )
+    # An argument being traced may be other memory in the next call: only itself is the same.
+    base = ("traced", id(reading)) if reading.traced else reading.address
+    place = (base, node.map.byte_start(node.dtype.itemsize))
+    number = builder.memory.setdefault(place, len(builder.memory))
+    return ("leaf", node.dtype, node.shape, node.map.pattern, number, builder.distance(node))
+
+
+def _scalar_key(node: Scalar, args: tuple[int, ...], builder: _Builder) -> Key:
+    if node.parameter >= 0 and not builder.traced:
+        raise TracedValueError(_TRACED.format(describe(node)))
+    # Which scalars are the same is part of the signature, not which values they have.
+    value: object = id(node)
+    if node.parameter < 0 and isinstance(node.value, np.generic):
+        value = node.value.tobytes()
+    number = builder.values.setdefault((node.dtype, value), len(builder.scalars))
+    return ("scalar", node.dtype, number)
+
+
+def _iota_key(node: Iota, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("iota", node.dtype, node.map)
+
+
+def _elementwise_key(node: Elementwise, args: tuple[int, ...], builder: _Builder) -> Key:
+    return (node.op, node.dtype, node.shape, args)
+
+
+def _view_key(node: View, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("view", args, node.step)
+
+
+def _gather_key(node: Gather, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("gather", args, node.axis)
+
+
+def _concat_key(node: Concat, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("concat", args, node.axis)
+
+
+def _reduce_key(node: Reduce, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("reduce", args, node.op, node.axes, node.keepdims)
+
+
+def _segment_key(node: SegmentReduce, args: tuple[int, ...], builder: _Builder) -> Key:
+    return ("segments", args, node.op)
+
+
+_KEYS: dict[type[Node], Callable[..., Key]] = {
+    Leaf: _leaf_key,
+    Scalar: _scalar_key,
+    Iota: _iota_key,
+    Elementwise: _elementwise_key,
+    View: _view_key,
+    Gather: _gather_key,
+    Concat: _concat_key,
+    Reduce: _reduce_key,
+    SegmentReduce: _segment_key,
+}

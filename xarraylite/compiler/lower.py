@@ -1,0 +1,365 @@
+"""One kernel's values: views are moved down to the operands, what remains is straight-line code.
+
+Walking down from a kernel's result, the path of index steps passed on the way is kept.  At an
+operand the path is folded into its layout, so the kernel addresses the operand directly and no
+view costs anything.  A node reached along two paths is two values (``e[1:] - e[:-1]`` computes
+``e`` twice), which is worth it while ``e`` is cheap.
+
+Where something cannot be part of this kernel — a reshape that needs a copy, an expression too
+dear to compute twice — `Cut` names the node that must be evaluated on its own first.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+
+from .._records import record
+from ..codegen.emit.body import Apply, Body, Const, Instruction, Load, Position, Spread
+from ..index import transform as steps
+from ..index.transform import FIXED, Reshape, Transform
+from ..index.transform import Map as Axis
+from ..ir.node import Elementwise, Gather, Iota, Leaf, Node, Scalar, View
+from ..layout.splitting import Wave
+from ..layout.strided import Strided
+from ..layout.tiled import Map
+from .graph import Graph
+
+#: A node may be computed again along another path while (paths - 1) * cost stays below this:
+#: about what writing and reading one element of a temporary costs.
+RECOMPUTE_LIMIT = 24
+
+
+class Cut(Exception):
+    """A node must be evaluated into a temporary before this kernel."""
+
+    def __init__(self, ordinal: int, reason: str) -> None:
+        super().__init__(ordinal, reason)
+        self.ordinal = ordinal
+        self.reason = reason
+
+
+@record(frozen=True, slots=True)
+class Take:
+    """The path step of a gather: dimension ``axis`` becomes the dimensions of the index."""
+
+    axis: int
+    index: int
+    """Ordinal of the index leaf."""
+
+
+Step = Transform | Reshape | Take
+M = TypeVar("M", bound=Map)
+
+Reach = int | tuple[Wave, ...]
+"""The stride of a dimension read through an index, or the digits that stand for one."""
+Path = tuple[tuple[Step, int], ...]
+"""Steps from a node up to the kernel's loop space, each with the ordinal of what made it."""
+
+
+@record(frozen=True, slots=True)
+class Use:
+    """How a kernel addresses one operand.
+
+    Attributes
+    ----------
+    ordinal : int
+        Graph ordinal of the leaf, the iota or the node kept in a temporary.
+    dtype : numpy.dtype
+        Dtype in memory.
+    layout : Strided or TiledMap
+        Over the loop space; its offset is relative to the operand's first element.
+    bits : int
+        From one position to the next in memory; 0 for an iota, whose position is its value.
+    """
+
+    ordinal: int
+    dtype: np.dtype[np.generic]
+    layout: Map
+    bits: int
+
+    @property
+    def iota(self) -> bool:
+        """Whether the position itself is the value."""
+        return self.bits == 0
+
+
+@record(slots=True)
+class Lowered:
+    """A kernel's code and operands.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The loop space.
+    body : Body
+        Straight-line code.
+    uses : list of Use
+        Operands in the order the body numbers them.
+    gathers : list of int
+        Stride of each gather in bytes, in the order the body numbers them.
+    scalars : list of int
+        Graph ordinal of each scalar slot.
+    """
+
+    shape: tuple[int, ...]
+    body: Body
+    uses: list[Use]
+    gathers: list[int]
+    scalars: list[int]
+
+
+def lower(graph: Graph, root: int, cuts: dict[int, str], own: int) -> Lowered:
+    """Return the kernel that computes node ``root`` from leaves and the nodes in ``cuts``.
+
+    Parameters
+    ----------
+    graph : Graph
+        The expression.
+    root : int
+        Ordinal of the node whose elements the kernel visits.
+    cuts : dict
+        Nodes that are read from temporaries.
+    own : int
+        The one of them that this kernel is there to evaluate, or -1.
+
+    Raises
+    ------
+    Cut
+        If another node must be evaluated first.
+    """
+    return _Lowering(graph, cuts, own).run(root)
+
+
+class _Lowering:
+    """The state of one walk."""
+
+    __slots__ = (
+        "cuts",
+        "done",
+        "gathers",
+        "graph",
+        "instructions",
+        "own",
+        "paths",
+        "scalars",
+        "use_number",
+        "uses",
+    )
+
+    def __init__(self, graph: Graph, cuts: dict[int, str], own: int) -> None:
+        self.graph = graph
+        self.cuts = cuts
+        self.done: dict[tuple[int, Path], int] = {}
+        self.paths: dict[int, int] = {}
+        self.instructions: list[Instruction] = []
+        self.uses: list[Use] = []
+        self.use_number: dict[Use, int] = {}
+        self.gathers: list[int] = []
+        self.scalars: list[int] = []
+        self.own = own
+
+    def run(self, root: int) -> Lowered:
+        """Lower depth first with an explicit stack; arguments come before users."""
+        stack: list[tuple[int, Path, bool]] = [(root, (), False)]
+        while stack:
+            ordinal, path, ready = stack.pop()
+            if (ordinal, path) in self.done:
+                continue
+            children = self.children(ordinal, path)
+            if ready or not children:
+                self.done[ordinal, path] = self.emit(ordinal, path, children)
+            else:
+                self.count_path(ordinal)
+                stack.append((ordinal, path, True))
+                stack.extend((child, way, False) for child, way in reversed(children))
+        shape = self.graph.nodes[root].shape
+        result = self.done[root, ()]
+        if result != len(self.instructions) - 1:
+            self.instructions.append(self.instructions[result])
+        return Lowered(shape, Body(tuple(self.instructions)), self.uses, self.gathers, self.scalars)
+
+    def is_operand(self, ordinal: int) -> bool:
+        """Tell whether a node is read from memory by this kernel."""
+        return ordinal in self.cuts and ordinal != self.own
+
+    def children(self, ordinal: int, path: Path) -> list[tuple[int, Path]]:
+        """Return the arguments of a node with the paths that lead to them."""
+        node = self.graph.nodes[ordinal]
+        args = self.graph.args[ordinal]
+        if self.is_operand(ordinal):
+            return []
+        if isinstance(node, Elementwise):
+            return [(arg, self.stretch(arg, node, ordinal, path)) for arg in args]
+        if isinstance(node, View):
+            return [(args[0], _extend(node.step, ordinal, path))]
+        if isinstance(node, Gather):
+            return [(args[0], _extend(Take(node.axis, args[1]), ordinal, path))]
+        return []
+
+    def stretch(self, arg: int, node: Node, ordinal: int, path: Path) -> Path:
+        """Return the path to an argument that may broadcast to its user's shape."""
+        shape = self.graph.nodes[arg].shape
+        if shape == node.shape:
+            return path
+        return _extend(steps.broadcast(shape, node.shape), ordinal, path)
+
+    def count_path(self, ordinal: int) -> None:
+        """Refuse to compute a dear node along many paths."""
+        count = self.paths[ordinal] = self.paths.get(ordinal, 0) + 1
+        if count == 1 or ordinal == self.own:
+            return
+        if (count - 1) * self.cost(ordinal) > RECOMPUTE_LIMIT:
+            raise Cut(ordinal, "is needed at several positions and too dear to compute again")
+
+    def cost(self, root: int) -> int:
+        """Return the cost of one element of a node, up to the limit."""
+        total, stack, seen = 0, [root], {root}
+        while stack and total <= RECOMPUTE_LIMIT:
+            ordinal = stack.pop()
+            node = self.graph.nodes[ordinal]
+            if self.is_operand(ordinal):
+                continue
+            total += node.op.cost if isinstance(node, Elementwise) else 0
+            for arg in self.graph.args[ordinal]:
+                if arg not in seen:
+                    seen.add(arg)
+                    stack.append(arg)
+        return total
+
+    def emit(self, ordinal: int, path: Path, children: list[tuple[int, Path]]) -> int:
+        """Append the instruction of one node; return its number."""
+        node = self.graph.nodes[ordinal]
+        if children and not isinstance(node, Elementwise):
+            return self.done[children[0]]
+        if isinstance(node, Elementwise) and children:
+            nodes = self.graph.nodes
+            return self.append(
+                Apply(
+                    node.op,
+                    tuple([self.done[child] for child in children]),
+                    tuple([nodes[child].dtype for child, _ in children]),
+                    node.dtype,
+                )
+            )
+        if isinstance(node, Scalar):
+            self.scalars.append(ordinal)
+            return self.append(Const(len(self.scalars) - 1, node.dtype))
+        return self.operand(ordinal, node, path)
+
+    def operand(self, ordinal: int, node: Node, path: Path) -> int:
+        """Append the load of an operand through its path."""
+        memory = not isinstance(node, Iota) or self.is_operand(ordinal)
+        layout = _base(node, self.is_operand(ordinal))
+        bits = layout.bits_of(node.dtype.itemsize) if memory else 0
+        gathers: list[tuple[int, Reach, Strided]] = []
+        for step, maker in path:
+            if isinstance(step, Take):
+                if not memory:
+                    raise Cut(ordinal, "is read through an index")
+                if any(at.strides[step.axis] for _, _, at in gathers):
+                    # The earlier index would itself have to be gathered.
+                    raise Cut(self.graph.args[maker][0], "is gathered, and gathered from")
+                index = self.graph.nodes[step.index]
+                reach = _reach(layout, step.axis)
+                if reach is None:
+                    raise Cut(ordinal, "combines dimensions, and is read through an index of one")
+                layout, at = _take(layout, step.axis, index)
+                # Earlier gathers see the new dimensions as ones they do not depend on.
+                gathers = [(i, r, _take(g, step.axis, index)[0]) for i, r, g in gathers]
+                gathers.append((step.index, reach, at))
+            else:
+                layout = self.move(layout, step, maker)
+                gathers = [(i, r, self.move(g, step, maker)) for i, r, g in gathers]
+        loads = tuple([self.gathered(i, reach, at, bits) for i, reach, at in gathers])
+        number = self.use(Use(ordinal, node.dtype, layout, bits))
+        if memory:
+            return self.append(Load(number, node.dtype, loads))
+        return self.append(Position(number, node.dtype))
+
+    def move(self, layout: M, step: Transform | Reshape, maker: int) -> M:
+        """Apply one step to a layout; a reshape may be impossible."""
+        moved = layout.apply(step) if isinstance(step, Transform) else layout.reshape(step.shape)
+        if moved is None:
+            raise Cut(self.graph.args[maker][0], "is not contiguous in the order of the reshape")
+        return moved  # type: ignore[return-value]  # of the kind that came in
+
+    def gathered(self, index: int, reach: Reach, layout: Strided, bits: int) -> tuple[int, int]:
+        """Append the load of an index; return its number and its stride's slot."""
+        dtype = self.graph.nodes[index].dtype
+        value = self.append(Load(self.use(Use(index, dtype, layout, 8 * dtype.itemsize)), dtype))
+        if not isinstance(reach, int):
+            value = self.append(Spread(value, reach, sum([wave.at(0) for wave in reach])))
+            reach = 1
+        self.gathers.append(reach * max(1, bits // 8))
+        return value, len(self.gathers) - 1
+
+    def use(self, use: Use) -> int:
+        """Return the number of an operand, the same for equal uses."""
+        number = self.use_number.get(use)
+        if number is None:
+            number = self.use_number[use] = len(self.uses)
+            self.uses.append(use)
+        return number
+
+    def append(self, instruction: Instruction) -> int:
+        """Append an instruction; return its number."""
+        self.instructions.append(instruction)
+        return len(self.instructions) - 1
+
+
+def _extend(step: Step, maker: int, path: Path) -> Path:
+    """Put a step before a path, composing neighbouring transforms."""
+    if path and isinstance(step, Transform):
+        following, last = path[0]
+        if isinstance(following, Transform):
+            return ((following.after(step), last), *path[1:])
+    return ((step, maker), *path)
+
+
+def _base(node: Node, is_temporary: bool) -> Map:
+    """Return the layout of an operand relative to its first element."""
+    if is_temporary:
+        return Strided.row_major(node.shape)
+    if isinstance(node, Iota):
+        return node.map
+    assert isinstance(node, Leaf)
+    return node.map.based()
+
+
+def _reach(layout: Map, axis: int) -> Reach | None:
+    """Return how far one step along a dimension leads, or the digits that say it.
+
+    None where the dimension is combined with another that the operand still moves along.
+    """
+    if isinstance(layout, Strided):
+        return layout.strides[axis]
+    terms = layout.terms()
+    if terms is None:
+        return None
+    moving = [term for term in terms if term.paces[axis]]
+    if any(sum(map(bool, term.paces)) > 1 for term in moving):
+        return None
+    return tuple([Wave(term.digits, term.start, term.paces[axis]) for term in moving])
+
+
+def _take(layout: M, axis: int, index: Node) -> tuple[M, Strided]:
+    """Replace a dimension by those of an index.
+
+    Returns the layout of the operand, which stands still along the new dimensions, and that of
+    the index, which moves along them alone.
+    """
+    more = len(index.shape)
+    shape = layout.shape[:axis] + index.shape + layout.shape[axis + 1 :]
+    maps = [
+        Axis(0, 0, FIXED) if k == axis else Axis(0, 1, k if k < axis else k + more - 1)
+        for k in range(layout.ndim)
+    ]
+    own = (0,) * more
+    if isinstance(index, Leaf):
+        assert isinstance(index.map, Strided), "index arrays are strided"
+        own = index.map.strides
+    around = (0,) * axis + own + (0,) * (layout.ndim - axis - 1)
+    moved = layout.apply(Transform(shape, tuple(maps)))
+    return moved, Strided(shape, around)  # type: ignore[return-value]  # of the same kind

@@ -1,0 +1,195 @@
+"""What a plan produces: steps that can be run again and again on other addresses.
+
+Memory is named by *slots*: slot 0 is the target, then come the graph's leaves in order, then the
+temporaries.  A step holds a ready argument block in which only addresses and scalars are missing.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import field
+
+import numpy as np
+
+from .._records import record
+from ..codegen.kernel import Kernel
+from ..layout.tiled import Map
+from ..ops.op import Op
+
+TARGET = 0
+DType = np.dtype[np.generic]
+
+
+@record(frozen=True, slots=True)
+class Work:
+    """The iterations of a step and how they may be divided.
+
+    Attributes
+    ----------
+    outer, inner : int
+        Trip counts of the odometer and of the innermost loop.
+    cost : int
+        Relative cost of one step of the odometer.
+    rows : int
+        Reduced rows; 0 for a map.
+    ordered : bool
+        Whether iterations must run in order, so on one thread.
+    falling : bool
+        Whether that order runs down the innermost loop.
+    split_inner : bool
+        Whether the innermost loop may be divided.
+    chunks : tuple of (r0, r1, j0, j1, bytes)
+        Fixed parts of a reduction, each with the offset of its partial result; empty if the
+        result is not folded from parts.
+    """
+
+    outer: int
+    inner: int
+    cost: int
+    rows: int = 0
+    ordered: bool = False
+    falling: bool = False
+    split_inner: bool = True
+    chunks: tuple[tuple[int, int, int, int, int], ...] = ()
+
+
+@record(slots=True)
+class KernelStep:
+    """Run one kernel.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The machine code.
+    block : array of int64
+        The argument block with strides and extents filled in.
+    addresses : tuple of (word, slot, delta, packing)
+        Words to fill with ``packing`` times the address of a slot, plus ``delta``: bytes, or
+        elements of which ``packing`` share a byte.
+    scalars : tuple of (word, ordinal)
+        Words to fill with a scalar's bits, by its place among the graph's scalars.
+    work : Work
+        Its iterations.
+    note : str
+        What it does, for `explain`.
+    traffic : int
+        Bytes it reads and writes.
+    """
+
+    kernel: Kernel
+    block: array[int]
+    addresses: tuple[tuple[int, int, int, int], ...]
+    scalars: tuple[tuple[int, int], ...]
+    work: Work
+    note: str
+    traffic: int
+
+
+@record(slots=True)
+class Place:
+    """An array in a slot, as NumPy sees it."""
+
+    slot: int
+    layout: Map
+    """Its offset counts from the slot's first element."""
+    dtype: DType
+
+
+@record(slots=True)
+class HostStep:
+    """Let NumPy run one operation that has no scalar body for these dtypes.
+
+    Attributes
+    ----------
+    op : Op or None
+        The operation; None to copy.
+    operands : list of Place or int
+        Arrays, or the place of a scalar among the graph's scalars.
+    result : Place
+        Where the result goes.
+    note : str
+        What it does, for `explain`.
+    """
+
+    op: Op | None
+    operands: list[Place | int]
+    result: Place
+    note: str
+
+
+@record(slots=True)
+class SweepStep:
+    """Run several kernels by turns, a slab of the result each time, in a given order.
+
+    Attributes
+    ----------
+    kernels : list of KernelStep
+        What computes a slab, one for each kind; placed at the first of its kind.
+    visits : list of (number, moves)
+        In order: a kernel, and what is added to each of its addresses.
+    note : str
+        What the step does, for `explain`.
+    """
+
+    kernels: list[KernelStep]
+    visits: list[tuple[int, tuple[int, ...]]]
+    note: str
+
+    @property
+    def traffic(self) -> int:
+        """Bytes it reads and writes."""
+        return sum([self.kernels[number].traffic for number, _ in self.visits])
+
+
+Step = KernelStep | HostStep | SweepStep
+
+
+@record(frozen=True, slots=True)
+class Temporary:
+    """Memory that lives during one evaluation.
+
+    Attributes
+    ----------
+    nbytes : int
+        Its size.
+    reason : str
+        Why it exists, for `explain`.
+    """
+
+    nbytes: int
+    reason: str
+
+
+@record(slots=True)
+class Program:
+    """All steps of one evaluation.
+
+    Attributes
+    ----------
+    steps : list
+        In order.
+    temporaries : list of Temporary
+        The slots after the leaves.
+    leaves : int
+        Number of leaf slots.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    temporaries: list[Temporary] = field(default_factory=list)
+    leaves: int = 0
+
+    @property
+    def kernels(self) -> list[KernelStep]:
+        """Every kernel that runs."""
+        found: list[KernelStep] = []
+        for step in self.steps:
+            if isinstance(step, KernelStep):
+                found.append(step)
+            elif isinstance(step, SweepStep):
+                found.extend(step.kernels)
+        return found
+
+    @property
+    def traffic(self) -> int:
+        """Bytes that kernels read and write."""
+        return sum([step.traffic for step in self.steps if not isinstance(step, HostStep)])

@@ -1,0 +1,143 @@
+"""The step that folds the rows of a jagged array: loops, argument block, division of work."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+
+from ..codegen.emit.folding import Form, ReduceSpec
+from ..codegen.emit.segments import SegmentSpec, emit_segments
+from ..codegen.emit.walkers import Access, Operand
+from ..codegen.kernel import kernels
+from ..index.transform import FIXED, Transform
+from ..index.transform import Map as Axis
+from ..ir.node import SegmentReduce
+from ..layout.strided import Strided
+from .identities import identity_words
+from .loops import Walker, split, walker
+from .lower import Lowered
+from .planner import Planner
+from .program import KernelStep, Step, Work
+from .steps import (
+    Destination,
+    Memory,
+    cost_of,
+    finish,
+    inner_of,
+    packing,
+    put_all,
+    scalar_places,
+    strided,
+    traffic_of,
+    unit,
+    walkers_of,
+)
+
+
+def segment_steps(
+    planner: Planner, ordinal: int, node: SegmentReduce, to: Destination, note: str
+) -> list[Step]:
+    """Return the steps that evaluate a node into ``to``: one, where everything is strided."""
+    graph = planner.graph
+    if not isinstance(to.layout, Strided):
+        planner.cuts[ordinal] = "rows are not folded into tiles"
+        return planner.map_one(ordinal, -1, to, note)
+    arg, offsets = graph.args[ordinal]
+    lowered = planner.lowered(arg, ordinal)
+    tiled = [use.ordinal for use in lowered.uses if not isinstance(use.layout, Strided)]
+    if tiled:
+        planner.cuts.update(dict.fromkeys(tiled, "rows are not folded from tiles"))
+        lowered = planner.lowered(arg, ordinal)
+    memory = [planner.memory(use, Access.APART, ordinal) for use in lowered.uses]
+    slot = planner.leaf_slot[id(graph.nodes[offsets])]
+    note = f"{note}; {node.op.name} over segments"
+    return [segment_step(lowered, memory, to, node, slot, note)]
+
+
+def segment_step(
+    lowered: Lowered,
+    memory: Sequence[Memory],
+    to: Destination,
+    node: SegmentReduce,
+    offsets: int,
+    note: str,
+) -> KernelStep:
+    """Return the step that folds ``lowered`` along dimension 0 in runs.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        Code and operands; all layouts are strided.
+    memory : sequence of Memory
+        Slot and access of each operand.
+    to : Destination
+        One row per run.
+    node : SegmentReduce
+        What is folded.
+    offsets : int
+        Slot of the offsets.
+    note : str
+        What the step does.
+    """
+    along = [walker(_along(strided(to.layout), lowered.shape), unit(to.bits))]
+    along += walkers_of(lowered)
+    kept, reduced = split(lowered.shape, along, (0,), 0)
+    count = len(kept.extents) if math.prod(kept.extents) > 1 else 0
+    steps = [strided(to.layout).strides[0] * unit(to.bits), *[w.strides[0] for w in along[1:]]]
+    spec = SegmentSpec(
+        ReduceSpec(
+            Form.ALONG,
+            count,
+            0,
+            _operands(lowered, memory, to, steps),
+            lowered.body,
+            node.op,
+            len(lowered.gathers),
+        )
+    )
+    words = spec.words()
+    block = array("q", [0]) * len(words)
+    rows, columns = node.shape[0], math.prod(kept.extents)
+    elements = lowered.shape[0]
+    put_all(block, words, [("rows", rows), ("columns", columns)])
+    put_all(block, words, [(f"n_k{d}", kept.extents[d]) for d in range(count)])
+    for w, (step, sides) in enumerate(zip(steps, kept.walkers, strict=True)):
+        put_all(block, words, [(f"s{w}_k{d}", sides.strides[d]) for d in range(count)])
+        put_all(block, words, [(f"e{w}", step)])
+    identity = identity_words(node.op, lowered.body.dtype)
+    put_all(block, words, list(zip(("z", "z+"), identity, strict=False)))
+    starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
+    addresses = finish(block, words, lowered, memory, to, starts)
+    return KernelStep(
+        kernels.get(spec, emit_segments),
+        block,
+        (*addresses, (words.index["o"], offsets, 0, 1)),
+        scalar_places(words, lowered),
+        Work(
+            elements + rows,
+            1,
+            cost_of(lowered.body) * columns,
+            ordered=packing(to.bits) > 1,
+            split_inner=False,
+        ),
+        f"{note} [segments, {rows * columns} results of {elements * columns} elements]",
+        traffic_of(lowered, to) + 8 * (rows + 1),
+    )
+
+
+def _along(layout: Strided, shape: tuple[int, ...]) -> Strided:
+    """Return the destination's layout over the space that is folded: it stands still in a run."""
+    sides = [Axis(0, 1, k) for k in range(1, len(shape))]
+    return layout.apply(Transform(shape, (Axis(0, 0, FIXED), *sides)))
+
+
+def _operands(
+    lowered: Lowered, memory: Sequence[Memory], to: Destination, steps: Sequence[int]
+) -> tuple[Operand, ...]:
+    first = inner_of(Walker(0, (steps[0],)), to.bits, to.dtype, 1)
+    found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
+    for use, known, step in zip(lowered.uses, memory, steps[1:], strict=True):
+        inner = inner_of(Walker(0, (step,)), use.bits, use.dtype, 1)
+        found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
+    return tuple(found)

@@ -1,0 +1,446 @@
+"""Loop nests and argument blocks: from lowered code and a destination to a step that runs.
+
+Everything numeric about a kernel is decided here, in Python ints: which loop runs innermost, how
+elements are stored, how work may be divided, what stands in every word of the block.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .._records import record
+from ..codegen.emit.body import Apply, Body, Const
+from ..codegen.emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
+from ..codegen.emit.mapping import MapSpec, Mode, emit_map
+from ..codegen.emit.reduction import emit_reduce
+from ..codegen.emit.walkers import Access, Inner, Operand, Words
+from ..codegen.kernel import kernels
+from ..layout.strided import Strided, row_major_strides
+from ..layout.tiled import Map
+from ..ops.reductions import Reduction
+from .identities import identity_words
+from .loops import Nest, Walker, deepen, move_to_end, normalise, split, walker
+from .lower import Lowered
+from .program import KernelStep, Work
+from .tiling import LEAST_SIDE, crossed, in_whole_lines, tall_dimension
+
+#: Destinations from this many bytes on are stored past the caches (`Mode.STREAM`).
+STREAM_BYTES = 16 << 20
+
+#: How many elements at once `Mode.WOVEN` computes.
+LANES = (2, 4)
+
+#: Elements of one fixed part of a reduction with few results.
+CHUNK = 1 << 17
+
+#: Cost of what one result is folded from without a look at signals: about 10 ms.
+LONG_CHUNK = 1 << 24
+
+#: Parts of one result; a plan must stay small even if a generator is folded.
+MOST_PARTS = 1 << 16
+
+#: (r0, r1, j0, j1): a range of reduced rows and one of the innermost loop.
+Range = tuple[int, int, int, int]
+
+
+@record(frozen=True, slots=True)
+class Destination:
+    """Where a step writes: a slot, and a layout counted from the slot's first element.
+
+    ``bits`` lead from one position of the layout to the next.
+    """
+
+    slot: int
+    layout: Map
+    dtype: np.dtype[np.generic]
+    bits: int
+
+
+def rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Destination:
+    """Return a row-major destination at the start of a slot."""
+    return Destination(slot, Strided.row_major(shape), dtype, 8 * dtype.itemsize)
+
+
+@record(frozen=True, slots=True)
+class Memory:
+    """What a step knows of one operand besides its use: its slot and how it may be accessed."""
+
+    slot: int
+    access: Access
+
+
+def map_step(
+    lowered: Lowered,
+    memory: Sequence[Memory],
+    to: Destination,
+    order: Mode | None,
+    note: str,
+    depth: int = 1,
+) -> KernelStep:
+    """Return the step that fills ``to`` element by element.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        Code and operands.
+    memory : sequence of Memory
+        Slot and access of each operand.
+    to : Destination
+        Where results go.
+    order : Mode or None
+        `Mode.STAGED` or `Mode.FALLING` where aliasing demands that order, else None.
+    note : str
+        What the step does.
+    depth : int, optional
+        Loops to make at least, so that the boxes of one evaluation share a kernel.
+    """
+    nest = _map_nest(lowered, to)
+    shallow = max(0, depth - len(nest.extents))
+    nest = deepen(nest, depth)
+    mode = order or _pick_mode(nest, lowered, memory, to)
+    if mode is Mode.FALLING:
+        nest = _reverse_outer(nest)
+    tall = tall_dimension(nest, lowered) if mode is Mode.TILED else -1
+    if tall >= 0:
+        nest = move_to_end(nest, tall, len(nest.extents) - 1)
+    lanes = 1
+    if mode is Mode.WOVEN:
+        nest, lanes = _weave(nest, lowered, to)
+    operands = _operands(nest, lowered, memory, to, lanes=lanes)
+    rank = len(nest.extents) - (2 if mode is Mode.WOVEN else 1)
+    past, lines = False, 1
+    if mode is Mode.TILED:
+        operands, lines = crossed(nest, lowered, operands)
+        past = _is_large(nest, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
+    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
+    words = spec.words()
+    block = array("q", [0]) * len(words)
+    outer, extents = nest.outer, list(nest.extents[:-1])
+    strides = [list(w.strides) for w in nest.walkers]
+    if mode is Mode.WOVEN:
+        for w, steps in enumerate(strides):
+            _put(block, words, f"h{w}", steps.pop(-2))
+        outer //= extents.pop()
+    if mode is Mode.TILED:
+        rows = extents[-1]
+        _put(block, words, "rows", rows)
+        for w, steps in enumerate(strides):
+            _put(block, words, f"h{w}", steps[-2])
+            steps[-2] *= spec.tall
+        extents[-1] = -(-rows // spec.tall)
+        outer = outer // rows * extents[-1]
+    put_all(block, words, [(f"n_t{d}", extent) for d, extent in enumerate(extents)])
+    for w, steps in enumerate(strides):
+        put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
+        _put(block, words, f"e{w}", steps[-1])
+    cost = cost_of(lowered.body) * nest.extents[-1] * (spec.tall if mode is Mode.TILED else lanes)
+    return KernelStep(
+        kernels.get(spec, emit_map),
+        block,
+        finish(block, words, lowered, memory, to, [w.start for w in nest.walkers]),
+        scalar_places(words, lowered),
+        Work(
+            outer,
+            nest.extents[-1],
+            cost,
+            ordered=order is not None or packing(to.bits) > 1,
+            falling=order is Mode.FALLING,
+        ),
+        f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents[shallow:]))}]",
+        traffic_of(lowered, to),
+    )
+
+
+def map_depth(lowered: Lowered, to: Destination) -> int:
+    """Return the number of loops that `map_step` needs."""
+    return len(_map_nest(lowered, to).extents)
+
+
+def _map_nest(lowered: Lowered, to: Destination) -> Nest:
+    walkers = [walker(strided(to.layout), unit(to.bits)), *walkers_of(lowered)]
+    return normalise(lowered.shape, walkers)
+
+
+def walkers_of(lowered: Lowered) -> list[Walker]:
+    return [walker(strided(use.layout), unit(use.bits)) for use in lowered.uses]
+
+
+def strided(layout: Map) -> Strided:
+    """Return a layout that `boxes` has made strided."""
+    assert isinstance(layout, Strided), "tiled operands are divided into boxes first"
+    return layout
+
+
+def unit(bits: int) -> int:
+    """Return by how much a walker changes per position: bytes, or elements that share bytes."""
+    return max(1, bits // 8)
+
+
+def packing(bits: int) -> int:
+    """Return how many elements share a byte."""
+    return 8 // bits if 0 < bits < 8 else 1
+
+
+def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination) -> Mode:
+    size = to.dtype.itemsize
+    dense = nest.walkers[0].strides[-1] == size and to.bits == 8 * size
+    if _woven_pair(nest, lowered, to) is not None:
+        return Mode.WOVEN
+    if dense and len(nest.extents) > 1 and tall_dimension(nest, lowered) >= 0:
+        return Mode.TILED
+    row = nest.extents[-1] * size
+    if dense and row >= BLOCK_BYTES and _is_large(nest, memory, to):
+        return Mode.STREAM
+    return Mode.DIRECT
+
+
+def _is_large(nest: Nest, memory: Sequence[Memory], to: Destination) -> bool:
+    """Tell whether a destination is better stored past the caches: large, and not read."""
+    plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
+    return plain and nest.outer * nest.extents[-1] * to.dtype.itemsize >= STREAM_BYTES
+
+
+def _woven_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:
+    """Return the dimensions of lanes and of the inner loop if some operand weaves them together.
+
+    Its elements along the first, few, lie side by side, and these groups follow each other along
+    the second.
+    """
+    bits = [to.bits, *[use.bits for use in lowered.uses]]
+    if any(0 < b < 8 for b in bits) or lowered.gathers:
+        return None
+    for b, w in zip(bits, nest.walkers, strict=True):
+        for lane, count in enumerate(nest.extents):
+            if b and count in LANES and w.strides[lane] == b // 8:
+                for inner, extent in enumerate(nest.extents):
+                    if extent >= LEAST_SIDE and w.strides[inner] == count * b // 8:
+                        return lane, inner
+    return None
+
+
+def _weave(nest: Nest, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
+    """Return the nest with the woven dimensions innermost, and the number of lanes."""
+    pair = _woven_pair(nest, lowered, to)
+    assert pair is not None, "the mode was picked because there is such a pair"
+    return move_to_end(nest, *pair), nest.extents[pair[0]]
+
+
+def _reverse_outer(nest: Nest) -> Nest:
+    """Return the nest with all loops but the innermost running backwards."""
+    counts = nest.extents[:-1]
+    walkers = []
+    for w in nest.walkers:
+        steps = w.strides[:-1]
+        end = sum((n - 1) * s for n, s in zip(counts, steps, strict=True))
+        walkers.append(Walker(w.start + end, (*[-s for s in steps], w.strides[-1])))
+    return Nest(nest.extents, tuple(walkers))
+
+
+def reduce_step(
+    lowered: Lowered,
+    memory: Sequence[Memory],
+    to: Destination,
+    op: Reduction,
+    axes: tuple[int, ...],
+    chunks: tuple[Range, ...],
+    stride: int,
+    note: str,
+) -> KernelStep:
+    """Return the step that folds ``lowered`` over ``axes`` into ``to``.
+
+    The layout of ``to`` is over the space that is folded, and stands still along ``axes``.  Each
+    of ``chunks`` (see `chunk_ranges`) is folded into a result of its own, ``stride`` positions
+    after the one before; without any, partial results are joined.
+    """
+    parts = len(chunks) > 1
+    walkers = [walker(strided(to.layout), unit(to.bits)), *walkers_of(lowered)]
+    kept, reduced = split(lowered.shape, walkers, axes, 0)
+    form = _pick_form(kept, reduced, lowered)
+    starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
+    along = form is Form.ALONG
+    inner = reduced if along else kept
+    kept_loops = len(kept.extents) - (0 if along else 1)
+    reduced_loops = len(reduced.extents) - (1 if along else 0)
+    operands = _operands(inner, lowered, memory, to, 0 if along else -1)
+    gathers, joins = len(lowered.gathers), not chunks
+    spec = ReduceSpec(form, kept_loops, reduced_loops, operands, lowered.body, op, gathers, joins)
+    words = spec.words()
+    block = array("q", [0]) * len(words)
+    for letter, nest, count in (("k", kept, kept_loops), ("r", reduced, reduced_loops)):
+        put_all(block, words, [(f"n_{letter}{d}", nest.extents[d]) for d in range(count)])
+        for w, steps in enumerate(nest.walkers):
+            pairs = [(f"s{w}_{letter}{d}", steps.strides[d]) for d in range(count)]
+            put_all(block, words, pairs)
+    for w, steps in enumerate(inner.walkers):
+        _put(block, words, f"e{w}", steps.strides[-1])
+    for k, word in enumerate(identity_words(op, lowered.body.dtype)):
+        _put(block, words, ("z", "z+")[k], word)
+    outer = kept.outer * (kept.extents[-1] if along else 1)
+    rows = reduced.outer * (1 if along else reduced.extents[-1])
+    width = inner.extents[-1]
+    return KernelStep(
+        kernels.get(spec, emit_reduce),
+        block,
+        finish(block, words, lowered, memory, to, starts),
+        scalar_places(words, lowered),
+        Work(
+            outer,
+            width,
+            cost_of(lowered.body) * rows * width,
+            rows,
+            chunks=_with_offsets(chunks, rows, width, stride * unit(to.bits)) if parts else (),
+            ordered=packing(to.bits) > 1,
+            split_inner=not along,
+        ),
+        f"{note} [{form.value}, {outer if along else outer * width} results"
+        f" of {rows * width if along else rows}]",
+        traffic_of(lowered, to, max(1, len(chunks))),
+    )
+
+
+def _with_offsets(
+    chunks: Sequence[Range], rows: int, width: int, stride: int
+) -> tuple[tuple[int, int, int, int, int], ...]:
+    """Give every part the place of its result."""
+    assert chunks[-1][1::2] == (rows, width), "the parts are those of another loop nest"
+    return tuple([(*part, k * stride) for k, part in enumerate(chunks)])
+
+
+def _pick_form(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
+    """Run innermost along the side on which more operands are contiguous."""
+    if kept.extents[-1] == 1:
+        return Form.ALONG
+    count = reduced.outer * reduced.extents[-1]
+    if count < 16 and kept.extents[-1] >= 64:
+        return Form.ACROSS
+
+    def contiguous(nest: Nest) -> int:
+        return sum(
+            steps.strides[-1] == use.dtype.itemsize
+            for use, steps in zip(lowered.uses, nest.walkers[1:], strict=True)
+        )
+
+    return Form.ACROSS if contiguous(kept) > contiguous(reduced) else Form.ALONG
+
+
+def chunk_ranges(
+    lowered: Lowered, axes: tuple[int, ...], several: bool = True
+) -> tuple[Range, ...]:
+    """Return the fixed parts of a reduction; a function of the expression alone.
+
+    There is more than one part where too few results could be computed side by side, and where
+    one result takes so long that a Ctrl-C would have to wait for it.  The destination does not
+    count: partial results are row-major, and it is their loop nest that is divided.
+    """
+    shape = lowered.shape
+    rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
+    still = Strided(shape, tuple([0 if k in axes else next(rest) for k in range(len(shape))]))
+    walkers = [walker(still, 1), *walkers_of(lowered)]
+    kept, reduced = split(lowered.shape, walkers, axes, 0)
+    along = _pick_form(kept, reduced, lowered) is Form.ALONG
+    results = kept.outer * kept.extents[-1]
+    block = block_of(lowered.body.dtype)
+    units = results if along else kept.outer * -(-kept.extents[-1] // block)
+    total = results * reduced.outer * reduced.extents[-1]
+    rows = reduced.outer * (1 if along else reduced.extents[-1])
+    width = (reduced if along else kept).extents[-1]
+    few = units < 8 and total >= 2 * CHUNK
+    size = CHUNK if few else max(CHUNK, LONG_CHUNK // cost_of(lowered.body))
+    if not several or (not few and total <= units * size):
+        return ((0, rows, 0, width),)
+    size = max(size, rows * width // MOST_PARTS)
+    return tuple(_ranges(rows, width, along, size if few or along else size // block * width))
+
+
+def _ranges(rows: int, width: int, along: bool, size: int) -> Iterator[Range]:
+    """Yield parts of about ``size`` elements."""
+    if along and width > size:
+        for r in range(rows):
+            for j in range(0, width, size):
+                yield r, r + 1, j, min(j + size, width)
+        return
+    step = max(1, size // width)
+    for r in range(0, rows, step):
+        yield r, min(r + step, rows), 0, width
+
+
+def _operands(
+    nest: Nest,
+    lowered: Lowered,
+    memory: Sequence[Memory],
+    to: Destination,
+    still: int = -1,
+    lanes: int = 1,
+) -> tuple[Operand, ...]:
+    """Classify every walker; ``still`` is a walker that does not move innermost, or -1."""
+    first = Inner.STILL if still == 0 else inner_of(nest.walkers[0], to.bits, to.dtype, lanes)
+    found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
+    for use, known, steps in zip(lowered.uses, memory, nest.walkers[1:], strict=True):
+        inner = inner_of(steps, use.bits, use.dtype, lanes)
+        found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
+    return tuple(found)
+
+
+def inner_of(steps: Walker, bits: int, dtype: np.dtype[np.generic], lanes: int) -> Inner:
+    stride = steps.strides[-1]
+    if stride == 0:
+        return Inner.STILL
+    size = dtype.itemsize if bits >= 8 else 1
+    if lanes > 1 and bits and (stride, steps.strides[-2]) == (lanes * size, size):
+        return Inner.WOVEN
+    return Inner.UNIT if bits and stride == size else Inner.ANY
+
+
+def _put(block: array[int], words: Words, name: str, value: int) -> None:
+    at = words.index.get(name)
+    if at is not None:
+        block[at] = value
+
+
+def put_all(block: array[int], words: Words, pairs: Sequence[tuple[str, int]]) -> None:
+    for name, value in pairs:
+        _put(block, words, name, value)
+
+
+def finish(
+    block: array[int],
+    words: Words,
+    lowered: Lowered,
+    memory: Sequence[Memory],
+    to: Destination,
+    starts: Sequence[int],
+) -> tuple[tuple[int, int, int, int], ...]:
+    """Fill gather strides and iota starts; return the address words still to fill."""
+    put_all(block, words, [(f"g{k}", stride) for k, stride in enumerate(lowered.gathers)])
+    addresses = [(words.index["p0"], to.slot, starts[0], packing(to.bits))]
+    for k, (use, known) in enumerate(zip(lowered.uses, memory, strict=True)):
+        word = words.index[f"p{k + 1}"]
+        if use.iota:
+            block[word] = starts[k + 1]
+        else:
+            addresses.append((word, known.slot, starts[k + 1], packing(use.bits)))
+    return tuple(addresses)
+
+
+def scalar_places(words: Words, lowered: Lowered) -> tuple[tuple[int, int], ...]:
+    slots = [s.slot for s in lowered.body.instructions if isinstance(s, Const)]
+    return tuple([(words.index[f"c{slot}"], lowered.scalars[slot]) for slot in sorted(set(slots))])
+
+
+def cost_of(body: Body) -> int:
+    return sum(s.op.cost if isinstance(s, Apply) else 1 for s in body.instructions)
+
+
+def traffic_of(lowered: Lowered, to: Destination, results: int = 1) -> int:
+    read = sum(_distinct(strided(use.layout)) * use.bits // 8 for use in lowered.uses)
+    return read + results * _distinct(strided(to.layout)) * to.bits // 8
+
+
+def _distinct(layout: Strided) -> int:
+    count = 1
+    for extent, stride in zip(layout.shape, layout.strides, strict=True):
+        count *= extent if stride else 1
+    return count

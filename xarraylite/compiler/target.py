@@ -1,0 +1,34 @@
+"""Where a result goes: existing memory, described like a leaf."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._records import record
+from ..layout.tiled import Map
+from ..memory.buffer import Buffer
+
+
+@record(frozen=True, slots=True, eq=False)
+class Target:
+    """Memory that an evaluation writes.
+
+    Attributes
+    ----------
+    buffer : Buffer
+        The bytes.
+    map : Strided or TiledMap
+        Where each element of the result goes; no element may be addressed twice.
+    dtype : numpy.dtype
+        Dtype of the elements.
+    """
+
+    buffer: Buffer
+    map: Map
+    dtype: np.dtype[np.generic]
+
+    def span(self) -> tuple[int, int, int]:
+        """Return the first and last byte reached, and the address of element 0."""
+        base, itemsize = self.buffer.address, self.dtype.itemsize
+        low, high = self.map.byte_range(itemsize)
+        return base + low, base + high, base + self.map.byte_start(itemsize)

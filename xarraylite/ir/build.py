@@ -1,0 +1,355 @@
+"""Checked constructors of nodes: every shape, dtype and error is decided here.
+
+Whoever writes an expression meets its errors here, with the operation, the operands' shapes and
+dtypes and the rule.  What is built needs no further checking.  Views of leaves are folded into
+the leaf's layout at once, and neighbouring transforms are composed, so graphs stay small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._errors import AxisError, BroadcastError, DTypeError, ShapeError
+from ..dtypes.names import dtype_name, is_narrow_float, is_narrow_int
+from ..dtypes.narrow import odd_float, to_narrow
+from ..dtypes.promotion import check_scalar, result_type
+from ..index import transform as steps
+from ..index.broadcast import as_shape, broadcast_shapes, check_rank, infer_extent
+from ..index.transform import Reshape, Transform
+from ..layout.strided import Strided
+from ..layout.tiled import TiledMap
+from ..ops.op import Op
+from ..ops.reductions import Reduction
+from ..ops.table import OPS
+from .node import (
+    Concat,
+    DType,
+    Elementwise,
+    Gather,
+    Iota,
+    Leaf,
+    Node,
+    Reduce,
+    Scalar,
+    SegmentReduce,
+    Shape,
+    View,
+)
+from .simplify import simpler
+
+#: The Python types whose dtype is left to the other operands.
+WEAK_TYPES = (bool, int, float, complex)
+
+#: What the rules have said: operations and dtypes are few.
+_rules: dict[tuple[Op, tuple[DType | type, ...]], tuple[tuple[DType, ...], DType]] = {}
+
+#: Beyond this many (programs that make operations in a loop) they are looked up anew.
+_RULES_KEPT = 4096
+
+_UINT64 = np.dtype(np.uint64)
+_INT64_MAX = (1 << 63) - 1
+
+PythonScalar = bool | int | float | complex
+Operand = Node | PythonScalar
+
+CAST = OPS["cast"]
+_DEFAULTS: dict[type, DType] = {
+    bool: np.dtype(np.bool_),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
+
+
+def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
+    """Return ``value`` as a 0-d constant of ``dtype``.
+
+    Raises
+    ------
+    OverflowError
+        If a Python int does not fit an integer dtype.
+    """
+    if type(value) is not dtype.type:
+        if type(value) in WEAK_TYPES:
+            check_scalar(value, dtype)
+        if is_narrow_float(dtype) or is_narrow_int(dtype):
+            plain = odd_float(value) if type(value) is int and is_narrow_float(dtype) else value
+            value = to_narrow(np.asarray(plain), dtype)[()]
+        else:
+            with np.errstate(over="ignore"):  # too large for float32 is inf, without a warning
+                try:
+                    value = dtype.type(value)
+                except TypeError:
+                    raise DTypeError(
+                        f"Python {type(value).__name__} {value!r} does not convert to "
+                        f"{dtype_name(dtype)}"
+                    ) from None
+    return Scalar((), dtype, value, None, parameter)
+
+
+def weak_scalar(value: PythonScalar, parameter: int = -1) -> Scalar:
+    """Return a Python scalar whose dtype follows the operands it meets."""
+    kind = type(value)
+    dtype = _DEFAULTS[kind]
+    if kind is int and value > _INT64_MAX:  # type: ignore[operator]
+        dtype = _UINT64
+    check_scalar(value, dtype)
+    return Scalar((), dtype, value, kind, parameter)
+
+
+def describe(operand: Operand) -> str:
+    """Return how an error message shows an operand."""
+    if not isinstance(operand, Node):
+        return f"Python {type(operand).__name__} {operand!r}"
+    layout = ""
+    if isinstance(operand, Leaf) and isinstance(operand.map, TiledMap) and operand.map.is_whole:
+        layout = str(operand.map.layout)
+    return f"{dtype_name(operand.dtype)}{list(operand.shape)}{layout}"
+
+
+def elementwise(op: Op, *operands: Operand) -> Elementwise:
+    """Return ``op`` of the operands, broadcast, with its arguments cast to the loop dtypes.
+
+    Raises
+    ------
+    DTypeError
+        If the operation has no rule for these dtypes.
+    BroadcastError
+        If the shapes do not broadcast.
+    """
+    kinds = tuple([_kind(operand) for operand in operands])
+    resolved = _rules.get((op, kinds))
+    if resolved is None:
+        if len(_rules) >= _RULES_KEPT:
+            _rules.clear()
+        resolved = _rules[op, kinds] = op.rule(op.name, kinds)
+    loops, result = resolved
+    if op.scalars is not None:
+        loops, operands = _adapt_scalars(op, loops, operands)
+        unary = simpler(op, operands)
+        if unary is not None and loops[0] == result:
+            return elementwise(unary, convert(operands[0], loops[0]))
+    args = tuple(
+        [
+            operand
+            if isinstance(operand, Node) and operand.dtype is loop
+            else convert(operand, loop)
+            for operand, loop in zip(operands, loops, strict=True)
+        ]
+    )
+    shape = args[0].shape
+    for arg in args:
+        if arg.shape != shape and arg.shape:
+            shape = _broadcast(op.name, operands)
+            break
+    return Elementwise(shape, result, op, args)
+
+
+def _adapt_scalars(
+    op: Op, loops: tuple[DType, ...], operands: tuple[Operand, ...]
+) -> tuple[tuple[DType, ...], tuple[Operand, ...]]:
+    """Let the operation look at the values of Python scalars (traced ones have none)."""
+    values: dict[int, object] = {}
+    for k, operand in enumerate(operands):
+        if not isinstance(operand, Node):
+            values[k] = operand
+        elif isinstance(operand, Scalar) and operand.weak is not None and operand.parameter < 0:
+            values[k] = operand.value
+    if not values or op.scalars is None:
+        return loops, operands
+    loops, adapted = op.scalars(op.name, loops, values)
+    return loops, tuple([adapted.get(k, operand) for k, operand in enumerate(operands)])  # type: ignore[misc]
+
+
+def _kind(operand: Operand) -> DType | type:
+    if isinstance(operand, Node):
+        if isinstance(operand, Scalar) and operand.weak is not None:
+            return operand.weak
+        return operand.dtype
+    return type(operand)
+
+
+def _broadcast(name: str, operands: Sequence[Operand]) -> Shape:
+    shapes = [operand.shape for operand in operands if isinstance(operand, Node)]
+    try:
+        return broadcast_shapes(*shapes)
+    except ShapeError as error:
+        shown = ", ".join(describe(operand) for operand in operands)
+        raise type(error)(f"{name}({shown}): {error}") from None
+
+
+def convert(operand: Operand, dtype: DType) -> Node:
+    """Return ``operand`` as a node of exactly ``dtype``."""
+    if not isinstance(operand, Node):
+        return scalar(operand, dtype)
+    if isinstance(operand, Scalar) and operand.weak is not None:
+        return scalar(operand.value, dtype, operand.parameter)
+    return cast(operand, dtype)
+
+
+def cast(node: Node, dtype: DType) -> Node:
+    """Return ``node`` converted to ``dtype``, element by element (NumPy's unsafe casting)."""
+    if node.dtype == dtype:
+        return node
+    return Elementwise(node.shape, dtype, CAST, (node,))
+
+
+def view(node: Node, step: Transform) -> Node:
+    """Return the elements of ``node`` under another index."""
+    if isinstance(node, Leaf):
+        return Leaf(step.shape, node.dtype, node.reading, node.map.apply(step))
+    if isinstance(node, Iota):
+        return Iota(step.shape, node.dtype, node.map.apply(step))
+    if isinstance(node, View) and isinstance(node.step, Transform):
+        return view(node.arg, step.after(node.step))
+    return View(step.shape, node.dtype, node, step)
+
+
+def reshape(node: Node, shape: Sequence[int]) -> Node:
+    """Return the elements of ``node`` in row-major order as ``shape`` (one -1 is inferred).
+
+    Raises
+    ------
+    ShapeError
+        If the sizes differ.
+    """
+    target = infer_extent(shape, math.prod(node.shape))
+    if target == node.shape:
+        return node
+    if isinstance(node, Leaf):
+        layout = node.map.reshape(target)
+        if layout is not None:
+            return Leaf(target, node.dtype, node.reading, layout)
+    if isinstance(node, Iota):
+        numbers = node.map.reshape(target)
+        if numbers is not None:
+            return Iota(target, node.dtype, numbers)
+    if math.prod(target) == 1:
+        one = steps.squeeze(node.shape, range(len(node.shape)))
+        return view(view(node, one), steps.expand((), range(len(target))))
+    return View(target, node.dtype, node, Reshape(node.shape, target))
+
+
+def broadcast_to(node: Node, shape: Shape) -> Node:
+    """Return ``node`` stretched to ``shape``, which must be compatible.
+
+    Raises
+    ------
+    BroadcastError
+        If ``node`` does not stretch to ``shape``.
+    """
+    if node.shape == shape:
+        return node
+    try:
+        fits = broadcast_shapes(node.shape, shape) == shape
+    except BroadcastError:
+        fits = False
+    if not fits:
+        raise BroadcastError(f"broadcast_to: {describe(node)} does not stretch to shape {shape}")
+    return view(node, steps.broadcast(node.shape, shape))
+
+
+def gather(node: Node, axis: int, index: Leaf) -> Node:
+    """Return ``node`` with dimension ``axis`` read through ``index``, already checked int64."""
+    shape = node.shape[:axis] + index.shape + node.shape[axis + 1 :]
+    check_rank(len(shape), "index array")
+    return Gather(shape, node.dtype, node, axis, index)
+
+
+def concat(parts: Sequence[Node], axis: int, operation: str = "concat") -> Node:
+    """Return ``parts`` joined along ``axis``, converted to their common dtype.
+
+    Raises
+    ------
+    ShapeError
+        If other extents than those along ``axis`` differ.
+    """
+    first = parts[0].shape
+    for part in parts[1:]:
+        if _without(part.shape, axis) != _without(first, axis) or len(part.shape) != len(first):
+            shown = ", ".join(describe(p) for p in parts)
+            raise ShapeError(f"{operation}({shown}): shapes must agree except along axis {axis}")
+    dtype = result_type(*[part.dtype for part in parts])
+    total = sum(part.shape[axis] for part in parts)
+    shape = as_shape(first[:axis] + (total,) + first[axis + 1 :], operation)
+    cast_parts = tuple([cast(part, dtype) for part in parts])
+    return cast_parts[0] if len(parts) == 1 else Concat(shape, dtype, cast_parts, axis)
+
+
+def _without(shape: Shape, axis: int) -> Shape:
+    return shape[:axis] + shape[axis + 1 :]
+
+
+def reduce(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node:
+    """Return ``node`` folded over ``axes`` (sorted, in range) in its own dtype.
+
+    Raises
+    ------
+    ShapeError
+        If nothing is folded and the operation has no identity.
+    """
+    if op.identity is not None and any(node.shape[axis] == 0 for axis in axes):
+        empty = scalar(op.identity, node.dtype)
+        kept = [1 if k in axes else n for k, n in enumerate(node.shape)]
+        shape = tuple(kept if keepdims else [n for k, n in enumerate(kept) if k not in axes])
+        return broadcast_to(empty, shape)
+    if op.identity is None and any(node.shape[axis] == 0 for axis in axes):
+        raise ShapeError(
+            f"{op.name}({describe(node)}): axis {axes} has no elements and {op.name} has no "
+            "identity; give initial="
+        )
+    if keepdims:
+        shape = tuple([1 if k in axes else n for k, n in enumerate(node.shape)])
+    else:
+        shape = tuple([n for k, n in enumerate(node.shape) if k not in axes])
+    if not axes:
+        return node
+    return Reduce(shape, node.dtype, op, node, axes, keepdims)
+
+
+def segment_reduce(op: Reduction, node: Node, offsets: Leaf) -> Node:
+    """Return ``node`` folded along dimension 0 in runs, one result for each run.
+
+    Parameters
+    ----------
+    op : Reduction
+        How it is folded.  Where it has no identity, the result of an empty run is not defined.
+    node : Node
+        Of rank 1 or more.
+    offsets : Leaf
+        Checked int64: where each run starts, and where the last one ends.
+    """
+    shape = (offsets.shape[0] - 1, *node.shape[1:])
+    return SegmentReduce(shape, node.dtype, op, node, (0,), False, offsets)
+
+
+def iota(layout: Strided, dtype: DType) -> Node:
+    """Return the positions of ``layout`` as values of ``dtype``."""
+    return Iota(layout.shape, dtype, layout)
+
+
+def require_real(node: Node, operation: str) -> None:
+    """Refuse complex operands of an ordering operation.
+
+    Raises
+    ------
+    DTypeError
+        If the dtype is complex.
+    """
+    if node.dtype.kind == "c":
+        raise DTypeError(f"{operation}({describe(node)}): complex numbers have no order")
+
+
+def require_rank(node: Node, least: int, operation: str) -> None:
+    """Refuse operands of too low a rank.
+
+    Raises
+    ------
+    AxisError
+        If the rank is below ``least``.
+    """
+    if len(node.shape) < least:
+        raise AxisError(f"{operation}({describe(node)}): rank must be at least {least}")

@@ -1,0 +1,169 @@
+"""The vocabulary of lazy expressions: nine kinds of immutable node.
+
+A node knows its shape and dtype; children come before parents, so graphs have no cycles.  A
+`Leaf` holds a `Reading` of a buffer and a layout, never a container, which keeps containers and
+expressions apart.  Conversions are made when a node is built: the arguments of an `Elementwise`
+node already have its loop dtypes, so whoever runs it promotes nothing.
+
+====================  =========================================================================
+`Leaf`                elements in memory
+`Scalar`              one value, passed to kernels at run time
+`Iota`                each element is its own position under a strided map (what `fromfunction`
+                      passes to its function, and what `argmax` and `argmin` select from)
+`Elementwise`         an operation of the op table on broadcast arguments
+`View`                a `Transform` or a `Reshape` of one argument
+`Gather`              one dimension read through an integer array
+`Concat`              arguments joined along a dimension
+`Reduce`              a reduction over some dimensions
+`SegmentReduce`       a reduction of the first dimension, row by row, between offsets
+====================  =========================================================================
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._records import record
+from ..index.transform import Reshape, Transform
+from ..layout.strided import Strided
+from ..layout.tiled import Map
+from ..memory.snapshots import Reading
+from ..ops.op import Op
+from ..ops.reductions import Reduction
+
+Shape = tuple[int, ...]
+DType = np.dtype[np.generic]
+
+
+@record(frozen=True, slots=True, eq=False)
+class Node:
+    """What every node has.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the result.
+    dtype : numpy.dtype
+        Dtype of the result.
+    """
+
+    shape: Shape
+    dtype: DType
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return ()
+
+
+@record(frozen=True, slots=True, eq=False)
+class Leaf(Node):
+    """Elements in memory: ``map`` says where each lies in the reading's buffer."""
+
+    reading: Reading
+    map: Map
+
+
+@record(frozen=True, slots=True, eq=False)
+class Scalar(Node):
+    """One value of ``dtype``, as the words a kernel is given (two for complex128).
+
+    ``weak`` is the Python type of a value whose dtype is still open (an argument of a traced
+    function), ``value`` the Python or NumPy scalar it was made from.
+    """
+
+    value: object
+    weak: type | None = None
+    parameter: int = -1
+    """Number of the traced function's argument it stands for, or -1."""
+
+
+@record(frozen=True, slots=True, eq=False)
+class Iota(Node):
+    """Element ``i`` is ``map.offset + i0*s0 + … + in*sn``, converted to ``dtype``."""
+
+    map: Strided
+
+
+@record(frozen=True, slots=True, eq=False)
+class Elementwise(Node):
+    """``op`` applied to arguments that broadcast to ``shape`` and have the loop dtypes."""
+
+    op: Op
+    operands: tuple[Node, ...]
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return self.operands
+
+
+@record(frozen=True, slots=True, eq=False)
+class View(Node):
+    """The elements of ``arg`` under another index."""
+
+    arg: Node
+    step: Transform | Reshape
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return (self.arg,)
+
+
+@record(frozen=True, slots=True, eq=False)
+class Gather(Node):
+    """Dimension ``axis`` of ``arg`` replaced by the dimensions of ``index`` (checked int64)."""
+
+    arg: Node
+    axis: int
+    index: Leaf
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return (self.arg, self.index)
+
+
+@record(frozen=True, slots=True, eq=False)
+class Concat(Node):
+    """``parts`` (all of one dtype) joined along ``axis``."""
+
+    parts: tuple[Node, ...]
+    axis: int
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return self.parts
+
+
+@record(frozen=True, slots=True, eq=False)
+class Reduce(Node):
+    """``arg`` folded by ``op`` over ``axes``, whose extents become 1 where ``keepdims``."""
+
+    op: Reduction
+    arg: Node
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return (self.arg,)
+
+
+@record(frozen=True, slots=True, eq=False)
+class SegmentReduce(Reduce):
+    """Dimension 0 of ``arg`` folded in runs: result ``r`` is that of ``offsets[r]:offsets[r+1]``.
+
+    ``offsets`` are int64, row-major, do not decrease, and begin at 0 and end at the extent of
+    that dimension.  ``axes`` is ``(0,)`` and ``keepdims`` False.
+    """
+
+    offsets: Leaf
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The nodes this one is computed from."""
+        return (self.arg, self.offsets)

@@ -1,0 +1,185 @@
+"""Calls of BLAS through `numpy.matmul`: in pieces that can be interrupted, on threads as set.
+
+Python handles Ctrl-C between two calls only, so a product that would take long is cut into
+products of some of its rows, columns or stacked matrices.  How it is cut depends on the shapes
+alone.
+
+BLAS has threads of its own, and takes one for a small product: a stack of those is shared among
+this package's threads.  Where the ``threads`` setting asks for fewer than the process may use,
+they are capped for the length of a call, one call at a time: the cap belongs to the process.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .._config import available_cores, settings
+from ..runtime.threads import pool
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+#: Multiplications after which a product is cut: a tenth of a second on a few cores.
+UNINTERRUPTED = 1 << 31
+
+#: Multiplications below which BLAS takes one thread for a product of matrices.
+THREADED_FROM = 1 << 18
+
+#: Multiplications of one piece where our own threads share a stack of such products.
+GRAIN = 1 << 20
+
+# Signal handlers and finalisers that evaluate may interrupt the thread that holds it.
+_lock = threading.RLock()
+
+
+def _make_lock() -> None:
+    """Make a new lock in a forked child: another thread may have held the old one."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
+
+def multiply(left: Array, right: Array, out: Array) -> None:
+    """Write the products of stacked matrices to ``out``, which shares no memory with them.
+
+    Parameters
+    ----------
+    left, right, out : ndarray
+        Of one dtype, shapes ``(..., m, k)``, ``(..., k, n)`` and ``(..., m, n)``.  One row times
+        one column are dot products.
+    """
+    one = out.shape[-2] * out.shape[-1] * left.shape[-1]
+    stacked = math.prod(out.shape[:-2])
+    if one < THREADED_FROM:
+        parts = runs(out.shape[:-2], one)
+        if len(parts) > 1:
+            pool.run(
+                parts, lambda: lambda part: _multiply(left, right, out, part), settings.threads
+            )
+        else:
+            _multiply(left, right, out, ())
+    elif settings.threads < _cores():
+        with _lock, _capped(settings.threads):
+            _multiply_large(left, right, out)
+    elif one * stacked <= UNINTERRUPTED:
+        _multiply(left, right, out, ())
+    else:
+        _multiply_large(left, right, out)
+
+
+def _multiply(left: Array, right: Array, out: Array, part: tuple[slice, ...]) -> None:
+    if part:
+        left, right, out = left[part], right[part], out[part]
+    with quiet():
+        if out.shape[-2:] == (1, 1) and out.dtype.kind == "f":  # it conjugates complex numbers
+            np.vecdot(left[..., 0, :], right[..., 0], out=out[..., 0, 0])
+        else:
+            np.matmul(left, right, out=out)
+
+
+def quiet() -> np.errstate:
+    """Return the state in which NumPy does not warn; each thread has its own."""
+    return np.errstate(all="ignore")
+
+
+def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
+    """Tell whether `multiply` makes one call of NumPy for operands of such shapes."""
+    one = out[-2] * out[-1] * left[-1]
+    return one < THREADED_FROM and len(runs(out[:-2], one)) == 1
+
+
+def _multiply_large(left: Array, right: Array, out: Array) -> None:
+    for piece in pieces(out.shape, left.shape[-1]):
+        rows, columns = piece[-2:]
+        stack = piece[:-2]
+        a, b = left[(*stack, rows, slice(None))], right[(*stack, slice(None), columns)]
+        _multiply(a, b, out[piece], ())
+
+
+def runs(stack: tuple[int, ...], one: int) -> list[tuple[slice, ...]]:
+    """Return indices of parts of a stack of small products, for threads to share.
+
+    Parameters
+    ----------
+    stack : tuple of int
+        Extents of the stack.
+    one : int
+        Multiplications of one product.
+
+    Returns
+    -------
+    list of tuple of slice
+        Parts of the longest dimension, of about `GRAIN` multiplications.
+
+    Examples
+    --------
+    >>> len(runs((1000,), 1000)), len(runs((1000, 2), 32**3))
+    (1, 63)
+    """
+    if not stack:
+        return [()]
+    axis = stack.index(max(stack))
+    each = max(one * math.prod(stack) // max(stack[axis], 1), 1)
+    step = max(1, GRAIN // each)
+    around = (slice(None),) * axis
+    if step * 2 > stack[axis]:
+        return [()]
+    return [(*around, slice(k, k + step)) for k in range(0, stack[axis], step)]
+
+
+def pieces(shape: tuple[int, ...], inner: int) -> Iterator[tuple[slice, ...]]:
+    """Yield indices of parts of a product, each of at most `UNINTERRUPTED` multiplications.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the result: the stack, rows, columns.
+    inner : int
+        Extent that is summed; it is never cut, so every element is added up as in one call.
+
+    Examples
+    --------
+    >>> len(list(pieces((1024, 1024), 1024))), len(list(pieces((4096, 4096), 1024)))
+    (1, 8)
+    """
+    todo = [tuple([(0, extent) for extent in shape])]
+    while todo:
+        box = todo.pop()
+        extents = [end - start for start, end in box]
+        axis = 0 if len(box) > 2 and extents[0] > 1 else extents.index(max(extents))
+        if math.prod(extents) * inner <= UNINTERRUPTED or extents[axis] == 1:
+            yield tuple([slice(start, end) for start, end in box])
+            continue
+        start, end = box[axis]
+        half = extents[axis] // 2
+        middle = start + (half - half % 64 or half)  # whole blocks of BLAS's kernels
+        todo += [(*box[:axis], part, *box[axis + 1 :]) for part in ((middle, end), (start, middle))]
+
+
+@cache
+def _cores() -> int:
+    return available_cores()
+
+
+@cache
+def _controller() -> Any:
+    """Return the handle on BLAS's threads; looking for libraries takes milliseconds, once."""
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 (slow, and rarely needed)
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def _capped(threads: int) -> Iterator[None]:
+    with _controller().limit(limits=threads):
+        yield

@@ -1,0 +1,355 @@
+"""`matmul`, `vecdot`, `tensordot`, `einsum`: labelled expressions of their operands' dimensions.
+
+Each function gives the dimensions labels, checks what its rule demands, and has
+`labelled_write.computed` do the work.  A dimension of extent 1 that is broadcast has no
+label: its factor is the same for every index.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._errors import AxisError, BroadcastError, ShapeError
+from ..dtypes.names import kind
+from ..dtypes.promotion import result_type
+from ..index import transform as steps
+from ..index.broadcast import broadcast_shapes, check_axis
+from ..index.transform import Map, Transform
+from ..ir import build
+from ..ir.build import describe
+from ..ir.node import Node
+from ..ops.table import OPS
+from .labelled import Indexed, Labels, Term, XLabelled
+from .remembered import Call, Filled, call_of, hollow, recall
+from .writing import computed
+
+DType = np.dtype[Any]
+Shape = tuple[int, ...]
+
+
+class Explained(NamedTuple):
+    """What `explain` needs of a product whose operands may be gone."""
+
+    value: XLabelled
+    labels: Labels
+
+
+#: Asked before anything is computed, with the shape and dtype of the result.
+Check = Callable[[Shape, DType], None]
+
+
+def contract(
+    operands: Sequence[tuple[Node, Labels]],
+    out: Labels,
+    dtype: DType | None,
+    operation: str,
+    call: Call | None = None,
+    check: Check | None = None,
+) -> Filled:
+    """Return the sum of products as memory of its own.
+
+    Parameters
+    ----------
+    operands : sequence of (node, labels)
+        Labels may repeat within one operand, which takes its diagonal; an extent of 1 is
+        stretched to another operand's.
+    out : tuple of str
+        Labels of the result.
+    dtype : numpy.dtype or None
+        Of the computation and the result; by default the operands' common one.
+    operation : str
+        Named in messages.
+    call : Call, optional
+        What the next such product is recognised by.
+    check : callable, optional
+        May refuse the result.
+
+    Raises
+    ------
+    ShapeError
+        Where a label has two extents other than 1.
+    """
+    plain = [_diagonal(node, labels, operation) for node, labels in operands]
+    extents: dict[str, int] = {}
+    for node, labels in plain:
+        for label, extent in zip(labels, node.shape, strict=True):
+            known = extents.get(label, 1)
+            if known not in (1, extent) and extent != 1:
+                shown = ", ".join([describe(node) for node, _ in operands])
+                raise ShapeError(
+                    f"{operation}({shown}): label {label!r} has extent {known} in one operand "
+                    f"and {extent} in another"
+                )
+            extents[label] = extent if known == 1 else known
+    end = result_type(*[node.dtype for node, _ in plain]) if dtype is None else dtype
+    factors = tuple([_stretched(node, labels, extents) for node, labels in plain])
+    if check is not None:
+        check(tuple([extents[k] for k in out]), end)
+    hollows = tuple([Indexed(hollow(f.node), f.labels) for f in factors])
+    made = Explained(XLabelled((Term(hollows),), end, extents), out)
+    return computed(XLabelled((Term(factors),), end, extents), out, operation, call, made)
+
+
+def _again(call: Call | None, check: Check | None = None) -> Filled | None:
+    """Return a product like one seen before; None if there was none."""
+    recipe = recall(call)
+    if recipe is None or call is None:
+        return None
+    if check is not None:
+        check(recipe.place.shape, recipe.dtype)
+    return recipe.filled(call)
+
+
+def _diagonal(node: Node, labels: Labels, operation: str) -> tuple[Node, Labels]:
+    """Return an operand with every label once."""
+    kept = tuple(dict.fromkeys(labels))
+    if len(kept) == len(labels):
+        return node, labels
+    extents: dict[str, int] = {}
+    for label, extent in zip(labels, node.shape, strict=True):
+        if extents.setdefault(label, extent) != extent:
+            raise ShapeError(
+                f"{operation}: {describe(node)} has label {label!r} for dimensions of extents "
+                f"{extents[label]} and {extent}; a diagonal needs equal ones"
+            )
+    maps = tuple([Map(0, 1, kept.index(label)) for label in labels])
+    return build.view(node, Transform(tuple([extents[k] for k in kept]), maps)), kept
+
+
+def _stretched(node: Node, labels: Labels, extents: dict[str, int]) -> Indexed:
+    """Return an operand without the dimensions that are stretched."""
+    wide = [d for d, k in enumerate(labels) if node.shape[d] == 1 and extents[k] != 1]
+    if not wide:
+        return Indexed(node, labels)
+    kept = tuple([k for d, k in enumerate(labels) if d not in wide])
+    return Indexed(build.view(node, steps.squeeze(node.shape, wide)), kept)
+
+
+def matmul(left: Node, right: Node, check: Check | None = None) -> Filled:
+    """Return the matrix product of the last two dimensions; see `xl.matmul`."""
+    call = call_of(("matmul",), left, right)
+    known = _again(call, check)
+    return _matmul(left, right, call, check) if known is None else known
+
+
+def _matmul(left: Node, right: Node, call: Call | None, check: Check | None) -> Filled:
+    shown = f"matmul({describe(left)}, {describe(right)})"
+    if not left.shape or not right.shape:
+        raise ShapeError(
+            f"{shown}: operands must have at least one dimension; multiply by * instead"
+        )
+    inner_left, inner_right = left.shape[-1], right.shape[-2 if len(right.shape) > 1 else 0]
+    if inner_left != inner_right:
+        raise ShapeError(
+            f"{shown}: the last dimension of the left operand ({inner_left}) and the "
+            f"{'second to last' if len(right.shape) > 1 else 'only'} one of the right "
+            f"({inner_right}) must be equal"
+        )
+    _check_stacks(left.shape[:-2], right.shape[:-2], shown)
+    stacks = max(len(left.shape), len(right.shape)) - 2
+    stack = tuple([f"b{k}" for k in range(max(stacks, 0))])
+    rows, columns = ("m",) * (len(left.shape) > 1), ("n",) * (len(right.shape) > 1)
+    own_left = _last(stack, len(left.shape) - 2) + rows + ("k",)
+    own_right = _last(stack, len(right.shape) - 2) + ("k",) + columns
+    operands = [(left, own_left), (right, own_right)]
+    return contract(operands, stack + rows + columns, None, "matmul", call, check)
+
+
+def vecdot(left: Node, right: Node, axis: int) -> Filled:
+    """Return the dot products along ``axis``, the left operand conjugated; see `xl.vecdot`."""
+    call = call_of(("vecdot", axis), left, right) if type(axis) is int else None
+    known = _again(call)
+    return _vecdot(left, right, axis, call) if known is None else known
+
+
+def _vecdot(left: Node, right: Node, axis: int, call: Call | None) -> Filled:
+    shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
+    axis = _whole(axis, AxisError(f"{shown}: the axis is a whole number"))
+    least = min(len(left.shape), len(right.shape))
+    if not -least <= axis <= -1:
+        raise AxisError(f"{shown}: axis must be from -{least} to -1, as it is one of both operands")
+    if left.shape[axis] != right.shape[axis]:
+        raise ShapeError(
+            f"{shown}: extents along the axis are {left.shape[axis]} and {right.shape[axis]}; "
+            "they must be equal"
+        )
+    _check_stacks(_without(left.shape, axis), _without(right.shape, axis), shown)
+    count = max(len(left.shape), len(right.shape))
+    labels = tuple([f"b{k}" for k in range(count)])
+    out = labels[: count + axis] + labels[count + axis + 1 :]
+    if kind(left.dtype) == "c":
+        left = conjugate(left)
+    operands = [(x, _last(labels, len(x.shape))) for x in (left, right)]
+    return contract(operands, out, None, "vecdot", call)
+
+
+def _check_stacks(left: Shape, right: Shape, shown: str) -> None:
+    """Refuse dimensions of a stack that do not broadcast."""
+    try:
+        broadcast_shapes(left, right)
+    except BroadcastError as error:
+        raise BroadcastError(f"{shown}: the other dimensions do not broadcast: {error}") from None
+
+
+def _without(shape: Shape, axis: int) -> Shape:
+    """Return a shape without the axis, which is negative."""
+    at = len(shape) + axis
+    return shape[:at] + shape[at + 1 :]
+
+
+def conjugate(node: Node) -> Node:
+    """Return the lazy complex conjugate."""
+    return build.elementwise(OPS["conj"], node)
+
+
+def tensordot(left: Node, right: Node, axes: object) -> Filled:
+    """Return the sum of products over pairs of dimensions; see `xl.tensordot`."""
+    named = _named(axes)
+    call = None if named is None else call_of(("tensordot", named), left, right)
+    known = _again(call)
+    return _tensordot(left, right, axes, call) if known is None else known
+
+
+def _named(axes: object) -> object:
+    """Return axes of Python's integers as part of a key; None for all else."""
+    if type(axes) is int:
+        return axes
+    if not isinstance(axes, tuple):
+        return None
+    parts = [tuple(part) if type(part) is list else part for part in axes]
+    for part in parts:
+        if type(part) is not int and not (
+            type(part) is tuple and all([type(axis) is int for axis in part])
+        ):
+            return None
+    return tuple(parts)
+
+
+def _tensordot(left: Node, right: Node, axes: object, call: Call | None) -> Filled:
+    shown = f"tensordot({describe(left)}, {describe(right)}, axes={axes})"
+    first, second = _pairs_of_axes(axes, len(left.shape), len(right.shape), shown)
+    for a, b in zip(first, second, strict=True):
+        if left.shape[a] != right.shape[b]:
+            raise ShapeError(
+                f"{shown}: dimension {a} of the left operand has extent {left.shape[a]}, "
+                f"dimension {b} of the right one {right.shape[b]}; they must be equal"
+            )
+    own_left = [f"l{k}" for k in range(len(left.shape))]
+    own_right = [f"r{k}" for k in range(len(right.shape))]
+    for a, b in zip(first, second, strict=True):
+        own_right[b] = own_left[a]
+    out = [k for d, k in enumerate(own_left) if d not in first]
+    out += [k for d, k in enumerate(own_right) if d not in second]
+    operands = [(left, tuple(own_left)), (right, tuple(own_right))]
+    return contract(operands, tuple(out), None, "tensordot", call)
+
+
+def _pairs_of_axes(
+    axes: object, rank_left: int, rank_right: int, shown: str
+) -> tuple[list[int], list[int]]:
+    if isinstance(axes, Sequence) and not isinstance(axes, str):
+        if len(axes) != 2:
+            raise ShapeError(f"{shown}: axes are a number or a pair of sequences")
+        first, second = [_axes(part, shown) for part in axes]
+        if len(first) != len(second):
+            raise ShapeError(f"{shown}: both operands need as many axes")
+        a = [check_axis(axis, rank_left, "tensordot") for axis in first]
+        b = [check_axis(axis, rank_right, "tensordot") for axis in second]
+        if len(set(a)) != len(a) or len(set(b)) != len(b):
+            raise AxisError(f"{shown}: an axis is named twice")
+        return a, b
+    count = _whole(axes, ShapeError(f"{shown}: axes are a number or a pair of sequences"))
+    if not 0 <= count <= min(rank_left, rank_right):
+        raise AxisError(f"{shown}: there are no {count} common axes")
+    return list(range(rank_left - count, rank_left)), list(range(count))
+
+
+def _axes(part: object, shown: str) -> list[int]:
+    """Return the axes of one operand: one, or a sequence of them."""
+    axes = part if isinstance(part, Sequence) else (part,)
+    return [_whole(k, ShapeError(f"{shown}: axes are whole numbers, got {k!r}")) for k in axes]
+
+
+def _whole(value: Any, error: ShapeError) -> int:
+    """Return a number of axes, or the number of one."""
+    try:
+        if not isinstance(value, bool | np.bool_):
+            return operator.index(value)
+    except TypeError:
+        pass  # arrays have __index__, and refuse unless their rank is 0
+    raise error
+
+
+def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Filled:
+    """Return the sum of products that ``spec`` says; see `xl.einsum`."""
+    if len(operands) != 2:
+        return _einsum(spec, operands, dtype, None)
+    left, right = operands
+    call = call_of(("einsum", spec, dtype), left, right)
+    known = _again(call)
+    return _einsum(spec, operands, dtype, call) if known is None else known
+
+
+def _einsum(spec: str, operands: Sequence[Node], dtype: DType | None, call: Call | None) -> Filled:
+    shown = f"einsum({spec!r}, {', '.join([describe(node) for node in operands])})"
+    inputs, out = _parsed(spec, [len(node.shape) for node in operands], shown)
+    for labels, node in zip(inputs, operands, strict=True):
+        if len(labels) != len(node.shape):
+            raise ShapeError(
+                f"{shown}: {''.join(labels)!r} labels {len(labels)} dimensions of {describe(node)}"
+            )
+    known = {label for labels in inputs for label in labels}
+    for k, label in enumerate(out):
+        if label not in known:
+            raise ShapeError(f"{shown}: label {label!r} of the result is in no operand")
+        if label in out[:k]:
+            raise ShapeError(f"{shown}: label {label!r} occurs twice in the result")
+    return contract(list(zip(operands, inputs, strict=True)), out, dtype, "einsum", call)
+
+
+def _parsed(spec: str, ranks: list[int], shown: str) -> tuple[list[Labels], Labels]:
+    """Return the labels of operands and result; dimensions of an ellipsis are numbered."""
+    left, arrow, right = spec.replace(" ", "").partition("->")
+    texts = left.split(",")
+    if len(texts) != len(ranks):
+        raise ShapeError(f"{shown}: {len(texts)} groups of labels for {len(ranks)} operands")
+    widths = [
+        rank - len(text.replace("...", "")) if "..." in text else 0
+        for text, rank in zip(texts, ranks, strict=True)
+    ]
+    if min(widths) < 0:
+        raise ShapeError(f"{shown}: more labels than dimensions beside an ellipsis")
+    width = max(widths)
+    inputs = [_letters(t, w, width, shown) for t, w in zip(texts, widths, strict=True)]
+    if arrow:
+        if width and "..." not in right:
+            raise ShapeError(f"{shown}: the dimensions of an ellipsis stay; the result needs one")
+        return inputs, _letters(right, width, width, shown)
+    uses = [label for labels in inputs for label in labels if not label[0].isdigit()]
+    single = sorted([label for label in set(uses) if uses.count(label) == 1])
+    return inputs, (*_numbered(width, width), *single)
+
+
+def _letters(text: str, own: int, width: int, shown: str) -> Labels:
+    """Return the labels of one operand; its ellipsis stands for the last ``own`` of ``width``."""
+    head, dots, tail = text.partition("...")
+    for letter in head + tail:
+        if not (letter.isascii() and letter.isalpha()):
+            raise ShapeError(
+                f"{shown}: {letter!r} is no label; labels are letters, and an operand has at most "
+                "one ellipsis"
+            )
+    return (*head, *(_numbered(own, width) if dots else ()), *tail)
+
+
+def _numbered(own: int, width: int) -> Labels:
+    """Return the labels of an ellipsis, aligned at the right; no letter is among them."""
+    return tuple([f"{k}" for k in range(width - own, width)])
+
+
+def _last(labels: Labels, number: int) -> Labels:
+    return labels[len(labels) - number :] if number > 0 else ()

@@ -1,0 +1,370 @@
+"""Flat bytes that may be written, and who is still reading them.
+
+**Owning.**  `Buffer.allocate` gives 64-byte aligned memory (`storage.slabs`).
+
+**Borrowing.**  `Buffer.borrow` gives any buffer-protocol object the same interface without a
+copy: exactly the byte range it can reach, read-only if it is.
+
+**Reading.**  A buffer that nobody else can reach owns its current `Reading`, so "does any
+expression still refer to these bytes?" is one reference count.  A writer that finds one takes the
+reading away from the buffer, which then has none, and moves it to a copy of the bytes
+(`Buffer.release`); only where its readers are the very expression that is being assigned does it
+stay, to expire when the bytes are gone.  References are counted after the reading was taken away:
+an expression that another thread writes meanwhile belongs to the next reading, and is neither lost
+nor marked stale.
+
+Borrowed buffers can share memory, with each other and with buffers whose memory was given to NumPy
+(`share`).  They know their readings by weak references, and a writer asks for the readings of every
+such buffer whose bytes intersect.  Where references cannot be counted (free-threaded builds) all
+buffers do so.
+
+**Fork.**  Slabs and allocated buffers are private memory: the child has its own copy-on-write
+copy and its own list of free places, so both processes go on cutting without meeting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import re
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._errors import DTypeError
+from .block import Memory, byte_reach
+from .pool import Bytes
+from .slabs import take
+from .snapshots import Reading, guard
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_UINT8 = np.dtype(np.uint8)
+
+#: Whether reference counts tell who holds an object.  (`sysconfig` would say so too, for 1 ms.)
+COUNTS = hasattr(sys, "getrefcount") and "free-threading build" not in sys.version
+
+_shared_readings: set[weakref.ref[Reading]] = set()
+
+
+class Buffer(Memory):
+    """A flat run of bytes that may be written.  Make one with `allocate` or `borrow`.
+
+    Attributes
+    ----------
+    readonly : bool
+        Whether writing is refused.
+    owner : object or None
+        The object the bytes were borrowed from; None if they were allocated here.
+    kept : bool
+        Whether another container than its first one owns it too, after a bitcast.
+    retired : bool
+        Set by a container that has moved to another buffer: nobody will write here again.
+    shared : bool
+        Whether other buffers may have the same bytes: this one was borrowed, or given out.
+    special : bool
+        Whether a writer has more to ask than who is reading: it is read-only, a product's result,
+        or another writer is about to move its readings.
+    """
+
+    __slots__ = ("_mark", "_reading", "shared", "special")
+
+    readonly: bool = False
+    owner: object = None
+    kept: bool = False
+    retired: bool = False
+    shared: bool
+    special: bool
+
+    _moving: bool = False
+    _mark: weakref.ref[Reading]
+    _reading: Reading
+
+    def __init__(
+        self,
+        memory: Bytes,
+        start: int,
+        address: int,
+        nbytes: int,
+        readonly: bool = False,
+        owner: object = None,
+    ) -> None:
+        self._memory, self._start, self.address, self.nbytes = memory, start, address, nbytes
+        self.special, self.shared = readonly, owner is not None
+        if readonly:
+            self.readonly = True
+        if owner is not None:
+            self.owner = owner
+
+    @staticmethod
+    def allocate(nbytes: int) -> Buffer:
+        """Return uninitialised bytes, aligned to 64; see `slabs.take`."""
+        nbytes = operator.index(nbytes)
+        made = _new(Buffer)
+        made._memory, made._start, made.address = take(nbytes)
+        made.nbytes, made.special, made.shared = nbytes, False, False
+        return made
+
+    @staticmethod
+    def lent(memory: Memory) -> Buffer:
+        """Return a buffer over the bytes of another object, which may be written through both."""
+        made = Buffer(memory._memory, memory._start, memory.address, memory.nbytes)
+        made.shared = True
+        return made
+
+    @staticmethod
+    def borrow(obj: Any) -> Buffer:
+        """Use the bytes of a foreign object, without a copy.
+
+        Parameters
+        ----------
+        obj : ndarray or buffer-protocol object
+            For example bytes, bytearray, memoryview, mmap, array.array.  For a strided array
+            or memoryview the buffer is the range of bytes its elements reach, the lowest
+            address first, whatever the signs of its strides.
+
+        Returns
+        -------
+        Buffer
+            Read-only if ``obj`` is; keeps ``obj`` alive.
+
+        Raises
+        ------
+        DTypeError
+            If ``obj`` has no buffer, or its elements are Python objects.
+        """
+        if isinstance(obj, np.ndarray):
+            return _borrow_array(obj, obj)
+        try:
+            export = memoryview(obj)
+        except TypeError:
+            raise DTypeError(
+                f"borrow: got {type(obj).__name__}; the rule is an ndarray or an object with the"
+                " buffer protocol (bytes, bytearray, memoryview, mmap, array.array)"
+            ) from None
+        if "O" in re.sub(r":[^:]*:", "", export.format):  # field names stand between colons
+            raise DTypeError(
+                f"borrow: got {type(obj).__name__} of format {export.format!r}; elements that are"
+                " Python objects are not supported"
+            )
+        if export.c_contiguous:
+            # The raw bytes, whatever the format says (NumPy does not know all of them).
+            return _borrow_array(np.frombuffer(export, _UINT8), obj)
+        return _borrow_array(np.asarray(export), obj)
+
+    @property
+    def data(self) -> Bytes:
+        """The bytes, a 1-D uint8 view of exactly ``nbytes`` (read-only if the buffer is)."""
+        self.share()
+        return self.run()
+
+    def __array__(
+        self, dtype: np.dtype[Any] | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        """Return the bytes as a NumPy array, uncopied unless asked for."""
+        plain = self.data if dtype is None else self.data.astype(dtype)
+        return plain.copy() if copy else plain
+
+    def __reduce__(self) -> Any:
+        """Refuse: an address means nothing in a copy or in another process."""
+        raise TypeError("a Buffer cannot be copied or pickled; copy or pickle its container")
+
+    # --- who reads ------------------------------------------------------------------------------
+
+    def reading(self) -> Reading:
+        """Return the current `Reading` of this buffer, made if there is none."""
+        with guard():
+            known = self._known()
+            if known is not None:
+                return known
+            fresh = Reading.of(self)
+            fresh.origin = weakref.ref(self)
+            if self.made is not None:
+                fresh.made = self.made
+            if self.shared or not COUNTS:
+                self._mark = weakref.ref(fresh, _shared_readings.discard)
+                _shared_readings.add(self._mark)
+            else:
+                self._reading = fresh
+            return fresh
+
+    def _known(self) -> Reading | None:
+        """Return the current reading; None if there is none."""
+        try:
+            return self._reading
+        except AttributeError:
+            mark: weakref.ref[Reading] | None = getattr(self, "_mark", None)
+        known = None if mark is None else mark()
+        # One that was moved or has expired is no longer this buffer's.
+        return known if known is not None and known.stale is None and known.is_same(self) else None
+
+    def is_read_by(self, reading: Reading) -> bool:
+        """Tell whether this is the buffer's current reading."""
+        with guard():
+            return self._known() is reading
+
+    def share(self) -> None:
+        """Note that the memory is given to others, who may lend it back as another buffer."""
+        if self.shared:
+            return
+        with guard():
+            self.shared = True
+            with contextlib.suppress(AttributeError):
+                self._mark = weakref.ref(self._reading, _shared_readings.discard)
+                _shared_readings.add(self._mark)
+                del self._reading
+
+    def is_awaited(self) -> bool:
+        """Tell whether any expression refers to these bytes."""
+        if self.shared and not _shared_readings:
+            return False
+        with guard():
+            if self.shared or not COUNTS:
+                return bool(self._live())
+            return hasattr(self, "_reading") and sys.getrefcount(self._reading) > ALONE
+
+    def release(self, own: int = 0, which: int = 0) -> Reading | None:
+        """Let every expression that refers to these bytes keep them, before they are written.
+
+        Parameters
+        ----------
+        own, which : int
+            References to a reading, given by its ``id``, that belong to the expression about to be
+            written here, if nobody else holds that expression or a part of it that reads these
+            bytes.
+
+        Returns
+        -------
+        Reading or None
+            The reading of that expression, if it is the only one that refers to these bytes: it
+            still reads them here, and has to expire when they are written.  All others have moved
+            to copies.
+
+        Raises
+        ------
+        SizeError, MemoryError
+            If the bytes cannot be copied; nothing has changed then.
+        """
+        with guard():
+            while self._moving:
+                guard().wait()
+            kept = None
+            readings = self._taken()
+            self._moving = self.special = True
+            try:
+                while readings:
+                    reading = readings.pop()
+                    held = own if id(reading) == which else 0
+                    count = sys.getrefcount(reading) - _TAKEN if COUNTS else held + 1
+                    if held and count == held:
+                        kept = reading
+                    elif count > 0:
+                        self._move(reading)
+            finally:
+                self._moving, self.made, self.special = False, None, self.readonly
+                guard().notify_all()
+            return kept
+
+    def _taken(self) -> list[Reading]:
+        """Take the readings of these bytes away from their buffers."""
+        if self.shared or not COUNTS:
+            self._mark = _NOBODY
+            return self._live()
+        try:
+            taken = [self._reading]
+        except AttributeError:
+            return []
+        del self._reading
+        return taken
+
+    def _live(self) -> list[Reading]:
+        """Return the readings of all shared buffers that have bytes of this one."""
+        end = self.address + self.nbytes
+        found = []
+        for mark in _shared_readings.copy():  # callbacks may shrink the set meanwhile
+            reading = mark()
+            if (
+                reading is not None
+                and reading.stale is None
+                and reading.address < end
+                and self.address < reading.address + reading.nbytes
+            ):
+                found.append(reading)
+        return found
+
+    def _move(self, reading: Reading) -> None:
+        """Move a reading to a copy; if that fails, nothing has changed."""
+        try:
+            reading.move()
+        except BaseException:
+            with guard():
+                if self.shared or not COUNTS:
+                    self._mark = weakref.ref(reading, _shared_readings.discard)
+                elif self._known() is None:
+                    self._reading = reading
+            raise
+
+    def __repr__(self) -> str:
+        kind = "borrowed" if self.owner is not None else "owned"
+        access = ", read-only" if self.readonly else ""
+        return f"<Buffer of {self.nbytes} bytes, {kind}{access}>"
+
+
+_new = Buffer.__new__
+
+_NOBODY = weakref.ref(Reading.of(Buffer.allocate(0)))
+
+
+def _measure() -> tuple[int, int]:
+    """Count the references of a reading as `Buffer.is_awaited` and `Buffer.release` see them."""
+    buffer = Buffer.allocate(0)
+    buffer._reading = Reading.of(buffer)
+    alone = sys.getrefcount(buffer._reading)
+    readings = [buffer._reading]
+    del buffer._reading
+    while readings:
+        reading = readings.pop()
+        taken = sys.getrefcount(reading)
+    return alone, taken
+
+
+#: References to a reading that only its buffer holds, or that was just taken from it.
+ALONE, _TAKEN = _measure() if COUNTS else (0, 0)
+
+
+class _Range:
+    """A foreign byte range in the form NumPy reads, keeping its owner alive as array base."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, address: int, nbytes: int, readonly: bool, owner: object) -> None:
+        self.owner = owner
+        self.__array_interface__: dict[str, Any] = {
+            "data": (address, readonly),
+            "shape": (nbytes,),
+            "typestr": "|u1",
+            "version": 3,
+        }
+
+
+def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
+    if array.dtype.hasobject:
+        raise DTypeError(
+            f"borrow: got an array of dtype {array.dtype}; elements that are Python objects are"
+            " not supported"
+        )
+    address, readonly = array.__array_interface__["data"]
+    low, high = byte_reach(array.shape, list(array.strides), address, array.itemsize)
+    if low == high:
+        low = high = address
+    # The range keeps `array`, whose base chain keeps the memory's real owner.  A weak reference
+    # makes NumPy refuse to move that memory, in ``resize(refcheck=False)`` too.
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    pinned = weakref.ref(root)
+    memory: Bytes = np.asarray(_Range(low, high - low, readonly, (array, owner, pinned)))
+    return Buffer(memory, 0, low, high - low, readonly, owner)

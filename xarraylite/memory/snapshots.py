@@ -1,0 +1,161 @@
+"""Copy-on-write snapshots: what a leaf of an expression holds of the memory it was written over.
+
+An expression means what it meant when it was written.  A `Reading` is an address and what keeps the
+bytes there alive.  Whoever wants to overwrite them moves the reading to a copy first.
+
+A reading's address changes in one store.  Kernels take it where no other thread can run
+(`engine.launch`) or after pinning the reading (`pinned`), and a writer that wants to move a pinned
+reading waits until no other thread's kernel reads through it.  Readings are made, moved and pinned
+under one lock, which nobody holds while a kernel runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .block import Memory
+from .pool import counters
+from .slabs import take
+
+_guard = threading.Condition(threading.RLock())
+_pins: dict[Reading, list[int]] = {}
+
+
+def guard() -> threading.Condition:
+    """Return the lock under which readings are made, moved and pinned."""
+    return _guard
+
+
+def _make_lock() -> None:
+    """Make a new lock in a forked child: another thread may have held the old one, or a pin."""
+    global _guard
+    _guard = threading.Condition(threading.RLock())
+    _pins.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
+
+class Reading(Memory):
+    """What a leaf of an expression holds: the bytes it was written over.
+
+    Attributes
+    ----------
+    stale : str or None
+        Why the old values are gone (there is no address then); evaluation must raise
+        `StaleOperandError` with it.
+    traced : bool
+        It stands for an argument of a function being traced, which has no values yet.
+    late, retired : bool
+        Whether it reads what the buffer holds at every evaluation (`LateReading`), and that
+        buffer's container has given it up.
+    origin : weak reference to a buffer, or None
+        The buffer it was made of, as long as both have the same bytes.
+    """
+
+    __slots__ = ("origin",)
+
+    stale: str | None = None
+    traced: bool = False
+    late: bool = False
+    retired: bool = False
+
+    origin: weakref.ref[Memory] | None
+
+    @staticmethod
+    def of(memory: Memory) -> Reading:
+        """Return a reading of some bytes, which no buffer knows."""
+        made = Reading.__new__(Reading)
+        made._memory, made._start = memory._memory, memory._start
+        made.address, made.nbytes, made.origin = memory.address, memory.nbytes, None
+        return made
+
+    def expire(self, reason: str) -> None:
+        """Say that the old values are gone."""
+        self.stale = reason
+        with contextlib.suppress(AttributeError):
+            del self.address
+
+    def move(self) -> int:
+        """Copy the bytes and read the copy from now on; return the number of bytes.
+
+        Kernels that other threads run over the old bytes end first.
+        """
+        me = threading.get_ident()
+        with guard():
+            if self.stale is not None:
+                return 0
+            while any(owner != me for owner in _pins.get(self, ())):
+                guard().wait()
+            memory, start, address = take(self.nbytes)
+            np.copyto(memory[start : start + self.nbytes], self.run())
+            self._memory, self._start = memory, start
+            self.address = address
+            self.origin = None
+            counters.snapshots += 1
+        return self.nbytes
+
+    def __repr__(self) -> str:
+        state = "late" if self.late else self.stale or "current"
+        return f"<Reading of {self.nbytes} bytes, {state}>"
+
+
+class LateReading(Reading):
+    """Reads whatever a buffer holds at every evaluation (``xl.late``).
+
+    Late readings are not registered with the buffer, so no write ever copies for them.
+    """
+
+    __slots__ = ("_source",)
+
+    late = True
+
+    def __init__(self, source: Memory) -> None:
+        self.become(source)
+
+    def become(self, source: Memory) -> None:
+        """Read other memory from now on."""
+        self._source = source
+        self.origin = None
+        self._memory, self._start = source._memory, source._start
+        self.address, self.nbytes = source.address, source.nbytes
+
+    @property
+    def retired(self) -> bool:  # type: ignore[override]
+        """Whether the buffer's container has moved to another one."""
+        return bool(getattr(self._source, "retired", False))
+
+    @staticmethod
+    def after(reading: Reading) -> LateReading:
+        """Return a late reading of the buffer that a reading was made of."""
+        if isinstance(reading, LateReading):
+            return reading
+        buffer = None if reading.origin is None else reading.origin()
+        return LateReading(reading if buffer is None else buffer)
+
+
+@contextlib.contextmanager
+def pinned(readings: Sequence[Reading]) -> Iterator[None]:
+    """Keep writers of other threads from moving readings while the block reads through them."""
+    me = threading.get_ident()
+    with guard():
+        for reading in readings:
+            _pins.setdefault(reading, []).append(me)
+    try:
+        yield
+    finally:
+        with guard():
+            for reading in readings:
+                owners = _pins.get(reading)
+                if owners is not None:  # None in a forked child
+                    owners.remove(me)
+                    if not owners:
+                        del _pins[reading]
+            guard().notify_all()

@@ -1,0 +1,247 @@
+"""Memory from whatever values a user gives: nested lists, scalars, arrays, expressions."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import DTypeError, LayoutError, ShapeError
+from ..compiler.target import Target
+from ..dtypes.names import as_dtype, dtype_name, is_narrow_float, kind
+from ..dtypes.narrow import odd_float
+from ..dtypes.promotion import int_bounds
+from ..ir import build
+from ..ir.node import Elementwise, Leaf, Node
+from ..layout.layout import Layout
+from ..layout.placement import layout_of_map, map_of
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, check_strides
+from ..layout.tiled import Map, TiledMap
+from ..memory.arrays import allocate, padding_value, read, write
+from ..memory.buffer import Buffer
+from ..runtime import evaluate as engine
+from ..runtime.reference import convert
+from .nodes import HasNode, Lifted, borrow_array, is_masked
+
+DType = np.dtype[Any]
+#: Elements up to which tiled memory is copied through a table of positions.
+SMALL = 1 << 12
+
+LayoutLike = Order | Layout | str | None
+
+
+def as_order(layout: LayoutLike, operation: str = "layout") -> Order | Layout:
+    """Return a layout given by constant, by name or as XLA's text; None is row-major.
+
+    Raises
+    ------
+    LayoutError
+        For any other name; a `LayoutParseError` for malformed text.
+    """
+    if layout is None:
+        return ROW_MAJOR
+    if isinstance(layout, Order | Layout):
+        return layout
+    if str(layout).lstrip().startswith("{"):
+        return Layout.parse(layout)
+    try:
+        return Order(layout)
+    except ValueError:
+        names = ", ".join(repr(order.value) for order in Order)
+        raise LayoutError(
+            f"{operation}: layout {layout!r} is unknown; it must be one of {names}, an xl.Layout, "
+            "or its text"
+        ) from None
+
+
+def layout_of(
+    shape: tuple[int, ...],
+    layout: LayoutLike,
+    strides: Sequence[int] | None,
+    dtype: DType,
+    operation: str,
+) -> tuple[Map, Order | Layout]:
+    """Return where the elements of a new container lie, and its static layout.
+
+    Explicit strides make the layout dynamic.
+
+    Raises
+    ------
+    LayoutError
+        If strides are given together with a static layout, or the layout does not fit.
+    """
+    order = as_order(layout, operation)
+    if strides is not None:
+        if layout is not None and order is not DYNAMIC:
+            raise LayoutError(
+                f"{operation}: strides {tuple(strides)} cannot be given with the static layout "
+                f"{order}; use layout='dynamic'"
+            )
+        try:
+            steps = tuple(map(operator.index, strides))
+        except TypeError:
+            raise LayoutError(f"{operation}: strides must be integers, got {strides!r}") from None
+        return check_strides(shape, steps, operation), DYNAMIC
+    if isinstance(order, Layout):
+        return map_of(order, shape, dtype, operation), order
+    if order is COLUMN_MAJOR:
+        return Strided.column_major(shape), order
+    return Strided.row_major(shape), order
+
+
+def policy_of(layout: Map) -> Order | Layout:
+    """Return the static layout of a container that an evaluation made."""
+    if isinstance(layout, TiledMap):
+        return layout.layout
+    if layout.is_row_major():
+        return ROW_MAJOR
+    return COLUMN_MAJOR if layout.is_column_major() else layout_of_map(layout) or DYNAMIC
+
+
+def values_node(values: object, dtype: DType | None, operation: str) -> Node:
+    """Return ``values`` as a node of ``dtype`` (their own where None).
+
+    Raises
+    ------
+    DTypeError
+        If they are no numbers.
+    ShapeError
+        If nested lists are ragged.
+    """
+    if isinstance(values, HasNode):
+        node = values.node
+    elif isinstance(values, Lifted):
+        raise DTypeError(f"{operation}: got {type(values).__name__}; {values.instead}")
+    elif isinstance(values, np.ndarray) and is_masked(values):
+        raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
+    elif isinstance(values, np.ndarray) and _is_native(values):
+        node = borrow_array(values, operation)
+    else:
+        node = borrow_array(_plain_array(values, dtype, operation), operation)
+    return node if dtype is None else build.cast(node, dtype)
+
+
+def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:
+    size = values.itemsize or 1
+    return values.dtype.isnative and not any(s % size for s in values.strides)
+
+
+def _plain_array(
+    values: object, dtype: DType | None, operation: str
+) -> np.ndarray[tuple[int, ...], DType]:
+    """Return lists and scalars as a NumPy array of a supported dtype."""
+    if isinstance(values, list | tuple):
+        values = _unwrap(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
+    if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int):
+        array = _checked_integers(values, array, dtype, operation)
+    if array.dtype.hasobject and dtype is not None:
+        array = _checked_numbers(array, dtype)
+    if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):
+        raise DTypeError(
+            f"{operation}: got {type(values).__name__} of {array.dtype}; elements must be numbers"
+        )
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    return np.ascontiguousarray(native).reshape(array.shape)
+
+
+def _checked_integers(
+    values: object, array: np.ndarray[tuple[int, ...], DType], dtype: DType, operation: str
+) -> np.ndarray[tuple[int, ...], DType]:
+    """Refuse Python integers that ``dtype`` cannot hold, which a cast would wrap."""
+    if not array.size:
+        return array
+    if array.dtype.kind in "fO":  # int64 and uint64 together, or beyond both, besides real floats
+        array = np.array(values, dtype=object)
+    if array.dtype.kind not in "iuO":
+        return array
+    items = array.ravel().tolist()
+    if not all(isinstance(item, int) for item in items):
+        return np.asarray(values)
+    low, high = int_bounds(dtype)
+    if min(items) < low or max(items) > high:
+        raise OverflowError(f"{operation}: some integers do not fit {dtype_name(dtype)}")
+    return array if array.dtype != np.dtype(object) else np.asarray(values, dtype=dtype)
+
+
+def _checked_numbers(
+    array: np.ndarray[tuple[int, ...], DType], dtype: DType
+) -> np.ndarray[tuple[int, ...], DType]:
+    """Return Python numbers, of which some fit no integer type, as ``dtype`` has room for them."""
+    items = array.ravel().tolist()
+    rooms = {"b": (bool, int, float, complex), "c": (int, float, complex), "f": (int, float)}
+    if not all(isinstance(item, rooms.get(kind(dtype), ())) for item in items):
+        return array
+    make: Any = {"b": bool, "c": complex, "f": float}[kind(dtype)]
+    if is_narrow_float(dtype):
+        make = _odd  # to be rounded once more
+    return np.array([make(item) for item in items]).reshape(array.shape)
+
+
+def _odd(item: float) -> float:
+    return odd_float(item) if isinstance(item, int) else item
+
+
+def _unwrap(values: Any) -> Any:
+    """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
+    if isinstance(values, list | tuple):
+        return [_unwrap(item) for item in values]
+    return np.asarray(values) if isinstance(values, HasNode) else values
+
+
+def store(node: Node, layout: Map) -> Buffer:
+    """Return new memory that holds ``node`` under ``layout``; gaps between strides are zero.
+
+    Memory that is only copied or converted needs no kernel: NumPy does it, with the same bits,
+    so that making containers never waits for a compiler.
+    """
+    # Between the elements of tiled memory there is padding only, which new memory has.
+    filled = isinstance(layout, TiledMap) or layout.is_contiguous()
+    buffer = (raw if filled else zeroed)(layout, node.dtype)
+    source = _plain_source(node)
+    if source is None or not (is_quick(layout) and is_quick(source.map)):
+        engine.assign(Target(buffer, layout, node.dtype), node, True)
+    else:
+        values = read(source.reading, source.dtype, source.map)
+        with np.errstate(all="ignore"):
+            write(buffer, node.dtype, layout, convert(values, node.dtype))
+    return buffer
+
+
+def is_quick(layout: Map) -> bool:
+    """Tell whether NumPy copies as fast as a kernel, or the kernel is not worth compiling."""
+    return isinstance(layout, Strided) or layout.size <= SMALL
+
+
+def _plain_source(node: Node) -> Leaf | None:
+    """Return the memory that a node copies or converts, or None if it computes."""
+    if isinstance(node, Elementwise) and node.op is build.CAST:
+        node = node.operands[0]
+    if isinstance(node, Leaf) and node.reading.stale is None and not node.reading.traced:
+        return None if node.reading.retired else node
+    return None
+
+
+def raw(layout: Map, dtype: DType) -> Buffer:
+    """Return new memory for a layout, not initialised."""
+    return allocate(layout, dtype)
+
+
+def zeroed(layout: Map, dtype: DType) -> Buffer:
+    """Return new memory for a layout, all bytes zero."""
+    buffer = raw(layout, dtype)
+    if isinstance(layout, TiledMap) and padding_value(layout.layout.padding_value, dtype):
+        write(buffer, dtype, layout, np.zeros((), dtype))
+    else:
+        buffer.run()[:] = 0
+    return buffer
+
+
+def pinned_dtype(dtype: object) -> DType | None:
+    """Return a ``dtype=`` argument as a dtype."""
+    return None if dtype is None else as_dtype(dtype)

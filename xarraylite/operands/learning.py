@@ -1,0 +1,61 @@
+"""What kinds learn when an operation is written that has not been written before."""
+
+from __future__ import annotations
+
+from ..dtypes.promotion import int_bounds
+from ..ir.kind import NODE, Kind
+from ..ops.op import Op
+from ..ops.reductions import Reduction
+from ..ops.table import OPS
+from .nodes import NUMBERS, HasNode
+
+
+def key_of(operand: object) -> object:
+    """Return what stands for an operand in a key of a kind's table."""
+    if isinstance(operand, HasNode):
+        return operand._kind
+    return operand.__class__
+
+
+def learn(key: tuple[object, object], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
+    """Remember where an operation leads, where its result has all operands one after the other."""
+    own = next((x for x in operands if isinstance(x, HasNode)), None)
+    if own is None:
+        return
+    numbers = [x for x in operands if x.__class__ in NUMBERS]
+    if not numbers:
+        # The key names the second operand's kind, or there is but one.
+        items = [x.kind_items() for x in operands if isinstance(x, HasNode)]
+        if len(items) == len(operands) and made._kind.items == sum(items):
+            own._kind.learn(*key, made._kind)
+        return
+    if len(operands) != 2 or (op.scalars is not None and type(numbers[0]) is not float):
+        return
+    if op is OPS["pow"] or made._kind.items != own.kind_items() + 1:
+        return
+    leaf = _scalar_of(made._kind, operands[0] is not own)
+    if leaf is not None:
+        own._kind.learn(*key, (made._kind, *_range(leaf)))
+
+
+def _scalar_of(kind: Kind, first: bool) -> Kind | None:
+    """Return the kind of an operation's first or last operand, if it is a scalar."""
+    leaf = kind.args[0 if first else -1]
+    while leaf.args:  # converted
+        leaf = leaf.args[0]
+    return leaf if leaf.scalar else None
+
+
+def _range(leaf: Kind) -> tuple[int, int] | tuple[None, None]:
+    """Return the least and greatest value of an integer scalar; None for floats."""
+    if leaf.dtype.kind == "f":
+        return None, None
+    return (0, 1) if leaf.dtype.kind == "b" else int_bounds(leaf.dtype)
+
+
+def learn_fold(op: Reduction, x: object, made: object) -> None:
+    """Remember where a fold over all dimensions leads."""
+    if not isinstance(x, HasNode) or not isinstance(made, HasNode) or x._kind is NODE:
+        return
+    if x._shape and made._kind.items == x.kind_items() + 1:
+        x._kind.learn(op, None, made._kind)

@@ -1,0 +1,203 @@
+"""From whatever stands in an expression to a node.
+
+Accepted are this package's expressions and containers, Python scalars (weakly typed), NumPy
+scalars and arrays.  NumPy arrays are borrowed, not copied: what NumPy writes to them later is
+seen, because no one can tell us about it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._errors import DTypeError
+from ..dtypes.names import as_dtype
+from ..ir.build import WEAK_TYPES, Operand, scalar, weak_scalar
+from ..ir.kind import Kind, Operands
+from ..ir.node import Leaf, Node
+from ..layout.strided import Strided
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Reading
+from ..ops.op import Op
+
+NumpyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+
+
+class HasNode:
+    """Base of every expression and container: it has a node."""
+
+    __slots__ = ("__weakref__",)
+
+    #: Whether it goes on meaning the values that memory had, as expressions do.
+    lasting: ClassVar[bool] = True
+
+    _kind: Kind
+    _shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._shape)
+
+    def numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+        """Return the values as a NumPy array."""
+        raise NotImplementedError
+
+    @property
+    def node(self) -> Node:
+        """The expression's node."""
+        raise NotImplementedError
+
+    def references(self, reading: Reading) -> int:
+        """Count what the handle itself, without its node, holds of a reading."""
+        return 0
+
+    def kind_items(self) -> int:
+        """Return how many operands the handle's kind has."""
+        return self._kind.items
+
+    def now(self) -> Operands:
+        """Return the operands of the handle's kind."""
+        raise NotImplementedError
+
+
+class Evaluates:
+    """Base of what says itself how it is evaluated."""
+
+    __slots__ = ()
+
+    lasting: ClassVar[bool] = True
+
+    def evaluated(self, text: object = None) -> Any:
+        """Return the values in memory: what ``xl.eval`` makes of it, and of labels in a text."""
+        raise NotImplementedError
+
+
+class Lifted(Evaluates):
+    """Base of operands that are more than an array, and say themselves what an operation means."""
+
+    __slots__ = ("__weakref__",)
+
+    #: What to do where only arrays will do.
+    instead: ClassVar[str] = "evaluate it first"
+
+    def lift(self, op: Op, operands: tuple[object, ...]) -> Any:
+        """Return the lazy application of ``op`` to operands of which this is the first such one."""
+        raise NotImplementedError
+
+
+#: Classes of numbers whose kind is their class; their values are converted when they are met.
+NUMBERS = frozenset((bool, int, float, np.float64, np.float32, np.int64, np.int32, np.bool_))
+
+#: Subclasses of these (an IntEnum, say) count as their base.
+_PYTHON: tuple[type[Any], ...] = (bool, int, float, complex)
+
+_OPERANDS = (HasNode, bool, int, float, complex, np.ndarray, np.generic)
+
+
+def is_operand(value: object) -> bool:
+    """Tell whether ``value`` may stand in an expression."""
+    return isinstance(value, _OPERANDS)
+
+
+def as_operand(value: object, operation: str) -> Operand:
+    """Return ``value`` as a node or as a Python scalar.
+
+    Raises
+    ------
+    DTypeError
+        If it is neither an array nor a number.
+    """
+    if isinstance(value, HasNode):
+        return value.node
+    if type(value) in WEAK_TYPES:
+        return value  # type: ignore[return-value]
+    if isinstance(value, np.ndarray):
+        if is_masked(value):
+            raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
+        return borrow_array(value, operation)
+    if isinstance(value, np.generic):
+        return scalar(value, as_dtype(value.dtype))
+    for kind in _PYTHON:
+        if isinstance(value, kind):
+            return kind(value)  # type: ignore[no-any-return]
+    if isinstance(value, Lifted):
+        raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
+    raise DTypeError(
+        f"{operation}: got {type(value).__name__}; operands are arrays, expressions and numbers "
+        "(make an array of other things with xl.asarray)"
+    )
+
+
+def as_item(value: Any, low: int | None, high: int | None) -> float | int:
+    """Return a number as it stands among operands.
+
+    Raises
+    ------
+    KeyError
+        If it does not fit; whoever writes the operation says so.
+    """
+    if low is None:
+        try:
+            return float(value)
+        except OverflowError:
+            raise KeyError from None
+    whole = int(value)
+    if low <= whole <= high and whole == value:  # type: ignore[operator]
+        return whole
+    raise KeyError
+
+
+def ends(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the longer of two shapes of which the other is the end.
+
+    Raises
+    ------
+    KeyError
+        If that is not so.
+    """
+    if not other or one[len(one) - len(other) :] == other:
+        return one
+    if not one or other[len(other) - len(one) :] == one:
+        return other
+    raise KeyError
+
+
+def is_masked(array: object) -> bool:
+    """Tell whether an array carries a mask, without importing NumPy's masked arrays."""
+    return type(array) is not np.ndarray and hasattr(array, "mask")
+
+
+def as_node(value: object, operation: str) -> Node:
+    """Return ``value`` as a node; Python scalars get their default dtype but stay weak."""
+    operand = as_operand(value, operation)
+    return operand if isinstance(operand, Node) else weak_scalar(operand)
+
+
+def borrow_array(array: NumpyArray, operation: str) -> Leaf:
+    """Return a leaf over a NumPy array's own memory; see `borrowed`."""
+    buffer, place, dtype = borrowed(array, operation)
+    return Leaf(array.shape, dtype, buffer.reading(), place)
+
+
+def borrowed(array: NumpyArray, operation: str) -> tuple[Buffer, Strided, np.dtype[np.generic]]:
+    """Return a NumPy array's own memory, where its elements lie there, and their dtype.
+
+    Raises
+    ------
+    DTypeError
+        If the dtype is not supported, or the strides are no whole number of elements.
+    """
+    dtype = as_dtype(array.dtype)
+    size = dtype.itemsize
+    if any(s % size for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        raise DTypeError(
+            f"{operation}: array of shape {array.shape} and byte strides {array.strides} has "
+            f"strides that are no multiple of its {size}-byte elements; copy it with xl.asarray"
+        )
+    strides = tuple(
+        [s // size if n > 1 else 1 for s, n in zip(array.strides, array.shape, strict=True)]
+    )
+    low, _ = Strided(array.shape, strides).bounds()
+    return Buffer.borrow(array), Strided(array.shape, strides, -low), dtype

@@ -1,0 +1,45 @@
+"""Containers from pickled parts: nothing in a pickle is taken on trust."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._errors import DTypeError, ShapeError
+from ..dtypes.names import dtype_name
+from ..index.broadcast import as_shape
+from ..layout.layout import Layout
+from ..layout.placement import map_of
+from ..layout.strided import Order, Strided
+from ..layout.tiled import Map
+from .convert import pinned_dtype, raw
+
+DType = np.dtype[Any]
+
+
+def restore(
+    origin: tuple[Any, object],
+    values: bytes,
+    dtype: DType,
+    shape: tuple[int, ...],
+    column: bool,
+    policy: str | Layout,
+) -> Any:
+    """Rebuild a pickled container, checking that the bytes are what the shape needs."""
+    cls, subscript = origin
+    kind = cls if subscript is None else cls[subscript]
+    checked = as_shape(shape, "unpickling")
+    kept = policy if isinstance(policy, Layout) else Order(policy)
+    place: Map = (Strided.column_major if column else Strided.row_major)(checked)
+    if isinstance(kept, Layout):
+        place = map_of(kept, checked, dtype, "unpickling")
+    if len(values) != place.byte_range(dtype.itemsize)[1] + 1:
+        raise ShapeError(f"unpickling: {len(values)} bytes do not fit {dtype}{list(checked)}")
+    buffer = raw(place, pinned_dtype(dtype) or dtype)
+    buffer.run()[:] = np.frombuffer(values, np.uint8)
+    made = kind._own(buffer, place, dtype, kept)
+    made._check(checked, dtype, "unpickling")
+    if subscript is not None and dtype != kind._pin[0]:
+        raise DTypeError(f"unpickling: {kind.__name__} cannot hold {dtype_name(dtype)}")
+    return made

@@ -1,0 +1,97 @@
+"""Whether a function is being traced, so that what it closes over is read late.
+
+A traced function may use containers that are not among its arguments.  A plain call would read
+them at every call, so a leaf that is made of a container while a trace runs reads late.
+Expressions that existed before keep their own readings, and so their meaning.
+
+An integer array that is used as an index is checked and copied, so its leaf cannot read late.  The
+array is remembered instead (containers, expressions and NumPy's arrays; a list is a constant, as
+Python numbers are), and who runs the trace again reads it again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ..ir.node import Leaf
+from ..memory.buffer import Buffer
+from ..memory.snapshots import LateReading, Reading
+
+
+@dataclass(slots=True)
+class Trace:
+    """What a trace has met.
+
+    Attributes
+    ----------
+    readings : dict
+        Late readings by the identity of their buffer.
+    indices : dict
+        By the identity of an index's leaf: the leaf, the array it is of, and the extent of the
+        dimension that is read through it.
+    """
+
+    readings: dict[int, Reading] = field(default_factory=dict)
+    indices: dict[int, tuple[Leaf, object, int]] = field(default_factory=dict)
+
+
+class _State(threading.local):
+    """The trace that this thread runs; None outside traces."""
+
+    trace: Trace | None = None
+
+
+_state = _State()
+
+#: How many traces run, in any thread: while one does, leaves are made by `reading_of` alone.
+running = ctypes.c_int64(0)  # machine code reads it too (`containers.natives`)
+
+_lock = threading.Lock()
+
+
+def _make_lock() -> None:
+    """Make a new lock in a forked child, in which no other thread traces."""
+    global _lock
+    _lock = threading.Lock()
+    running.value = int(_state.trace is not None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
+
+def _count(by: int) -> None:
+    with _lock:
+        running.value += by
+
+
+def reading_of(buffer: Buffer) -> Reading:
+    """Return the reading that a leaf over ``buffer`` holds."""
+    trace = _state.trace
+    if trace is None:
+        return buffer.reading()
+    return trace.readings.setdefault(id(buffer), LateReading(buffer))
+
+
+def remember_index(leaf: Leaf, index: object, extent: int) -> None:
+    """Note which array a leaf is a checked copy of, if a trace runs."""
+    if _state.trace is not None and not isinstance(index, list):
+        _state.trace.indices[id(leaf)] = leaf, index, extent
+
+
+@contextmanager
+def tracing() -> Iterator[Trace]:
+    """Make leaves read late inside the ``with``."""
+    before = _state.trace
+    _state.trace = trace = Trace()
+    _count(1)
+    try:
+        yield trace
+    finally:
+        _state.trace = before
+        _count(-1)

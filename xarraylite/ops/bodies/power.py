@@ -1,0 +1,209 @@
+"""Powers, roots and sums of exponentials as branch-free scalar bodies.
+
+*pow.*  ``x**y = 2**(y log2 x)``: an error of the logarithm is multiplied by up to 1074, so the
+logarithm is carried in two parts, about 2**-67 accurate.  With ``s = f/(2+f)`` in two parts,
+``log(1+f) = 2/3 s (3 + s*s + s**4 Q(s*s))``; parts that are multiplied are cut to 26 bits, so that
+their products are exact without FMA.
+
+*cbrt.*  The exponent is divided by three in floating point; ``v**(-1/3)`` comes from a polynomial
+and one third-order step, and the root is finished as ``t + d`` with ``t`` of 17 bits (its cube is
+exact) and ``d`` from ``v - t**3``.
+
+*hypot* scales by a power of two where squares would leave the range.  *logaddexp* is
+``max + log1p(exp(-|x - y|))`` with the rounding error of the difference put back.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...dtypes.bits import bits_f64, float_f64
+from .exponential import (
+    LN2,
+    LOG2E,
+    MIN_NORMAL,
+    SHIFTER,
+    SHIFTER_BITS,
+    UPPER,
+    exp2_short_f64,
+    exp2_sum_f64,
+    exp_f64,
+    log1p_f64,
+    log_split_f64,
+    pow2_f64,
+)
+
+_TWO52 = 2.0**52
+_FRACTION = 0x000FFFFFFFFFFFFF
+_HALF_BITS = 0x3FE0000000000000
+_UPPER17 = -0x1000000000  # a mask like UPPER that keeps 17 bits: cubes are exact
+
+
+def cbrt_seed_f64(a: Any) -> Any:
+    """``(v, t, k)``: ``a = v * 8**k``, t within 2**-41 of the cube root of v in [1/4, 2)."""
+    i = bits_f64(a)
+    m = float_f64((i & _FRACTION) | _HALF_BITS)
+    e = (float_f64((i >> 52) + SHIFTER_BITS) - SHIFTER) - 1022.0
+    b = e * 0.3333333333333333 + SHIFTER
+    k = b - SHIFTER
+    r = e - 3.0 * k
+    v = (2.0 * m if r > 0.0 else m) * (0.5 if r < 0.0 else 1.0)
+    c = 0.7937005259840998 if r > 0.0 else (1.2599210498948732 if r < 0.0 else 1.0)
+    y = 2.104094302823886 + m * (-2.955516524186155 + m * 3.5049869645020415)
+    y = c * (y + (m * m * m) * (-2.229812736030698 + m * 0.5762853167840645))
+    h = 1.0 - (v * y) * (y * y)
+    y = y + y * (h * (0.3333333333333333 + h * 0.2222222222222222))
+    return v, (v * y) * y, bits_f64(b) - SHIFTER_BITS
+
+
+def cbrt_f64(x: Any) -> Any:
+    """Cube root."""
+    a = abs(x)
+    tiny = a < MIN_NORMAL
+    v, t, k = cbrt_seed_f64(a * 2.0**54 if tiny else a)
+    h = float_f64(bits_f64(t) & _UPPER17)
+    d = t - h
+    y = h + (v - (h * h) * h) / (3.0 * (h * (h + d)) + d * d)
+    y = math.copysign(y * pow2_f64(k - 18 if tiny else k), x)
+    return y if (a > 0.0) & (a < math.inf) else x
+
+
+def cbrt_f32(x: Any) -> Any:
+    """Cube root."""
+    b = np.float64(x)
+    a = abs(b)
+    _, t, k = cbrt_seed_f64(a)
+    return np.float32(math.copysign(t * pow2_f64(k), b) if (a > 0.0) & (a < math.inf) else b)
+
+
+def hypot_f64(x: Any, y: Any) -> Any:
+    """``sqrt(x*x + y*y)`` without overflow or underflow on the way; inf wins over NaN."""
+    a = abs(x)
+    b = abs(y)
+    p = b if b > a else a
+    q = a if b > a else b
+    large = p > 2.0**500
+    small = p < 2.0**-450
+    s = 2.0**-600 if large else (2.0**600 if small else 1.0)
+    u = 2.0**600 if large else (2.0**-600 if small else 1.0)
+    p = p * s
+    q = q * s
+    r = math.sqrt(p * p + q * q) * u
+    return math.inf if (a == math.inf) | (b == math.inf) else r
+
+
+def hypot_f32(x: Any, y: Any) -> Any:
+    """``sqrt(x*x + y*y)``; the squares cannot leave float64's range; inf wins over NaN."""
+    a = np.float64(x)
+    b = np.float64(y)
+    r = math.sqrt(a * a + b * b)
+    return np.float32(math.inf if (abs(a) == math.inf) | (abs(b) == math.inf) else r)
+
+
+def logaddexp_f64(x: Any, y: Any) -> Any:
+    """``log(exp(x) + exp(y))``."""
+    less = x < y
+    p = y if less else x
+    q = x if less else y
+    d = q - p
+    v = d - q
+    e = (q - (d - v)) - (p + v)  # d + e == q - p exactly
+    g = exp_f64(d)
+    r = p + log1p_f64(g + (g * e if g > 0.0 else 0.0))
+    return x + LN2 if x == y else r  # infinities included
+
+
+def logaddexp_f32(x: Any, y: Any) -> Any:
+    """``log(exp(x) + exp(y))``; float64's digits carry it through the cancellation near zero."""
+    return np.float32(logaddexp_f64(np.float64(x), np.float64(y)))
+
+
+def parity_f64(y: Any) -> Any:
+    """``(whole, odd)``: is y an integer, and an odd one?  Doubles from 2**53 on are even."""
+    a = abs(y)
+    half = 0.5 * a
+    whole = (a >= _TWO52) | ((a + _TWO52) - _TWO52 == a)
+    return whole, whole & (half < _TWO52) & ((half + _TWO52) - _TWO52 != half)
+
+
+def pow_edges_f64(x: Any, y: Any, r: Any) -> Any:
+    """``r = |x|**y`` with the sign and the special cases of C99 put on."""
+    whole, odd = parity_f64(y)
+    negative = bits_f64(x) < 0
+    r = -r if negative & odd else r
+    invalid = (x < 0.0) & (x > -math.inf) & (not whole)
+    r = math.nan if invalid | (x != x) | (y != y) else r
+    r = 1.0 if (x == -1.0) & (abs(y) == math.inf) else r
+    return 1.0 if (y == 0.0) | (x == 1.0) else r
+
+
+def log2_pair_f64(a: Any) -> Any:
+    """``(t, u)`` with ``t + u = log2(a)`` to 2**-65 and t of 26 bits, for finite ``a > 0``."""
+    tiny = a < MIN_NORMAL
+    big = a * 2.0**54
+    j, m = log_split_f64(big if tiny else a)
+    k = float_f64(j + SHIFTER_BITS) - (SHIFTER + 54.0 if tiny else SHIFTER)
+    f = m - 1.0
+    # s = f/d with d = 2 + f = dh + dl and s = sh + sl
+    d = 2.0 + f
+    dh = float_f64(bits_f64(d) & UPPER)
+    dl = f - (dh - 2.0)
+    s = f / d
+    sh = float_f64(bits_f64(s) & UPPER)
+    sl = ((f - sh * dh) - sh * dl) / d
+    z = s * s
+    w = z * z
+    q = 0.6000000000000338 + z * 0.4285714285514912
+    q = q + w * (0.3333333377993876 + z * 0.2727267654537293)
+    q = q + (w * w) * (0.23080136255233002 + z * 0.19885220426718989 + w * 0.1979455148627536)
+    # 3 + s*s + s**4 Q = wh + wl
+    zh = sh * sh
+    rest = sl * (sh + s) + w * q
+    wh = float_f64(bits_f64((3.0 + zh) + rest) & UPPER)
+    wl = rest - ((wh - 3.0) - zh)
+    # times s, then times 2/(3 ln2)
+    u = sh * wh
+    v = sl * (wh + wl) + sh * wl
+    ph = float_f64(bits_f64(u + v) & UPPER)
+    pl = v - (ph - u)
+    gh = 0.9617966860532761 * ph
+    gl = 7.872699542894897e-09 * ph + pl * 0.9617966939259756
+    t = float_f64(bits_f64((gh + gl) + k) & UPPER)
+    return t, gl - ((t - k) - gh)
+
+
+def pow_f64(x: Any, y: Any) -> Any:
+    """x to the power y."""
+    m = abs(x)
+    t, u = log2_pair_f64(m)
+    c = 2.0**66 if y > 2.0**66 else y  # beyond, any x but 1 goes to 0 or inf
+    c = -(2.0**66) if c < -(2.0**66) else c
+    ch = float_f64(bits_f64(c) & UPPER)
+    a = ch * t
+    b = (c - ch) * t + c * u
+    a = c * -math.inf if m == 0.0 else a
+    a = c * math.inf if m == math.inf else a
+    far = (a < -1100.0) | (a > 1100.0)
+    a = -1100.0 if a < -1100.0 else a
+    a = 1100.0 if a > 1100.0 else a
+    return pow_edges_f64(x, y, exp2_sum_f64(a, 0.0 if far else b))
+
+
+def pow_f32(x: Any, y: Any) -> Any:
+    """x to the power y."""
+    a = np.float64(x)
+    b = np.float64(y)
+    m = abs(a)
+    j, g = log_split_f64(m)
+    g = g - 1.0
+    r = g / (2.0 + g)
+    z = r * r
+    w = 0.2853730166489985 + z * 0.2358232118664406
+    g = r * (2.0 + z * (0.666666656455584 + z * 0.40000335248869734 + (z * z) * w))
+    g = (float_f64(j + SHIFTER_BITS) - SHIFTER) + g * LOG2E  # to 2**-37: y multiplies it
+    g = -math.inf if m == 0.0 else g
+    g = math.inf if m == math.inf else g
+    return np.float32(pow_edges_f64(a, b, exp2_short_f64(b * g)))

@@ -1,0 +1,317 @@
+"""Programs of one small kernel, which a kind has for all shapes.
+
+Most evaluations are one loop nest over operands whose strides are known and whose extents are not.
+For these a kernel and a record of `engine.launch` follow from the kind alone: the loops are those
+of the shape, the inner one along the last dimension.  What the planner would do better for large
+work (threads, stores past the caches, tiles for transposed operands) or must do (aliasing in a
+safe order, temporaries) is left to it: the launcher refuses more than `limit` elements and operands
+that overlap the destination, and there is no program where operands lie in another order of
+dimensions.
+
+The kernels are those the planner would choose, so results have the same bits.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..codegen.emit.folding import Form, ReduceSpec
+from ..codegen.emit.mapping import MapSpec, Mode, emit_map
+from ..codegen.emit.reduction import emit_reduce
+from ..codegen.emit.walkers import Access, Inner, Operand, Words
+from ..codegen.kernel import Kernel, kernels
+from ..compiler.graph import Graph, canonical
+from ..compiler.identities import identity_words
+from ..compiler.lower import Cut, Lowered, lower
+from ..compiler.plan import is_host
+from ..compiler.steps import CHUNK, cost_of
+from ..ir.kind import Kind, node_of, row_major, twins
+from ..ir.node import Node, Reduce
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Reading
+from ..ops.reductions import Reduction
+from .launch import (
+    ADDRESS,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    MOST_DIMENSIONS,
+    MOST_WORDS,
+    Launcher,
+    can_launch,
+    entry,
+    record,
+)
+from .launcher import launcher_of
+from .run import PARALLEL_FROM
+
+_NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """A program of one launch.
+
+    Attributes
+    ----------
+    call : builtin
+        ``call(address, shape, *operands)``; None when it is done, False if it refused.
+    record : bytes
+        What it is made of.
+    itemsize : int
+        Bytes per element of the result.
+    limit : int
+        Most elements that are computed, or folded, in one launch.
+    folds : bool
+        Whether one result is folded; the shape is then that of what is folded, and the first
+        operand.
+    twins : tuple
+        Parts that do the same (`kind.twins`).
+    result : Kind
+        Of the destination.
+    kernel : Kernel
+        Kept alive here.
+    """
+
+    call: Launcher
+    record: bytes = field(repr=False)
+    itemsize: int
+    limit: int
+    folds: bool
+    twins: tuple[tuple[slice, slice, int], ...]
+    result: Kind
+    kernel: Kernel
+
+
+def fresh(kind: Kind) -> Direct | None:
+    """Return the program that evaluates expressions of a kind into new row-major memory."""
+    if not _keeps_order(kind):
+        return None
+    return _program(kind, row_major(kind.dtype, kind.rank), None)
+
+
+def writes(kind: Kind, target: Kind, same: tuple[bool, ...]) -> Direct | None:
+    """Return the program that evaluates expressions of a kind into memory of another kind.
+
+    ``same`` tells which leaves are the destination's own elements; the others share no byte with
+    it.
+    """
+    if isinstance(kind.op, Reduction):
+        return None
+    if target.rank != kind.rank or target.dtype != kind.dtype or not _falls(target):
+        return None
+    return _program(kind, target, same)
+
+
+def leaves_of(kind: Kind) -> Iterator[Kind]:
+    """Yield the leaves and scalars of a kind in the order of the operands."""
+    stack = [kind]
+    while stack:
+        top = stack.pop()
+        if top.op is None:
+            yield top
+        stack.extend(reversed(top.args))
+
+
+def _keeps_order(kind: Kind) -> bool:
+    """Tell whether a new result is row-major: no operand lies in another order of dimensions."""
+    return all([leaf.scalar or _falls(leaf) for leaf in leaves_of(kind)])
+
+
+def _falls(leaf: Kind) -> bool:
+    """Tell whether a leaf's strides fall from dimension to dimension, whatever the extents."""
+    steps = leaf.strides
+    if steps is None or len(steps) < 2:
+        return True
+    return all([a > b for a, b in itertools.pairwise(steps)]) and steps[-1] > 0
+
+
+def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | None:
+    if not can_launch() or kind.rank > MOST_DIMENSIONS:
+        return None
+    fold = isinstance(kind.op, Reduction)
+    body = kind.args[0] if fold else kind
+    leaves = list(leaves_of(body))
+    if _folds_inside(body):
+        return None
+    if body.rank > MOST_DIMENSIONS or any([not _falls(leaf) for leaf in leaves]):
+        return None
+    sample = _sample(kind, body)
+    graph = canonical(sample, None, True)
+    lowered = _lowered(graph, fold)
+    if lowered is None:
+        return None
+    places = _places(graph, lowered)
+    if len(places) != len(leaves):
+        return None  # an operand that is never read
+    flat = _is_row(target, kind.rank) and all([_is_row(leaf, body.rank) for leaf in leaves])
+    build = _fold if fold else _map
+    if fold and not flat:
+        return None
+    made = build(kind, target, leaves, lowered, places, same, flat)
+    if made is None:
+        return None
+    kernel, words, entries, template = made
+    if len(words) > MOST_WORDS:
+        return None
+    limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
+    pairs, itemsize = twins(kind), target.dtype.itemsize
+    twice = max([operations for _, _, operations in pairs], default=0)
+    flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
+    packed = record(kernel.address, body.rank, limit, entries, template, flags)
+    call = launcher_of(packed)
+    return Direct(call, packed, itemsize, limit, fold, pairs, target, kernel)
+
+
+def _folds_inside(body: Kind) -> bool:
+    stack = [body]
+    while stack:
+        kind = stack.pop()
+        if isinstance(kind.op, Reduction):
+            return True
+        stack.extend(kind.args)
+    return False
+
+
+def _is_row(leaf: Kind, rank: int) -> bool:
+    return leaf.scalar or leaf.rank == 0 or (leaf.strides is None and leaf.rank == rank)
+
+
+def _sample(kind: Kind, body: Kind) -> Node:
+    """Return an expression of a kind over memory that does not exist."""
+    operands: list[object] = [(2,) * body.rank] if body is not kind else []
+    for number, leaf in enumerate(leaves_of(body)):
+        if leaf.scalar:
+            operands.append(number + 2)  # no two the same, which would be one operand
+        else:
+            reading = Reading.of(_NOWHERE)
+            reading.address = (number + 1) << 40  # apart from all others
+            operands.extend((reading, 0))
+    return node_of(kind, (2,) * kind.rank, tuple(operands))
+
+
+_NOWHERE = Buffer.allocate(0)
+
+
+def _lowered(graph: Graph, fold: bool) -> Lowered | None:
+    """Return a kernel that computes the whole expression, or the values that it folds."""
+    root = len(graph.nodes) - 1
+    inside = graph.nodes[:-1] if fold else graph.nodes
+    if any([is_host(node) or isinstance(node, Reduce) for node in inside]):
+        return None
+    try:
+        return lower(graph, graph.args[root][0] if fold else root, {}, root)
+    except Cut:
+        return None
+
+
+def _places(graph: Graph, lowered: Lowered) -> list[int]:
+    """Return for each leaf and scalar, in the order of the operands, its number in the kernel."""
+    uses = {use.ordinal: number for number, use in enumerate(lowered.uses)}
+    slots = {ordinal: number for number, ordinal in enumerate(lowered.scalars)}
+    found = {**uses, **slots}
+    return [found[k] for k, args in enumerate(graph.args) if not args and k in found]
+
+
+def _entry(leaf: Kind, word: int, rank: int, same: bool) -> list[int]:
+    """Return the entry of an operand in a nest of ``rank`` loops."""
+    if leaf.scalar:
+        return entry(_NUMBERS.get(leaf.dtype.str[1:], INTEGER), word)
+    size = leaf.dtype.itemsize
+    if leaf.strides is None:
+        return entry(ADDRESS, word, size, same, leaf.rank)
+    steps = [0] * (rank - leaf.rank) + [s * size for s in leaf.strides]
+    return entry(ADDRESS, word, size, same, -1, steps)
+
+
+def _inner(leaf: Kind) -> Inner:
+    if leaf.rank == 0:
+        return Inner.STILL
+    if leaf.strides is None or leaf.strides[-1] == 1:
+        return Inner.UNIT
+    return Inner.STILL if leaf.strides[-1] == 0 else Inner.ANY
+
+
+Made = tuple[Kernel, Words, list[list[int]], list[int]]
+
+
+def _operands(
+    target: Kind, leaves: list[Kind], places: list[int], same: tuple[bool, ...] | None
+) -> tuple[tuple[Operand, ...], dict[int, int]]:
+    """Return the kernel's operands, destination first, and the leaf that each one is."""
+    whose = {w: k for k, w in enumerate(places) if not leaves[k].scalar}
+    found = [Operand(target.dtype, _inner(target), Access.SHARED)]
+    marks = _marks(leaves, same)
+    for w in range(len(whose)):
+        leaf = leaves[whose[w]]
+        access = Access.SAME if marks[whose[w]] else Access.APART
+        found.append(Operand(leaf.dtype, _inner(leaf), access))
+    return tuple(found), whose
+
+
+def _marks(leaves: list[Kind], same: tuple[bool, ...] | None) -> list[bool]:
+    """Spread what is said of memory over all operands."""
+    given = iter(same or ())
+    return [False if leaf.scalar else next(given, False) for leaf in leaves]
+
+
+def _map(
+    kind: Kind,
+    target: Kind,
+    leaves: list[Kind],
+    lowered: Lowered,
+    places: list[int],
+    same: tuple[bool, ...] | None,
+    flat: bool,
+) -> Made | None:
+    loops = 1 if flat else kind.rank
+    operands, whose = _operands(target, leaves, places, same)
+    spec = MapSpec(Mode.DIRECT, loops - 1, operands, lowered.body, 0)
+    words = spec.words()
+    template = [0] * len(words)
+    for w, operand in enumerate(operands):
+        if operand.inner is Inner.ANY:
+            leaf = leaves[whose[w - 1]] if w else target
+            assert leaf.strides is not None
+            template[words.index[f"e{w}"]] = leaf.strides[-1] * leaf.dtype.itemsize
+    entries = _entries(target, leaves, places, same, words, kind.rank)
+    return kernels.get(spec, emit_map), words, entries, template
+
+
+def _fold(
+    kind: Kind,
+    target: Kind,
+    leaves: list[Kind],
+    lowered: Lowered,
+    places: list[int],
+    same: tuple[bool, ...] | None,
+    flat: bool,
+) -> Made | None:
+    assert isinstance(kind.op, Reduction)
+    operands, _ = _operands(target, leaves, places, same)
+    spec = ReduceSpec(Form.ALONG, 1, 0, operands, lowered.body, kind.op, 0, False)
+    words = spec.words()
+    template = [0] * len(words)
+    for name, value in (("t1", 1), ("r1", 1), ("n_k0", 1)):
+        template[words.index[name]] = value
+    for name, value in zip(("z", "z+"), identity_words(kind.op, kind.dtype), strict=False):
+        template[words.index[name]] = value
+    entries = _entries(target, leaves, places, same, words, kind.args[0].rank)
+    return kernels.get(spec, emit_reduce), words, entries, template
+
+
+def _entries(
+    target: Kind,
+    leaves: list[Kind],
+    places: list[int],
+    same: tuple[bool, ...] | None,
+    words: Words,
+    rank: int,
+) -> list[list[int]]:
+    found = [_entry(target, words.index["p0"], rank, False)]
+    for leaf, number, mark in zip(leaves, places, _marks(leaves, same), strict=True):
+        word = words.index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
+        found.append(_entry(leaf, word, rank, mark))
+    return found

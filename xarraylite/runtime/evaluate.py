@@ -1,0 +1,196 @@
+"""The engine's two doors: evaluate into new memory, or into existing memory.
+
+Both take an expression whose shape and dtype are already those of the destination.  Programs are
+kept by signature, so evaluating the same kind of expression again plans nothing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import threading
+from collections import OrderedDict
+from functools import cache
+
+from .._config import settings
+from .._errors import SizeError, XarrayliteError
+from ..codegen.kernel import KernelRaised
+from ..compiler.graph import Graph, Key, canonical
+from ..compiler.plan import plan
+from ..compiler.program import Program
+from ..compiler.target import Target
+from ..ir.build import describe
+from ..ir.node import Leaf, Node
+from ..ir.walk import postorder
+from ..layout.placement import like
+from ..layout.strided import Strided
+from ..layout.tiled import Map, TiledMap
+from ..memory.arrays import allocate, write
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Reading, pinned
+from . import reference
+from .run import run
+
+#: Programs kept; one is a few kilobytes.
+CAPACITY = 2048
+
+#: Longer expressions are planned anew each time: their signatures would fill memory.
+SIGNATURE_NODES = 2000
+
+_programs: OrderedDict[Key, Program] = OrderedDict()
+# Signal handlers and finalisers that evaluate may interrupt the thread that holds it.
+_lock = threading.RLock()
+
+
+def _make_lock() -> None:
+    """Make a new lock in a forked child: another thread may have held the old one."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
+
+@cache
+def numba_is_installed() -> bool:
+    """Tell whether kernels can be compiled here: not without Numba, nor if it is switched off."""
+    switched_off = os.environ.get("NUMBA_DISABLE_JIT", "").strip() not in ("", "0")
+    return not switched_off and importlib.util.find_spec("numba") is not None
+
+
+def uses_reference() -> bool:
+    """Tell whether the current settings choose the NumPy interpreter."""
+    engine = settings.engine
+    return engine == "reference" or (engine == "auto" and not numba_is_installed())
+
+
+def evaluate(node: Node, layout: Map | None = None, *, tiled: bool = True) -> tuple[Buffer, Map]:
+    """Evaluate ``node`` into new memory.
+
+    Parameters
+    ----------
+    node : Node
+        What to evaluate.
+    layout : Strided or TiledMap, optional
+        Layout of the result; by default `result_layout` of the node's operands.
+    tiled : bool, optional
+        Whether that may be a tiled one.
+
+    Raises
+    ------
+    SizeError
+        If the result exceeds the ``max_result_bytes`` setting.
+    """
+    with pinned(readings_of(node)):
+        graph = canonical(node, None, True)
+        chosen = layout or result_layout(graph, node, tiled)
+        target = Target(raw_target(node, chosen), chosen, node.dtype)
+        execute(graph, target, noalias=True)
+    return target.buffer, chosen
+
+
+def assign(target: Target, node: Node, noalias: bool) -> None:
+    """Evaluate ``node`` into existing memory of its shape and dtype."""
+    if math.prod(target.map.shape):
+        with pinned(readings_of(node)):
+            execute(canonical(node, target, noalias), target, noalias)
+
+
+def readings_of(node: Node) -> list[Reading]:
+    """Return what an expression reads through, to be pinned while it is evaluated."""
+    return [leaf.reading for leaf in postorder(node) if isinstance(leaf, Leaf)]
+
+
+def execute(graph: Graph, target: Target, noalias: bool) -> None:
+    """Run the program of a graph, planning it first where it is new."""
+    if not math.prod(target.map.shape):
+        return
+    if uses_reference():
+        write(target.buffer, target.dtype, target.map, reference.compute(graph))
+        return
+    try:
+        run(program_of(graph, target, noalias), graph, target)
+    except KernelRaised:
+        reference.compute(graph)  # which raises what the user's function raises
+        raise XarrayliteError(
+            "vectorize: a function raised an exception that it does not raise in Python"
+        ) from None
+
+
+def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
+    """Return the program of a graph, from memory if its kind was planned before."""
+    checked = noalias and settings.check_noalias  # the signature knows no distances then
+    if checked or len(graph.nodes) > SIGNATURE_NODES:
+        return plan(graph, target, noalias)
+    key = (graph.signature, target.dtype, target.map.shape, target.map.pattern)
+    program = _programs.get(key)
+    if program is None:
+        program = plan(graph, target, noalias)
+        with _lock:
+            _programs[key] = program
+            while len(_programs) > CAPACITY:
+                _programs.popitem(last=False)
+    return program
+
+
+def clear_programs() -> None:
+    """Forget all plans."""
+    with _lock:
+        _programs.clear()
+
+
+def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
+    """Return the layout of a new result: that of its operands where they agree, else row-major.
+
+    Tiled if all operands are tiled alike, column-major or in another order of dimensions if all
+    are.  Operands of lower rank and those whose layout is both row- and column-major do not count.
+    """
+    shape = node.shape
+    common = _common_tiles(graph, node) if tiled else None
+    if common is not None:
+        sources = {leaf.dtype for leaf in _voters(graph, node)}
+        return like(common, node.dtype, node.dtype if node.dtype in sources else sources.pop())
+    places = [leaf.map for leaf in _voters(graph, node) if not _is_both(leaf.map)]
+    if len(shape) > 1 and places:
+        if all(place.is_column_major() for place in places):
+            return Strided.column_major(shape)
+        order = places[0].based()
+        dense = isinstance(order, Strided) and order.is_contiguous() and order.shape == shape
+        if dense and all(place.based() == order for place in places):
+            return order
+    return Strided.row_major(shape)
+
+
+def _common_tiles(graph: Graph, node: Node) -> TiledMap | None:
+    """Return the tiled map that all operands of the result's rank share, if they do."""
+    first: TiledMap | None = None
+    for leaf in _voters(graph, node):
+        place = leaf.map
+        if not isinstance(place, TiledMap) or not place.is_whole or place.shape != node.shape:
+            return None
+        if first is not None and place.based() != first:
+            return None
+        first = place.based()
+    return first
+
+
+def _voters(graph: Graph, node: Node) -> list[Leaf]:
+    return [leaf for leaf in graph.leaves if len(leaf.shape) == len(node.shape)]
+
+
+def _is_both(place: Map) -> bool:
+    return place.is_row_major() and place.is_column_major()
+
+
+def raw_target(node: Node, layout: Map) -> Buffer:
+    """Return new memory for the result of ``node``."""
+    nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
+    if nbytes > settings.max_result_bytes:
+        raise SizeError(
+            f"evaluating {describe(node)} needs {nbytes} bytes; the limit is "
+            f"{settings.max_result_bytes} (setting max_result_bytes)"
+        )
+    assert layout.bounds()[0] == 0, "new layouts start at position 0"
+    return allocate(layout, node.dtype)

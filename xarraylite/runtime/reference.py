@@ -1,0 +1,164 @@
+"""The NumPy interpreter: every node evaluated on its own, in full, in order.
+
+It shares nothing with the compiled engine but the graph and the op table, never fuses, and makes
+a new array for every node, so aliasing cannot touch it.  It is the oracle of the tests and the
+engine where Numba is not installed.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from ..compiler.graph import Graph
+from ..compiler.identities import identity
+from ..dtypes.names import is_narrow_float, is_narrow_int, kind
+from ..dtypes.narrow import from_narrow, to_narrow
+from ..dtypes.truncate import truncated
+from ..index.transform import FIXED, Reshape, Transform
+from ..ir.build import CAST
+from ..ir.node import (
+    Concat,
+    Elementwise,
+    Gather,
+    Iota,
+    Leaf,
+    Node,
+    Reduce,
+    Scalar,
+    SegmentReduce,
+    View,
+)
+from ..memory.arrays import read
+from ..ops.op import Op
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+
+def compute(graph: Graph) -> Array:
+    """Return the values of a graph's result as a NumPy array."""
+    values: list[Array] = []
+    with np.errstate(all="ignore"):
+        for node, args in zip(graph.nodes, graph.args, strict=True):
+            values.append(np.asarray(value(node, [values[arg] for arg in args])))
+    return values[-1]
+
+
+@singledispatch
+def value(node: Node, args: list[Array]) -> Array:
+    """Return the values of one node from those of its arguments."""
+    raise TypeError(f"no reference for {type(node).__name__}")
+
+
+@value.register
+def _(node: Leaf, args: list[Array]) -> Array:
+    return read(node.reading, node.dtype, node.map).copy()
+
+
+@value.register
+def _(node: Scalar, args: list[Array]) -> Array:
+    return np.asarray(node.value, node.dtype)
+
+
+@value.register
+def _(node: Iota, args: list[Array]) -> Array:
+    total = np.full(node.shape, node.map.offset, np.int64)
+    for axis, (extent, stride) in enumerate(zip(node.shape, node.map.strides, strict=True)):
+        along = np.arange(extent, dtype=np.int64) * stride
+        total += along.reshape([-1 if k == axis else 1 for k in range(len(node.shape))])
+    return convert(total, node.dtype)
+
+
+@value.register
+def _(node: Elementwise, args: list[Array]) -> Array:
+    result = apply(node.op, args, node.dtype)
+    return np.broadcast_to(result, node.shape)
+
+
+@value.register
+def _(node: View, args: list[Array]) -> Array:
+    if isinstance(node.step, Reshape):
+        return args[0].reshape(node.shape)
+    return _transform(args[0], node.step)
+
+
+def _transform(array: Array, step: Transform) -> Array:
+    """Index with explicit positions along every dimension: slow and obviously right."""
+    rank = len(step.shape)
+    index = []
+    for start, pace, axis in step.maps:
+        if axis == FIXED:
+            index.append(np.full((1,) * rank, start, np.intp))
+        else:
+            positions = start + pace * np.arange(step.shape[axis], dtype=np.intp)
+            index.append(positions.reshape([-1 if k == axis else 1 for k in range(rank)]))
+    picked = array[tuple(index)] if index else array
+    return np.broadcast_to(picked, step.shape)
+
+
+@value.register
+def _(node: Gather, args: list[Array]) -> Array:
+    return np.take(args[0], args[1], axis=node.axis)
+
+
+@value.register
+def _(node: Concat, args: list[Array]) -> Array:
+    return np.concatenate(args, axis=node.axis)
+
+
+@value.register
+def _(node: Reduce, args: list[Array]) -> Array:
+    source = from_narrow(args[0]) if _widens(node.dtype) else args[0]
+    result = node.op.numpy(source, axis=node.axes, keepdims=node.keepdims)
+    return convert(np.asarray(result), node.dtype)
+
+
+@value.register
+def _(node: SegmentReduce, args: list[Array]) -> Array:
+    source, offsets = args
+    source = from_narrow(source) if _widens(node.dtype) else source
+    result = np.full(node.shape, identity(node.op, source.dtype), source.dtype)
+    filled = np.diff(offsets) > 0  # an empty run is no run for reduceat
+    if filled.any():
+        fold = node.op.combine.numpy.reduceat  # type: ignore[attr-defined]
+        result[filled] = fold(source, offsets[:-1][filled], axis=0)
+    return convert(result, node.dtype)
+
+
+def apply(op: Op, args: list[Array], dtype: np.dtype[Any]) -> Array:
+    """Run one operation; narrow dtypes are computed in their register type and rounded once."""
+    if op is CAST:
+        return convert(args[0], dtype)
+    if op.body(tuple([arg.dtype for arg in args])) is not None:
+        args = [from_narrow(arg) if _widens(arg.dtype) else arg for arg in args]
+    return convert(np.asarray(op.numpy(*args)), dtype)
+
+
+def _widens(dtype: np.dtype[Any]) -> bool:
+    """Tell whether NumPy must be given another type to compute as promised.
+
+    Not float16: NumPy itself computes it in float32 and rounds once.
+    """
+    return _is_narrow(dtype) and dtype != np.float16
+
+
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    return is_narrow_float(dtype) or is_narrow_int(dtype)
+
+
+def convert(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Convert by NumPy's rules, to narrow floats with one rounding, and floats as `truncated`."""
+    if array.dtype == dtype:
+        return array
+    real = array.real if array.dtype.kind == "c" and kind(dtype) not in "cb" else array
+    if _is_narrow(dtype):
+        return to_narrow(real, dtype)
+    wide = from_narrow(real) if _is_narrow(real.dtype) else real
+    return truncated(wide, dtype) if _is_float_to_int(wide, dtype) else wide.astype(dtype)
+
+
+def _is_float_to_int(array: Array, dtype: np.dtype[Any]) -> bool:
+    """Tell whether a conversion is one to which NumPy has several answers."""
+    return array.dtype.kind == "f" and dtype.kind in "iu"

@@ -1,0 +1,175 @@
+"""Running a program: temporaries, argument blocks, pieces of work, threads.
+
+A step's iterations are divided into pieces of `GRAIN` to `LARGEST` units of cost, small enough that
+Python sees a Ctrl-C between two of them and that threads finish together.  Pieces are a function
+of the step alone; reductions that are folded from parts have parts fixed by the plan.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._config import settings
+from ..codegen.kernel import KernelRaised
+from ..compiler.graph import Graph
+from ..compiler.identities import scalar_words
+from ..compiler.program import HostStep, KernelStep, Place, Program, SweepStep, Work
+from ..compiler.target import Target
+from ..ir.node import Scalar
+from ..layout.tiled import Map
+from ..memory.arrays import read, write
+from ..memory.block import Memory
+from ..memory.buffer import Buffer
+from ..memory.pool import counters
+from .threads import pool
+
+#: Cost of one piece at least: about a tenth of a millisecond of cheap arithmetic.
+GRAIN = 1 << 18
+
+#: Cost of one piece at most; a Ctrl-C waits for it.
+LARGEST = 1 << 21
+
+#: Pieces of one step to aim for: enough for threads to finish together.
+MANY = 32
+
+#: Steps below this cost run on the calling thread: waking another takes about 90 us.
+PARALLEL_FROM = 1 << 19
+
+Piece = tuple[int, int, int, int, int, int, int]
+"""t0, t1, j0, j1, r0, r1 and the offset of the destination in bytes."""
+
+
+def run(program: Program, graph: Graph, target: Target) -> None:
+    """Evaluate ``graph`` into ``target`` by ``program``."""
+    buffers: list[Memory] = [target.buffer, *[leaf.reading for leaf in graph.leaves]]
+    starts = [target.map.byte_start(target.dtype.itemsize)]
+    starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
+    for temporary in program.temporaries:
+        buffers.append(Buffer.allocate(temporary.nbytes))
+        starts.append(0)
+        counters.temporaries += 1
+    addresses = [b.address + s for b, s in zip(buffers, starts, strict=True)]
+    for step in program.steps:
+        if isinstance(step, KernelStep):
+            run_kernel(step, addresses, graph, buffers)
+        elif isinstance(step, SweepStep):
+            run_sweep(step, addresses, graph)
+        else:
+            run_host(step, buffers, starts, graph)
+
+
+def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: list[Memory]) -> None:
+    """Run one kernel over all its pieces.
+
+    ``buffers`` are what the addresses point into: whoever works on a piece keeps them alive.
+    """
+    block = filled(step, addresses, graph)
+    work = step.work
+    kernel = step.kernel.run
+    slot = step.addresses[0][0]
+    base = block[slot]
+
+    def make(keep: list[Memory] = buffers) -> Callable[[Piece], None]:
+        own = block[:]
+        address = own.buffer_info()[0]
+
+        def one(piece: Piece) -> None:
+            own[0], own[1], own[2], own[3] = piece[:4]
+            if work.rows:
+                own[4], own[5] = piece[4:6]
+                own[slot] = base + piece[6]
+            if kernel(address):
+                raise KernelRaised
+
+        return one
+
+    if not work.chunks and work.outer * work.cost < PARALLEL_FROM:
+        make()((0, work.outer, 0, work.inner, 0, work.rows, 0))
+        return
+    threads = 1 if work.ordered else settings.threads
+    pool.run(pieces(work), make, threads)
+
+
+def filled(step: KernelStep, addresses: list[int], graph: Graph) -> array[int]:
+    """Return a kernel's argument block with addresses and scalars."""
+    block = step.block[:]
+    for word, slot, delta, packing in step.addresses:
+        block[word] = addresses[slot] * packing + delta
+    for word, ordinal in step.scalars:
+        node = graph.nodes[ordinal]
+        assert isinstance(node, Scalar)
+        for k, value in enumerate(scalar_words(node.value, node.dtype)):
+            block[word + k] = value
+    return block
+
+
+def run_sweep(step: SweepStep, addresses: list[int], graph: Graph) -> None:
+    """Run kernels by turns, on the calling thread."""
+    ready = []
+    for one in step.kernels:
+        block = filled(one, addresses, graph)
+        words = [word for word, *_ in one.addresses]
+        starts = [block[word] for word in words]
+        ready.append((one.kernel.run, block, block.buffer_info()[0], words, starts, one.work))
+    for number, moves in step.visits:
+        kernel, block, address, words, starts, work = ready[number]
+        for word, start, by in zip(words, starts, moves, strict=True):
+            block[word] = start + by
+        for piece in pieces(work):
+            block[0], block[1], block[2], block[3] = piece[:4]
+            if kernel(address):
+                raise KernelRaised
+
+
+def pieces(work: Work) -> Iterator[Piece]:
+    """Yield the pieces of a step, in an order that is right also where order matters."""
+    parts = work.chunks or ((0, work.rows, 0, work.inner, 0),)
+    cost = max(1, work.cost // len(parts))
+    grain = min(max(GRAIN, work.outer * cost // MANY), LARGEST)
+    ranges = list(_inner_ranges(work, cost, grain))
+    step = max(1, grain // cost) if len(ranges) == 1 else 1
+    for r0, r1, j0, j1, offset in parts:
+        for t in range(0, work.outer, step):
+            for low, high in ranges:
+                end = min(t + step, work.outer)
+                yield t, end, max(j0, low), min(j1, high), r0, r1, offset
+
+
+def _inner_ranges(work: Work, cost: int, grain: int) -> Iterator[tuple[int, int]]:
+    """Divide the innermost loop where one pass of it is more than a piece."""
+    if not work.split_inner or cost <= 2 * grain:
+        yield 0, work.inner
+        return
+    per = max(1024, grain * work.inner // cost // 1024 * 1024)
+    starts = range(0, work.inner, per)
+    for j in reversed(starts) if work.falling else starts:
+        yield j, min(j + per, work.inner)
+
+
+def run_host(step: HostStep, buffers: list[Memory], starts: list[int], graph: Graph) -> None:
+    """Let NumPy run one operation."""
+
+    def moved(place: Place) -> Map:
+        start = starts[place.slot] * 8 // place.layout.bits_of(place.dtype.itemsize)
+        return replace(place.layout, offset=start + place.layout.offset)
+
+    def operand(place: Place) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        return read(buffers[place.slot], place.dtype, moved(place))
+
+    args: list[object] = []
+    for known in step.operands:
+        if isinstance(known, Place):
+            args.append(operand(known))
+        else:
+            node = graph.nodes[known]
+            assert isinstance(node, Scalar)
+            args.append(node.value)
+    with np.errstate(all="ignore"):
+        result: Any = args[0] if step.op is None else step.op.numpy(*args)
+    to = step.result
+    write(buffers[to.slot], to.dtype, moved(to), result)

@@ -1,0 +1,302 @@
+"""`explain`: what an evaluation would do, without doing it.
+
+Products of arrays (``a @ b``, `einsum` and their relatives) are computed when they are written, so
+that all `explain` is given of them is memory.  A buffer that such a product has filled remembers
+the shapes, dtypes and layouts of what was multiplied; it keeps no operand alive, and a write to the
+buffer makes it forget.  From those the product is planned again, and told before the rest.  What it
+took counts if the expression alone holds its result; what the user keeps was computed before.  Of
+the operands of a product no more is known, be they products or not.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ..arrays.container import XContainer
+from ..assignment.assign import fit, node_of
+from ..assignment.readers import HELD_ASSIGN
+from ..compiler.graph import canonical
+from ..compiler.program import Program
+from ..compiler.target import Target
+from ..dtypes.names import dtype_name
+from ..ir.node import Leaf, Node
+from ..ir.walk import postorder
+from ..labels.labelled import XLabelled
+from ..labels.notes import Note
+from ..labels.products import Explained
+from ..labels.writing import checked, explained, operands_of, resulting
+from ..layout.strided import Strided
+from ..layout.tiled import Map, TiledMap
+from ..memory.buffer import Buffer
+from ..operands.nodes import as_node
+from ..runtime import evaluate as engine
+from .explain_jagged import as_rows
+from .noalias import NoAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """One temporary of an evaluation.
+
+    Attributes
+    ----------
+    nbytes : int
+        Its size in bytes.
+    reason : str
+        Why it exists.
+    """
+
+    nbytes: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The plan of one evaluation; printing it gives a readable account.
+
+    Attributes
+    ----------
+    title : str
+        Destination and result.
+    steps : tuple of str
+        What runs, in order.
+    temporaries : tuple of Temporary
+        Memory that lives only during the evaluation.
+    bytes_moved : int
+        Bytes that the kernels read and write.
+    result_bytes : int
+        Bytes allocated for the result; 0 when it goes into an existing container.
+    sources : tuple of str
+        The kernels' LLVM IR, apart from the scalar routines that they call.
+    """
+
+    title: str
+    steps: tuple[str, ...]
+    temporaries: tuple[Temporary, ...]
+    bytes_moved: int
+    result_bytes: int
+    sources: tuple[str, ...]
+
+    @property
+    def kernels(self) -> int:
+        """Number of kernels that run."""
+        return len(self.sources)
+
+    def __str__(self) -> str:
+        lines = [self.title]
+        lines += [f"  {k + 1}. {step}" for k, step in enumerate(self.steps)]
+        total = sum(t.nbytes for t in self.temporaries)
+        lines.append(
+            f"  {self.kernels} kernel(s), {self.bytes_moved:,} bytes moved, "
+            f"{self.result_bytes:,} bytes for the result, {total:,} bytes in "
+            f"{len(self.temporaries)} temporaries"
+        )
+        lines += [f"  temporary of {t.nbytes:,} bytes: {t.reason}" for t in self.temporaries]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def explain(destination: object, expression: object = None) -> Explanation:
+    """Return the plan of an evaluation: kernels, loops, bytes moved, temporaries and why.
+
+    Products such as ``a @ b`` are computed when they are written; how they were is told first.
+
+    Parameters
+    ----------
+    destination : XExpression, container or ``noalias(container)``
+        With one argument, the expression that ``xl.eval`` would evaluate; with two, where it
+        would be assigned by the view rule.  For labelled expressions, ``C["i,k"]``.
+    expression : optional
+        What would be assigned.  After a labelled expression that ``xl.eval`` would evaluate, the
+        labels of the result.
+
+    Returns
+    -------
+    Explanation
+        Print it, or read its attributes.
+
+    Raises
+    ------
+    BroadcastError
+        If the expression does not broadcast into the destination.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.ones((4, 4))
+    >>> with xl.config(engine="compiled"):
+    ...     crossed, straight = xl.explain(a, a + a.T), xl.explain(a, a + 1)
+    >>> len(crossed.temporaries), len(straight.temporaries)
+    (1, 0)
+    >>> print(xl.explain(a["i,j"] * a["j,k"], "i,k"))
+    float64[4, 4] into a new container
+      1. BLAS: float64[4, 4][i,j] * float64[4, 4][j,k] over j, [4, 4] @ [4, 4] in float64
+      0 kernel(s), 384 bytes moved, 128 bytes for the result, 0 bytes in 0 temporaries
+    """
+    notes: list[Note] = []
+    rows = as_rows(destination, expression, notes)
+    if rows is not None:
+        return _after([_noted(notes)], explain(*rows))
+    if isinstance(destination, XLabelled):
+        return _explain_labelled(destination, expression)
+    if expression is None:
+        if isinstance(destination, XContainer):
+            return _explain_container(destination)
+        node = as_node(destination, "explain")
+        layout = engine.result_layout(canonical(node, None, False), node)
+        target = Target(Buffer.allocate(0), layout, node.dtype)
+        name = "a new container"
+        if isinstance(layout, TiledMap):
+            name = f"{name} with the layout {layout.layout}"
+        nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
+        return _after(_products([node]), _explanation(node, target, True, name, nbytes))
+    noalias = isinstance(destination, NoAlias)
+    container = destination.target if isinstance(destination, NoAlias) else destination
+    if not isinstance(container, XContainer):
+        raise TypeError("explain: the destination must be a container or noalias(container)")
+    temporary = sys.getrefcount(expression) <= HELD_ASSIGN
+    node = fit(node_of(expression, container), container)
+    own = expression.buffer if temporary and isinstance(expression, XContainer) else None
+    target = Target(container.buffer, container.map, container.dtype)
+    name = f"noalias({container.summary()})" if noalias else container.summary()
+    return _after(_products([node], own), _explanation(node, target, noalias, name, 0))
+
+
+def _explain_labelled(destination: XLabelled, expression: object) -> Explanation:
+    """Explain an evaluation, or an assignment to a labelled container."""
+    container = destination.origin
+    first: list[Note] = []
+    if expression is None or isinstance(expression, str):
+        value, labels = resulting(destination, expression)
+        shape = tuple([value.extents[k] for k in labels])
+        place: Map = Strided.row_major(shape)
+        target = Target(Buffer.allocate(0), place, value.dtype)
+        name, result_bytes = "a new container", math.prod(shape) * value.dtype.itemsize
+        notes, node = explained(value, labels, None)
+    elif isinstance(container, XContainer):
+        text = ",".join(destination.labels)
+        value, labels = checked(container, text, expression)
+        value = value.dense(labels, first)
+        target = Target(container.buffer, container.map, container.dtype)
+        name, result_bytes = container.summary(), 0
+        notes, node = explained(value, labels, container)
+    else:
+        raise TypeError("explain: the destination must be a container with labels, as C['i,k']")
+    last = _lowered(first + notes, node, target, container is None, name, result_bytes)
+    return _after(_products(operands_of(value.terms)), last)
+
+
+def _lowered(
+    notes: list[Note],
+    node: Node | None,
+    target: Target,
+    noalias: bool,
+    name: str,
+    result_bytes: int,
+) -> Explanation:
+    """Explain what an expression of labels does first, and its last kernel if there is one."""
+    if node is None:
+        what = f"{dtype_name(target.dtype)}{list(target.map.shape)} into {name}"
+        last = Explanation(what, (), (), 0, result_bytes, ())
+    else:
+        last = _explanation(node, target, noalias, name, result_bytes)
+    return _after([_noted(notes)], last)
+
+
+def _noted(notes: list[Note]) -> Explanation:
+    """Explain the steps before a kernel."""
+    packs = [_into_temporary(note.node) for note in notes if note.node is not None]
+    return Explanation(
+        "",
+        tuple([note.text for note in notes]),
+        tuple([Temporary(n.nbytes, n.reason) for n in notes if n.nbytes]),
+        sum([note.traffic for note in notes]),
+        0,
+        tuple([source for pack in packs for source in pack.sources]),
+    )
+
+
+def _after(first: list[Explanation], last: Explanation) -> Explanation:
+    """Return the explanation of an evaluation, with what is done before it."""
+    every = [*first, last]
+    return Explanation(
+        last.title,
+        tuple([step for part in every for step in part.steps]),
+        tuple([temporary for part in every for temporary in part.temporaries]),
+        sum([part.bytes_moved for part in every]),
+        last.result_bytes,
+        tuple([source for part in every for source in part.sources]),
+    )
+
+
+def _explain_container(container: XContainer) -> Explanation:
+    """Explain how a product came about; any other container is memory already."""
+    made = container.buffer.made
+    if isinstance(made, Explained):
+        return _product(made, "a new container")
+    return Explanation(f"{container.summary()} is in memory; nothing runs", (), (), 0, 0, ())
+
+
+def _product(made: Explained, name: str) -> Explanation:
+    """Explain a product of arrays in row-major memory of its own."""
+    value, labels = made
+    place = Strided.row_major(tuple([value.extents[k] for k in labels]))
+    target = Target(Buffer.allocate(0), place, value.dtype)
+    notes, node = explained(value, labels, None)
+    return _lowered(notes, node, target, True, name, place.size * value.dtype.itemsize)
+
+
+def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanation]:
+    """Explain the products that expressions read.
+
+    Those that others than the expression, or a container that owns the buffer ``own``, hold cost
+    nothing now.
+    """
+    found: dict[int, Explanation] = {}
+    for leaf in [node for root in roots for node in postorder(root)]:
+        if not isinstance(leaf, Leaf) or id(leaf.reading) in found:
+            continue
+        reading = leaf.reading
+        holder = None if reading.origin is None else reading.origin()
+        alone = holder is None or holder is own
+        made = reading.made
+        if not isinstance(made, Explained):
+            continue
+        product = _product(made, "a temporary")
+        result = Temporary(product.result_bytes, "the result of a product of arrays")
+        if alone:
+            product = replace(product, temporaries=(*product.temporaries, result))
+        else:
+            steps = tuple([f"computed before: {step}" for step in product.steps])
+            product = Explanation("", steps, (), 0, 0, ())
+        found[id(reading)] = product
+    return list(found.values())
+
+
+def _into_temporary(node: Node) -> Explanation:
+    """Explain a copy into row-major memory."""
+    target = Target(Buffer.allocate(0), Strided.row_major(node.shape), node.dtype)
+    return _explanation(node, target, True, "a temporary", 0)
+
+
+def _explanation(
+    node: Node, target: Target, noalias: bool, name: str, result_bytes: int
+) -> Explanation:
+    what = f"{dtype_name(node.dtype)}{list(node.shape)} into {name}"
+    if engine.uses_reference():
+        step = "NumPy evaluates every operation on whole arrays (engine='reference')"
+        return Explanation(what, (step,), (), 0, result_bytes, ())
+    program: Program = engine.program_of(canonical(node, target, noalias), target, noalias)
+    kernels = program.kernels
+    return Explanation(
+        what,
+        tuple([step.note for step in program.steps]),
+        tuple([Temporary(t.nbytes, t.reason) for t in program.temporaries]),
+        program.traffic,
+        result_bytes,
+        tuple([step.kernel.source for step in kernels]),
+    )

@@ -1,0 +1,72 @@
+"""`late`: expressions that read their operands again at every evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import overload
+
+from ..arrays.expression import XExpression
+from ..ir.node import Leaf, Node
+from ..ir.walk import rebuild, with_args
+from ..jagged.lazy import XJaggedExpression
+from ..memory.snapshots import LateReading, Reading
+from ..operands.nodes import as_node
+
+
+@overload
+def late(  # type: ignore[overload-overlap]
+    expression: XJaggedExpression,
+) -> XJaggedExpression: ...
+
+
+@overload
+def late(expression: object) -> XExpression: ...
+
+
+def late(expression: object) -> XExpression | XJaggedExpression:
+    """Return the expression with its operands read anew at every evaluation.
+
+    Without it an expression means what it meant when it was written.  Late operands follow
+    writes to their memory, as closures do in xtensor; where a container gave its memory up (a
+    resize), evaluation raises.
+
+    Parameters
+    ----------
+    expression : XExpression, XJaggedExpression or container
+        What to read late.
+
+    Returns
+    -------
+    XExpression or XJaggedExpression
+        A new expression; the given one is not changed.
+
+    Raises
+    ------
+    StaleOperandError
+        On evaluation, if an operand's container moved to other memory.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([1, 2])
+    >>> now, later = a + 1, xl.late(a + 1)
+    >>> a[...] = 10
+    >>> xl.eval(now), xl.eval(later)
+    (XArray([2, 3]), XArray([11, 11]))
+    """
+    if isinstance(expression, XJaggedExpression):
+        return XJaggedExpression(read_late(expression.node, frozenset()), expression.jagged_shape)
+    return XExpression(read_late(as_node(expression, "late"), frozenset()))
+
+
+def read_late(root: Node, skip: frozenset[int]) -> Node:
+    """Return a graph with late readings, except of those whose identity is in ``skip``."""
+    readings: dict[int, Reading] = {}
+
+    def visit(node: Node, args: tuple[Node, ...]) -> Node:
+        if isinstance(node, Leaf) and id(node.reading) not in skip:
+            reading = readings.setdefault(id(node.reading), LateReading.after(node.reading))
+            return replace(node, reading=reading)
+        return with_args(node, args)
+
+    return rebuild(root, visit)

@@ -1,0 +1,98 @@
+"""`noalias`: the caller's word that the destination is not read in another order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._errors import NotWritableError
+from ..arrays.container import XContainer
+from ..assignment.inplace import InPlace
+from ..jagged.array import XJagged
+from ..labels.labelled import XLabelled
+from ..ops.op import Op
+
+
+class NoAlias(InPlace):
+    """A destination whose assignments make no alias analysis and no temporary for it.
+
+    Attributes
+    ----------
+    target : XContainer or XJagged
+        The destination.
+    """
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: XContainer | XJagged) -> None:
+        self.target = target
+
+    def assign(self, value: object) -> XContainer:
+        """Assign by the container's rule, without alias analysis.
+
+        Raises
+        ------
+        NotWritableError
+            For a jagged destination, which never changes shape.
+        """
+        if isinstance(self.target, XJagged):
+            raise NotWritableError(
+                f"assign: {self.target.summary()} never changes shape; assign to [...]"
+            )
+        self.target._assign(value, False, True)
+        return self.target
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a part of the destination under the same promise; labels for a text."""
+        part = self.target[key]
+        return part if isinstance(part, XLabelled) else noalias(part)
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Assign by the view rule, without alias analysis."""
+        if not isinstance(value, NoAlias):  # the end of ``noalias(c)[key] += e``
+            self.target._store(key, value, False, True)
+
+    def __repr__(self) -> str:
+        return f"noalias({self.target.summary()})"
+
+    def _update(self, op: Op, value: object, held: bool) -> None:
+        self.target._update(op, value, False, True)
+
+
+def noalias(destination: object) -> NoAlias:
+    """Promise that what is assigned does not read the destination in another order.
+
+    Reading each element where it is written (``noalias(a)[...] = a + b``) keeps the promise.
+    The assigned expression counts as used up: if it reads the destination it cannot be evaluated
+    again.  If the promise is broken the values written are undefined, but no memory outside the
+    destination is touched; under the ``check_noalias`` setting an error is raised instead.
+
+    Parameters
+    ----------
+    destination : XContainer or XJagged
+        The destination, or a view of it.
+
+    Returns
+    -------
+    NoAlias
+        Takes ``.assign(e)``, ``[key] = e`` and in-place operators.
+
+    Raises
+    ------
+    NotWritableError
+        If ``destination`` is no container.
+    NoAliasError
+        On assignment, under ``check_noalias``, if the promise is broken.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a, b = xl.ones(3), xl.asarray([1.0, 2.0, 3.0])
+    >>> xl.noalias(a)[...] = b * 2
+    >>> a
+    XArray([2., 4., 6.])
+    """
+    if not isinstance(destination, XContainer | XJagged):
+        raise NotWritableError(
+            f"noalias: the destination must be a container, got {type(destination).__name__}"
+        )
+    return NoAlias(destination)

@@ -1,0 +1,226 @@
+"""The layout a TPU compiler gives an array when nobody asks for another.
+
+A TPU computes on registers of 8 rows ("sublanes") by 128 columns of 32 bits.  Arrays are
+therefore tiled ``(8,128)``: the minor dimension is padded to 128, the second-minor one to 8.
+Elements narrower than 32 bits share a word with their neighbours in the next rows, which is the
+second tile, ``(2,1)`` for 16 bits and ``(4,1)`` for 8.  With only a few rows the tile is lower
+("compact second minor"); with many rows of 8-bit or narrower elements it is higher.  One dimension
+alone is cut into runs of up to 1024.  Wider elements are tiled like 32-bit ones.
+
+Which two dimensions are minor is chosen to pad least.  The rule, with ``p`` elements to a word and
+``g`` words to an allocation granule column, was measured: it reproduces a TPU compiler on 132,312
+systematic and 56,000 random cases, except for about 2 % of 1- and 2-bit arrays of rank 3 or more,
+where the compiler may take another order of dimensions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import permutations
+from typing import Final, NamedTuple
+
+from .._errors import LayoutError
+from ..dtypes import element_types
+from ..dtypes.element_types import ElementType
+from ..index.broadcast import HasExtents, unwrap_shape
+from ..layout.layout import Layout
+from ..layout.tile import as_ints
+
+LANES: Final = 128
+"""Columns of a register; the minor dimension is padded to a multiple of it."""
+SUBLANES: Final = 8
+"""Rows of a register."""
+MAX_RUN: Final = 1024
+"""Elements of a register of 32-bit words: the longest tile of one dimension."""
+
+
+class Chip(NamedTuple):
+    """What a generation of TPUs does to layouts.
+
+    Attributes
+    ----------
+    granule : int
+        Rows of 128 words that are allocated together: 512 bytes each.
+    packs : bool
+        Whether elements of less than a byte are packed, and tiles for many rows are used.
+    """
+
+    granule: int
+    packs: bool
+
+
+CHIPS: Final[dict[str, Chip]] = {
+    "v2": Chip(granule=2, packs=False),
+    "v3": Chip(granule=2, packs=False),
+    "v4": Chip(granule=1, packs=True),
+    "v5e": Chip(granule=1, packs=True),
+    "v5p": Chip(granule=1, packs=True),
+    "v6e": Chip(granule=1, packs=True),
+    "tpu7x": Chip(granule=1, packs=True),
+}
+
+
+def tpu_layout(
+    element_type: ElementType | str | object,
+    dimensions: Iterable[int] | HasExtents,
+    chip: str = "v5e",
+) -> Layout:
+    """Return the layout a TPU compiler chooses by default for an argument or a result.
+
+    Parameters
+    ----------
+    element_type : ElementType, str or dtype
+        Element type, such as ``"bf16"``; the names are XLA's, so ``"u4"`` has four bits.
+    dimensions : Shape or sequence of int
+        Extents of the array; upper bounds, where a dimension is dynamic.
+    chip : {'v2', 'v3', 'v4', 'v5e', 'v5p', 'v6e', 'tpu7x'}, default 'v5e'
+        Generation of TPU.
+
+    Returns
+    -------
+    Layout
+        With tiles, unless the array is empty; with its element size, if that is below a byte and
+        the chip packs.
+
+    Raises
+    ------
+    LayoutError
+        If the chip is unknown, an extent is negative, or no array can have that element type.
+    DTypeError
+        If there is no such element type.
+
+    Notes
+    -----
+    Booleans take a byte each.  64-bit and complex elements have the tiles of 32-bit ones.  Inside
+    a program the compiler chooses freely, and may place arrays in other memory spaces.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> str(xl.tpu_layout("bf16", (16, 1280, 40)))
+    '{1,2,0:T(8,128)(2,1)}'
+    >>> str(xl.tpu_layout("f32", (1000,))), str(xl.tpu_layout("s4", (64, 128), chip="v6e"))
+    ('{0:T(1024)}', '{1,0:T(64,128)(8,1)E(4)}')
+    """
+    kind = element_types.element_type(element_type)
+    if kind.bits == 0 or 32 % min(kind.bits, 32):
+        raise LayoutError(
+            f"tpu_layout: no rule is known for the element type {kind.name}; array elements of "
+            "1, 2, 4, 8, 16, 32, 64 and 128 bits have one"
+        )
+    extents = as_ints(unwrap_shape(dimensions), "tpu_layout")
+    if any([n < 0 for n in extents]):
+        raise LayoutError(
+            f"tpu_layout: dimensions {extents} have a negative extent; give the upper bound of a "
+            "dynamic dimension"
+        )
+    try:
+        granule, packs = CHIPS[chip]
+    except (KeyError, TypeError):
+        raise LayoutError(
+            f"tpu_layout: chip {chip!r} is not known; known chips: {' '.join(CHIPS)}"
+        ) from None
+    bits = max(kind.bits, 8) if kind.name == "pred" or not packs else kind.bits
+    order = tuple(range(len(extents) - 1, -1, -1))
+    tiles: tuple[tuple[int, ...], ...] = ()
+    if 0 not in extents:
+        if len(extents) >= 2:
+            order = _order(extents, bits, granule)
+        tiles = default_tiles([extents[d] for d in order[:2]], bits, granule, packs=packs)
+    return Layout(order, tiles, element_size_in_bits=bits if bits < 8 else 0)
+
+
+def default_tiles(
+    minor: Sequence[int], bits: int, granule: int = 1, *, packs: bool = True
+) -> tuple[tuple[int, ...], ...]:
+    """Return the tiles for an array by its minor-most extents.
+
+    Parameters
+    ----------
+    minor : sequence of int
+        Extent of the minor and of the second-minor dimension, as far as there are any.
+    bits : int
+        Width of an element in memory.
+    granule : int, default 1
+        Rows of 128 words that are allocated together.
+    packs : bool, default True
+        Whether the chip has higher tiles for many rows of narrow elements.
+    """
+    packing = packing_of(bits)
+    if len(minor) >= 2:
+        height = _height(minor[1], packing, granule)
+        if packs and packing >= 4 and minor[1] % (SUBLANES * packing) == 0:
+            height = SUBLANES * packing
+        return tiles_of(height, packing)
+    least = LANES * packing * granule
+    if not minor:
+        return ((least,),)
+    return runs_of(max(least, min(MAX_RUN, LANES * _power_of_two(-(-minor[0] // LANES)))), packing)
+
+
+def standard_tiles(rank: int, bits: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Return every list of tiles in use for some array of `rank` dimensions, largest first.
+
+    Parameters
+    ----------
+    rank : int
+        Number of dimensions.
+    bits : int
+        Width of an element in memory.
+    """
+    packing = packing_of(bits)
+    if rank >= 2:
+        heights = {h for h in (1, 2, 4, SUBLANES) if h >= packing} | {packing}
+        if packing >= 4:
+            heights.add(SUBLANES * packing)
+        return tuple([tiles_of(h, packing) for h in sorted(heights, reverse=True)])
+    least = LANES * packing
+    if rank == 0:
+        return (((least,),),)
+    runs = {least, *[run for run in (128, 256, 512, MAX_RUN) if run > least]}
+    return tuple([runs_of(run, packing) for run in sorted(runs, reverse=True)])
+
+
+def packing_of(bits: int) -> int:
+    """Return how many elements share a 32-bit word, a power of two."""
+    return 1 << max(0, (32 // bits).bit_length() - 1)
+
+
+def tiles_of(height: int, packing: int) -> tuple[tuple[int, ...], ...]:
+    """Return the tiles of two dimensions, for so many rows and elements to a word."""
+    return ((height, LANES), (packing, 1)) if packing > 1 else ((height, LANES),)
+
+
+def runs_of(run: int, packing: int) -> tuple[tuple[int, ...], ...]:
+    """Return the tiles of one dimension, for a run of so many elements."""
+    return ((run,), (LANES,), (packing, 1)) if packing > 1 else ((run,),)
+
+
+def _height(second: int, packing: int, granule: int) -> int:
+    """Return the rows of a tile for a second-minor extent, higher tiles apart."""
+    return max(packing * granule, min(SUBLANES, _power_of_two(second)))
+
+
+def _order(extents: tuple[int, ...], bits: int, granule: int) -> tuple[int, ...]:
+    """Return minor-to-major with the least padding; the highest numbers minor among equals."""
+    packing = packing_of(bits)
+
+    def padded(pair: tuple[int, int]) -> tuple[int, int, int]:
+        minor, second = extents[pair[0]], extents[pair[1]]
+        rows = min(_height(second, packing, granule), SUBLANES)
+        size = total // (minor * second) * _round_up(minor, LANES) * _round_up(second, rows)
+        return size, -pair[0], -pair[1]
+
+    total = math.prod(extents)
+    pair = min(permutations(range(len(extents)), 2), key=padded)
+    return pair + tuple([d for d in range(len(extents) - 1, -1, -1) if d not in pair])
+
+
+def _power_of_two(value: int) -> int:
+    """Return the smallest power of two that is not less than `value`."""
+    return 1 << (value - 1).bit_length()
+
+
+def _round_up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit

@@ -1,0 +1,131 @@
+"""What a reshape does to single dimensions, and the layout that lets it keep every byte.
+
+Two shapes of the same number of elements fall apart into groups of dimensions with the same
+products, the *common factors*: [3, 8, 5] and [4, 3, 2, 5] are [3, 8] -> [4, 3, 2] and [5] -> [5].
+A reshape works inside of groups.  It can be a bitcast if the dimensions of every group lie side
+by side in memory, in row-major order; then any order of the groups will do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from .._errors import LayoutError
+from ..layout.layout import Layout
+from .edit import drop_degenerate_dimensions
+from .speclike import S, SpecLike, layout_of, rebuild, require_bounded
+
+Pairs = list[tuple[int, int]]
+
+
+def common_factors(first: Sequence[int], second: Sequence[int]) -> Pairs:
+    """Return the borders of the groups as pairs of dimension numbers, the ends included.
+
+    Dimensions of 1 are groups of their own where nothing is open, unless both shapes have one.
+    """
+    if tuple(first) == tuple(second):
+        return [(k, k) for k in range(len(first) + 1)]
+    i = j = 0
+    borders: Pairs = []
+    while i < len(first) and j < len(second) and first[i] == second[j]:
+        borders.append((i, j))
+        i, j = i + 1, j + 1
+    rest_first, rest_second = math.prod(first[i:]), math.prod(second[j:])
+    if rest_first != rest_second:
+        return [(0, 0), (len(first), len(second))]
+    if rest_first == 0:
+        return [*borders, (i, j), (len(first), len(second))]
+    left = right = 1
+    while True:
+        if left == right and (not borders or borders[-1] != (i, j)):
+            borders.append((i, j))
+        more_first, more_second = i < len(first), j < len(second)
+        if not (more_first or more_second):
+            return borders
+        even = left == right
+        grow_first = left < right or (
+            more_first and (not more_second or (even and first[i] <= second[j]))
+        )
+        grow_second = right < left or (
+            more_second and (not more_first or (even and second[j] <= first[i]))
+        )
+        if grow_first:
+            left, i = left * first[i], i + 1
+        if grow_second:
+            right, j = right * second[j], j + 1
+
+
+def _factors(spec: SpecLike, dst: SpecLike, operation: str) -> Pairs:
+    spec = require_bounded(spec, operation)
+    dst = require_bounded(dst, operation)
+    if math.prod(spec.dimensions) != math.prod(dst.dimensions):
+        raise LayoutError(
+            f"{operation}: {spec} and {dst} differ in their number of elements; a reshape keeps it"
+        )
+    return common_factors(spec.dimensions, dst.dimensions)
+
+
+def dimensions_unmodified_by_reshape(spec: SpecLike, dst: SpecLike) -> Pairs:
+    """Return the pairs of dimensions that a reshape takes over as they are."""
+    borders = _factors(spec, dst, "dimensions_unmodified_by_reshape")
+    return [
+        border
+        for border, after in itertools.pairwise(borders)
+        if (after[0] - border[0], after[1] - border[1]) == (1, 1)
+    ]
+
+
+def reshape_leaves_dimensions_unmodified(
+    spec: SpecLike, dst: SpecLike, dimensions: Sequence[int]
+) -> list[int] | None:
+    """Return where a reshape takes these dimensions over; None if it changes one of them."""
+    if list(dimensions) != sorted(dimensions):
+        return None
+    kept = dict(dimensions_unmodified_by_reshape(spec, dst))
+    return [kept[d] for d in dimensions] if all([d in kept for d in dimensions]) else None
+
+
+def inserted_or_deleted_1_sized_dimensions(
+    spec: SpecLike, dst: SpecLike
+) -> tuple[list[int], list[int]] | None:
+    """Return the extents of 1 that a reshape deletes and inserts; None if it does more."""
+    kept = dimensions_unmodified_by_reshape(spec, dst)
+    old, new = {i for i, _ in kept}, {j for _, j in kept}
+    deleted = [i for i in range(len(spec.dimensions)) if i not in old]
+    inserted = [j for j in range(len(dst.dimensions)) if j not in new]
+    trivial = all([spec.dimensions[i] <= 1 for i in deleted]) and all(
+        [dst.dimensions[j] <= 1 for j in inserted]
+    )
+    return (deleted, inserted) if trivial else None
+
+
+def align_layouts(spec: SpecLike, dst: S) -> S | None:
+    """Return ``dst`` in a layout that makes the reshape a bitcast; None if there is none."""
+    _factors(spec, dst, "align_layouts")
+    order = _aligned_order(
+        drop_degenerate_dimensions(spec), drop_degenerate_dimensions(dst).dimensions
+    )
+    if order is None:
+        return None
+    real = [d for d, extent in enumerate(dst.dimensions) if extent != 1]
+    ones = [d for d, extent in enumerate(dst.dimensions) if extent == 1]
+    return rebuild(dst, layout=Layout((*[real[d] for d in order], *reversed(ones))))
+
+
+def _aligned_order(spec: SpecLike, dimensions: tuple[int, ...]) -> list[int] | None:
+    """Return the minor-to-major order of ``dimensions`` that keeps every element in place."""
+    borders = common_factors(spec.dimensions, dimensions)
+    groups = list(itertools.pairwise(borders))
+    minor_to_major = layout_of(spec).minor_to_major
+    order: list[int] = []
+    at = 0
+    while at < len(minor_to_major):
+        group = next(((a, b) for a, b in groups if a[0] <= minor_to_major[at] < b[0]))
+        (first, new_first), (end, new_end) = group
+        if minor_to_major[at : at + end - first] != tuple(range(end - 1, first - 1, -1)):
+            return None
+        order += range(new_end - 1, new_first - 1, -1)
+        at += end - first
+    return order
