@@ -361,12 +361,12 @@ FORK_WITH_LOCKS = """
 import os, threading, warnings
 import xarraylite as xl
 from xarraylite.runtime import evaluate
-from xarraylite.memory import snapshots as reading
+from xarraylite.memory import snapshots
 warnings.simplefilter("ignore", DeprecationWarning)
 xl.config(engine="compiled", threads=2)
 a = xl.ones(5)
 xl.eval(a + 1)
-locks = [evaluate._lock, reading.guard()]
+locks = [evaluate._lock, snapshots.guard()]
 held, leave = threading.Event(), threading.Event()
 
 def hold():

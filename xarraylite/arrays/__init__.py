@@ -1,1 +1,6 @@
-"""What users hold: lazy expressions, the arrays that own memory, views, and assignment."""
+"""What users hold: the lazy handle, containers that own memory, views, adaptors, `eval`.
+
+`expression` is what operators return, `container` what all arrays that have memory share, `xarray`
+and `xtensor` their classes.  Everything for users is built on it.  How a write is checked, planned
+or run is decided in the rooms below.
+"""

@@ -22,7 +22,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE, Kind, Operands, node_of
 from ..ir.kind import of as kind_of
-from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar
+from ..ir.node import Node
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
@@ -32,7 +32,6 @@ from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn
 from ..operands.namespace import namespace
 from ..operands.nodes import (
-    NUMBERS,
     HasNode,
     Lifted,
     as_item,
@@ -42,6 +41,7 @@ from ..operands.nodes import (
     is_operand,
 )
 from ..operands.operators import Operators, unpicklable
+from ..operands.representation import class_of
 from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.reductions import Reduction
@@ -424,9 +424,7 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
 
     def __repr__(self) -> str:
         """Describe the expression; never computes it."""
-        node = self.node
-        name = _NAMES.get(type(node), lambda node: type(node).__name__)(node)
-        return f"<{name}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
+        return f"<{class_of(self.node)}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
 
     # --- operators ----------------------------------------------------------------------------
 
@@ -457,12 +455,3 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the CPU."""
         return (1, 0)
-
-
-_NAMES: dict[type[Node], Callable[[Any], str]] = {
-    Elementwise: lambda node: f"XFunction {node.op.name}",
-    Reduce: lambda node: f"XReducer {node.op.name}",
-    Leaf: lambda node: "XView",
-    Scalar: lambda node: f"XScalar {node.value}",
-    Iota: lambda node: "XGenerator",
-}

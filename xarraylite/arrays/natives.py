@@ -1,7 +1,7 @@
 """Operators, evaluations and assignments in machine code, for programs that use them often.
 
 A process that evaluates a few expressions never loads them.  Where launches are counted in hundreds
-(`direct.OFTEN`) the methods of the classes are replaced by functions of `engine.objects`, which do
+(`direct.OFTEN`) the methods of the classes are replaced by functions of `codegen.objects`, which do
 what is known and call the methods they replace for everything else.
 """
 
@@ -14,6 +14,7 @@ from .._config import ENGINES, Settings, settings
 from ..assignment import direct
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM
+from ..codegen import pyapi
 from ..ir.kind import Kind
 from ..layout.strided import ROW_MAJOR
 from ..memory import slabs
@@ -22,7 +23,6 @@ from ..memory.pool import Counters, counters
 from ..operands import tracing
 from ..operands.operators import entries
 from ..ops.op import Op
-from ..runtime import pyapi
 from ..runtime.direct import Direct
 from ..runtime.natives import Loaded, Native, binary, can_load, offset, one, two, unary
 from .container import XContainer
@@ -106,6 +106,7 @@ def _words() -> dict[int, int]:
         pyapi.COUNTERS: counters,
         pyapi.SLABS: slabs.SLABS,
         pyapi.TAKE: slabs.take,
+        pyapi.EVALUATED: _evaluate,
     }
     found = {number: id(thing) for number, thing in things.items()}
     found |= {number: offset(cls, name) for number, (cls, name) in _SLOTS.items()}

@@ -1,1 +1,6 @@
-"""."""
+"""What writing means: shapes and casts that fit, read-only memory, pending readers, elements.
+
+`assign` checks and writes, `direct` goes straight to a small kernel, `elements` needs no kernel at
+all, `readers` keeps the promise that an expression means what it meant when it was written.
+Containers, labels and jagged arrays write through it.  It knows no container class.
+"""

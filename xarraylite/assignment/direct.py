@@ -3,7 +3,7 @@
 Each function asks what may have changed since the program was made, in a few compares, and says
 whether it did the work; where it did not, nothing has happened, and the general way is taken
 (`engine.evaluate`, `containers.assign`).  What depends on addresses and extents is asked by the
-launch itself (`engine.launch`).
+launch itself (`runtime.launch`).
 """
 
 from __future__ import annotations

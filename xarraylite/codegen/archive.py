@@ -21,20 +21,20 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from ..ops import bodies
 from .emit.routine import Routine
 
 FILE = Path(__file__).with_name("routines.bin")
 
-#: Modules whose text decides what a routine's text is, beside those named as the next line says.
+#: Modules whose text decides what a routine's text is, beside those of the room of bodies.
 _SOURCES = (
     "dtypes.bits",
     "dtypes.formats",
     "dtypes.narrow",
-    "engine.jit",
-    "engine.objects",
-    "engine.pyapi",
+    "codegen.jit",
+    "codegen.objects",
+    "codegen.pyapi",
 )
-_BODIES = ("scalars", "vmath")
 
 _MAGIC = b"XLROUT\x00\x01"
 _HEAD = struct.Struct("<8s32sII")
@@ -60,9 +60,8 @@ _DICTIONARY = (
 @cache
 def sources() -> tuple[str, ...]:
     """Return the names, in the package, of the modules that decide what a routine's text is."""
-    found = [info.name for info in pkgutil.iter_modules([str(FILE.parent)])]
-    bodies = [f"engine.{name}" for name in found if name.partition("_")[0] in _BODIES]
-    return (*_SOURCES, *sorted(bodies))
+    found = pkgutil.iter_modules(bodies.__path__)
+    return (*_SOURCES, *sorted(f"ops.bodies.{info.name}" for info in found))
 
 
 @cache
@@ -126,16 +125,16 @@ def packed(texts: Mapping[Routine, str]) -> bytes:
     """Return an archive of texts."""
     ordered = sorted((name_of(routine), text) for routine, text in texts.items())
     start = _HEAD.size + len(ordered) * _ENTRY.size
-    entries, bodies = [], []
+    entries, blocks = [], []
     at = start
     for name, text in ordered:
         deflate = zlib.compressobj(9, zlib.DEFLATED, 15, 9, zdict=_DICTIONARY)
         body = deflate.compress(text.encode()) + deflate.flush()
         entries.append(_ENTRY.pack(name, at, len(body)))
-        bodies.append(body)
+        blocks.append(body)
         at += len(body)
     head = _HEAD.pack(_MAGIC, digest_of_sources(), len(ordered), start)
-    return b"".join([head, *entries, *bodies])
+    return b"".join([head, *entries, *blocks])
 
 
 def write(texts: Mapping[Routine, str], path: Path = FILE) -> None:

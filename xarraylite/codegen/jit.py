@@ -30,7 +30,7 @@ from .._errors import DTypeError, XarrayliteError
 from ..dtypes import bits, narrow
 from ..ops.bodies import elementary, scalars
 from ..ops.user import global_names
-from ..runtime import objects, pyapi
+from . import objects, pyapi
 from .emit.routine import LLVM, Routine
 from .machine import run_passes
 

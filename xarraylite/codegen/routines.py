@@ -20,12 +20,12 @@ from .._errors import DTypeError
 from ..dtypes.names import SUPPORTED
 from ..ops.reductions import REDUCTIONS
 from ..ops.table import OPS
-from ..runtime.pyapi import METHODS
 from . import archive, machine, store
 from .emit import routine as routines
 from .emit.builder import Module
 from .emit.routine import Routine
 from .fingerprint import fingerprint
+from .pyapi import METHODS
 
 _HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
 

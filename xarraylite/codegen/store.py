@@ -1,6 +1,6 @@
 """Compiled kernels on disk: one verified file per key.
 
-A wrong byte here is wrong machine code, so nothing read is believed: `engine.entries` verifies a
+A wrong byte here is wrong machine code, so nothing read is believed: `codegen.entries` verifies a
 file before anybody sees its content.  Damage (a truncated file, a flipped bit, another key's
 content) is a miss; the entry is removed and compiled again, and so is one that turns out not to
 link (`discard`).  There is no index that could disagree with the files; two writers of one key

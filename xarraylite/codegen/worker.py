@@ -5,7 +5,7 @@ bytecodes.  LLVM's bindings and Numba are Python code around calls that hand ove
 around one lock for all of LLVM: cut short there, they crash later or never give the lock back.  On
 a thread of our own no signal handler ever runs.  The caller waits for its job and may be
 interrupted at any instant; the job goes on, and its result stays with whoever wrote the job
-(`engine.table`).
+(`codegen.table`).
 
 **Who may call.**  Any thread, any number at once; signal handlers that interrupt a waiting caller
 (they wait as well, and the job is done meanwhile); finalisers and callbacks of the garbage

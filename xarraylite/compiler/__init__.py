@@ -1,7 +1,7 @@
-"""From an expression to finished memory: plan, kernels, and the loops that run them.
+"""From an expression to a program: what is fused, which temporaries exist, in what order loops run.
 
-The modules in the order data passes through them: ``graph`` (canonical form), ``plan`` (what is
-fused, which temporaries, in what order), ``lower`` and ``loops`` (one kernel's values and loop
-nest), ``emit`` (source), ``kernel`` (machine code), ``run`` (blocks and threads).
-``reference`` does the same work with NumPy, operation by operation, and is the oracle.
+In the order data passes through: `graph` (canonical form), `plan` (fusion and materialisation),
+``dependence`` (which operands the target overlaps, and how), `lower` and `loops` (one kernel's
+values and loop nest), `steps`, `folds` and `segments` (what runs), `program`.  The runtime imports
+it.  It reads no element: addresses are numbers to it.
 """

@@ -1,6 +1,6 @@
 """The few machine operations that scalar bodies need beyond Python's own operators.
 
-Bodies of operations (``ops/bodies/scalars.py``, ``ops/bodies/elementary.py``, ``dtypes/narrow.py``) are plain
+Bodies of operations (the room ``ops.bodies``, and `narrow` beside this module) are plain
 Python functions in the subset that Numba compiles.  They call these names; run as ordinary
 Python they mean what is written here, and in a kernel each is replaced by one machine
 instruction.

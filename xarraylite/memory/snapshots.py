@@ -4,7 +4,7 @@ An expression means what it meant when it was written.  A `Reading` is an addres
 bytes there alive.  Whoever wants to overwrite them moves the reading to a copy first.
 
 A reading's address changes in one store.  Kernels take it where no other thread can run
-(`engine.launch`) or after pinning the reading (`pinned`), and a writer that wants to move a pinned
+(`runtime.launch`) or after pinning the reading (`pinned`), and a writer that wants to move a pinned
 reading waits until no other thread's kernel reads through it.  Readings are made, moved and pinned
 under one lock, which nobody holds while a kernel runs.
 """

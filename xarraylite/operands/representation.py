@@ -1,12 +1,14 @@
-"""How containers print: NumPy's text of the values, with our class name."""
+"""How arrays print: NumPy's text of the values, with our class name, or what is lazy in words."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..dtypes.names import dtype_name
+from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar
 
 #: Dtypes whose name a reader can tell from the values.
 _OBVIOUS = frozenset({"float64", "int64", "bool", "complex128"})
@@ -21,3 +23,18 @@ def container_repr(kind: str, values: np.ndarray[tuple[int, ...], np.dtype[Any]]
     prefix = f"{kind}("
     text = np.array2string(values, separator=", ", prefix=prefix, suffix=f"{suffix})")
     return f"{prefix}{text}{suffix})"
+
+
+def class_of(node: Node) -> str:
+    """Return xtensor's name of what a lazy expression is, for its `repr`."""
+    name = _CLASSES.get(type(node))
+    return type(node).__name__ if name is None else name(node)
+
+
+_CLASSES: dict[type[Node], Callable[[Any], str]] = {
+    Elementwise: lambda node: f"XFunction {node.op.name}",
+    Reduce: lambda node: f"XReducer {node.op.name}",
+    Leaf: lambda node: "XView",
+    Scalar: lambda node: f"XScalar {node.value}",
+    Iota: lambda node: "XGenerator",
+}

@@ -1,7 +1,7 @@
 """Programs of one small kernel, which a kind has for all shapes.
 
 Most evaluations are one loop nest over operands whose strides are known and whose extents are not.
-For these a kernel and a record of `engine.launch` follow from the kind alone: the loops are those
+For these a kernel and a record of `runtime.launch` follow from the kind alone: the loops are those
 of the shape, the inner one along the last dimension.  What the planner would do better for large
 work (threads, stores past the caches, tiles for transposed operands) or must do (aliasing in a
 safe order, temporaries) is left to it: the launcher refuses more than `limit` elements and operands

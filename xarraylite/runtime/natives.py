@@ -1,9 +1,9 @@
-"""Methods in machine code: the functions of `engine.objects` as methods of Python's classes.
+"""Methods in machine code: the functions of `codegen.objects` as methods of Python's classes.
 
-One module holds them all, with a launch (`engine.launch`) and a small function for each method that
-CPython can call.  What the code must know of this process — where classes, tables and slots are —
-are words that the module's entry copies when it is loaded; so its text, and its key in the disk
-cache, are the same in every process.
+One module holds them all, with a launch (`runtime.launch`) and a small function for each method
+that CPython can call.  What the code must know of this process — where classes, tables and slots
+are — are words that the module's entry copies when it is loaded; so its text, and its key in the
+disk cache, are the same in every process.
 
 A slot's place is found by storing an object in it and looking where its address appears.
 """
@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from ..codegen import routines
 from ..codegen.emit.routine import Routine, of_words
 from ..codegen.kernel import code_of
+from ..codegen.pyapi import LAUNCH, METHODS, STATE
 from . import launch
-from .pyapi import LAUNCH, METHODS, STATE
 
 #: How CPython calls a method, by what it takes beside itself; the flag of its definition.
 _NONE, _ONE, _MANY = 0x4, 0x8, 0x80
@@ -30,7 +30,7 @@ class Native(NamedTuple):
     Attributes
     ----------
     function : str
-        One of `engine.objects`.
+        One of `codegen.objects`.
     flag : int
         What it takes.
     args : tuple of int
@@ -180,7 +180,7 @@ class Loaded:
     methods : sequence of Native
         What there is to be.
     words : mapping of int to int
-        What the code must know, by the numbers of `engine.pyapi`.
+        What the code must know, by the numbers of `codegen.pyapi`.
     """
 
     def __init__(self, methods: Sequence[Native], words: Mapping[int, int]) -> None:

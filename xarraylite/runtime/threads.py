@@ -7,9 +7,9 @@ waiting, which keeps the package well behaved inside other schedulers' threads. 
 are never depends on how many threads take them.
 
 There is no lock, so a Ctrl-C cannot leave one taken, nor a fork.  A helper first lists a latch
-(`engine.latch`) and then looks whether the job is closed; the caller closes it first and then waits
-for the latches listed.  That one job runs at a time is a courtesy: two callers that meet within
-the same microsecond may both be helped.
+(`codegen.latch`) and then looks whether the job is closed; the caller closes it first and then
+waits for the latches listed.  That one job runs at a time is a courtesy: two callers that meet
+within the same microsecond may both be helped.
 
 **Fork.**  A child makes a pool of its own.  A fork inside a job (a signal handler forks while its
 thread waits for helpers) first lets the helpers finish it, for in the child there are none.

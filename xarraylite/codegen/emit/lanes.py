@@ -66,7 +66,7 @@ def _half(b: Builder, element: str, values: Value, start: int, width: int) -> Va
 
 
 def _fold(b: Builder, op: str, kind: str, low: Value, high: Value, width: int) -> Value:
-    """Return one fold of two vectors; extremes as `scalars_float.maximum_f` has them."""
+    """Return one fold of two vectors; extremes as `floats.maximum_f` has them."""
     many = low.type
     if op in _PLAIN:
         return b.make(many, f"{_PLAIN[op][kind[0]]} {many} {low.text}, {high.text}")

@@ -3,7 +3,8 @@
 An operation of the table is an expression in the names of scalar functions; in a kernel it is one
 call of a small LLVM function that LLVM inlines.  A `Routine` says which: the expression and the
 register types of its arguments and its result.  Routines are compared by that alone, so all
-dtypes that are computed alike share one.  ``codegen/routines.py`` knows where their LLVM comes from.
+dtypes that are computed alike share one.  `routines` of the room above knows where
+their LLVM comes from.
 """
 
 from __future__ import annotations
@@ -133,6 +134,6 @@ def plain_sum(value: str) -> Routine:
 
 
 def of_words(function: str, count: int) -> Routine:
-    """Return a function of `engine.objects`, which takes and returns words."""
+    """Return a function of `codegen.objects`, which takes and returns words."""
     args = ", ".join([f"a{k}" for k in range(count)])
     return Routine(f"i64({function}({args}))", ("i64",) * count, "i64", hint=function)

@@ -1,6 +1,6 @@
 """Exponentials and logarithms of float32, computed in float32.
 
-The methods are those of ``vmath_exp``, with these differences.  ``1.5 * 2**23`` rounds to an
+The methods are those of `exponential`, with these differences.  ``1.5 * 2**23`` rounds to an
 integer, ``ln2`` is split after 16 bits, and polynomials are shorter.  An exponential is scaled in
 two steps whose exponents depend on the argument's sign alone: ``2**(n + 64)`` then ``2**-64`` for
 negative arguments, ``2**(n - 64)`` then ``2**64`` for the others.  The first product is exact, so

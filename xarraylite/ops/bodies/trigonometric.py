@@ -1,6 +1,6 @@
 """Trigonometric functions and their inverses as branch-free scalar bodies.
 
-*sin, cos, tan.*  ``vmath_angle`` reduces the angle to ``r`` in ``[-pi/4, pi/4]`` plus a count of
+*sin, cos, tan.*  `angle` reduces the angle to ``r`` in ``[-pi/4, pi/4]`` plus a count of
 quarter turns, with the error of ``r`` carried along; then the minimax polynomials of the sine
 (``r + r**3 S(r*r)``) and the cosine (``1 - r*r/2 + r**4 C(r*r)``) are both evaluated and the count
 selects one.  Angles up to pi/4 skip the reduction, so that small ones stay exact.

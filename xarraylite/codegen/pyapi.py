@@ -1,6 +1,6 @@
-"""What `engine.objects` calls: CPython's own functions, memory, and what was found out about it.
+"""What `codegen.objects` calls: CPython's own functions, memory, and what was found out about it.
 
-These are names for Numba (`engine.jit` knows what to make of them); none is ever called in Python.
+These are names for Numba (`codegen.jit` knows what to make of them); none is ever called in Python.
 An int is an address throughout.
 """
 
@@ -47,7 +47,7 @@ PyType_IsSubtype = Outside("PyType_IsSubtype", "ipp")
 #: Symbols of our own: the words that `word` reads, and a launch.
 STATE, LAUNCH = "xl_state", "xl_launch"
 
-#: ``xl_launch(record, destination, shape, operands)``: see `engine.launch`; 0 if it refused.
+#: ``xl_launch(record, destination, shape, operands)``: see `runtime.launch`; 0 if it refused.
 xl_launch = Outside(LAUNCH, "ppppp")
 
 
@@ -76,7 +76,7 @@ def word(number: int) -> int:
     raise NotImplementedError(number)
 
 
-#: Functions of `engine.objects` that CPython calls as methods, and how many words they take.
+#: Functions of `codegen.objects` that CPython calls as methods, and how many words they take.
 METHODS = {
     "forward": 3,
     "reflected": 3,

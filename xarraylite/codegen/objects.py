@@ -3,7 +3,7 @@
 What an operator does where everything is known — look two kinds up, put operands one after the
 other, make an expression of them — is a dozen operations on Python's objects, each of which costs
 as much in Python as ten elements of arithmetic.  These functions do the same by CPython's own C
-functions and by loads from slots whose places are known (`engine.natives` finds them).  They are
+functions and by loads from slots whose places are known (`runtime.natives` finds them).  They are
 compiled as the scalar bodies are, and become methods of the classes once these are used often.
 
 An int is an object's address, or 0.  A function does the usual case and nothing else: where
@@ -32,6 +32,7 @@ from .pyapi import (
     DTYPE,
     ELLIPSIS,
     ENGINE,
+    EVALUATED,
     EXPRESSION,
     FALSE,
     FLOAT,
@@ -89,7 +90,7 @@ from .pyapi import (
 
 _LE, _EQ = 1, 2  # of PyObject_RichCompareBool
 
-#: Where a list has its items, and a record (`engine.launch`) what these functions ask.
+#: Where a list has its items, and a record (`runtime.launch`) what these functions ask.
 LIST_ITEMS = 24
 LIMIT, ITEMSIZE, FOLDS, TWICE = 16, 56, 64, 72
 
@@ -431,7 +432,7 @@ def evaluated(_: int, thing: int) -> int:
     if is_lazy(thing):
         operands = get(thing, OPERANDS) + word(TUPLE_ITEMS)
         made = computed(get(thing, KIND), get(thing, SHAPE), operands)
-    return made if made != 0 else keep(word(NONE))
+    return made if made != 0 else call(word(EVALUATED), thing, 0, 1)
 
 
 # --- assignments ----------------------------------------------------------------------------------
