@@ -80,7 +80,7 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
     if done is not None:
         return None
     if next(_launches) == OFTEN:
-        importlib.import_module("xarraylite.arrays.natives").install()
+        importlib.import_module("xarraylite.transforms.natives").install()
     made = _new(cls)
     made._buffer, made._shape, made._start = buffer, shape, 0
     made._kind = kind = program.result

@@ -107,6 +107,10 @@ def _at(builder: Any, address: Any, kind: Any = _WORD) -> Any:
     return builder.inttoptr(address, kind.as_pointer())
 
 
+def _loaded_double(builder: Any, address: Any) -> Any:
+    return builder.load(_at(builder, address, ir.DoubleType()))
+
+
 def _stored(builder: Any, address: Any, value: Any) -> Any:
     builder.store(value, _at(builder, address))
     return value
@@ -129,6 +133,7 @@ def _found(builder: Any, number: Any) -> Any:
 #: What functions over Python's objects call of `engine.pyapi`.
 MEMORY: dict[str, Any] = {
     "load": _memory(1, lambda builder, address: builder.load(_at(builder, address))),
+    "load_double": _memory(1, _loaded_double, types.float64),
     "store": _memory(2, _stored),
     "scratch": _memory(0, _scratch),
     "word": _memory(1, _found),

@@ -31,14 +31,26 @@ from .pyapi import (
     DIRECT,
     DTYPE,
     ELLIPSIS,
+    EMPTY,
     ENGINE,
     EVALUATED,
     EXPRESSION,
     FALSE,
     FLOAT,
+    FLOAT64,
+    FOLDED,
     FRESH,
+    GETITEM,
     INT,
+    ITEMSIZE,
+    JITTED,
     KIND,
+    LAST,
+    LAST_ITEMS,
+    LAST_KIND,
+    LAST_KINDS,
+    LAST_SHAPE,
+    LAST_SHAPES,
     MEMORY,
     MEMORY_START,
     MOST_BYTES,
@@ -47,6 +59,7 @@ from .pyapi import (
     OPERANDS,
     OWN_BUFFER,
     OWN_DTYPE,
+    PLACES,
     POLICY,
     READING,
     RECORD,
@@ -60,11 +73,15 @@ from .pyapi import (
     SHARED,
     SIZE,
     SLABS,
+    SLICE,
     SPECIAL,
     START,
+    STRIDES,
     TABLE,
     TAKE,
+    TO_FLOAT,
     TRACING,
+    TUPLE,
     TUPLE_ITEMS,
     VIEW,
     WRITES,
@@ -73,15 +90,21 @@ from .pyapi import (
     Py_IncRef,
     PyDict_GetItemWithError,
     PyErr_Clear,
+    PyErr_Occurred,
+    PyFloat_FromDouble,
     PyLong_AsLongLong,
     PyLong_FromLongLong,
     PyNumber_Float,
+    PyObject_Call,
     PyObject_RichCompareBool,
     PyObject_Vectorcall,
+    PySlice_AdjustIndices,
+    PySlice_Unpack,
     PyTuple_New,
     PyType_GenericAlloc,
     PyType_IsSubtype,
     load,
+    load_double,
     scratch,
     store,
     word,
@@ -92,7 +115,10 @@ _LE, _EQ = 1, 2  # of PyObject_RichCompareBool
 
 #: Where a list has its items, and a record (`runtime.launch`) what these functions ask.
 LIST_ITEMS = 24
-LIMIT, ITEMSIZE, FOLDS, TWICE = 16, 56, 64, 72
+LIMIT, BYTES_EACH, FOLDS, TWICE = 16, 56, 64, 72
+
+#: Most dimensions of a view, and a number beyond any extent.
+DIMENSIONS, FAR = 32, 1 << 62
 
 #: Bytes that come from slabs.
 SMALL = 512
@@ -320,6 +346,150 @@ def single(thing: int, row: int) -> int:
     return call(word(row + 2), thing, 0, 1)
 
 
+def folded(_: int, op: int, thing: int) -> int:
+    """Fold over all dimensions."""
+    lazy = is_lazy(thing)
+    if not is_traced() and (lazy or is_container(thing)):
+        kind, shape = leads(thing, op, word(NONE)), get(thing, SHAPE)
+        count = operands_of(thing, lazy)
+        usual = kind != 0 and count >= 0 and load(shape + SIZE) != 0 and size_of(shape) > 0
+        operands = tuple_of(count + 1) if usual else 0
+        if operands != 0:
+            place = operands + word(TUPLE_ITEMS)
+            store(place, keep(shape))
+            put(place + 8, thing, lazy)
+            made = expression(kind, word(EMPTY), operands)
+            if made != 0:
+                return made
+    return call(word(FOLDED), op, thing, 2)
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+
+def whole(value: int) -> int:
+    """Return a Python int; `FAR` where it is larger than any extent."""
+    found = PyLong_AsLongLong(value)
+    if found == -1 and PyErr_Occurred() != 0:
+        PyErr_Clear()
+        return FAR
+    return found
+
+
+def steps_of(thing: int, extents: int, steps: int) -> int:
+    """Store a container's extents and strides; return how many there are, 0 if too many."""
+    shape, given = get(thing, SHAPE), get(get(thing, KIND), STRIDES)
+    rank = load(shape + SIZE)
+    if rank > DIMENSIONS:
+        return 0
+    step = 1
+    for k in range(rank - 1, -1, -1):
+        extent = whole(item(shape, k))
+        store(extents + 8 * k, extent)
+        store(steps + 8 * k, step if given == word(NONE) else whole(item(given, k)))
+        step *= extent
+    return rank
+
+
+def sliced(found: int, key: int, extent: int) -> int:
+    """Store first position and step of a slice; return its length, -1 if it has none."""
+    if PySlice_Unpack(key, found, found + 8, found + 16) != 0:
+        PyErr_Clear()
+        return -1
+    return PySlice_AdjustIndices(extent, found, found + 8, load(found + 16))
+
+
+def selected(extents: int, steps: int, rank: int, key: int) -> int:
+    """Let extents and strides be those of what an index selects, and store its start behind them.
+
+    Returns the number of dimensions; -1 for an index that Python has to look at.
+    """
+    many = load(key + CLASS) == word(TUPLE)
+    count = load(key + SIZE) if many else 1
+    if count > rank:
+        return -1
+    start = out = 0
+    for k in range(rank):
+        extent, step = load(extents + 8 * k), load(steps + 8 * k)
+        if k < count:
+            one = item(key, k) if many else key
+            if load(one + CLASS) == word(INT):
+                at = whole(one)
+                at += extent if at < 0 else 0
+                if at < 0 or at >= extent:
+                    return -1
+                start += at * step
+                continue
+            if load(one + CLASS) != word(SLICE):
+                return -1
+            found = steps + 8 * DIMENSIONS
+            extent = sliced(found, one, extent)
+            if extent <= 0:
+                return -1
+            start += load(found) * step
+            step *= load(found + 16)
+        store(extents + 8 * out, extent)
+        store(steps + 8 * out, step)
+        out += 1
+    store(steps + 8 * DIMENSIONS, start)
+    return out
+
+
+def tuple_from(words: int, count: int) -> int:
+    """Return a tuple of Python's ints; 0 if there is no memory."""
+    made = tuple_of(count)
+    if made != 0:
+        for k in range(count):
+            store(made + word(TUPLE_ITEMS) + 8 * k, PyLong_FromLongLong(load(words + 8 * k)))
+    return made
+
+
+def place_of(kind: int, extents: int, steps: int, rank: int) -> int:
+    """Return the kind of other elements in memory of a leaf's dtype; 0 if it is new."""
+    expected = 1
+    dense = True
+    for k in range(rank - 1, -1, -1):
+        extent = load(extents + 8 * k)
+        if extent != 1:
+            dense = dense and load(steps + 8 * k) == expected
+            expected *= extent
+    key = PyLong_FromLongLong(rank) if dense else tuple_from(steps, rank)
+    if key == 0:
+        return 0
+    found = PyDict_GetItemWithError(get(kind, PLACES), key)
+    Py_DecRef(key)
+    return found
+
+
+def view_of(thing: int, key: int) -> int:
+    """Return the view that an index of ints and slices selects; 0 if it is not a usual one."""
+    cls = load(thing + CLASS)
+    if (cls != word(ARRAY) and cls != word(VIEW)) or not is_container(thing):
+        return 0
+    extents = scratch()
+    steps = extents + 8 * DIMENSIONS
+    rank = selected(extents, steps, steps_of(thing, extents, steps), key)
+    kind = place_of(get(thing, KIND), extents, steps, rank) if rank > 0 else 0
+    if kind == 0:
+        return 0
+    start = load(steps + 8 * DIMENSIONS) * PyLong_AsLongLong(get(kind, ITEMSIZE))
+    shape = tuple_from(extents, rank)
+    made = new(VIEW) if shape != 0 else 0
+    if made != 0:
+        give(made, SHAPE, shape)
+        give(made, KIND, keep(kind))
+        give(made, OWN_BUFFER, keep(get(thing, OWN_BUFFER)))
+        give(made, OWN_DTYPE, keep(get(thing, OWN_DTYPE)))
+        give(made, START, PyLong_FromLongLong(PyLong_AsLongLong(get(thing, START)) + start))
+    return made
+
+
+def get_item(thing: int, key: int) -> int:
+    """``thing[key]``."""
+    made = view_of(thing, key)
+    return made if made != 0 else call(word(GETITEM), thing, key, 2)
+
+
 # --- evaluations ----------------------------------------------------------------------------------
 
 
@@ -397,7 +567,7 @@ def computed(kind: int, shape: int, operands: int) -> int:
     size = size_of(over)
     if size < folds or size > load(record + LIMIT) or size * load(record + TWICE) > REPEATED:
         return 0
-    nbytes = load(record + ITEMSIZE) * (1 if folds != 0 else size)
+    nbytes = load(record + BYTES_EACH) * (1 if folds != 0 else size)
     if nbytes > PyLong_AsLongLong(get(word(SETTINGS), MOST_BYTES)):
         PyErr_Clear()  # where the limit is no int64
         return 0
@@ -433,6 +603,79 @@ def evaluated(_: int, thing: int) -> int:
         operands = get(thing, OPERANDS) + word(TUPLE_ITEMS)
         made = computed(get(thing, KIND), get(thing, SHAPE), operands)
     return made if made != 0 else call(word(EVALUATED), thing, 0, 1)
+
+
+def to_float(thing: int) -> int:
+    """``float(thing)``, where it is folded: the result needs no memory but a word."""
+    if is_lazy(thing):
+        kind, operands = get(thing, KIND), get(thing, OPERANDS) + word(TUPLE_ITEMS)
+        program = get(kind, FRESH)
+        record = record_of(program)
+        if record != 0 and get(kind, DTYPE) == word(FLOAT64) and load(record + FOLDS) != 0:
+            size, result = size_of(load(operands)), scratch()
+            usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
+            if usual and xl_launch(record, result, load(operands), operands + 8) != 0:
+                return PyFloat_FromDouble(load_double(result))
+    return call(word(TO_FLOAT), thing, 0, 1)
+
+
+def is_like(quick: int, args: int) -> bool:
+    """Tell whether arguments are containers of the kinds and shapes that a trace was made for."""
+    kinds, shapes = get(quick, LAST_KINDS), get(quick, LAST_SHAPES)
+    count = load(args + SIZE)
+    if count != load(kinds + SIZE):
+        return False
+    for k in range(count):
+        arg = item(args, k)
+        if not is_container(arg) or get(arg, KIND) != item(kinds, k):
+            return False
+        if not is_same(get(arg, SHAPE), item(shapes, k)):
+            return False
+    return True
+
+
+def filled(place: int, items: int, args: int) -> int:
+    """Store the operands of a traced expression for other arguments; return how many there are."""
+    count = 0
+    for k in range(0, load(items + SIZE), 2):
+        number, what = item(items, k), item(items, k + 1)
+        if number == word(NONE):
+            store(place + 8 * count, keep(what))
+            count += 1
+            continue
+        arg = item(args, PyLong_AsLongLong(number))
+        start = keep(get(arg, START))
+        if what != word(ZERO):
+            Py_DecRef(start)
+            start = PyLong_FromLongLong(PyLong_AsLongLong(start) + PyLong_AsLongLong(what))
+        store(place + 8 * count, keep(get(arg, OWN_BUFFER)))
+        store(place + 8 * count + 8, start)
+        count += 2
+    return count
+
+
+def jitted(function: int, args: int, keywords: int) -> int:
+    """Call a traced function again."""
+    quick, made = get(function, LAST), 0
+    usual = keywords == 0 and quick != 0 and quick != word(NONE) and not is_traced()
+    if usual and is_like(quick, args) and load(get(quick, LAST_ITEMS) + SIZE) <= SCRATCH:
+        place = scratch()
+        count = filled(place, get(quick, LAST_ITEMS), args)
+        made = computed(get(quick, LAST_KIND), get(quick, LAST_SHAPE), place)
+        for k in range(count):
+            Py_DecRef(load(place + 8 * k))
+    if made != 0:
+        return made
+    count = load(args + SIZE)
+    given = PyTuple_New(count + 1)
+    if given == 0:
+        return 0
+    store(given + word(TUPLE_ITEMS), keep(function))
+    for k in range(count):
+        store(given + word(TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
+    made = PyObject_Call(word(JITTED), given, keywords)
+    Py_DecRef(given)
+    return made
 
 
 # --- assignments ----------------------------------------------------------------------------------
@@ -491,8 +734,13 @@ def assigned(to: int, value: int) -> bool:
 
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``."""
-    if key == word(ELLIPSIS) and assigned(to, value):
-        return keep(word(NONE))
+    if is_lazy(value):
+        part = keep(to) if key == word(ELLIPSIS) else view_of(to, key)
+        if part != 0:
+            done = assigned(part, value)
+            Py_DecRef(part)
+            if done:
+                return keep(word(NONE))
     return call_three(word(SETITEM), to, key, value)
 
 

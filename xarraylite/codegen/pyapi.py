@@ -40,6 +40,9 @@ PyLong_FromLongLong = Outside("PyLong_FromLongLong", "pp")
 PyNumber_Float = Outside("PyNumber_Float", "pp")
 PyObject_RichCompareBool = Outside("PyObject_RichCompareBool", "ippi")
 PyObject_Vectorcall = Outside("PyObject_Vectorcall", "ppppp")
+PyObject_Call = Outside("PyObject_Call", "pppp")
+PySlice_AdjustIndices = Outside("PySlice_AdjustIndices", "ppppp")
+PySlice_Unpack = Outside("PySlice_Unpack", "ipppp")
 PyTuple_New = Outside("PyTuple_New", "pp")
 PyType_GenericAlloc = Outside("PyType_GenericAlloc", "ppp")
 PyType_IsSubtype = Outside("PyType_IsSubtype", "ipp")
@@ -84,6 +87,10 @@ METHODS = {
     "single": 2,
     "evaluated": 2,
     "set_item": 3,
+    "get_item": 2,
+    "folded": 3,
+    "to_float": 1,
+    "jitted": 3,
 }
 
 #: Words of `scratch`.
@@ -114,6 +121,14 @@ COUNT, CLASS, SIZE = 0, 8, 16
     TAKE,
     EVALUATED,
     SETITEM,
+    GETITEM,
+    FOLDED,
+    JITTED,
+    TO_FLOAT,
+    EMPTY,
+    FLOAT64,
+    SLICE,
+    TUPLE,
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -132,6 +147,15 @@ COUNT, CLASS, SIZE = 0, 8, 16
     FRESH,
     WRITES,
     DTYPE,
+    ITEMSIZE,
+    PLACES,
+    STRIDES,
+    LAST,
+    LAST_KIND,
+    LAST_SHAPE,
+    LAST_ITEMS,
+    LAST_KINDS,
+    LAST_SHAPES,
     MEMORY,
     MEMORY_START,
     ADDRESS,
@@ -148,5 +172,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(49)
+) = range(66)
 ROW = 5

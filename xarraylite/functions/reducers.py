@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.expression import folded
+from ..arrays import expression
 from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
@@ -46,7 +46,7 @@ def _total(
     op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
 ) -> Lazy:
     whole = axis is None and dtype is None and initial is None and keepdims is False
-    known = folded(op, x) if whole else None
+    known = expression.folded(op, x) if whole else None
     if known is not None:
         return known
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
@@ -126,7 +126,7 @@ def prod(
 
 def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> Lazy:
     whole = axis is None and initial is None and keepdims is False
-    known = folded(op, x) if whole else None
+    known = expression.folded(op, x) if whole else None
     if known is not None:
         return known
     node, groups = operand_and_groups(x, axis, keepdims, op.name)

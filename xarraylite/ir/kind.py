@@ -67,6 +67,8 @@ class Kind:
         Of a leaf: None if it is row-major.
     scalar : bool
         Whether it is one value, not memory.
+    itemsize : int
+        Bytes per element.
     items : int
         Length of the tuple of operands.
     weight : int
@@ -90,6 +92,7 @@ class Kind:
         "dtype",
         "fresh",
         "items",
+        "itemsize",
         "op",
         "places",
         "rank",
@@ -114,6 +117,7 @@ class Kind:
         self.op = op
         self.args = args
         self.dtype = dtype
+        self.itemsize = dtype.itemsize
         self.rank = rank
         self.strides = strides
         self.scalar = scalar

@@ -21,7 +21,7 @@ from ..codegen.pyapi import LAUNCH, METHODS, STATE
 from . import launch
 
 #: How CPython calls a method, by what it takes beside itself; the flag of its definition.
-_NONE, _ONE, _MANY = 0x4, 0x8, 0x80
+_NONE, _ONE, _MANY, _CALL = 0x4, 0x8, 0x80, 0x3
 
 
 class Native(NamedTuple):
@@ -47,24 +47,24 @@ class Native(NamedTuple):
         return of_words(self.function, METHODS[self.function])
 
 
-def binary(function: str, row: int) -> Native:
-    """Return a method of two operands."""
-    return Native(function, _ONE, (row,))
+def unary(function: str, *numbers: int) -> Native:
+    """Return a method of no arguments."""
+    return Native(function, _NONE, numbers)
 
 
-def unary(function: str, row: int) -> Native:
-    """Return a method of one operand."""
-    return Native(function, _NONE, (row,))
-
-
-def one(function: str) -> Native:
+def binary(function: str, *numbers: int) -> Native:
     """Return a method, or a function, of one argument beside ``self``, which it may ignore."""
-    return Native(function, _ONE)
+    return Native(function, _ONE, numbers)
 
 
-def two(function: str) -> Native:
-    """Return a method of two arguments beside ``self``."""
+def ternary(function: str) -> Native:
+    """Return a method, or a function, of two arguments beside ``self``."""
     return Native(function, _MANY)
+
+
+def called(function: str) -> Native:
+    """Return a method of any arguments: a tuple, and a dictionary or nothing."""
+    return Native(function, _CALL)
 
 
 def can_load() -> bool:
@@ -85,7 +85,8 @@ def _word(address: int) -> int:
 
 def offset(cls: type, name: str) -> int:
     """Return how far behind an object's address one of its slots is."""
-    probe, inside = object.__new__(cls), object()
+    probe: Any = object.__new__(cls)
+    inside = object()
     slot: Any = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
     slot.__set__(probe, inside)
     places = [k for k in range(2, cls.__basicsize__ // 8) if _word(id(probe) + 8 * k) == id(inside)]
@@ -141,11 +142,13 @@ wrong:
   call void @PyErr_SetNone(ptr %error)
   ret ptr null
 }}"""
-    objects = "i64 %a.at" + (", i64 %b.at" if native.flag == _ONE else "")
+    count = {_NONE: 1, _ONE: 2, _CALL: 3}[native.flag]
+    objects = ", ".join([f"i64 %{letter}.at" for letter in "abc"[:count]])
     return f"""
-define internal ptr @m{number}(ptr %a, ptr %b) {{
+define internal ptr @m{number}(ptr %a, ptr %b, ptr %c) {{
   %a.at = ptrtoint ptr %a to i64
   %b.at = ptrtoint ptr %b to i64
+  %c.at = ptrtoint ptr %c to i64
   %r = call i64 {name}({objects}{numbers})
   %object = inttoptr i64 %r to ptr
   ret ptr %object

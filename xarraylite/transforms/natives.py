@@ -11,10 +11,15 @@ import ctypes
 from typing import Any
 
 from .._config import ENGINES, Settings, settings
+from ..arrays import expression
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray, XView
 from ..assignment import direct
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM
 from ..codegen import pyapi
+from ..dtypes.names import float64
 from ..ir.kind import Kind
 from ..layout.strided import ROW_MAJOR
 from ..memory import slabs
@@ -24,10 +29,8 @@ from ..operands import tracing
 from ..operands.operators import entries
 from ..ops.op import Op
 from ..runtime.direct import Direct
-from ..runtime.natives import Loaded, Native, binary, can_load, offset, one, two, unary
-from .container import XContainer
-from .expression import XExpression
-from .xarray import XArray, XView
+from ..runtime.natives import Loaded, Native, binary, called, can_load, offset, ternary, unary
+from .jit import Jitted, Quick
 
 #: Slots that are read, by the words that say where they are.
 _SLOTS: dict[int, tuple[type, str]] = {
@@ -42,6 +45,15 @@ _SLOTS: dict[int, tuple[type, str]] = {
     pyapi.FRESH: (Kind, "fresh"),
     pyapi.WRITES: (Kind, "writes"),
     pyapi.DTYPE: (Kind, "dtype"),
+    pyapi.ITEMSIZE: (Kind, "itemsize"),
+    pyapi.PLACES: (Kind, "places"),
+    pyapi.STRIDES: (Kind, "strides"),
+    pyapi.LAST: (Jitted, "_last"),
+    pyapi.LAST_KIND: (Quick, "kind"),
+    pyapi.LAST_SHAPE: (Quick, "shape"),
+    pyapi.LAST_ITEMS: (Quick, "items"),
+    pyapi.LAST_KINDS: (Quick, "kinds"),
+    pyapi.LAST_SHAPES: (Quick, "shapes"),
     pyapi.MEMORY: (Buffer, "_memory"),
     pyapi.MEMORY_START: (Buffer, "_start"),
     pyapi.ADDRESS: (Buffer, "address"),
@@ -62,10 +74,15 @@ class _Methods:
     """What is to be replaced: classes and names, and the functions in machine code."""
 
     def __init__(self) -> None:
-        self.natives: list[Native] = [one("evaluated")]
-        self.places: list[tuple[type, str]] = [(XExpression, "")]
+        self.natives: list[Native] = []
+        self.places: list[tuple[Any, str]] = []
         self.words: dict[int, int] = {}
-        self._add(two("set_item"), XContainer, "__setitem__", pyapi.SETITEM)
+        self._add(binary("evaluated"), direct, "evaluate", pyapi.EVALUATED)
+        self._add(ternary("folded"), expression, "folded", pyapi.FOLDED)
+        self._add(ternary("set_item"), XContainer, "__setitem__", pyapi.SETITEM)
+        self._add(binary("get_item"), XContainer, "__getitem__", pyapi.GETITEM)
+        self._add(unary("to_float"), XExpression, "__float__", pyapi.TO_FLOAT)
+        self._add(called("jitted"), Jitted, "__call__", pyapi.JITTED)
         rows: dict[Op, int] = {}
         for name, entry in entries().items():
             row = rows.setdefault(entry.op, pyapi.ROWS + pyapi.ROW * len(rows))
@@ -79,10 +96,10 @@ class _Methods:
             if hasattr(InPlace, in_place):
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
 
-    def _add(self, native: Native, cls: type, name: str, word: int) -> None:
+    def _add(self, native: Native, owner: Any, name: str, word: int) -> None:
         self.natives.append(native)
-        self.places.append((cls, name))
-        self.words[word] = id(getattr(cls, name))
+        self.places.append((owner, name))
+        self.words[word] = id(getattr(owner, name))
 
 
 def _words() -> dict[int, int]:
@@ -93,6 +110,10 @@ def _words() -> dict[int, int]:
         pyapi.ELLIPSIS: Ellipsis,
         pyapi.INT: int,
         pyapi.FLOAT: float,
+        pyapi.SLICE: slice,
+        pyapi.TUPLE: tuple,
+        pyapi.EMPTY: (),
+        pyapi.FLOAT64: float64,
         pyapi.REFERENCE: ENGINES[2],
         pyapi.ROW_MAJOR: ROW_MAJOR,
         pyapi.ZERO: 0,
@@ -106,7 +127,6 @@ def _words() -> dict[int, int]:
         pyapi.COUNTERS: counters,
         pyapi.SLABS: slabs.SLABS,
         pyapi.TAKE: slabs.take,
-        pyapi.EVALUATED: _evaluate,
     }
     found = {number: id(thing) for number, thing in things.items()}
     found |= {number: offset(cls, name) for number, (cls, name) in _SLOTS.items()}
@@ -117,8 +137,7 @@ def _words() -> dict[int, int]:
     return found
 
 
-_evaluate = direct.evaluate
-_replaced: dict[tuple[type, str], Any] = {}
+_replaced: dict[tuple[Any, str], Any] = {}
 _kept: list[object] = []
 
 
@@ -129,22 +148,23 @@ def install() -> None:
     methods = _Methods()
     loaded = Loaded(methods.natives, methods.words | _words())
     made = [
-        loaded.method(cls, name, number) if name else loaded.function("evaluated", number)
-        for number, (cls, name) in enumerate(methods.places)
+        loaded.method(owner, name, number)
+        if isinstance(owner, type)
+        else loaded.function(name, number)
+        for number, (owner, name) in enumerate(methods.places)
     ]
-    _kept[:] = [methods, loaded, *[getattr(cls, name, None) for cls, name in methods.places]]
-    direct.evaluate, *others = made
-    for (cls, name), method in zip(methods.places[1:], others, strict=True):
-        _replaced[cls, name] = vars(cls).get(name)
-        setattr(cls, name, method)
+    # Whoever is in the middle of a method may call it after it was replaced.
+    _kept[:] = [loaded, *[getattr(owner, name) for owner, name in methods.places]]
+    for (owner, name), method in zip(methods.places, made, strict=True):
+        _replaced[owner, name] = vars(owner).get(name)
+        setattr(owner, name, method)
 
 
 def remove() -> None:
     """Put the methods in Python back, for tests."""
-    for (cls, name), method in _replaced.items():
+    for (owner, name), method in _replaced.items():
         if method is None:
-            delattr(cls, name)
+            delattr(owner, name)
         else:
-            setattr(cls, name, method)
+            setattr(owner, name, method)
     _replaced.clear()
-    direct.evaluate = _evaluate
