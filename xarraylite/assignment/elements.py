@@ -23,7 +23,7 @@ _new = object.__new__
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 #: Elements up to which NumPy fills a slice as fast as a kernel would.
-_FEW = 1 << 14
+FEW = 1 << 14
 
 
 def part(of: Any, key: Any) -> Any:
@@ -116,7 +116,7 @@ def stored(to: Any, key: Any, value: Any) -> bool:
     elif key.__class__ is not int:
         if key.__class__ is not slice and key is not Ellipsis:
             return False
-        if to.size > _FEW:
+        if to.size > FEW:
             return False
     try:
         array: Any = to._array
@@ -144,7 +144,7 @@ def array_of(container: Any) -> NumpyArray:
 def copied(of: Any) -> Any:
     """Return a container of row-major memory in new memory; None if it is large or tiled."""
     kind = of._kind
-    if kind is NODE or of.size > _FEW:
+    if kind is NODE or of.size > FEW:
         return None
     made = new_container(type(of), kind, of._shape, of.size)
     start, nbytes = of._start + of._buffer._start, made._buffer.nbytes

@@ -30,9 +30,9 @@ from .._errors import DTypeError, XarrayliteError
 from ..dtypes import bits, narrow
 from ..ops.bodies import elementary, scalars
 from ..ops.user import global_names
-from . import objects, pyapi
 from .emit.routine import LLVM, Routine
 from .machine import run_passes
+from .objects import api, library
 
 #: Numba's types of registers, and the NumPy constructors that expressions call by their names.
 TYPES: dict[str, Any] = {
@@ -85,7 +85,7 @@ INTRINSICS: dict[str, Any] = {
 _WORD = ir.IntType(64)
 
 # Numba links what it compiles, though it is never called here: an address for names of ours.
-for _name in (pyapi.STATE, pyapi.LAUNCH):
+for _name in (api.STATE, api.LAUNCH):
     llvm.add_symbol(_name, 8)
 
 
@@ -118,14 +118,14 @@ def _stored(builder: Any, address: Any, value: Any) -> Any:
 
 def _scratch(builder: Any) -> Any:
     with builder.goto_entry_block():
-        room = builder.alloca(ir.ArrayType(_WORD, pyapi.SCRATCH))
+        room = builder.alloca(ir.ArrayType(_WORD, api.SCRATCH))
     return builder.ptrtoint(room, _WORD)
 
 
 def _found(builder: Any, number: Any) -> Any:
-    words = builder.module.globals.get(pyapi.STATE)
+    words = builder.module.globals.get(api.STATE)
     if words is None:
-        words = ir.GlobalVariable(builder.module, ir.ArrayType(_WORD, 0), pyapi.STATE)
+        words = ir.GlobalVariable(builder.module, ir.ArrayType(_WORD, 0), api.STATE)
     zero = ir.Constant(_WORD, 0)
     return builder.load(builder.gep(words, [zero, number]))
 
@@ -142,7 +142,7 @@ MEMORY: dict[str, Any] = {
 _OUTSIDE = {"p": types.int64, "i": types.int32, "d": types.float64, "v": types.void}
 
 
-def _outside_function(found: pyapi.Outside) -> Any:
+def _outside_function(found: api.Outside) -> Any:
     result, *args = [_OUTSIDE[letter] for letter in found.types]
     return types.ExternalFunction(found.name, result(*args))
 
@@ -150,7 +150,7 @@ def _outside_function(found: pyapi.Outside) -> Any:
 @cache
 def scalar_library() -> dict[str, FunctionType]:
     """Return the scalar functions that bodies may call, by name."""
-    return {**narrow.library(), **scalars.library(), **elementary.library(), **objects.library()}
+    return {**narrow.library(), **scalars.library(), **elementary.library(), **library.library()}
 
 
 @cache
@@ -165,9 +165,9 @@ def _jitted(function: FunctionType) -> Any:
     for name in global_names(function.__code__):
         if name in INTRINSICS and getattr(bits, name, None) is namespace.get(name):
             namespace[name] = INTRINSICS[name]
-        elif name in MEMORY and getattr(pyapi, name, None) is namespace.get(name):
+        elif name in MEMORY and getattr(api, name, None) is namespace.get(name):
             namespace[name] = MEMORY[name]
-        elif isinstance(namespace.get(name), pyapi.Outside):
+        elif isinstance(namespace.get(name), api.Outside):
             namespace[name] = _outside_function(namespace[name])
         elif name in library and namespace.get(name) is library[name]:
             namespace[name] = scalar(name)
@@ -324,6 +324,6 @@ def _normalised(text: str, routine: Routine) -> str:
             code = _ATTRIBUTES.sub("", code).rstrip()
             lines.append(code + _outside(code) if code.startswith("declare ") else code)
     plain = "\n".join(lines).replace("@llvm.fmuladd.", "@xl.muladd.") + "\n"
-    found = [name for name in _OWN.findall(plain) if name != f"@{pyapi.STATE}"]
+    found = [name for name in _OWN.findall(plain) if name != f"@{api.STATE}"]
     own = {name: f"@body.{k}" for k, name in enumerate(dict.fromkeys(found))}
     return _NAME.sub(lambda found: own.get(found[0], found[0]), plain)

@@ -25,7 +25,7 @@ from .emit import routine as routines
 from .emit.builder import Module
 from .emit.routine import Routine
 from .fingerprint import fingerprint
-from .pyapi import METHODS
+from .objects.api import METHODS
 
 _HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
 

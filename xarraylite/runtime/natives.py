@@ -11,17 +11,26 @@ A slot's place is found by storing an object in it and looking where its address
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..codegen import routines
 from ..codegen.emit.routine import Routine, of_words
 from ..codegen.kernel import code_of
-from ..codegen.pyapi import LAUNCH, METHODS, STATE
+from ..codegen.objects.api import LAUNCH, METHODS, STATE
 from . import launch
 
 #: How CPython calls a method, by what it takes beside itself; the flag of its definition.
 _NONE, _ONE, _MANY, _CALL = 0x4, 0x8, 0x80, 0x3
+
+_SIGNATURES = {
+    _NONE: "($self, /)",
+    _ONE: "($self, other, /)",
+    _MANY: "($self, key, value, /)",
+    _CALL: "($self, /, *args, **kwargs)",
+}
 
 
 class Native(NamedTuple):
@@ -76,7 +85,8 @@ def can_load() -> bool:
         place = id(holder) + at if at else _word(id(holder) + 24)
         if _word(place) != id(inside) or _word(id(holder) + 16) != 1:
             return False
-    return True
+    array = np.empty(1, np.uint8)
+    return _word(id(array) + 16) == array.__array_interface__["data"][0]
 
 
 def _word(address: int) -> int:
@@ -183,7 +193,7 @@ class Loaded:
     methods : sequence of Native
         What there is to be.
     words : mapping of int to int
-        What the code must know, by the numbers of `codegen.pyapi`.
+        What the code must know, by the numbers of `codegen.objects.api`.
     """
 
     def __init__(self, methods: Sequence[Native], words: Mapping[int, int]) -> None:
@@ -192,28 +202,24 @@ class Loaded:
         self._code = code_of(text(methods, count))
         self._kept: list[object] = []
         table = (ctypes.c_int64 * count)(*[words.get(k, 0) for k in range(count)])
-        self.builtin("load", _ONE, self._code.address)(ctypes.addressof(table))
+        entry = self._definition("load", _ONE, self._code.address, "")
+        launch.builtin(entry, None)(ctypes.addressof(table))
         self._addresses = list(table[: len(methods)])
 
-    def builtin(self, name: str, flag: int, address: int) -> Callable[..., Any]:
-        """Return a function of Python at an address."""
-        made: Callable[..., Any] = launch.builtin(self._definition(name, flag, address), None)
-        return made
-
-    def function(self, name: str, number: int) -> Callable[..., Any]:
-        """Return one of the methods as a function."""
-        return self.builtin(name, self._methods[number].flag, self._addresses[number])
-
-    def method(self, cls: type, name: str, number: int) -> Any:
-        """Return one of the methods as an attribute of a class."""
+    def attribute(self, owner: Any, name: str, number: int) -> Any:
+        """Return a method as what stands for an attribute of a class, or of a module."""
+        flag = self._methods[number].flag
+        doc = f"{name}{_SIGNATURES[flag]}\n--\n\n{getattr(owner, name).__doc__ or ''}"
+        definition = self._definition(name, flag, self._addresses[number], doc)
+        if not isinstance(owner, type):
+            return launch.builtin(definition, None)
         new = ctypes.pythonapi.PyDescr_NewMethod
         new.restype = ctypes.py_object
         new.argtypes = [ctypes.py_object, ctypes.c_void_p]
-        native = self._methods[number]
-        return new(cls, self._definition(name, native.flag, self._addresses[number]))
+        return new(owner, definition)
 
-    def _definition(self, name: str, flag: int, address: int) -> int:
-        made = launch.Definition(name.encode(), address, flag, None)
+    def _definition(self, name: str, flag: int, address: int, doc: str) -> int:
+        made = launch.Definition(name.encode(), address, flag, doc.encode())
         self._kept.append(made)
         return ctypes.addressof(made)
 

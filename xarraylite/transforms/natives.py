@@ -8,19 +8,22 @@ what is known and call the methods they replace for everything else.
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import Any
 
+import numpy as np
+
 from .._config import ENGINES, Settings, settings
-from ..arrays import expression
+from ..arrays import expression, xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray, XView
 from ..assignment import direct
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM
-from ..codegen import pyapi
+from ..codegen.objects import api
 from ..dtypes.names import float64
-from ..ir.kind import Kind
+from ..ir.kind import NODE, Kind, row_major
 from ..layout.strided import ROW_MAJOR
 from ..memory import slabs
 from ..memory.buffer import Buffer
@@ -32,41 +35,44 @@ from ..runtime.direct import Direct
 from ..runtime.natives import Loaded, Native, binary, called, can_load, offset, ternary, unary
 from .jit import Jitted, Quick
 
+_UINT8 = np.dtype(np.uint8)
+
 #: Slots that are read, by the words that say where they are.
 _SLOTS: dict[int, tuple[type, str]] = {
-    pyapi.KIND: (XExpression, "_kind"),
-    pyapi.SHAPE: (XExpression, "_shape"),
-    pyapi.OPERANDS: (XExpression, "_operands"),
-    pyapi.OWN_BUFFER: (XContainer, "_buffer"),
-    pyapi.OWN_DTYPE: (XContainer, "_dtype"),
-    pyapi.START: (XContainer, "_start"),
-    pyapi.POLICY: (XArray, "_policy"),
-    pyapi.TABLE: (Kind, "table"),
-    pyapi.FRESH: (Kind, "fresh"),
-    pyapi.WRITES: (Kind, "writes"),
-    pyapi.DTYPE: (Kind, "dtype"),
-    pyapi.ITEMSIZE: (Kind, "itemsize"),
-    pyapi.PLACES: (Kind, "places"),
-    pyapi.STRIDES: (Kind, "strides"),
-    pyapi.LAST: (Jitted, "_last"),
-    pyapi.LAST_KIND: (Quick, "kind"),
-    pyapi.LAST_SHAPE: (Quick, "shape"),
-    pyapi.LAST_ITEMS: (Quick, "items"),
-    pyapi.LAST_KINDS: (Quick, "kinds"),
-    pyapi.LAST_SHAPES: (Quick, "shapes"),
-    pyapi.MEMORY: (Buffer, "_memory"),
-    pyapi.MEMORY_START: (Buffer, "_start"),
-    pyapi.ADDRESS: (Buffer, "address"),
-    pyapi.NBYTES: (Buffer, "nbytes"),
-    pyapi.READING: (Buffer, "_reading"),
-    pyapi.SPECIAL: (Buffer, "special"),
-    pyapi.SHARED: (Buffer, "shared"),
-    pyapi.RECORD: (Direct, "record"),
-    pyapi.RESULT: (Direct, "result"),
-    pyapi.ENGINE: (Settings, "engine"),
-    pyapi.MOST_BYTES: (Settings, "max_result_bytes"),
-    pyapi.ALLOCATIONS: (Counters, "allocations"),
-    pyapi.BYTES: (Counters, "bytes"),
+    api.KIND: (XExpression, "_kind"),
+    api.SHAPE: (XExpression, "_shape"),
+    api.OPERANDS: (XExpression, "_operands"),
+    api.OWN_BUFFER: (XContainer, "_buffer"),
+    api.OWN_DTYPE: (XContainer, "_dtype"),
+    api.OWN_ARRAY: (XContainer, "_array"),
+    api.START: (XContainer, "_start"),
+    api.POLICY: (XArray, "_policy"),
+    api.TABLE: (Kind, "table"),
+    api.FRESH: (Kind, "fresh"),
+    api.WRITES: (Kind, "writes"),
+    api.DTYPE: (Kind, "dtype"),
+    api.ITEMSIZE: (Kind, "itemsize"),
+    api.PLACES: (Kind, "places"),
+    api.STRIDES: (Kind, "strides"),
+    api.LAST: (Jitted, "_last"),
+    api.LAST_KIND: (Quick, "kind"),
+    api.LAST_SHAPE: (Quick, "shape"),
+    api.LAST_ITEMS: (Quick, "items"),
+    api.LAST_KINDS: (Quick, "kinds"),
+    api.LAST_SHAPES: (Quick, "shapes"),
+    api.MEMORY: (Buffer, "_memory"),
+    api.MEMORY_START: (Buffer, "_start"),
+    api.ADDRESS: (Buffer, "address"),
+    api.NBYTES: (Buffer, "nbytes"),
+    api.READING: (Buffer, "_reading"),
+    api.SPECIAL: (Buffer, "special"),
+    api.SHARED: (Buffer, "shared"),
+    api.RECORD: (Direct, "record"),
+    api.RESULT: (Direct, "result"),
+    api.ENGINE: (Settings, "engine"),
+    api.MOST_BYTES: (Settings, "max_result_bytes"),
+    api.ALLOCATIONS: (Counters, "allocations"),
+    api.BYTES: (Counters, "bytes"),
 }
 
 
@@ -77,15 +83,18 @@ class _Methods:
         self.natives: list[Native] = []
         self.places: list[tuple[Any, str]] = []
         self.words: dict[int, int] = {}
-        self._add(binary("evaluated"), direct, "evaluate", pyapi.EVALUATED)
-        self._add(ternary("folded"), expression, "folded", pyapi.FOLDED)
-        self._add(ternary("set_item"), XContainer, "__setitem__", pyapi.SETITEM)
-        self._add(binary("get_item"), XContainer, "__getitem__", pyapi.GETITEM)
-        self._add(unary("to_float"), XExpression, "__float__", pyapi.TO_FLOAT)
-        self._add(called("jitted"), Jitted, "__call__", pyapi.JITTED)
+        self._add(binary("evaluated"), direct, "evaluate", api.EVALUATED)
+        self._add(ternary("folded"), expression, "folded", api.FOLDED)
+        self._add(ternary("set_item"), XContainer, "__setitem__", api.SETITEM)
+        self._add(binary("get_item"), XContainer, "__getitem__", api.GETITEM)
+        self._add(binary("zeros"), xarray, "zeros", api.ZEROS)
+        self._add(unary("copied"), XArray, "copy", api.COPIED)
+        self._add(called("to_array"), XContainer, "__array__", api.TO_ARRAY)
+        self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
+        self._add(called("jitted"), Jitted, "__call__", api.JITTED)
         rows: dict[Op, int] = {}
         for name, entry in entries().items():
-            row = rows.setdefault(entry.op, pyapi.ROWS + pyapi.ROW * len(rows))
+            row = rows.setdefault(entry.op, api.ROWS + api.ROW * len(rows))
             self.words |= {row: id(entry.op), row + 1: id(entry.op.reflected)}
             if entry.operands == 1:
                 self._add(unary("single", row), XExpression, name, row + 2)
@@ -105,35 +114,41 @@ class _Methods:
 def _words() -> dict[int, int]:
     """Return what the code must know of this process."""
     things: dict[int, object] = {
-        pyapi.NONE: None,
-        pyapi.FALSE: False,
-        pyapi.ELLIPSIS: Ellipsis,
-        pyapi.INT: int,
-        pyapi.FLOAT: float,
-        pyapi.SLICE: slice,
-        pyapi.TUPLE: tuple,
-        pyapi.EMPTY: (),
-        pyapi.FLOAT64: float64,
-        pyapi.REFERENCE: ENGINES[2],
-        pyapi.ROW_MAJOR: ROW_MAJOR,
-        pyapi.ZERO: 0,
-        pyapi.EXPRESSION: XExpression,
-        pyapi.CONTAINER: XContainer,
-        pyapi.ARRAY: XArray,
-        pyapi.VIEW: XView,
-        pyapi.BUFFER: Buffer,
-        pyapi.DIRECT: Direct,
-        pyapi.SETTINGS: settings,
-        pyapi.COUNTERS: counters,
-        pyapi.SLABS: slabs.SLABS,
-        pyapi.TAKE: slabs.take,
+        api.NONE: None,
+        api.FALSE: False,
+        api.TRUE: True,
+        api.NODE: NODE,
+        api.FLOAT64_KIND: row_major(float64, 1),
+        api.NUMPY_EMPTY: np.empty,
+        api.UINT8: _UINT8,
+        api.VIEW_NAME: sys.intern("view"),
+        api.ELLIPSIS: Ellipsis,
+        api.INT: int,
+        api.FLOAT: float,
+        api.SLICE: slice,
+        api.TUPLE: tuple,
+        api.EMPTY: (),
+        api.FLOAT64: float64,
+        api.REFERENCE: ENGINES[2],
+        api.ROW_MAJOR: ROW_MAJOR,
+        api.ZERO: 0,
+        api.EXPRESSION: XExpression,
+        api.CONTAINER: XContainer,
+        api.ARRAY: XArray,
+        api.VIEW: XView,
+        api.BUFFER: Buffer,
+        api.DIRECT: Direct,
+        api.SETTINGS: settings,
+        api.COUNTERS: counters,
+        api.SLABS: slabs.SLABS,
+        api.TAKE: slabs.take,
     }
     found = {number: id(thing) for number, thing in things.items()}
     found |= {number: offset(cls, name) for number, (cls, name) in _SLOTS.items()}
-    found[pyapi.TRACING] = ctypes.addressof(tracing.running)
-    found[pyapi.TUPLE_ITEMS] = tuple.__basicsize__
-    found[pyapi.BYTES_DATA] = bytes.__basicsize__ - 1
-    found[pyapi.ALONE] = int(HELD_SETITEM > 0)  # 0: no count tells a temporary
+    found[api.TRACING] = ctypes.addressof(tracing.running)
+    found[api.TUPLE_ITEMS] = tuple.__basicsize__
+    found[api.BYTES_DATA] = bytes.__basicsize__ - 1
+    found[api.ALONE] = int(HELD_SETITEM > 0)  # 0: no count tells a temporary
     return found
 
 
@@ -148,10 +163,7 @@ def install() -> None:
     methods = _Methods()
     loaded = Loaded(methods.natives, methods.words | _words())
     made = [
-        loaded.method(owner, name, number)
-        if isinstance(owner, type)
-        else loaded.function(name, number)
-        for number, (owner, name) in enumerate(methods.places)
+        loaded.attribute(owner, name, number) for number, (owner, name) in enumerate(methods.places)
     ]
     # Whoever is in the middle of a method may call it after it was replaced.
     _kept[:] = [loaded, *[getattr(owner, name) for owner, name in methods.places]]

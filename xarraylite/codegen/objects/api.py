@@ -1,6 +1,6 @@
-"""What `codegen.objects` calls: CPython's own functions, memory, and what was found out about it.
+"""What the functions of this room call: CPython's own functions, memory, and facts found out.
 
-These are names for Numba (`codegen.jit` knows what to make of them); none is ever called in Python.
+These are names for Numba (`codegen.jit` knows what to make of them); none is called in Python.
 An int is an address throughout.
 """
 
@@ -43,9 +43,12 @@ PyObject_Vectorcall = Outside("PyObject_Vectorcall", "ppppp")
 PyObject_Call = Outside("PyObject_Call", "pppp")
 PySlice_AdjustIndices = Outside("PySlice_AdjustIndices", "ppppp")
 PySlice_Unpack = Outside("PySlice_Unpack", "ipppp")
+PyObject_VectorcallMethod = Outside("PyObject_VectorcallMethod", "ppppp")
 PyTuple_New = Outside("PyTuple_New", "pp")
 PyType_GenericAlloc = Outside("PyType_GenericAlloc", "ppp")
 PyType_IsSubtype = Outside("PyType_IsSubtype", "ipp")
+memcpy = Outside("memcpy", "pppp")
+memset = Outside("memset", "ppip")
 
 #: Symbols of our own: the words that `word` reads, and a launch.
 STATE, LAUNCH = "xl_state", "xl_launch"
@@ -79,7 +82,7 @@ def word(number: int) -> int:
     raise NotImplementedError(number)
 
 
-#: Functions of `codegen.objects` that CPython calls as methods, and how many words they take.
+#: Functions that CPython calls as methods, and how many words they take.
 METHODS = {
     "forward": 3,
     "reflected": 3,
@@ -89,6 +92,9 @@ METHODS = {
     "set_item": 3,
     "get_item": 2,
     "folded": 3,
+    "copied": 1,
+    "zeros": 2,
+    "to_array": 3,
     "to_float": 1,
     "jitted": 3,
 }
@@ -125,6 +131,15 @@ COUNT, CLASS, SIZE = 0, 8, 16
     FOLDED,
     JITTED,
     TO_FLOAT,
+    TO_ARRAY,
+    COPIED,
+    ZEROS,
+    VIEW_NAME,
+    TRUE,
+    NODE,
+    FLOAT64_KIND,
+    NUMPY_EMPTY,
+    UINT8,
     EMPTY,
     FLOAT64,
     SLICE,
@@ -141,6 +156,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     OPERANDS,
     OWN_BUFFER,
     OWN_DTYPE,
+    OWN_ARRAY,
     START,
     POLICY,
     TABLE,
@@ -172,5 +188,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(66)
+) = range(76)
 ROW = 5

@@ -1,0 +1,282 @@
+"""Evaluating into new memory."""
+
+from __future__ import annotations
+
+from .api import (
+    ADDRESS,
+    ALLOCATIONS,
+    ARRAY,
+    BUFFER,
+    BYTES,
+    BYTES_DATA,
+    CLASS,
+    COPIED,
+    COUNTERS,
+    DIRECT,
+    DTYPE,
+    ENGINE,
+    EVALUATED,
+    FALSE,
+    FLOAT64,
+    FLOAT64_KIND,
+    FRESH,
+    INT,
+    ITEMSIZE,
+    KIND,
+    MEMORY,
+    MEMORY_START,
+    MOST_BYTES,
+    NBYTES,
+    NODE,
+    NONE,
+    NUMPY_EMPTY,
+    OPERANDS,
+    OWN_BUFFER,
+    OWN_DTYPE,
+    PLACES,
+    POLICY,
+    RECORD,
+    REFERENCE,
+    RESULT,
+    ROW_MAJOR,
+    SETTINGS,
+    SHAPE,
+    SHARED,
+    SIZE,
+    SLABS,
+    SPECIAL,
+    START,
+    STRIDES,
+    TAKE,
+    TO_FLOAT,
+    TUPLE,
+    TUPLE_ITEMS,
+    UINT8,
+    ZERO,
+    ZEROS,
+    Py_DecRef,
+    PyDict_GetItemWithError,
+    PyErr_Clear,
+    PyFloat_FromDouble,
+    PyLong_AsLongLong,
+    PyLong_FromLongLong,
+    load,
+    load_double,
+    memcpy,
+    memset,
+    scratch,
+    store,
+    word,
+    xl_launch,
+)
+from .basics import (
+    BYTES_EACH,
+    DATA,
+    FEW,
+    FOLDS,
+    LARGE,
+    LIMIT,
+    LIST_ITEMS,
+    REPEATED,
+    SMALL,
+    TWICE,
+    call,
+    get,
+    give,
+    is_lazy,
+    item,
+    keep,
+    new,
+    size_of,
+    whole,
+)
+
+
+def record_of(program: int) -> int:
+    """Return the address of what a launch needs to know of a program; 0 if there is none."""
+    if program == 0 or load(program + CLASS) != word(DIRECT):
+        return 0
+    if get(word(SETTINGS), ENGINE) == word(REFERENCE):
+        return 0
+    return get(program, RECORD) + word(BYTES_DATA)
+
+
+def bump(slot: int, by: int) -> int:
+    """Add to one of the counters of allocations."""
+    counters = word(COUNTERS)
+    before = get(counters, slot)
+    give(counters, slot, PyLong_FromLongLong(PyLong_AsLongLong(before) + by))
+    Py_DecRef(before)
+    return 0
+
+
+def lies(buffer: int, memory: int, start: int, address: int, nbytes: int) -> int:
+    """Say where a buffer's bytes lie; memory and start are given to it."""
+    give(buffer, MEMORY, memory)
+    give(buffer, MEMORY_START, start)
+    give(buffer, ADDRESS, PyLong_FromLongLong(address))
+    bump(ALLOCATIONS, 1)
+    return bump(BYTES, nbytes)
+
+
+def from_slab(buffer: int, nbytes: int) -> bool:
+    """Give a buffer a place in a slab; tell whether one was free."""
+    slab = load(load(word(SLABS) + LIST_ITEMS) + 8 * ((nbytes + 63) >> 6))
+    free = item(slab, 2)
+    left = load(free + SIZE) - 1
+    if left < 0:
+        return False
+    start = load(load(free + LIST_ITEMS) + 8 * left)  # the list's reference becomes the buffer's
+    store(free + SIZE, left)
+    address = PyLong_AsLongLong(item(slab, 1)) + PyLong_AsLongLong(start)
+    lies(buffer, keep(item(slab, 0)), start, address, nbytes)
+    return True
+
+
+def taken(buffer: int, nbytes: int) -> bool:
+    """Give a buffer memory of its own; tell whether there was any."""
+    size = PyLong_FromLongLong(nbytes + 64)
+    memory = call(word(NUMPY_EMPTY), size, word(UINT8), 2)
+    Py_DecRef(size)
+    if memory == 0:
+        PyErr_Clear()
+        return False
+    first = load(memory + DATA)
+    start = -first & 63
+    lies(buffer, memory, PyLong_FromLongLong(start), first + start, nbytes)
+    return True
+
+
+def pooled(buffer: int, nbytes: int) -> bool:
+    """Give a buffer memory of the pool, as Python does; tell whether there was any."""
+    size = PyLong_FromLongLong(nbytes)
+    block = call(word(TAKE), size, 0, 1)
+    Py_DecRef(size)
+    if block == 0:
+        PyErr_Clear()
+        return False
+    give(buffer, MEMORY, keep(item(block, 0)))
+    give(buffer, MEMORY_START, keep(item(block, 1)))
+    give(buffer, ADDRESS, keep(item(block, 2)))
+    Py_DecRef(block)
+    return True
+
+
+def new_buffer(nbytes: int) -> int:
+    """Return a buffer over new memory; 0 if there is none to be had."""
+    if nbytes > PyLong_AsLongLong(get(word(SETTINGS), MOST_BYTES)):
+        PyErr_Clear()  # where the limit is no int64
+        return 0
+    buffer = new(BUFFER)
+    if buffer == 0:
+        return 0
+    give(buffer, NBYTES, PyLong_FromLongLong(nbytes))
+    give(buffer, SPECIAL, keep(word(FALSE)))
+    give(buffer, SHARED, keep(word(FALSE)))
+    if nbytes <= SMALL and from_slab(buffer, nbytes):
+        return buffer
+    if (SMALL < nbytes < LARGE and taken(buffer, nbytes)) or pooled(buffer, nbytes):
+        return buffer
+    Py_DecRef(buffer)
+    return 0
+
+
+def new_array(buffer: int, shape: int, kind: int) -> int:
+    """Return a row-major container of a buffer, which is given to it; 0 if there is no memory."""
+    made = new(ARRAY)
+    if made == 0:
+        Py_DecRef(buffer)
+        return 0
+    give(made, OWN_BUFFER, buffer)
+    give(made, SHAPE, keep(shape))
+    give(made, START, keep(word(ZERO)))
+    give(made, KIND, keep(kind))
+    give(made, OWN_DTYPE, keep(get(kind, DTYPE)))
+    give(made, POLICY, keep(word(ROW_MAJOR)))
+    return made
+
+
+def address_of(buffer: int) -> int:
+    """Return where a buffer's bytes are."""
+    return PyLong_AsLongLong(get(buffer, ADDRESS))
+
+
+def computed(kind: int, shape: int, operands: int) -> int:
+    """Return the values of an expression, its operands at an address; 0 if it is not done."""
+    program = get(kind, FRESH)
+    record = record_of(program)
+    if record == 0:
+        return 0
+    folds, over = load(record + FOLDS), shape
+    if folds != 0:
+        over = load(operands)  # the shape of what is folded
+    size = size_of(over)
+    if size < folds or size > load(record + LIMIT) or size * load(record + TWICE) > REPEATED:
+        return 0
+    buffer = new_buffer(load(record + BYTES_EACH) * (1 if folds != 0 else size))
+    if buffer == 0:
+        return 0
+    if xl_launch(record, address_of(buffer), over, operands + 8 * folds) == 0:
+        Py_DecRef(buffer)
+        return 0
+    return new_array(buffer, shape, get(program, RESULT))
+
+
+def copied(thing: int) -> int:
+    """``thing.copy()``."""
+    kind = get(thing, KIND)
+    usual = load(thing + CLASS) == word(ARRAY) and kind != word(NODE)
+    if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
+        size = size_of(get(thing, SHAPE))
+        nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        buffer = new_buffer(nbytes) if 0 <= size <= FEW else 0
+        if buffer != 0:
+            start = PyLong_AsLongLong(get(thing, START))
+            memcpy(address_of(buffer), address_of(get(thing, OWN_BUFFER)) + start, nbytes)
+            made = new_array(buffer, get(thing, SHAPE), kind)
+            if made != 0:
+                return made
+    return call(word(COPIED), thing, 0, 1)
+
+
+def zeros(_: int, shape: int) -> int:
+    """Return a container of zeros of a tuple of ints; None for any other shape."""
+    usual = load(shape + CLASS) == word(TUPLE)
+    for k in range(load(shape + SIZE) if usual else 0):
+        one = item(shape, k)
+        usual = usual and load(one + CLASS) == word(INT) and whole(one) >= 0 and whole(one) <= FEW
+    size = size_of(shape) if usual else -1
+    if size >= 0 and size <= FEW:
+        rank = PyLong_FromLongLong(load(shape + SIZE))
+        kind = PyDict_GetItemWithError(get(word(FLOAT64_KIND), PLACES), rank)
+        Py_DecRef(rank)
+        buffer = new_buffer(8 * size) if kind != 0 else 0
+        if buffer != 0:
+            memset(address_of(buffer), 0, 8 * size)
+            made = new_array(buffer, shape, kind)
+            if made != 0:
+                return made
+    return call(word(ZEROS), shape, 0, 1)
+
+
+def evaluated(_: int, thing: int) -> int:
+    """Return the values of an expression in a new container; None if it is not done."""
+    made = 0
+    if is_lazy(thing):
+        operands = get(thing, OPERANDS) + word(TUPLE_ITEMS)
+        made = computed(get(thing, KIND), get(thing, SHAPE), operands)
+    return made if made != 0 else call(word(EVALUATED), thing, 0, 1)
+
+
+def to_float(thing: int) -> int:
+    """``float(thing)``, where it is folded: the result needs no memory but a word."""
+    if is_lazy(thing):
+        kind, operands = get(thing, KIND), get(thing, OPERANDS) + word(TUPLE_ITEMS)
+        program = get(kind, FRESH)
+        record = record_of(program)
+        if record != 0 and get(kind, DTYPE) == word(FLOAT64) and load(record + FOLDS) != 0:
+            size, result = size_of(load(operands)), scratch()
+            usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
+            if usual and xl_launch(record, result, load(operands), operands + 8) != 0:
+                return PyFloat_FromDouble(load_double(result))
+    return call(word(TO_FLOAT), thing, 0, 1)
