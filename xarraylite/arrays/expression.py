@@ -29,7 +29,7 @@ from ..memory.arrays import read
 from ..memory.snapshots import Reading
 from ..operands import tracing
 from ..operands.gathers import gather, is_index_array
-from ..operands.learning import key_of, learn
+from ..operands.learning import key_of, learn, learn_product
 from ..operands.namespace import namespace
 from ..operands.nodes import (
     HasNode,
@@ -432,7 +432,10 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        return self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
+        made = self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
+        learn_product(self, other, made)
+        direct.count_launch()
+        return made
 
     def __rmatmul__(self, other: object) -> Any:
         """Return the matrix product of another operand and this one, evaluated."""

@@ -42,6 +42,12 @@ _REPEATED = 1 << 14
 _count = sys.getrefcount
 
 
+def count_launch() -> None:
+    """Count a launch, or what takes as long; where there are many, machine code takes over."""
+    if next(_launches) == OFTEN:
+        importlib.import_module("xarraylite.transforms.natives").install()
+
+
 def evaluate(e: Any) -> Any:
     """Return the values of an expression that is no container; None if it is not done."""
     return evaluated(e._container, e._kind, e._shape, e._operands)
@@ -79,8 +85,7 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
         done = program.call(place[2], shape, *operands)
     if done is not None:
         return None
-    if next(_launches) == OFTEN:
-        importlib.import_module("xarraylite.transforms.natives").install()
+    count_launch()
     made = _new(cls)
     made._buffer, made._shape, made._start = buffer, shape, 0
     made._kind = kind = program.result
@@ -90,6 +95,7 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
 
 def assigned(to: Any, e: Any, held: bool) -> bool:
     """Assign an expression of the container's shape; tell whether it is done."""
+    count_launch()
     program: Any = e._kind.writes.get(to._kind)
     if not program or to._shape != e._shape or settings.engine == "reference":
         return False
@@ -102,10 +108,19 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     return program.call(buffer.address + to._start, to._shape, *operands) is None
 
 
+def promised(to: Any, value: Any) -> bool:
+    """Assign what the caller says is apart, where it is and nobody waits; tell whether done."""
+    try:
+        return not settings.check_noalias and assigned(to, value, True)
+    except AttributeError:  # no container, or no expression
+        return False
+
+
 def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
     if tracing.running.value or settings.engine == "reference":
         return False
+    count_launch()
     operands: Operands
     buffer, cls, own = to._buffer, value.__class__, 0
     try:

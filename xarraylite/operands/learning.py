@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from ..dtypes.promotion import int_bounds
 from ..ir.kind import NODE, Kind
 from ..ops.op import Op
@@ -59,3 +62,20 @@ def learn_fold(op: Reduction, x: object, made: object) -> None:
         return
     if x._shape and made._kind.items == x.kind_items() + 1:
         x._kind.learn(op, None, made._kind)
+
+
+#: The key of products in the tables of kinds, and multiplications below which BLAS has no threads.
+PRODUCT = "matmul"
+_FEW = 1 << 18
+
+
+def learn_product(left: HasNode, right: Any, made: Any) -> None:
+    """Remember the shapes of small matrices that are multiplied as they lie, and the result's."""
+    kind = left._kind
+    if left.lasting or kind.strides is not None or kind.rank != 2 or kind.dtype.char not in "fd":
+        return
+    if not isinstance(right, HasNode) or right.lasting or right._kind is not kind:
+        return
+    extents = (*left._shape, right._shape[1])
+    if min(extents) > 1 and math.prod(extents) < _FEW:
+        kind.learn(PRODUCT, kind, (left._shape, right._shape, made._shape, made._buffer.made))

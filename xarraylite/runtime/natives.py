@@ -86,7 +86,8 @@ def can_load() -> bool:
         if _word(place) != id(inside) or _word(id(holder) + 16) != 1:
             return False
     array = np.empty(1, np.uint8)
-    return _word(id(array) + 16) == array.__array_interface__["data"][0]
+    address: int = array.__array_interface__["data"][0]
+    return _word(id(array) + 16) == address
 
 
 def _word(address: int) -> int:

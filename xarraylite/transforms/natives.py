@@ -29,6 +29,7 @@ from ..memory import slabs
 from ..memory.buffer import Buffer
 from ..memory.pool import Counters, counters
 from ..operands import tracing
+from ..operands.learning import PRODUCT
 from ..operands.operators import entries
 from ..ops.op import Op
 from ..runtime.direct import Direct
@@ -90,6 +91,7 @@ class _Methods:
         self._add(binary("zeros"), xarray, "zeros", api.ZEROS)
         self._add(unary("copied"), XArray, "copy", api.COPIED)
         self._add(called("to_array"), XContainer, "__array__", api.TO_ARRAY)
+        self._add(binary("product"), XExpression, "__matmul__", api.PRODUCT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
         rows: dict[Op, int] = {}
@@ -121,6 +123,10 @@ def _words() -> dict[int, int]:
         api.FLOAT64_KIND: row_major(float64, 1),
         api.NUMPY_EMPTY: np.empty,
         api.UINT8: _UINT8,
+        api.NDARRAY: np.ndarray,
+        api.MATMUL: PRODUCT,
+        api.DOT_NAME: sys.intern("dot"),
+        api.MADE_NAME: sys.intern("made"),
         api.VIEW_NAME: sys.intern("view"),
         api.ELLIPSIS: Ellipsis,
         api.INT: int,

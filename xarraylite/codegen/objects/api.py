@@ -38,6 +38,7 @@ PyFloat_FromDouble = Outside("PyFloat_FromDouble", "pd")
 PyLong_AsLongLong = Outside("PyLong_AsLongLong", "pp")
 PyLong_FromLongLong = Outside("PyLong_FromLongLong", "pp")
 PyNumber_Float = Outside("PyNumber_Float", "pp")
+PyObject_GenericSetAttr = Outside("PyObject_GenericSetAttr", "ippp")
 PyObject_RichCompareBool = Outside("PyObject_RichCompareBool", "ippi")
 PyObject_Vectorcall = Outside("PyObject_Vectorcall", "ppppp")
 PyObject_Call = Outside("PyObject_Call", "pppp")
@@ -95,6 +96,7 @@ METHODS = {
     "copied": 1,
     "zeros": 2,
     "to_array": 3,
+    "product": 2,
     "to_float": 1,
     "jitted": 3,
 }
@@ -135,6 +137,11 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPIED,
     ZEROS,
     VIEW_NAME,
+    DOT_NAME,
+    MADE_NAME,
+    MATMUL,
+    PRODUCT,
+    NDARRAY,
     TRUE,
     NODE,
     FLOAT64_KIND,
@@ -188,5 +195,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(76)
+) = range(81)
 ROW = 5

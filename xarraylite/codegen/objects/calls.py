@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from .api import (
+    DOT_NAME,
+    ENGINE,
+    ITEMSIZE,
     JITTED,
     KIND,
     LAST,
@@ -11,29 +14,54 @@ from .api import (
     LAST_KINDS,
     LAST_SHAPE,
     LAST_SHAPES,
+    MADE_NAME,
+    MATMUL,
+    MEMORY,
+    MEMORY_START,
+    NDARRAY,
     NONE,
     OWN_ARRAY,
     OWN_BUFFER,
+    OWN_DTYPE,
+    PRODUCT,
+    REFERENCE,
     SCRATCH,
+    SETTINGS,
     SHAPE,
     SHARED,
     SIZE,
+    SPECIAL,
     START,
     TO_ARRAY,
     TRUE,
     VIEW_NAME,
     ZERO,
     Py_DecRef,
+    PyErr_Clear,
     PyLong_AsLongLong,
     PyLong_FromLongLong,
+    PyObject_GenericSetAttr,
+    PyObject_Vectorcall,
     PyObject_VectorcallMethod,
     load,
     scratch,
     store,
     word,
 )
-from .basics import call_with, get, is_container, is_same, is_traced, item, keep
-from .evaluation import computed
+from .basics import (
+    call,
+    call_with,
+    get,
+    give,
+    is_container,
+    is_same,
+    is_traced,
+    item,
+    keep,
+    size_of,
+)
+from .evaluation import computed, new_array, new_buffer
+from .operators import leads
 
 
 def is_like(quick: int, args: int) -> bool:
@@ -82,6 +110,69 @@ def jitted(function: int, args: int, keywords: int) -> int:
         for k in range(count):
             Py_DecRef(load(place + 8 * k))
     return made if made != 0 else call_with(word(JITTED), function, args, keywords)
+
+
+def array_of(thing: int) -> int:
+    """Return a row-major container's memory as an array of NumPy, made once; borrowed."""
+    known = get(thing, OWN_ARRAY)
+    if known != 0:
+        return known
+    buffer, place = get(thing, OWN_BUFFER), scratch()
+    start = PyLong_AsLongLong(get(buffer, MEMORY_START)) + PyLong_AsLongLong(get(thing, START))
+    at = PyLong_FromLongLong(start)
+    store(place, get(thing, SHAPE))
+    store(place + 8, get(thing, OWN_DTYPE))
+    store(place + 16, get(buffer, MEMORY))
+    store(place + 24, at)
+    made = PyObject_Vectorcall(word(NDARRAY), place, 4, 0)
+    Py_DecRef(at)
+    if made == 0:
+        PyErr_Clear()
+        return 0
+    return give(thing, OWN_ARRAY, made)
+
+
+def multiplied(left: int, right: int) -> int:
+    """Return the product of two small matrices like two that were multiplied before; 0 if not so.
+
+    An entry has their shapes, the result's, and what `explain` is told of it.
+    """
+    if is_traced() or not is_container(left) or not is_container(right):
+        return 0
+    entry = leads(left, word(MATMUL), get(right, KIND))
+    if entry == 0 or get(word(SETTINGS), ENGINE) == word(REFERENCE):
+        return 0
+    if not is_same(get(left, SHAPE), item(entry, 0)):
+        return 0
+    if not is_same(get(right, SHAPE), item(entry, 1)):
+        return 0
+    kind, shape = get(left, KIND), item(entry, 2)
+    buffer = new_buffer(size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE)))
+    made = new_array(buffer, shape, kind) if buffer != 0 else 0
+    if made == 0:
+        return 0
+    place = scratch()
+    store(place, array_of(left))
+    store(place + 8, array_of(right))
+    store(place + 16, array_of(made))
+    done = 0
+    if load(place) != 0 and load(place + 8) != 0 and load(place + 16) != 0:
+        done = PyObject_VectorcallMethod(word(DOT_NAME), place, 3, 0)
+        if done == 0 or PyObject_GenericSetAttr(buffer, word(MADE_NAME), item(entry, 3)) != 0:
+            PyErr_Clear()
+    if done == 0:
+        Py_DecRef(made)
+        return 0
+    Py_DecRef(done)
+    Py_DecRef(get(buffer, SPECIAL))
+    give(buffer, SPECIAL, keep(word(TRUE)))
+    return made
+
+
+def product(left: int, right: int) -> int:
+    """``left @ right``."""
+    made = multiplied(left, right)
+    return made if made != 0 else call(word(PRODUCT), left, right, 2)
 
 
 def to_array(thing: int, args: int, keywords: int) -> int:
