@@ -42,6 +42,9 @@ LIMIT, BYTES_EACH, FOLDS, TWICE = 16, 56, 64, 72
 #: Most dimensions of a view, and a number beyond any extent.
 DIMENSIONS, FAR = 32, 1 << 62
 
+#: Most operands of an expression: several fit into `scratch`.
+MOST = 120
+
 #: Elements up to which the calling thread copies and fills.
 FEW = 1 << 14
 
@@ -72,7 +75,9 @@ def keep(thing: int) -> int:
 
 
 def call(function: int, one: int, two: int, count: int) -> int:
-    """Call Python with one argument, or two."""
+    """Call Python with one argument, or two; not where an exception was raised on the way."""
+    if PyErr_Occurred() != 0:
+        return 0
     args = scratch()
     store(args, one)
     store(args + 8, two)
@@ -81,6 +86,8 @@ def call(function: int, one: int, two: int, count: int) -> int:
 
 def call_three(function: int, one: int, two: int, three: int) -> int:
     """Call Python with three arguments."""
+    if PyErr_Occurred() != 0:
+        return 0
     args = scratch()
     store(args, one)
     store(args + 8, two)
@@ -90,6 +97,8 @@ def call_three(function: int, one: int, two: int, three: int) -> int:
 
 def call_with(function: int, first: int, args: int, keywords: int) -> int:
     """Call Python with one argument before a tuple of others."""
+    if PyErr_Occurred() != 0:
+        return 0
     count = load(args + SIZE)
     given = PyTuple_New(count + 1)
     if given == 0:
@@ -130,6 +139,11 @@ def is_container(thing: int) -> bool:
     if not usual and PyType_IsSubtype(cls, word(CONTAINER)) == 0:
         return False
     return get(thing, KIND) != 0 and get(thing, OWN_BUFFER) != 0
+
+
+def is_array(thing: int) -> bool:
+    """Tell whether an object is an expression, or a container with a kind."""
+    return is_lazy(thing) or is_container(thing)
 
 
 def is_number(value: int) -> bool:

@@ -105,10 +105,12 @@ def jitted(function: int, args: int, keywords: int) -> int:
     usual = keywords == 0 and quick != 0 and quick != word(NONE) and not is_traced()
     if usual and is_like(quick, args) and load(get(quick, LAST_ITEMS) + SIZE) <= SCRATCH:
         place = scratch()
+        keep(quick)
         count = filled(place, get(quick, LAST_ITEMS), args)
         made = computed(get(quick, LAST_KIND), get(quick, LAST_SHAPE), place)
         for k in range(count):
             Py_DecRef(load(place + 8 * k))
+        Py_DecRef(quick)
     return made if made != 0 else call_with(word(JITTED), function, args, keywords)
 
 
@@ -146,26 +148,28 @@ def multiplied(left: int, right: int) -> int:
         return 0
     if not is_same(get(right, SHAPE), item(entry, 1)):
         return 0
-    kind, shape = get(left, KIND), item(entry, 2)
-    buffer = new_buffer(size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE)))
-    made = new_array(buffer, shape, kind) if buffer != 0 else 0
-    if made == 0:
-        return 0
-    place = scratch()
-    store(place, array_of(left))
-    store(place + 8, array_of(right))
-    store(place + 16, array_of(made))
-    done = 0
-    if load(place) != 0 and load(place + 8) != 0 and load(place + 16) != 0:
-        done = PyObject_VectorcallMethod(word(DOT_NAME), place, 3, 0)
-        if done == 0 or PyObject_GenericSetAttr(buffer, word(MADE_NAME), item(entry, 3)) != 0:
-            PyErr_Clear()
-    if done == 0:
-        Py_DecRef(made)
-        return 0
-    Py_DecRef(done)
-    Py_DecRef(get(buffer, SPECIAL))
-    give(buffer, SPECIAL, keep(word(TRUE)))
+    kind, shape, told = get(left, KIND), item(entry, 2), item(entry, 3)
+    nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
+    for part in (kind, shape, told):
+        keep(part)
+    buffer = new_buffer(nbytes)
+    made, done = new_array(buffer, shape, kind), 0
+    if made != 0:
+        place = scratch()
+        store(place, array_of(left))
+        store(place + 8, array_of(right))
+        store(place + 16, array_of(made))
+        if load(place) != 0 and load(place + 8) != 0 and load(place + 16) != 0:
+            done = PyObject_VectorcallMethod(word(DOT_NAME), place, 3, 0)
+        if done != 0 and PyObject_GenericSetAttr(buffer, word(MADE_NAME), told) == 0:
+            Py_DecRef(get(buffer, SPECIAL))
+            give(buffer, SPECIAL, keep(word(TRUE)))
+        if done != 0:
+            Py_DecRef(done)
+        else:
+            Py_DecRef(made)
+            made = 0
+    Py_DecRef(told)
     return made
 
 

@@ -134,12 +134,11 @@ def from_slab(buffer: int, nbytes: int) -> bool:
 
 
 def taken(buffer: int, nbytes: int) -> bool:
-    """Give a buffer memory of its own; tell whether there was any."""
+    """Give a buffer memory of its own; where there is none an exception is set."""
     size = PyLong_FromLongLong(nbytes + 64)
     memory = call(word(NUMPY_EMPTY), size, word(UINT8), 2)
     Py_DecRef(size)
     if memory == 0:
-        PyErr_Clear()
         return False
     first = load(memory + DATA)
     start = -first & 63
@@ -148,12 +147,11 @@ def taken(buffer: int, nbytes: int) -> bool:
 
 
 def pooled(buffer: int, nbytes: int) -> bool:
-    """Give a buffer memory of the pool, as Python does; tell whether there was any."""
+    """Give a buffer memory of the pool, as Python does; see `taken`."""
     size = PyLong_FromLongLong(nbytes)
     block = call(word(TAKE), size, 0, 1)
     Py_DecRef(size)
     if block == 0:
-        PyErr_Clear()
         return False
     give(buffer, MEMORY, keep(item(block, 0)))
     give(buffer, MEMORY_START, keep(item(block, 1)))
@@ -173,24 +171,28 @@ def new_buffer(nbytes: int) -> int:
     give(buffer, NBYTES, PyLong_FromLongLong(nbytes))
     give(buffer, SPECIAL, keep(word(FALSE)))
     give(buffer, SHARED, keep(word(FALSE)))
+    usual = SMALL < nbytes < LARGE
     if nbytes <= SMALL and from_slab(buffer, nbytes):
         return buffer
-    if (SMALL < nbytes < LARGE and taken(buffer, nbytes)) or pooled(buffer, nbytes):
+    if taken(buffer, nbytes) if usual else pooled(buffer, nbytes):
         return buffer
     Py_DecRef(buffer)
     return 0
 
 
 def new_array(buffer: int, shape: int, kind: int) -> int:
-    """Return a row-major container of a buffer, which is given to it; 0 if there is no memory."""
-    made = new(ARRAY)
+    """Return a row-major container of what is given to it; 0 if there is no memory."""
+    made = new(ARRAY) if buffer != 0 else 0
     if made == 0:
-        Py_DecRef(buffer)
+        if buffer != 0:
+            Py_DecRef(buffer)
+        Py_DecRef(shape)
+        Py_DecRef(kind)
         return 0
     give(made, OWN_BUFFER, buffer)
-    give(made, SHAPE, keep(shape))
+    give(made, SHAPE, shape)
     give(made, START, keep(word(ZERO)))
-    give(made, KIND, keep(kind))
+    give(made, KIND, kind)
     give(made, OWN_DTYPE, keep(get(kind, DTYPE)))
     give(made, POLICY, keep(word(ROW_MAJOR)))
     return made
@@ -213,27 +215,36 @@ def computed(kind: int, shape: int, operands: int) -> int:
     size = size_of(over)
     if size < folds or size > load(record + LIMIT) or size * load(record + TWICE) > REPEATED:
         return 0
+    # Where memory is allocated the collector may run, and with it other threads.
+    keep(program)
+    keep(shape)
     buffer = new_buffer(load(record + BYTES_EACH) * (1 if folds != 0 else size))
-    if buffer == 0:
-        return 0
-    if xl_launch(record, address_of(buffer), over, operands + 8 * folds) == 0:
-        Py_DecRef(buffer)
-        return 0
-    return new_array(buffer, shape, get(program, RESULT))
+    if buffer != 0:
+        done = xl_launch(record, address_of(buffer), over, operands + 8 * folds)
+        if done == 0:
+            Py_DecRef(buffer)
+            buffer = 0
+    made = new_array(buffer, shape, keep(get(program, RESULT)))
+    Py_DecRef(program)
+    return made
 
 
 def copied(thing: int) -> int:
     """``thing.copy()``."""
-    kind = get(thing, KIND)
+    kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
     usual = load(thing + CLASS) == word(ARRAY) and kind != word(NODE)
     if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
-        size = size_of(get(thing, SHAPE))
+        size = size_of(shape)
         nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
-        buffer = new_buffer(nbytes) if 0 <= size <= FEW else 0
-        if buffer != 0:
+        if 0 <= size <= FEW:
             start = PyLong_AsLongLong(get(thing, START))
-            memcpy(address_of(buffer), address_of(get(thing, OWN_BUFFER)) + start, nbytes)
-            made = new_array(buffer, get(thing, SHAPE), kind)
+            for part in (kind, shape, source):
+                keep(part)
+            buffer = new_buffer(nbytes)
+            if buffer != 0:
+                memcpy(address_of(buffer), address_of(source) + start, nbytes)
+            Py_DecRef(source)
+            made = new_array(buffer, shape, kind)
             if made != 0:
                 return made
     return call(word(COPIED), thing, 0, 1)
@@ -244,16 +255,18 @@ def zeros(_: int, shape: int) -> int:
     usual = load(shape + CLASS) == word(TUPLE)
     for k in range(load(shape + SIZE) if usual else 0):
         one = item(shape, k)
-        usual = usual and load(one + CLASS) == word(INT) and whole(one) >= 0 and whole(one) <= FEW
+        usual = usual and load(one + CLASS) == word(INT) and 0 <= whole(one) <= FEW
     size = size_of(shape) if usual else -1
-    if size >= 0 and size <= FEW:
+    if 0 <= size <= FEW:
         rank = PyLong_FromLongLong(load(shape + SIZE))
         kind = PyDict_GetItemWithError(get(word(FLOAT64_KIND), PLACES), rank)
         Py_DecRef(rank)
-        buffer = new_buffer(8 * size) if kind != 0 else 0
-        if buffer != 0:
-            memset(address_of(buffer), 0, 8 * size)
-            made = new_array(buffer, shape, kind)
+        if kind != 0:
+            keep(kind)
+            buffer = new_buffer(8 * size)
+            if buffer != 0:
+                memset(address_of(buffer), 0, 8 * size)
+            made = new_array(buffer, keep(shape), kind)
             if made != 0:
                 return made
     return call(word(ZEROS), shape, 0, 1)

@@ -25,15 +25,17 @@ from .api import (
     PyNumber_Float,
     PyObject_RichCompareBool,
     load,
+    scratch,
     store,
     word,
 )
 from .basics import (
     LE,
+    MOST,
     call,
     get,
     give,
-    is_container,
+    is_array,
     is_lazy,
     is_number,
     is_same,
@@ -46,24 +48,22 @@ from .basics import (
 )
 
 
-def operands_of(thing: int, lazy: bool) -> int:
-    """Return how many operands an array brings; -1 where they are not at hand."""
-    if lazy:
-        return load(get(thing, OPERANDS) + SIZE)
-    return -1 if get(get(thing, OWN_BUFFER), READING) == 0 else 2
-
-
-def put(place: int, thing: int, lazy: bool) -> int:
-    """Store an array's operands from an address on; return the address behind them."""
-    if not lazy:
-        store(place, keep(get(get(thing, OWN_BUFFER), READING)))
-        store(place + 8, keep(get(thing, START)))
-        return place + 16
+def put(place: int, thing: int) -> int:
+    """Store an array's operands from an address on; return how many, -1 if they are not at hand."""
+    if not is_lazy(thing):
+        reading = get(get(thing, OWN_BUFFER), READING)
+        if reading == 0:
+            return -1
+        store(place, reading)
+        store(place + 8, get(thing, START))
+        return 2
     operands = get(thing, OPERANDS)
-    for k in range(load(operands + SIZE)):
-        store(place, keep(item(operands, k)))
-        place += 8
-    return place
+    count = load(operands + SIZE)
+    if count > MOST:
+        return -1
+    for k in range(count):
+        store(place + 8 * k, item(operands, k))
+    return count
 
 
 def number_of(value: int, entry: int) -> int:
@@ -85,14 +85,36 @@ def number_of(value: int, entry: int) -> int:
     return keep(value) if PyObject_RichCompareBool(value, item(entry, 2), LE) == 1 else 0
 
 
-def expression(kind: int, shape: int, operands: int) -> int:
-    """Return a new expression; the operands are given to it."""
-    made = new(EXPRESSION)
-    if made == 0:
+def expression(kind: int, shape: int, place: int, count: int) -> int:
+    """Return a new expression of operands at an address; 0 if there is no memory.
+
+    What is borrowed is kept before anything is allocated: the collector may run then, and with it
+    other threads.
+    """
+    keep(kind)
+    keep(shape)
+    for k in range(count):
+        keep(load(place + 8 * k))
+    made, operands = 0, tuple_of(count)
+    if operands != 0:
+        for k in range(count):
+            store(operands + word(TUPLE_ITEMS) + 8 * k, load(place + 8 * k))
+        made = new(EXPRESSION)
+        if made != 0:
+            give(made, KIND, kind)
+            give(made, SHAPE, shape)
+            return give_last(made, operands)
         Py_DecRef(operands)
-        return 0
-    give(made, KIND, keep(kind))
-    give(made, SHAPE, keep(shape))
+    else:
+        for k in range(count):
+            Py_DecRef(load(place + 8 * k))
+    Py_DecRef(kind)
+    Py_DecRef(shape)
+    return 0
+
+
+def give_last(made: int, operands: int) -> int:
+    """Give an expression its operands; return it."""
     give(made, OPERANDS, operands)
     return made
 
@@ -103,94 +125,70 @@ def leads(thing: int, key: int, other: int) -> int:
     return 0 if found == 0 else PyDict_GetItemWithError(found, other)
 
 
-def with_number(thing: int, lazy: bool, number: int, entry: int, first: bool) -> int:
+def with_number(thing: int, number: int, entry: int, first: bool) -> int:
     """Return an operation on an array and a number, which may be the first of the two."""
-    count = operands_of(thing, lazy)
-    if count < 0:
+    place = scratch()
+    count = put(place + 8 if first else place, thing)
+    value = number_of(number, entry) if count >= 0 else 0
+    if value == 0:
         return 0
-    value = number_of(number, entry)
-    operands = 0 if value == 0 else tuple_of(count + 1)
-    if operands == 0:
-        return 0
-    place = operands + word(TUPLE_ITEMS)
-    if first:
-        store(place, value)
-        put(place + 8, thing, lazy)
-    else:
-        store(put(place, thing, lazy), value)
-    return expression(item(entry, 0), get(thing, SHAPE), operands)
+    store(place if first else place + 8 * count, value)
+    made = expression(item(entry, 0), get(thing, SHAPE), place, count + 1)
+    Py_DecRef(value)
+    return made
 
 
 def combined(left: int, right: int, key: int) -> int:
     """Return an operation on two operands like two that were met before; 0 if it is not known."""
-    lazy = is_lazy(left)
-    if is_traced() or not (lazy or is_container(left)):
-        return 0
     if is_number(right):
         entry = leads(left, key, load(right + CLASS))
-        return 0 if entry == 0 else with_number(left, lazy, right, entry, False)
-    other = is_lazy(right)
-    if not (other or is_container(right)):
+        return 0 if entry == 0 else with_number(left, right, entry, False)
+    if not is_array(right):
         return 0
     kind = leads(left, key, get(right, KIND))
     if kind == 0 or not is_same(get(left, SHAPE), get(right, SHAPE)):
         return 0
-    first, second = operands_of(left, lazy), operands_of(right, other)
-    if first < 0 or second < 0:
-        return 0
-    operands = tuple_of(first + second)
-    if operands == 0:
-        return 0
-    put(put(operands + word(TUPLE_ITEMS), left, lazy), right, other)
-    return expression(kind, get(left, SHAPE), operands)
+    place = scratch()
+    first = put(place, left)
+    second = put(place + 8 * first, right) if first >= 0 else -1
+    return 0 if second < 0 else expression(kind, get(left, SHAPE), place, first + second)
 
 
 def forward(left: int, right: int, row: int) -> int:
     """``left + right``, for each operation that is an operator."""
-    made = combined(left, right, word(row))
+    made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
     return made if made != 0 else call(word(row + 2), left, right, 2)
 
 
 def reflected(right: int, left: int, row: int) -> int:
     """``left + right`` where the left one does not know how."""
-    lazy = is_lazy(right)
-    if is_number(left) and not is_traced() and (lazy or is_container(right)):
+    if is_number(left) and is_array(right) and not is_traced():
         entry = leads(right, word(row + 1), load(left + CLASS))
-        if entry != 0:
-            made = with_number(right, lazy, left, entry, True)
-            if made != 0:
-                return made
+        made = with_number(right, left, entry, True) if entry != 0 else 0
+        if made != 0:
+            return made
     return call(word(row + 3), right, left, 2)
 
 
 def single(thing: int, row: int) -> int:
     """``-thing``."""
-    lazy = is_lazy(thing)
-    if not is_traced() and (lazy or is_container(thing)):
-        kind, count = leads(thing, word(row), word(NONE)), operands_of(thing, lazy)
-        # A tuple of its own: references to readings are counted.
-        operands = tuple_of(count) if kind != 0 and count >= 0 else 0
-        if operands != 0:
-            put(operands + word(TUPLE_ITEMS), thing, lazy)
-            made = expression(kind, get(thing, SHAPE), operands)
-            if made != 0:
-                return made
+    if is_array(thing) and not is_traced():
+        kind, place = leads(thing, word(row), word(NONE)), scratch()
+        count = put(place, thing) if kind != 0 else -1
+        made = expression(kind, get(thing, SHAPE), place, count) if count >= 0 else 0
+        if made != 0:
+            return made
     return call(word(row + 2), thing, 0, 1)
 
 
 def folded(_: int, op: int, thing: int) -> int:
     """Fold over all dimensions."""
-    lazy = is_lazy(thing)
-    if not is_traced() and (lazy or is_container(thing)):
-        kind, shape = leads(thing, op, word(NONE)), get(thing, SHAPE)
-        count = operands_of(thing, lazy)
-        usual = kind != 0 and count >= 0 and load(shape + SIZE) != 0 and size_of(shape) > 0
-        operands = tuple_of(count + 1) if usual else 0
-        if operands != 0:
-            place = operands + word(TUPLE_ITEMS)
-            store(place, keep(shape))
-            put(place + 8, thing, lazy)
-            made = expression(kind, word(EMPTY), operands)
-            if made != 0:
-                return made
+    if is_array(thing) and not is_traced():
+        kind, shape, place = leads(thing, op, word(NONE)), get(thing, SHAPE), scratch()
+        usual = kind != 0 and load(shape + SIZE) != 0 and size_of(shape) > 0
+        count = put(place + 8, thing) if usual else -1
+        store(place, shape)
+        made = expression(kind, word(EMPTY), place, count + 1) if count >= 0 else 0
+        if made != 0:
+            return made
     return call(word(FOLDED), op, thing, 2)

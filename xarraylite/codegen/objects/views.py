@@ -51,10 +51,18 @@ def steps_of(thing: int, extents: int, steps: int) -> int:
     return rank
 
 
+def is_plain(bound: int) -> bool:
+    """Tell whether a bound of a slice is an int or none: others run code of their own."""
+    return bound == word(NONE) or load(bound + CLASS) == word(INT)
+
+
 def sliced(found: int, key: int, extent: int) -> int:
     """Store first position and step of a slice; return its length, -1 if it has none."""
+    plain = is_plain(load(key + 16)) and is_plain(load(key + 24)) and is_plain(load(key + 32))
+    if not plain:
+        return -1
     if PySlice_Unpack(key, found, found + 8, found + 16) != 0:
-        PyErr_Clear()
+        PyErr_Clear()  # a step of zero
         return -1
     return PySlice_AdjustIndices(extent, found, found + 8, load(found + 16))
 
@@ -105,7 +113,7 @@ def tuple_from(words: int, count: int) -> int:
 
 
 def place_of(kind: int, extents: int, steps: int, rank: int) -> int:
-    """Return the kind of other elements in memory of a leaf's dtype; 0 if it is new."""
+    """Return the kind of other elements in memory of a dtype, the caller's; 0 if it is new."""
     expected = 1
     dense = True
     for k in range(rank - 1, -1, -1):
@@ -118,7 +126,7 @@ def place_of(kind: int, extents: int, steps: int, rank: int) -> int:
         return 0
     found = PyDict_GetItemWithError(get(kind, PLACES), key)
     Py_DecRef(key)
-    return found
+    return 0 if found == 0 else keep(found)
 
 
 def view_of(thing: int, key: int) -> int:
@@ -129,18 +137,26 @@ def view_of(thing: int, key: int) -> int:
     extents = scratch()
     steps = extents + 8 * DIMENSIONS
     rank = selected(extents, steps, steps_of(thing, extents, steps), key)
-    kind = place_of(get(thing, KIND), extents, steps, rank) if rank > 0 else 0
-    if kind == 0:
+    if rank <= 0:
         return 0
-    start = load(steps + 8 * DIMENSIONS) * PyLong_AsLongLong(get(kind, ITEMSIZE))
-    shape = tuple_from(extents, rank)
+    # Where memory is allocated the collector may run, and with it other threads.
+    buffer, dtype = keep(get(thing, OWN_BUFFER)), keep(get(thing, OWN_DTYPE))
+    before, own = PyLong_AsLongLong(get(thing, START)), keep(get(thing, KIND))
+    kind = place_of(own, extents, steps, rank)
+    shape = tuple_from(extents, rank) if kind != 0 else 0
     made = new(VIEW) if shape != 0 else 0
     if made != 0:
+        start = load(steps + 8 * DIMENSIONS) * PyLong_AsLongLong(get(own, ITEMSIZE))
         give(made, SHAPE, shape)
-        give(made, KIND, keep(kind))
-        give(made, OWN_BUFFER, keep(get(thing, OWN_BUFFER)))
-        give(made, OWN_DTYPE, keep(get(thing, OWN_DTYPE)))
-        give(made, START, PyLong_FromLongLong(PyLong_AsLongLong(get(thing, START)) + start))
+        give(made, KIND, kind)
+        give(made, OWN_BUFFER, buffer)
+        give(made, OWN_DTYPE, dtype)
+        give(made, START, PyLong_FromLongLong(before + start))
+    else:
+        for part in (buffer, dtype, kind, shape):
+            if part != 0:
+                Py_DecRef(part)
+    Py_DecRef(own)
     return made
 
 
