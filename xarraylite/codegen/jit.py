@@ -139,6 +139,9 @@ MEMORY: dict[str, Any] = {
     "word": _memory(1, _found),
 }
 
+#: Functions that do more than compute.
+_NAMES_OUTSIDE = {found.name for found in vars(api).values() if isinstance(found, api.Outside)}
+
 _OUTSIDE = {"p": types.int64, "i": types.int32, "d": types.float64, "v": types.void}
 
 
@@ -298,7 +301,8 @@ def _outside(declaration: str) -> str:
     Nobody reads what it leaves in ``errno``.  LLVM knows its own functions, and one that takes a
     pointer may write there.
     """
-    if "@llvm." in declaration or "@Py" in declaration or "@xl_" in declaration:
+    name = declaration.partition("@")[2].partition("(")[0]
+    if name.startswith("llvm.") or name in _NAMES_OUTSIDE:
         return ""
     return " nounwind willreturn" + ("" if "ptr" in declaration else " memory(none)")
 

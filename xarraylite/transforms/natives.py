@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,20 @@ def _words() -> dict[int, int]:
 
 
 _replaced: dict[tuple[Any, str], Any] = {}
+
+
+@cache
+def _made() -> list[tuple[Any, str, Any]]:
+    """Return the methods with their places; they, and those that they call, are never dropped."""
+    methods = _Methods()
+    loaded = Loaded(methods.natives, methods.words | _words())
+    _kept.extend([loaded, *[getattr(owner, name) for owner, name in methods.places]])
+    return [
+        (owner, name, loaded.attribute(owner, name, number))
+        for number, (owner, name) in enumerate(methods.places)
+    ]
+
+
 _kept: list[object] = []
 
 
@@ -166,14 +181,7 @@ def install() -> None:
     """Replace the methods; once, and where this interpreter is one whose objects are known."""
     if _replaced or not can_load():
         return
-    methods = _Methods()
-    loaded = Loaded(methods.natives, methods.words | _words())
-    made = [
-        loaded.attribute(owner, name, number) for number, (owner, name) in enumerate(methods.places)
-    ]
-    # Whoever is in the middle of a method may call it after it was replaced.
-    _kept[:] = [loaded, *[getattr(owner, name) for owner, name in methods.places]]
-    for (owner, name), method in zip(methods.places, made, strict=True):
+    for owner, name, method in _made():
         _replaced[owner, name] = vars(owner).get(name)
         setattr(owner, name, method)
 
