@@ -90,9 +90,15 @@ for _name in (api.STATE, api.LAUNCH):
 
 
 def _memory(arity: int, codegen: Any, result: Any = types.int64) -> Any:
-    """Return an intrinsic of words that are addresses or numbers."""
+    """Return an intrinsic of words that are addresses or numbers.
+
+    Functions that use one are called, as long as none says that they are to be inlined: the text
+    would be five times as long.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if "alwaysinline" not in builder.function.attributes:
+            builder.function.attributes.add("noinline")
         return codegen(builder, *args)
 
     signature = result(*[types.int64] * arity)
@@ -159,12 +165,13 @@ def scalar_library() -> dict[str, FunctionType]:
 @cache
 def scalar(name: str) -> Any:
     """Return the compiled form of one scalar function, which callers inline."""
-    return _jitted(scalar_library()[name])
+    function = scalar_library()[name]
+    return _jitted(function, name in library.INLINE or name not in library.library())
 
 
-def _jitted(function: FunctionType) -> Any:
+def _jitted(function: FunctionType, inline: bool = True) -> Any:
     namespace = dict(function.__globals__)
-    library = scalar_library()
+    known = scalar_library()
     for name in global_names(function.__code__):
         if name in INTRINSICS and getattr(bits, name, None) is namespace.get(name):
             namespace[name] = INTRINSICS[name]
@@ -172,12 +179,12 @@ def _jitted(function: FunctionType) -> Any:
             namespace[name] = MEMORY[name]
         elif isinstance(namespace.get(name), api.Outside):
             namespace[name] = _outside_function(namespace[name])
-        elif name in library and namespace.get(name) is library[name]:
+        elif name in known and namespace.get(name) is known[name]:
             namespace[name] = scalar(name)
     copy = FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
     )
-    return numba.njit(error_model="numpy", forceinline=True)(copy)
+    return numba.njit(error_model="numpy", forceinline=inline)(copy)
 
 
 def routine_text(routine: Routine) -> str:
@@ -212,8 +219,8 @@ def _compiled(routine: Routine) -> Any:
     source = f"def body({arguments}):\n    return {routine.text}\n"
     code = compile(source, "<routine>", "exec")
     namespace: dict[str, Any] = {"__name__": "xarraylite.routine", **CASTS}
-    library = scalar_library()
-    namespace |= {name: scalar(name) for name in global_names(code) if name in library}
+    known = scalar_library()
+    namespace |= {name: scalar(name) for name in global_names(code) if name in known}
     if routine.op is not None:
         namespace["user"] = _jitted(routine.op.function)
     exec(code, namespace)  # an expression of our own tokens, see emit/routine.py

@@ -23,9 +23,8 @@ from ..ops.table import OPS
 from . import archive, machine, store
 from .emit import routine as routines
 from .emit.builder import Module
-from .emit.routine import Routine
+from .emit.routine import OBJECTS, Routine
 from .fingerprint import fingerprint
-from .objects.api import METHODS
 
 _HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
 
@@ -107,7 +106,7 @@ def _versions() -> tuple[str, ...]:
 
 def known() -> dict[Routine, None]:
     """Return every routine that kernels of known operations call, in a fixed order."""
-    return dict.fromkeys([*_storages(), *_conversions(), *_operations(), *_folds(), *_objects()])
+    return dict.fromkeys([*_storages(), *_conversions(), *_operations(), *_folds(), OBJECTS])
 
 
 def _storages() -> Iterator[Routine]:
@@ -142,12 +141,6 @@ def _folds() -> Iterator[Routine]:
         yield routines.collect_error(value)
         yield routines.compensate(value)
         yield routines.plain_sum(value)
-
-
-def _objects() -> Iterator[Routine]:
-    """Yield what is no scalar routine, and made and kept like one."""
-    for name, count in METHODS.items():
-        yield routines.of_words(name, count)
 
 
 def main() -> int:

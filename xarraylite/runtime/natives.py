@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..codegen import routines
-from ..codegen.emit.routine import Routine, of_words
+from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
 from ..codegen.objects.api import LAUNCH, METHODS, STATE
 from . import launch
@@ -42,28 +42,23 @@ class Native(NamedTuple):
         One of `codegen.objects`.
     flag : int
         What it takes.
-    args : tuple of int
-        Numbers that are passed after the objects.
+    row : int
+        Number of the row of words that belongs to its operation.
     """
 
     function: str
     flag: int
-    args: tuple[int, ...] = ()
-
-    @property
-    def routine(self) -> Routine:
-        """What it calls."""
-        return of_words(self.function, METHODS[self.function])
+    row: int = 0
 
 
-def unary(function: str, *numbers: int) -> Native:
+def unary(function: str, row: int = 0) -> Native:
     """Return a method of no arguments."""
-    return Native(function, _NONE, numbers)
+    return Native(function, _NONE, row)
 
 
-def binary(function: str, *numbers: int) -> Native:
+def binary(function: str, row: int = 0) -> Native:
     """Return a method, or a function, of one argument beside ``self``, which it may ignore."""
-    return Native(function, _ONE, numbers)
+    return Native(function, _ONE, row)
 
 
 def ternary(function: str) -> Native:
@@ -108,16 +103,14 @@ def offset(cls: type, name: str) -> int:
 
 def text(methods: Sequence[Native], words: int) -> str:
     """Return the LLVM assembly of a module of methods."""
-    names = {native.routine: f"xl.{native.function}" for native in methods}
     declared: dict[str, str] = {}
     parts = [f"@{STATE} = internal global [{words} x i64] zeroinitializer"]
-    pieces = [*[(routines.text_of(routine), name) for routine, name in names.items()]]
-    for piece, name in [*pieces, (launch.inner(), LAUNCH)]:
+    for piece in (routines.text_of(OBJECTS), launch.inner()):
         for line in piece.splitlines():
             if line.startswith("declare "):
                 declared.setdefault(line.partition("(")[0].partition("@")[2], line)
             elif not line.startswith(f"@{STATE} = "):
-                parts.append(line.replace(" alwaysinline", "").replace("@body", f"@{name}"))
+                parts.append(line.replace(" alwaysinline", ""))
     declared.pop(LAUNCH, None)
     parts += [_method(k, native) for k, native in enumerate(methods)]
     parts.append(_entry(len(methods), 8 * words))
@@ -133,8 +126,7 @@ def text(methods: Sequence[Native], words: int) -> str:
 
 def _method(number: int, native: Native) -> str:
     """Return what CPython calls: it passes addresses as numbers."""
-    numbers = "".join([f", i64 {value}" for value in native.args])
-    name = f"@xl.{native.function}"
+    which = METHODS.index(native.function)
     if native.flag == _MANY:
         return f"""
 define internal ptr @m{number}(ptr %a, ptr %list, i64 %count) {{
@@ -145,7 +137,7 @@ go:
   %b.at = load i64, ptr %list
   %second = getelementptr i64, ptr %list, i64 1
   %c.at = load i64, ptr %second
-  %r = call i64 {name}(i64 %a.at, i64 %b.at, i64 %c.at{numbers})
+  %r = call i64 @body(i64 {which}, i64 %a.at, i64 %b.at, i64 %c.at, i64 {native.row})
   %object = inttoptr i64 %r to ptr
   ret ptr %object
 wrong:
@@ -153,14 +145,12 @@ wrong:
   call void @PyErr_SetNone(ptr %error)
   ret ptr null
 }}"""
-    count = {_NONE: 1, _ONE: 2, _CALL: 3}[native.flag]
-    objects = ", ".join([f"i64 %{letter}.at" for letter in "abc"[:count]])
     return f"""
 define internal ptr @m{number}(ptr %a, ptr %b, ptr %c) {{
   %a.at = ptrtoint ptr %a to i64
   %b.at = ptrtoint ptr %b to i64
   %c.at = ptrtoint ptr %c to i64
-  %r = call i64 {name}({objects}{numbers})
+  %r = call i64 @body(i64 {which}, i64 %a.at, i64 %b.at, i64 %c.at, i64 {native.row})
   %object = inttoptr i64 %r to ptr
   ret ptr %object
 }}"""

@@ -83,23 +83,23 @@ def word(number: int) -> int:
     raise NotImplementedError(number)
 
 
-#: Functions that CPython calls as methods, and how many words they take.
-METHODS = {
-    "forward": 3,
-    "reflected": 3,
-    "in_place": 3,
-    "single": 2,
-    "evaluated": 2,
-    "set_item": 3,
-    "get_item": 2,
-    "folded": 3,
-    "copied": 1,
-    "zeros": 2,
-    "to_array": 3,
-    "product": 2,
-    "to_float": 1,
-    "jitted": 3,
-}
+#: What `entry` can be asked for.
+METHODS = (
+    "forward",
+    "reflected",
+    "in_place",
+    "single",
+    "evaluated",
+    "set_item",
+    "get_item",
+    "folded",
+    "copied",
+    "zeros",
+    "to_array",
+    "product",
+    "to_float",
+    "jitted",
+)
 
 #: Words of `scratch`.
 SCRATCH = 256

@@ -250,7 +250,7 @@ def copied(thing: int) -> int:
     return call(word(COPIED), thing, 0, 1)
 
 
-def zeros(_: int, shape: int) -> int:
+def zeros(shape: int) -> int:
     """Return a container of zeros of a tuple of ints; None for any other shape."""
     usual = load(shape + CLASS) == word(TUPLE)
     for k in range(load(shape + SIZE) if usual else 0):
@@ -272,7 +272,7 @@ def zeros(_: int, shape: int) -> int:
     return call(word(ZEROS), shape, 0, 1)
 
 
-def evaluated(_: int, thing: int) -> int:
+def evaluated(thing: int) -> int:
     """Return the values of an expression in a new container; None if it is not done."""
     made = 0
     if is_lazy(thing):

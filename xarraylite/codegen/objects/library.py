@@ -4,9 +4,27 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from . import assignment, basics, calls, evaluation, operators, views
+from . import assignment, basics, calls, entry, evaluation, operators, views
 
-_MODULES = (assignment, basics, calls, evaluation, operators, views)
+_MODULES = (assignment, basics, calls, entry, evaluation, operators, views)
+
+#: Those that are part of whoever calls them; the others are called, which keeps the code small.
+INLINE = frozenset(
+    {
+        "address_of",
+        "count_of",
+        "get",
+        "give",
+        "give_last",
+        "is_array",
+        "is_lazy",
+        "is_number",
+        "is_plain",
+        "is_traced",
+        "item",
+        "keep",
+    }
+)
 
 
 def library() -> dict[str, FunctionType]:

@@ -181,7 +181,7 @@ def single(thing: int, row: int) -> int:
     return call(word(row + 2), thing, 0, 1)
 
 
-def folded(_: int, op: int, thing: int) -> int:
+def folded(op: int, thing: int) -> int:
     """Fold over all dimensions."""
     if is_array(thing) and not is_traced():
         kind, shape, place = leads(thing, op, word(NONE)), get(thing, SHAPE), scratch()
