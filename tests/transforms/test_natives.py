@@ -242,8 +242,9 @@ def test_products_have_the_same_bits(dtype: str) -> None:
     fast, slow = both(lambda: str(xl.explain(a @ b)))
     assert fast == slow
     assert (a @ a[:0].T).shape == (64, 0)
-    c = xl.asarray([[np.inf, 0.0], [0.0, 1.0]])
-    assert np.isnan(np.asarray(c @ c)).any()  # and no warning
+    c = xl.asarray([[np.inf, -np.inf], [1e300, 1e300]])
+    for _ in range(3):
+        assert np.isnan(np.asarray(c @ c)).any()  # and no warning, which would be an error here
 
 
 def test_arrays_of_numpy_see_the_memory() -> None:
@@ -279,7 +280,7 @@ def test_references_are_balanced() -> None:
     work()
     gc.collect()
     assert [sys.getrefcount(x) for x in watched] == before
-    assert abs(len(gc.get_objects()) - count) < 20
+    assert len(gc.get_objects()) - count < 40  # a leak would be 50 at least
 
 
 def test_a_process_that_launches_often_gets_them(monkeypatch: pytest.MonkeyPatch) -> None:

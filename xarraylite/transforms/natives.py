@@ -25,6 +25,7 @@ from ..assignment.readers import HELD_SETITEM
 from ..codegen.objects import api
 from ..dtypes.names import float64
 from ..ir.kind import NODE, Kind, row_major
+from ..labels.blas import dot
 from ..layout.strided import ROW_MAJOR
 from ..memory import slabs
 from ..memory.buffer import Buffer
@@ -126,7 +127,7 @@ def _words() -> dict[int, int]:
         api.UINT8: _UINT8,
         api.NDARRAY: np.ndarray,
         api.MATMUL: PRODUCT,
-        api.DOT_NAME: sys.intern("dot"),
+        api.DOT: dot,
         api.MADE_NAME: sys.intern("made"),
         api.VIEW_NAME: sys.intern("view"),
         api.ELLIPSIS: Ellipsis,

@@ -137,7 +137,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPIED,
     ZEROS,
     VIEW_NAME,
-    DOT_NAME,
+    DOT,
     MADE_NAME,
     MATMUL,
     PRODUCT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .api import (
-    DOT_NAME,
+    DOT,
     ENGINE,
     ITEMSIZE,
     JITTED,
@@ -160,7 +160,7 @@ def multiplied(left: int, right: int) -> int:
         store(place + 8, array_of(right))
         store(place + 16, array_of(made))
         if load(place) != 0 and load(place + 8) != 0 and load(place + 16) != 0:
-            done = PyObject_VectorcallMethod(word(DOT_NAME), place, 3, 0)
+            done = PyObject_Vectorcall(word(DOT), place, 3, 0)
         if done != 0 and PyObject_GenericSetAttr(buffer, word(MADE_NAME), told) == 0:
             Py_DecRef(get(buffer, SPECIAL))
             give(buffer, SPECIAL, keep(word(TRUE)))
