@@ -50,6 +50,7 @@ _MODULES: dict[str, str] = {
     "transforms.late": "late",
     "transforms.noalias": "noalias",
     "transforms.vectorize": "vectorize",
+    "arrays.scalar": "XScalar",
     "arrays.xarray": "XArray XView",
     "arrays.xtensor": "XTensor XTensorFixed",
     "display.draw": "Drawing draw",

@@ -28,6 +28,7 @@ from .arrays.adapt import adapt as adapt
 from .arrays.evaluation import eval_ as _eval
 from .arrays.expression import XExpression as XExpression
 from .arrays.expression import XExpression as _ndarray
+from .arrays.scalar import XScalar as XScalar
 from .arrays.xarray import XArray as XArray
 from .arrays.xarray import XView as XView
 from .arrays.xtensor import XTensor as XTensor

@@ -31,12 +31,16 @@ class Selection:
     take_front : bool
         Whether the array's dimensions come first in the result: NumPy's rule where an integer
         and the array are separated by a slice.
+    element : bool
+        Whether there is an integer for every dimension and nothing else: one element is meant,
+        and no view of rank 0, which ``...`` asks for.
     """
 
     transform: Transform
     take_axis: int = FIXED
     take: object = None
     take_front: bool = False
+    element: bool = False
 
 
 def parse_index(
@@ -58,8 +62,8 @@ def parse_index(
     IndexRangeError
         For an index out of range, too many indices, a second ``...``, or an unsupported kind.
     """
-    items = key if isinstance(key, tuple) else (key,)
-    items = _fill_ellipsis(items, shape, is_array)
+    given = key if isinstance(key, tuple) else (key,)
+    items = _fill_ellipsis(given, shape, is_array)
     out: list[int] = []
     maps: list[Map] = []
     take_axis, take = FIXED, None
@@ -75,7 +79,7 @@ def parse_index(
         elif is_array(item):
             if take is not None:
                 raise IndexRangeError(
-                    f"index {key!r}: only one integer array is supported; shape {shape}"
+                    f"index {key!r}: only one array can be a gather; shape {shape}"
                 )
             take_axis, take = len(out), item
             maps.append(Map(0, 1, len(out)))
@@ -84,7 +88,8 @@ def parse_index(
             maps.append(Map(_position(item, shape, k), 0, FIXED))
     check_rank(len(out), f"index of shape {shape}")
     front = take is not None and _separated(items, is_array)
-    return Selection(Transform(tuple(out), tuple(maps)), take_axis, take, front)
+    element = not out and not any([item is Ellipsis for item in given])
+    return Selection(Transform(tuple(out), tuple(maps)), take_axis, take, front, element)
 
 
 def _separated(items: tuple[object, ...], is_array: Callable[[object], bool]) -> bool:

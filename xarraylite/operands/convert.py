@@ -23,7 +23,7 @@ from ..memory.arrays import allocate, padding_value, read, write
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from ..runtime.reference import convert
-from .nodes import HasNode, Lifted, borrow_array, is_masked, unwrapped
+from .nodes import HasNode, Lifted, borrow_array, is_masked, values_in
 
 DType = np.dtype[Any]
 #: Elements up to which tiled memory is copied through a table of positions.
@@ -133,7 +133,7 @@ def plain_array(
 ) -> np.ndarray[tuple[int, ...], DType]:
     """Return lists and scalars as a NumPy array of a supported dtype."""
     if isinstance(values, list | tuple):
-        values = unwrapped(values)
+        values = values_in(values)
     try:
         array = np.asarray(values)
     except ValueError as error:
