@@ -156,8 +156,7 @@ def test_writing_leaves_the_padding_alone(data: st.DataObject, dtype: np.dtype[A
         target[key] += y.operand
         expected[key] += y.array
     else:
-        part = target[key]
-        part *= part
+        target[key] *= target[key]
         expected[key] *= expected[key]
     assert_same_bits(target, expected)
     assert padding_of(target) == before

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, overload
 
 import numpy as np
 
+from .._errors import NotWritableError
 from ..assignment import direct
 from ..assignment.assign import check_update
 from ..assignment.inplace import InPlace
@@ -269,19 +270,6 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
     # --- views --------------------------------------------------------------------------------
 
-    @property
-    def T(self) -> XExpression:
-        """The expression with its dimensions reversed."""
-        axes = tuple(range(self.ndim))[::-1]
-        return self._view(steps.permute(self.shape, axes))
-
-    @property
-    def mT(self) -> XExpression:
-        """The expression with its last two dimensions exchanged."""
-        build.require_rank(self.node, 2, "mT")
-        axes = (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
-        return self._view(steps.permute(self.shape, axes))
-
     def _view(self, step: steps.Transform) -> XExpression:
         own: XExpression | None = ownership.memory(self)
         if own is not None:
@@ -343,7 +331,17 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Write elements: the expression is evaluated into a container of its own first.
 
         What was written in terms of the expression before keeps its values (`ownership`).
+
+        Raises
+        ------
+        NotWritableError
+            While a function is traced, as nothing has values then.
         """
+        if tracing.is_active():
+            raise NotWritableError(
+                f"assignment: {self.summary()} has no values while a function is traced; make "
+                "another array, with xl.where for instance"
+            )
         ownership.memory_of(self)[key] = unwrapped(value)
 
     def _update(self, op: Op, value: object, held: bool) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import LayoutError
+from .._errors import AxisError, LayoutError
 from ..dtypes.names import dtype_name, kind
+from ..index import transform as steps
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
@@ -51,6 +52,10 @@ class Face(Methods):
 
     def item(self, *index: Any) -> Any:
         """Return an element as a Python number."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _view(self, step: steps.Transform) -> Any:
+        """Return the array under another index."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     # --- the array object ------------------------------------------------------------------------
@@ -100,6 +105,20 @@ class Face(Methods):
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the CPU."""
         return (1, 0)
+
+    @property
+    def T(self) -> Any:
+        """The array with its dimensions reversed."""
+        axes = tuple(range(len(self.shape)))[::-1]
+        return self._view(steps.permute(self.shape, axes))
+
+    @property
+    def mT(self) -> Any:
+        """The array with its last two dimensions exchanged."""
+        if len(self.shape) < 2:
+            raise AxisError(f"mT({self.summary().split()[-1]}): rank must be at least 2")
+        axes = (*range(len(self.shape) - 2), len(self.shape) - 1, len(self.shape) - 2)
+        return self._view(steps.permute(self.shape, axes))
 
     # --- printing --------------------------------------------------------------------------------
 

@@ -104,11 +104,6 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         """The value itself: there are no dimensions to reverse."""
         return self
 
-    @property
-    def mT(self) -> Any:
-        """Refused: there are no two dimensions to exchange."""
-        return self._array().mT
-
     def _values(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
         return np.asarray(self.value)
 
@@ -146,6 +141,10 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
     def __dlpack__(self, **options: Any) -> Any:
         """Export a copy of the value for DLPack consumers."""
         return self._array().__dlpack__(**options)
+
+    def astype(self, dtype: object, /, *, copy: bool = True) -> XScalar:
+        """Return the value converted to ``dtype``, as `xl.astype` converts."""
+        return scalar_of(reference.convert(np.asarray(self.value), as_dtype(dtype))[()])
 
     def __getitem__(self, key: Any) -> Any:
         """Return the value itself under ``[()]``, and arrays of it for ``...`` and ``newaxis``."""

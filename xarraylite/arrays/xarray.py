@@ -210,7 +210,7 @@ class XArray(XContainer):
         >>> import xarraylite as xl
         >>> a = xl.asarray(range(2048), dtype="float32", layout="{0:T(1024)}")
         >>> a.bitcast("f32[16,128]{1,0:T(8,128)}")[8, 0]
-        XView(1024., dtype=float32)
+        XScalar(1024.0, dtype=float32)
         """
         place, dtype, policy = bitcast_of(self.spec, self._buffer, self._map, spec)
         self._buffer.kept = True

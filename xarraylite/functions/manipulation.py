@@ -148,7 +148,8 @@ def matrix_transpose(x: object, /) -> XExpression:
            [2, 5],
            [3, 6]])
     """
-    return array_arg(x, "matrix_transpose").mT
+    turned: XExpression = array_arg(x, "matrix_transpose").mT
+    return turned
 
 
 def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExpression:

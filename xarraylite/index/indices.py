@@ -78,9 +78,7 @@ def parse_index(
             out.append(length)
         elif is_array(item):
             if take is not None:
-                raise IndexRangeError(
-                    f"index {key!r}: only one array can be a gather; shape {shape}"
-                )
+                raise IndexRangeError(f"index {key!r}: a gather has one array; shape {shape}")
             take_axis, take = len(out), item
             maps.append(Map(0, 1, len(out)))
             out.append(shape[k])
