@@ -62,11 +62,11 @@ def apply(op: Op, *operands: object) -> XExpression:
     operands = tuple([unwrapped(x) for x in operands])
     if len(operands) == 1:
         (operand,) = operands
-        return written((op,), op, operand)
+        return again((op,), op, operand)
     if len(operands) == 2:
         left, right = operands
         key = (op, key_of(right)) if isinstance(left, XExpression) else (op, "after", key_of(left))
-        return written(key, op, left, right)
+        return again(key, op, left, right)
     return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
 
 
