@@ -20,7 +20,7 @@ from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, float64, int64, kind
 from ..index.broadcast import as_shape
 from ..ir import build
-from ..ir.node import Iota
+from ..ir.node import Iota, Node
 from ..layout.strided import Strided
 from ..operands.convert import LayoutLike, layout_of, store, values_node
 from ..operands.nodes import HasNode
