@@ -13,7 +13,7 @@ from .._errors import AxisError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..dtypes.names import int64
 from ..index.broadcast import broadcast_shapes, check_axis
-from ..index.transform import Map, Transform
+from ..index.transform import IndexMap, Transform
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Iota, Node
@@ -67,10 +67,11 @@ def diagonal(
     kept = [k for k in range(array.ndim) if k not in (rows, columns)]
     shape = (*[array.shape[k] for k in kept], length)
     maps = [
-        Map(0, 1, kept.index(k)) if k in kept else Map(0, 1, len(kept)) for k in range(array.ndim)
+        IndexMap(0, 1, kept.index(k)) if k in kept else IndexMap(0, 1, len(kept))
+        for k in range(array.ndim)
     ]
     if length:  # else there is no such row or column
-        maps[rows], maps[columns] = Map(down, 1, len(kept)), Map(right, 1, len(kept))
+        maps[rows], maps[columns] = IndexMap(down, 1, len(kept)), IndexMap(right, 1, len(kept))
     return array._view(Transform(shape, tuple(maps)))
 
 
