@@ -12,6 +12,7 @@ same sense), so the result is lazy.
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,10 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         """Refuse: a value has no extents."""
         raise TypeError("len() of an array of rank 0")
 
+    def __iter__(self) -> Any:
+        """Refuse: a value has no extents."""
+        raise TypeError("iteration over an array of rank 0")
+
     # --- Python's numbers ------------------------------------------------------------------------
 
     def item(self, *index: Any) -> Any:
@@ -175,6 +180,10 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         """Return a real value as an int; as `float`."""
         value = self._value
         return int(value.item() if value.__class__ in _COMPLEX else value)
+
+    def __trunc__(self) -> int:
+        """Return a real value without its fraction."""
+        return int(self)
 
     def __bool__(self) -> bool:
         """Return whether the value is not zero."""
@@ -230,3 +239,6 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
     def __reduce__(self) -> Any:
         """Pickle the number and its dtype's name."""
         return XScalar, (self.item(), dtype_name(self.dtype))
+
+
+Number.register(XScalar)
