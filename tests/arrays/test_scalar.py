@@ -47,7 +47,7 @@ def test_every_dtype_has_values(dtype: Any) -> None:
     assert_same_bits(np.asarray(a[(1,) * 2, (2,) * 2][0]), values[1, 2])
     a[0, 0] = x
     assert_same_bits(np.asarray(a[0, 0]), values[1, 2])
-    for made in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x)), xl.XScalar(x)):  # noqa: S301
+    for made in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x)), xl.XScalar(x)):
         assert made.dtype == dtype
         assert_same_bits(np.asarray(made), values[1, 2])
     assert_same_bits(xl.eval(xl.asarray(x)), values[1, 2])

@@ -113,9 +113,9 @@ def test_reading_and_writing_are_numpys(data: st.DataObject) -> None:
     elif how == "itself":
         a[key] = a[key]
     elif how == "expression":
-        a[key] = xl.asarray(new) | True if dtype == bool else +xl.asarray(new)
-        values[for_numpy(key)] = new | True if dtype == bool else new
-    elif dtype != bool and dtype.isbuiltin == 1:
+        a[key] = xl.where(xl.asarray(new) == 0, xl.asarray(new), xl.asarray(new))
+        values[for_numpy(key)] = new
+    elif dtype.kind != "b" and dtype.isbuiltin == 1:
         a[key] += xl.asarray(new)
         values[for_numpy(key)] += new
     assert_same_bits(a, values)

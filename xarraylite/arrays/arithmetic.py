@@ -9,6 +9,7 @@ from ..ir.kind import Operands
 from ..operands import tracing
 from ..operands.learning import key_of
 from ..operands.nodes import NUMBERS, as_item, ends, is_operand, unwrapped
+from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from .expression import XExpression, again
 
@@ -41,7 +42,7 @@ def binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         except (KeyError, AttributeError):
             other = unwrapped(other)
             if not is_operand(other):
-                return NotImplemented
+                return with_strangers(op, self, other)
             return again((op, key_of(other)), op, self, other)
         made = _new(XExpression)
         made._kind, made._shape, made._operands = kind, shape, operands
@@ -66,7 +67,7 @@ def binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         except (KeyError, AttributeError):
             other = unwrapped(other)
             if not is_operand(other):
-                return NotImplemented
+                return with_strangers(op, other, self)
             return again((op, self._kind) if lazy else (back, other.__class__), op, other, self)
         made = _new(XExpression)
         made._kind, made._shape, made._operands = kind, shape, operands

@@ -44,7 +44,7 @@ from ..operands.nodes import (
 )
 from ..operands.operators import Operators, unpicklable
 from ..operands.representation import class_of, html
-from ..operands.ufuncs import ufunc_table
+from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
@@ -154,7 +154,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         except (KeyError, AttributeError):
             self, other = unwrapped(self), unwrapped(other)
             if not is_operand(other):
-                return NotImplemented
+                return with_strangers(op, self, other)
             return again((op, key_of(other)), op, self, other)
         made = _new(XExpression)
         made._kind, made._shape, made._operands = kind, shape, operands
@@ -167,7 +167,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         except KeyError:
             other = unwrapped(other)
             if not is_operand(other):
-                return NotImplemented
+                return with_strangers(op, other, self)
             return written((back, other.__class__), op, other, unwrapped(self))
         made = _new(XExpression)
         made._kind, made._shape, made._operands = kind, self._shape, operands
@@ -393,23 +393,6 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             raise ValueError(f"{describe(self.node)} is lazy: its values cannot be had uncopied")
         values = self.numpy()
         return values if dtype is None else values.astype(dtype, copy=False)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
-        """Let ``np.add(numpy_array, expression)`` mean the operation of the op table.
-
-        Where there is none, or another method or ``out=`` is asked for, NumPy computes on the
-        values, and the result is NumPy's.
-        """
-        if ufunc is np.matmul and method == "__call__" and not kwargs:
-            left, right = [as_node(x, "matmul") for x in inputs]
-            return self._container._filled(products.matmul(left, right))
-        op = ufunc_table().get(ufunc)
-        if op is not None and method == "__call__" and not kwargs:
-            return apply(op, *inputs)
-        if any(isinstance(out, XExpression) for out in kwargs.get("out", ())):
-            return NotImplemented
-        values = [np.asarray(x) if isinstance(x, XExpression) else x for x in inputs]
-        return getattr(ufunc, method)(*values, **kwargs)
 
     def __copy__(self) -> XExpression:
         """Return an expression of the same values; writing to one leaves the other as it is."""
