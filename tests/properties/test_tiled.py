@@ -134,7 +134,7 @@ def test_operands_whose_tiles_do_not_fit_the_destination_are_copied() -> None:
 @st.composite
 def boxes(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """Draw an index that keeps all dimensions."""
-    return tuple([draw(st.slices(n)) for n in shape])
+    return (*[draw(st.slices(n)) for n in shape], ...)
 
 
 @given(st.data(), st.sampled_from((F4, BF16)))

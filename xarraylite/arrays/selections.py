@@ -15,7 +15,7 @@ import numpy as np
 from .._errors import BroadcastError, IndexRangeError, TracedValueError
 from ..dtypes.names import is_narrow_int
 from ..operands import tracing
-from ..operands.nodes import HasNode, is_masked, unwrapped
+from ..operands.nodes import HasNode, is_masked, unwrapped, values_in
 from .face import NumpyArray
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
@@ -71,7 +71,7 @@ def _numpy_item(item: Any) -> Any:
     if item.__class__ in _BASIC:
         return item
     if isinstance(item, list | tuple):
-        return np.asarray(_unwrapped(item)) if len(item) else np.empty(0, np.intp)
+        return np.asarray(values_in(item)) if len(item) else np.empty(0, np.intp)
     if isinstance(item, np.ndarray) and is_masked(item):
         raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
     if isinstance(item, HasNode):
@@ -79,12 +79,6 @@ def _numpy_item(item: Any) -> Any:
     item = unwrapped(item)
     narrow = isinstance(item, np.ndarray | np.generic) and is_narrow_int(item.dtype)
     return item.astype(np.int64) if narrow else item
-
-
-def _unwrapped(items: Any) -> Any:
-    if isinstance(items, list | tuple):
-        return [_unwrapped(item) for item in items]
-    return np.asarray(items) if isinstance(items, HasNode) else unwrapped(items)
 
 
 def selected(values: NumpyArray, key: Any, summary: str) -> NumpyArray:

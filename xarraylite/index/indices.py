@@ -13,7 +13,7 @@ from collections.abc import Callable
 from .._errors import IndexRangeError, TracedValueError
 from .._records import record
 from .broadcast import check_rank
-from .transform import FIXED, Map, Transform
+from .transform import FIXED, IndexMap, Transform
 
 
 @record(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def parse_index(
     given = key if isinstance(key, tuple) else (key,)
     items = _fill_ellipsis(given, shape, is_array)
     out: list[int] = []
-    maps: list[Map] = []
+    maps: list[IndexMap] = []
     take_axis, take = FIXED, None
     for item in items:
         if item is None:
@@ -74,16 +74,16 @@ def parse_index(
         k = len(maps)
         if isinstance(item, slice):
             start, length, step = _resolve(item, shape[k])
-            maps.append(Map(start, step, len(out)))
+            maps.append(IndexMap(start, step, len(out)))
             out.append(length)
         elif is_array(item):
             if take is not None:
                 raise IndexRangeError(f"index {key!r}: a gather has one array; shape {shape}")
             take_axis, take = len(out), item
-            maps.append(Map(0, 1, len(out)))
+            maps.append(IndexMap(0, 1, len(out)))
             out.append(shape[k])
         else:
-            maps.append(Map(_position(item, shape, k), 0, FIXED))
+            maps.append(IndexMap(_position(item, shape, k), 0, FIXED))
     check_rank(len(out), f"index of shape {shape}")
     front = take is not None and _separated(items, is_array)
     element = not out and not any([item is Ellipsis for item in given])

@@ -174,7 +174,7 @@ def as_operand(value: object, operation: str) -> Operand:
     if isinstance(value, Lifted):
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple):
-        return borrow_array(_array_of(value, operation), operation)
+        return borrow_array(array_of_list(value, operation), operation)
     if _is_plain_array(value):
         return borrow_array(np.asarray(value), operation)
     raise DTypeError(
@@ -183,21 +183,30 @@ def as_operand(value: object, operation: str) -> Operand:
     )
 
 
-def _array_of(values: object, operation: str) -> NumpyArray:
-    """Return nested lists as an array, with the dtype that NumPy gives it.
+def array_of_list(values: list[Any] | tuple[Any, ...], operation: str) -> NumpyArray:
+    """Return nested lists of numbers and arrays as one NumPy array.
 
     Raises
     ------
-    ShapeError, DTypeError
-        If they are ragged, or hold other things than numbers.
+    ShapeError
+        If the lists are ragged.
+    DTypeError
+        If something in them is no number.
     """
     try:
-        array = np.asarray(values)
+        array = np.asarray(values_in(values))
     except ValueError as error:
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
-    if array.dtype.hasobject or array.dtype.kind in "SUMm":
+    if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin != 2):
         raise DTypeError(f"{operation}: got a list of {array.dtype}; elements must be numbers")
     return array
+
+
+def values_in(values: Any) -> Any:
+    """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
+    if isinstance(values, list | tuple):
+        return [values_in(item) for item in values]
+    return np.asarray(values) if isinstance(values, HasNode) else unwrapped(values)
 
 
 def as_item(value: Any, low: int | None, high: int | None) -> float | int:
