@@ -434,6 +434,9 @@ class XContainer(Placed, XExpression, binary=binary, unary=unary):
         with protect(self._buffer, node, node, value, held):
             write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
 
+    def _target(self) -> Self:
+        return self
+
     def _put(self, key: Any, value: object, held: bool) -> None:
         """Assign through masks or several integer arrays, by NumPy's rule."""
         check_writable(self, "assignment")

@@ -344,6 +344,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             )
         ownership.memory_of(self)[key] = unwrapped(value)
 
+    def _target(self) -> Any:
+        return ownership.memory_of(self)
+
     def _update(self, op: Op, value: object, held: bool) -> None:
         """Perform ``self op= value`` by NumPy's rule: the shape and the dtype stay.
 

@@ -26,9 +26,9 @@ from ..operands.nodes import HasNode, Lifted, OneValue, unwrapped
 from ..operands.ufuncs import ufunc_table
 
 #: NumPy's functions that mean ours of the same name.
-_SAME = """
+_NAMES = """
 all allclose amax amin any append apply_along_axis argmax argmin argpartition argsort argwhere
-array_equal array_split around astype atleast_1d atleast_2d atleast_3d average bincount
+around array_equal array_split astype atleast_1d atleast_2d atleast_3d average bincount
 broadcast_arrays broadcast_to choose clip column_stack compress concatenate convolve copy corrcoef
 correlate count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete diag
 diagflat diagonal diff digitize dot dsplit dstack ediff1d einsum empty_like expand_dims extract
@@ -36,26 +36,22 @@ flatnonzero flip fliplr flipud full_like gradient histogram histogram2d histogra
 imag inner insert interp intersect1d isclose isin kron max mean median meshgrid min moveaxis
 nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile
 nanprod nanquantile nanstd nansum nanvar nonzero ones_like outer pad partition percentile
-permute_dims piecewise prod ptp put put_along_axis quantile ravel real repeat reshape roll
-rollaxis rot90 round searchsorted select setdiff1d setxor1d sinc sort sort_complex split squeeze
-stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tril triu
-union1d unique unstack unwrap vander var vdot vsplit vstack where zeros_like
+permute_dims piecewise prod ptp quantile ravel real repeat reshape roll rollaxis rot90 round
+searchsorted select setdiff1d setxor1d sinc sort sort_complex split squeeze stack std sum swapaxes
+take take_along_axis tensordot tile trace transpose trapezoid tril triu union1d unique unstack
+unwrap vander var vdot vsplit vstack where zeros_like
 """
 
+_SAME = frozenset(_NAMES.split())
 
-def _copyto(to: Any, values: Any, casting: str = "same_kind", where: Any = True) -> None:
-    if casting not in ("same_kind", "unsafe"):
-        raise TypeError(f"copyto: casting must be 'same_kind' or 'unsafe', got {casting!r}")
-    values = values if hasattr(values, "dtype") else np.asarray(values)
-    _write(to, values, where, "copyto", checked=casting == "same_kind")
+#: NumPy's functions that write to their first argument.
+_WRITING = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
 
-
-#: NumPy's functions that ask for less than values, or write.
+#: NumPy's functions that ask for less than values.
 _OWN: dict[Callable[..., Any], Callable[..., Any]] = {
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
     np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
-    np.copyto: _copyto,
     np.array_repr: lambda a, *_, **__: repr(a),
     np.array_str: lambda a, *_, **__: str(a),
 }
@@ -70,18 +66,16 @@ def call_function(
     """
     if not all([issubclass(kind, (HasNode, OneValue, np.ndarray)) for kind in types]):
         return NotImplemented
-    own = _OWN.get(function)
-    if own is None and function.__name__ in _names() and getattr(np, function.__name__) is function:
-        own = getattr(namespace(None), function.__name__, None)
+    own, name = _OWN.get(function), function.__name__
+    known = getattr(np, name, None) is function
+    if known and name in _WRITING and args and isinstance(args[0], HasNode):
+        args = (args[0]._target(), *args[1:])  # type: ignore[attr-defined]
+        own = getattr(namespace(None), name)
+    elif known and name in _SAME:
+        own = getattr(namespace(None), name, None)
     if own is not None:
         return own(*args, **options)
     return function(*_numpy_of(args), **_numpy_of(options))
-
-
-def _names(known: set[str] = set()) -> set[str]:  # noqa: B006 made when it is first needed
-    if not known:
-        known.update(_SAME.split())
-    return known
 
 
 def _numpy_of(value: Any) -> Any:
@@ -158,7 +152,7 @@ def _container(made: Any) -> Any:
     return namespace(None).XScalar(made) if isinstance(made, np.generic) else made
 
 
-def _write(out: Any, values: Any, where: Any, operation: str, checked: bool = True) -> None:
+def _write(out: Any, values: Any, where: Any, operation: str) -> None:
     """Write values by the rule of in-place operators, where a mask is true."""
     if isinstance(out, np.ndarray):
         np.copyto(out, np.asarray(values), casting="same_kind", where=_numpy_of(where))
@@ -169,10 +163,10 @@ def _write(out: Any, values: Any, where: Any, operation: str, checked: bool = Tr
     if where is not True:
         values = namespace(None).where(where, values, to)
     dtype = getattr(values, "dtype", None)
-    if checked and dtype is not None:
+    if dtype is not None:
         check_update(to, operation, np.broadcast_shapes(values.shape, to.shape), dtype)
     if hasattr(to, "buffer"):
-        to._store(Ellipsis, values, not checked, False)
+        to._store(Ellipsis, values, False, False)
     else:
         to[...] = values
 

@@ -14,9 +14,11 @@ from ..assignment import elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
+from ..dtypes.names import as_dtype
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import as_shape, check_axes, infer_extent
+from ..ir.kind import row_major
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
@@ -131,11 +133,14 @@ class XArray(XContainer):
 
         Few elements are copied: memory of ours is cheap and aligned.
         """
-        if values.size <= SMALL or values.base is not None or not values.flags.c_contiguous:
-            return cls(values)
-        flat, address = values.reshape(-1).view(np.uint8), values.__array_interface__["data"][0]
-        buffer = Buffer(flat, 0, address, values.nbytes)
-        return cls._own(buffer, Strided.row_major(values.shape), values.dtype, ROW_MAJOR)
+        dtype, shape = as_dtype(values.dtype), values.shape
+        if values.size > SMALL and values.base is None and values.flags.c_contiguous:
+            address = values.__array_interface__["data"][0]
+            buffer = Buffer(values.reshape(-1).view(np.uint8), 0, address, values.nbytes)
+            return cls._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
+        made: XArray = elements.new_container(cls, row_major(dtype, len(shape)), shape, values.size)
+        made._buffer.array(dtype, shape)[...] = values
+        return made
 
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:

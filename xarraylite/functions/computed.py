@@ -23,15 +23,13 @@ from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
-from ..assignment.elements import array_of, new_container
+from ..assignment.elements import array_of
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, is_narrow_float, is_narrow_int
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.promotion import result_type
 from ..ir.build import WEAK_TYPES
-from ..ir.kind import NODE, row_major
-from ..layout.strided import ROW_MAJOR, Strided
-from ..memory.buffer import Buffer
+from ..ir.kind import NODE
 from ..operands.convert import plain_array
 from ..operands.nodes import HasNode, Lifted, is_masked
 
@@ -120,16 +118,7 @@ def container(values: NumpyArray) -> XArray:
     values : ndarray
         Large results of a NumPy function are not copied if they own their memory.
     """
-    dtype = as_dtype(values.dtype)
-    shape, size = values.shape, values.size
-    if size > _MANY and values.base is None and values.flags.c_contiguous:
-        flat = values.reshape(-1).view(np.uint8)
-        address: int = values.__array_interface__["data"][0]
-        buffer = Buffer(flat, 0, address, values.nbytes)
-        return XArray._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
-    made: XArray = new_container(XArray, row_major(dtype, values.ndim), shape, size)
-    made._buffer.array(dtype, shape)[...] = values
-    return made
+    return XArray._adopted(values)
 
 
 def results(made: Any, narrow: Narrow) -> Any:
