@@ -468,10 +468,14 @@ class XArray(XContainer):
 XExpression._container = XArray
 
 
+_USUAL_RANK = 32
+
+
 def zeros(shape: Any) -> XArray | None:
     """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
     extents = (shape,) if shape.__class__ is int else shape
-    if extents.__class__ is not tuple or {*map(type, extents)} - {int}:
+    usual = extents.__class__ is tuple and len(extents) <= _USUAL_RANK
+    if not usual or {*map(type, extents)} - {int}:
         return None
     size = math.prod(extents)
     if len(extents) > MAX_RANK or min(extents, default=0) < 0:
