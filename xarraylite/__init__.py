@@ -56,9 +56,16 @@ _MODULES: dict[str, str] = {
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
     "dtypes.names": _DTYPES,
-    "functions.comparison": "allclose array_equal",
+    "functions.applied": "apply_along_axis apply_over_axes ndenumerate ndindex piecewise",
+    "functions.comparison": "allclose array_equal array_equiv",
+    "functions.composed": (
+        "angle divmod float_power isclose iscomplex isneginf isposinf isreal modf nan_to_num "
+        "select sinc"
+    ),
     "functions.constants": "e inf nan newaxis pi",
-    "functions.conversion": "asarray from_dlpack",
+    "functions.conversion": (
+        "array asarray ascontiguousarray asfortranarray copy frombuffer from_dlpack"
+    ),
     "functions.creation": "empty empty_like full full_like ones ones_like zeros zeros_like",
     "functions.data_types": "astype can_cast result_type",
     "functions.elementwise": _ELEMENTWISE,
@@ -74,6 +81,10 @@ _MODULES: dict[str, str] = {
         "permute_dims reshape squeeze stack transpose"
     ),
     "functions.means": "mean std var",
+    "functions.numpy_names": (
+        "c_ errstate index_exp iscomplexobj isrealobj isscalar issubdtype "
+        "may_share_memory ndim promote_types r_ s_ shape shares_memory size"
+    ),
     "functions.rearranging": (
         "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
     ),
@@ -84,6 +95,7 @@ _MODULES: dict[str, str] = {
         "ogrid vander"
     ),
     "functions.sets": "isin unique_all unique_counts unique_inverse unique_values",
+    "functions.special": "erf erfc gamma lgamma",
     "functions.statistics": (
         "average cumulative_prod cumulative_sum diff nanmax nanmean nanmin nanprod nanstd nansum "
         "nanvar ptp"
@@ -100,6 +112,7 @@ _MODULES: dict[str, str] = {
         "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique "
         "unpackbits unravel_index unwrap"
     ),
+    "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "io.npy": "load save",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
@@ -125,6 +138,17 @@ _SOURCES: dict[str, tuple[str, str]] = {
 _SOURCES |= {
     "bool": ("dtypes.names", "bool_"),
     "column_major": ("layout.strided", "COLUMN_MAJOR"),
+    "amax": ("functions.reducers", "max"),
+    "amin": ("functions.reducers", "min"),
+    "asanyarray": ("functions.conversion", "asarray"),
+    "double": ("dtypes.names", "float64"),
+    "half": ("dtypes.names", "float16"),
+    "int_": ("dtypes.names", "int64"),
+    "intp": ("dtypes.names", "int64"),
+    "ndarray": ("arrays.expression", "XExpression"),
+    "single": ("dtypes.names", "float32"),
+    "uint": ("dtypes.names", "uint64"),
+    "uintp": ("dtypes.names", "uint64"),
     "concatenate": ("functions.manipulation", "concat"),
     "dynamic": ("layout.strided", "DYNAMIC"),
     "eval": ("arrays.evaluation", "eval_"),
@@ -137,12 +161,54 @@ _SUBMODULES = ("fft", "linalg", "random", "testing")
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 
 
+#: What NumPy has and this package has under another name, or not at all.
+_ELSEWHERE = {
+    name: advice
+    for names, advice in (
+        ("in1d", "use xl.isin"),
+        ("trapz", "use xl.trapezoid"),
+        ("row_stack", "use xl.vstack"),
+        ("product", "use xl.prod"),
+        ("cumproduct", "use xl.cumprod"),
+        ("alltrue", "use xl.all"),
+        ("sometrue", "use xl.any"),
+        ("msort", "use xl.sort(a, axis=0)"),
+        ("asscalar", "use a.item()"),
+        ("NaN NAN", "use xl.nan"),
+        ("Inf Infinity PINF infty", "use xl.inf"),
+        ("float_", "use xl.float64"),
+        ("complex_ cfloat", "use xl.complex128"),
+        ("bool_ bool8", "use xl.bool"),
+        ("float int complex object str", "use Python's type of that name"),
+        ("longdouble float128 clongdouble complex256", "use xl.float64 or xl.complex128"),
+        ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),
+        ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
+        ("ma", "use xl.where and the argument where="),
+        ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
+        ("frompyfunc ufunc", "use xl.vectorize"),
+        ("seterr geterr", "nothing here warns about floating point"),
+        ("memmap", "use xl.adapt(numpy.memmap(...))"),
+        ("fromfile fromstring", "use numpy's, and xl.asarray of the result"),
+        ("polynomial emath ctypeslib lib", "use numpy's on xl.eval(...).numpy()"),
+    )
+    for name in names.split()
+}
+
+
+def _missing(name: str) -> str:
+    """Return what the error about an unknown name says."""
+    text = f"module {__name__!r} has no attribute {name!r}"
+    if name not in _ELSEWHERE:
+        return text
+    return f"{text}: {_ELSEWHERE[name] or 'elements are numbers here; use numpy for others'}"
+
+
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     source = _SOURCES.get(name)
     if source is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(_missing(name))
     namespace = importlib.import_module(f"{__name__}.operands.namespace")
     namespace.register(sys.modules[__name__])
     value = getattr(importlib.import_module(f"{__name__}.{source[0]}"), source[1])

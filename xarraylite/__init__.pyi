@@ -26,6 +26,7 @@ from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .arrays.adapt import adapt as adapt
 from .arrays.evaluation import eval_ as _eval
+from .arrays.expression import XExpression as _ndarray
 from .arrays.expression import XExpression as XExpression
 from .arrays.scalar import XScalar as XScalar
 from .arrays.xarray import XArray as XArray
@@ -53,30 +54,61 @@ from .dtypes.names import float8_e4m3fnuz as float8_e4m3fnuz
 from .dtypes.names import float8_e5m2 as float8_e5m2
 from .dtypes.names import float8_e5m2fnuz as float8_e5m2fnuz
 from .dtypes.names import float8_e8m0fnu as float8_e8m0fnu
+from .dtypes.names import float16 as _half
 from .dtypes.names import float16 as float16
+from .dtypes.names import float32 as _single
 from .dtypes.names import float32 as float32
+from .dtypes.names import float64 as _double
 from .dtypes.names import float64 as float64
 from .dtypes.names import int2 as int2
 from .dtypes.names import int4 as int4
 from .dtypes.names import int8 as int8
 from .dtypes.names import int16 as int16
 from .dtypes.names import int32 as int32
+from .dtypes.names import int64 as _int_
+from .dtypes.names import int64 as _intp
 from .dtypes.names import int64 as int64
 from .dtypes.names import uint2 as uint2
 from .dtypes.names import uint4 as uint4
 from .dtypes.names import uint8 as uint8
 from .dtypes.names import uint16 as uint16
 from .dtypes.names import uint32 as uint32
+from .dtypes.names import uint64 as _uint
+from .dtypes.names import uint64 as _uintp
 from .dtypes.names import uint64 as uint64
+from .functions.applied import apply_along_axis as apply_along_axis
+from .functions.applied import apply_over_axes as apply_over_axes
+from .functions.applied import ndenumerate as ndenumerate
+from .functions.applied import ndindex as ndindex
+from .functions.applied import piecewise as piecewise
 from .functions.comparison import allclose as allclose
 from .functions.comparison import array_equal as array_equal
+from .functions.comparison import array_equiv as array_equiv
+from .functions.composed import angle as angle
+from .functions.composed import divmod as divmod
+from .functions.composed import float_power as float_power
+from .functions.composed import isclose as isclose
+from .functions.composed import iscomplex as iscomplex
+from .functions.composed import isneginf as isneginf
+from .functions.composed import isposinf as isposinf
+from .functions.composed import isreal as isreal
+from .functions.composed import modf as modf
+from .functions.composed import nan_to_num as nan_to_num
+from .functions.composed import select as select
+from .functions.composed import sinc as sinc
 from .functions.constants import e as e
 from .functions.constants import inf as inf
 from .functions.constants import nan as nan
 from .functions.constants import newaxis as newaxis
 from .functions.constants import pi as pi
+from .functions.conversion import array as array
+from .functions.conversion import asarray as _asanyarray
 from .functions.conversion import asarray as asarray
+from .functions.conversion import ascontiguousarray as ascontiguousarray
+from .functions.conversion import asfortranarray as asfortranarray
+from .functions.conversion import copy as copy
 from .functions.conversion import from_dlpack as from_dlpack
+from .functions.conversion import frombuffer as frombuffer
 from .functions.creation import empty as empty
 from .functions.creation import empty_like as empty_like
 from .functions.creation import full as full
@@ -237,6 +269,21 @@ from .functions.manipulation import transpose as transpose
 from .functions.means import mean as mean
 from .functions.means import std as std
 from .functions.means import var as var
+from .functions.numpy_names import c_ as c_
+from .functions.numpy_names import errstate as errstate
+from .functions.numpy_names import index_exp as index_exp
+from .functions.numpy_names import iscomplexobj as iscomplexobj
+from .functions.numpy_names import isrealobj as isrealobj
+from .functions.numpy_names import isscalar as isscalar
+from .functions.numpy_names import issubdtype as issubdtype
+from .functions.numpy_names import may_share_memory as may_share_memory
+from .functions.numpy_names import ndim as ndim
+from .functions.numpy_names import promote_types as promote_types
+from .functions.numpy_names import r_ as r_
+from .functions.numpy_names import s_ as s_
+from .functions.numpy_names import shape as shape
+from .functions.numpy_names import shares_memory as shares_memory
+from .functions.numpy_names import size as size
 from .functions.rearranging import fliplr as fliplr
 from .functions.rearranging import flipud as flipud
 from .functions.rearranging import pad as pad
@@ -253,7 +300,9 @@ from .functions.reducers import any as any
 from .functions.reducers import argmax as argmax
 from .functions.reducers import argmin as argmin
 from .functions.reducers import count_nonzero as count_nonzero
+from .functions.reducers import max as _amax
 from .functions.reducers import max as max
+from .functions.reducers import min as _amin
 from .functions.reducers import min as min
 from .functions.reducers import prod as prod
 from .functions.reducers import sum as sum
@@ -280,6 +329,10 @@ from .functions.sets import unique_all as unique_all
 from .functions.sets import unique_counts as unique_counts
 from .functions.sets import unique_inverse as unique_inverse
 from .functions.sets import unique_values as unique_values
+from .functions.special import erf as erf
+from .functions.special import erfc as erfc
+from .functions.special import gamma as gamma
+from .functions.special import lgamma as lgamma
 from .functions.statistics import average as average
 from .functions.statistics import cumulative_prod as cumulative_prod
 from .functions.statistics import cumulative_sum as cumulative_sum
@@ -371,6 +424,12 @@ from .functions.table_functions import unique as unique
 from .functions.table_functions import unpackbits as unpackbits
 from .functions.table_functions import unravel_index as unravel_index
 from .functions.table_functions import unwrap as unwrap
+from .functions.writing import copyto as copyto
+from .functions.writing import fill_diagonal as fill_diagonal
+from .functions.writing import place as place
+from .functions.writing import put as put
+from .functions.writing import put_along_axis as put_along_axis
+from .functions.writing import putmask as putmask
 from .index.broadcast import broadcast_shapes as broadcast_shapes
 from .io.npy import load as load
 from .io.npy import save as save
@@ -408,8 +467,19 @@ from .xla.suggest import Suggestion as Suggestion
 __version__: str
 __array_api_version__: str
 eval = _eval
+ndarray = _ndarray
 bool = _bool
+half = _half
+single = _single
+double = _double
+int_ = _int_
+intp = _intp
+uint = _uint
+uintp = _uintp
+asanyarray = _asanyarray
 concatenate = _concatenate
+amax = _amax
+amin = _amin
 column_major = _column_major
 dynamic = _dynamic
 row_major = _row_major

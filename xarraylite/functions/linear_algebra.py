@@ -194,7 +194,7 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     >>> int(xl.dot(xl.asarray([1, 2]), xl.asarray([3, 4])))
     11
     """
-    left, right = as_node(a, "dot"), as_node(b, "dot")
+    left, right = [build.convert(n, n.dtype) for n in (as_node(a, "dot"), as_node(b, "dot"))]
     if not left.shape or not right.shape:
         return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")
     if len(left.shape) <= 2 and len(right.shape) <= 2:

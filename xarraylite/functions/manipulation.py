@@ -209,7 +209,8 @@ def reshape(
     array = array_arg(x, "reshape")
     target = infer_extent(shape, array.size)
     if order == "F":
-        return reshape(array.T, target[::-1], copy=copy).T
+        turned: XExpression = reshape(array.T, target[::-1], copy=copy).T
+        return turned
     if order not in ("C", "A", "K"):
         raise ValueError(f"reshape: order must be 'C' or 'F', got {order!r}")
     if copy is True:

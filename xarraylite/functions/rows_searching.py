@@ -12,7 +12,7 @@ ROWS: tuple[Row, ...] = (
         "Return the elements in such an order that some are where sorting would put them.",
         "XArray",
         "xl.partition([3, 1, 2], 0)[0]",
-        "XView(1)",
+        "XScalar(1)",
     ),
     Row(
         "argpartition(a: array, /, kth: int | tuple, axis: int | None = -1, "
@@ -20,7 +20,7 @@ ROWS: tuple[Row, ...] = (
         "Return the positions of the elements in the order of `partition`.",
         "XArray of int64",
         "xl.argpartition([3, 1, 2], 0)[0]",
-        "XView(1)",
+        "XScalar(1)",
     ),
     Row(
         "lexsort(keys: arrays, axis: int = -1)",

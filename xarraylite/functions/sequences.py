@@ -134,7 +134,7 @@ def linspace(
 
     Returns
     -------
-    XArray, or XArray and float
+    XArray, or a pair
         The values.
 
     Raises
@@ -161,9 +161,7 @@ def linspace(
     if kind(kind_) in "iu":
         np.floor(values, out=values)
     made = _wrap(values_node(values, kind_, "linspace"), layout, None, "linspace")
-    return (
-        (made, container(np.asarray(step)) if np.ndim(step) else step.item()) if retstep else made
-    )
+    return (made, container(np.asarray(step))) if retstep else made
 
 
 def _number_or_array(x: object, operation: str, name: str) -> Any:

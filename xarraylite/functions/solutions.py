@@ -98,7 +98,7 @@ def solve(x1: Any, x2: Any, /) -> XArray:
 
 
 @computed("a", "b")
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[XArray, XArray, int, XArray]:
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[XArray, XArray, XArray, XArray]:
     """Return the solution of ``a @ x == b`` with the least sum of squares.
 
     Parameters
@@ -124,8 +124,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[XArray, XArray, i
     >>> xl.linalg.lstsq(xl.asarray([[1.0], [1.0]]), xl.asarray([1.0, 3.0]))[0]
     XArray([2.])
     """
-    solution, left, rank, values = numpy.linalg.lstsq(a, b, rcond)
-    return solution, left, int(rank), values
+    return numpy.linalg.lstsq(a, b, rcond)
 
 
 @computed("a")

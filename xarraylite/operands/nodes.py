@@ -186,7 +186,7 @@ def array_of_list(values: list[Any] | tuple[Any, ...], operation: str) -> NumpyA
         array = np.asarray(values_in(values))
     except ValueError as error:
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
-    if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):
+    if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin != 2):
         raise DTypeError(f"{operation}: got a list of {array.dtype}; elements must be numbers")
     return array
 
