@@ -42,6 +42,7 @@ RANKS: dict[str, int] = {
     "functions": 16,
     "io": 17,
     "display": 17,
+    "hlo": 17,
     "demo": 18,  # a user of all of the above
     "__main__": 19,
     "__init__": 19,

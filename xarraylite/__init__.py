@@ -36,7 +36,7 @@ _MODULES: dict[str, str] = {
     "_config": "config",
     "_errors": (
         "AxisError BoundsError BroadcastError CacheWarning CastError DTypeError FormatError "
-        "IndexRangeError LayoutError LayoutParseError NoAliasError NotWritableError "
+        "HloError IndexRangeError LayoutError LayoutParseError NoAliasError NotWritableError "
         "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError TracedValueError "
         "XarrayliteError"
     ),
@@ -156,7 +156,7 @@ _SOURCES |= {
 }
 del _SOURCES["bool_"]
 
-_SUBMODULES = ("fft", "linalg", "random", "testing")
+_SUBMODULES = ("fft", "hlo", "linalg", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 

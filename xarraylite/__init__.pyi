@@ -1,6 +1,7 @@
 # Names of the public face for type checkers; see __init__.py.
 
 from . import fft as fft
+from . import hlo as hlo
 from . import linalg as linalg
 from . import random as random
 from . import testing as testing
@@ -12,6 +13,7 @@ from ._errors import CacheWarning as CacheWarning
 from ._errors import CastError as CastError
 from ._errors import DTypeError as DTypeError
 from ._errors import FormatError as FormatError
+from ._errors import HloError as HloError
 from ._errors import IndexRangeError as IndexRangeError
 from ._errors import LayoutError as LayoutError
 from ._errors import LayoutParseError as LayoutParseError
@@ -26,8 +28,8 @@ from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .arrays.adapt import adapt as adapt
 from .arrays.evaluation import eval_ as _eval
-from .arrays.expression import XExpression as _ndarray
 from .arrays.expression import XExpression as XExpression
+from .arrays.expression import XExpression as _ndarray
 from .arrays.scalar import XScalar as XScalar
 from .arrays.xarray import XArray as XArray
 from .arrays.xarray import XView as XView

@@ -9,7 +9,7 @@ import numpy as np
 
 import xarraylite as xl
 from xarraylite.compiler.dependence import overlap
-from xarraylite.compiler.dependence.overlap import Span, Direction, classify
+from xarraylite.compiler.dependence.overlap import Direction, Span, classify
 
 from . import Comparison, size, values
 
