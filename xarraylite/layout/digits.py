@@ -313,7 +313,9 @@ def simplify(digits: Sequence[tuple[int, int]], extent: int) -> Digits:
         if reach <= period and period > 1:
             continue  # the digit is always 0
         reach = min(reach, period)
-        if kept and kept[-1][0] % period == 0 and kept[-1][1] == stride * (kept[-1][0] // period):
+        while (
+            kept and kept[-1][0] % period == 0 and kept[-1][1] == stride * (kept[-1][0] // period)
+        ):
             kept.pop()
         kept.append((period, stride))
         if period == 1:
