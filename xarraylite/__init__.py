@@ -114,6 +114,8 @@ _MODULES: dict[str, str] = {
         "unpackbits unravel_index unwrap"
     ),
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
+    "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
+    "hlo.export.nodes": "to_hlo",
     "io.npy": "load save",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
