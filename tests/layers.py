@@ -41,10 +41,11 @@ RANKS: dict[str, int] = {
     "functions": 16,
     "io": 17,
     "display": 17,
-    "demo": 18,  # a user of all of the above
-    "__main__": 19,
-    "__init__": 19,
-    "testing": 19,  # may import everything; nothing imports it
+    "chunked": 18,
+    "demo": 19,  # a user of all of the above
+    "__main__": 20,
+    "__init__": 20,
+    "testing": 20,  # may import everything; nothing imports it
 }
 
 MAX_FILE_LINES = 500
@@ -61,6 +62,7 @@ LATE_IMPORTS = frozenset(
     {
         "dask",
         "distributed",
+        "h5py",
         "lark",
         "matplotlib",
         "platformdirs",

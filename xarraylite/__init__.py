@@ -37,7 +37,8 @@ _MODULES: dict[str, str] = {
     "_errors": (
         "AxisError BoundsError BroadcastError CacheWarning CastError DTypeError FormatError "
         "IndexRangeError LayoutError LayoutParseError NoAliasError NotWritableError "
-        "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError TracedValueError "
+        "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError StorageError "
+        "TracedValueError "
         "XarrayliteError"
     ),
     "arrays.adapt": "adapt",
@@ -52,6 +53,7 @@ _MODULES: dict[str, str] = {
     "transforms.vectorize": "vectorize",
     "arrays.xarray": "XArray XView",
     "arrays.xtensor": "XTensor XTensorFixed",
+    "chunked.storing": "store",
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
     "dtypes.names": _DTYPES,
@@ -99,6 +101,7 @@ _SOURCES |= {
     "concatenate": ("functions.manipulation", "concat"),
     "dynamic": ("layout.strided", "DYNAMIC"),
     "eval": ("arrays.evaluation", "eval_"),
+    "open": ("chunked.opening", "open_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
 del _SOURCES["bool_"]

@@ -19,6 +19,7 @@ from ._errors import ReadOnlyError as ReadOnlyError
 from ._errors import ShapeError as ShapeError
 from ._errors import SizeError as SizeError
 from ._errors import StaleOperandError as StaleOperandError
+from ._errors import StorageError as StorageError
 from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .arrays.adapt import adapt as adapt
@@ -28,6 +29,8 @@ from .arrays.xarray import XArray as XArray
 from .arrays.xarray import XView as XView
 from .arrays.xtensor import XTensor as XTensor
 from .arrays.xtensor import XTensorFixed as XTensorFixed
+from .chunked.opening import open_ as _open
+from .chunked.storing import store as store
 from .display.draw import Drawing as Drawing
 from .display.draw import draw as draw
 from .dtypes.element_types import ElementType as ElementType
@@ -253,6 +256,7 @@ from .xla.suggest import Suggestion as Suggestion
 __version__: str
 __array_api_version__: str
 eval = _eval
+open = _open
 bool = _bool
 concatenate = _concatenate
 column_major = _column_major

@@ -102,6 +102,10 @@ class FormatError(XarrayliteError, ValueError):
     """A file is truncated, oversized, hostile or of an unsupported kind."""
 
 
+class StorageError(XarrayliteError, OSError):
+    """An array that is kept elsewhere cannot be opened, read, written or resumed."""
+
+
 class CacheWarning(UserWarning):
     """The on-disk kernel cache cannot be used; kernels stay in memory."""
 

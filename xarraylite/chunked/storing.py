@@ -1,0 +1,188 @@
+"""`store`: evaluate block by block into storage."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .._errors import OverlapError
+from ..ir.build import describe
+from ..ir.node import Elementwise, Node, Reduce, Stored
+from ..ir.walk import postorder
+from ..operands.nodes import as_node
+from . import folds
+from .journal import Journal, fingerprint
+from .plan import Grid, Piece, budget_of, choose, chunks_for, piece_of
+from .progress import Progress
+from .selection import Box
+from .source import path_of
+from .stream import reduced
+from .sweep import Array, Run, computed, sweep
+from .target import Sink, sink_of
+
+
+def store(
+    expression: object,
+    target: Any,
+    /,
+    *,
+    chunks: int | Sequence[int] | None = None,
+    memory: int | str | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    progress: bool | None = None,
+) -> Any:
+    """Evaluate an expression block by block into storage.
+
+    Parameters
+    ----------
+    expression : array or expression
+        What to evaluate, usually over operands that `open` has given.
+    target : path or array
+        A path ending in ``.npy``, any other path for a new zarr array (format 3), or an array of
+        the result's shape and dtype that takes slices.
+    chunks : int or sequence of int, optional
+        Chunks of a new array; by default those of an operand of the result's shape.
+    memory : int or str, optional
+        Bytes that may be in flight, such as ``"500 MB"`` or ``"2 GiB"``; by default a quarter of
+        this machine's memory, 2 GiB at most.
+    overwrite : bool, default False
+        Replace what is under the path.
+    resume : bool, default False
+        Go on where the same call was interrupted: blocks that were finished are not computed again.
+    progress : bool, optional
+        Show how far it is; by default if the terminal or notebook can and rich is installed.
+
+    Returns
+    -------
+    array
+        What was written, of the target's library.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If an existing target does not have the expression's shape and dtype.
+    SizeError
+        If the budget is too small for one block; it says how much would do.
+    StorageError
+        If something cannot be read or written, or ``resume`` would go on with another expression
+        or changed operands.  Blocks that were finished stay.
+    OverlapError
+        If the target is an operand that other blocks still need.
+
+    See Also
+    --------
+    open : Operands that are kept elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xarraylite as xl
+    >>> a, made = xl.open(np.arange(6.0)), np.zeros(6)
+    >>> xl.store(a * 2 - xl.mean(a), made)
+    array([-2.5, -0.5,  1.5,  3.5,  5.5,  7.5])
+    """
+    root = as_node(expression, "store")
+    budget = budget_of(memory)
+    keep = chunks_for(root, chunks, "store")
+    mark = fingerprint(root, keep) if isinstance(target, str | os.PathLike) else ""
+    sink = sink_of(target, root, keep, mark, overwrite, resume)
+    journal = sink.journal
+    with Progress(progress) as shown:
+        run = Run(budget, report=shown.start, advance=shown.advance)
+        try:
+            _run(root, sink, journal, run)
+        except BaseException:
+            sink.close()
+            raise
+    return sink.finish()
+
+
+def _run(root: Node, sink: Sink, journal: Journal | None, run: Run) -> None:
+    if not math.prod(root.shape):
+        return
+    if isinstance(root, Reduce) and _is_large(root, run):
+        inner = reduced(root.arg, run)
+        node = (
+            root
+            if inner is root.arg
+            else Reduce(root.shape, root.dtype, root.op, inner, root.axes, root.keepdims)
+        )
+        for box, values in folds.fold(node, run, [sink.chunks[k] for k in _kept(root)]):
+            full = iter(box)
+            shown = tuple(
+                [next(full) if k in _kept(root) else range(1) for k in range(len(root.arg.shape))]
+            )
+            place = shown if root.keepdims else box
+            sink.write(place, values.reshape([len(s) for s in place]))
+        return
+    last = reduced(root, run)
+    refuse_overlap(last, sink.array)
+
+    def make(box: Box) -> Piece:
+        return piece_of(last, box)
+
+    known = None if journal is None else journal.block
+    if known is not None:
+        grid = Grid(root.shape, known)
+    else:
+        grid, _ = choose(make, root.shape, sink.chunks, run.budget, True)
+    if journal is not None:
+        journal.begin(grid.block)
+    done = frozenset() if journal is None else journal.done
+
+    def pieces() -> Iterator[Piece]:
+        for box in grid.boxes():
+            if tuple([s[0] for s in box]) not in done:
+                yield make(box)
+
+    def write(piece: Piece, values: Array) -> None:
+        sink.write(piece.box, values)
+        if journal is not None:
+            journal.record(tuple([s[0] for s in piece.box]))
+
+    run.report("store", len(grid) - len(done))
+    for piece in sweep(pieces(), lambda piece, node: computed(node), write, run.clock):
+        run.advance(piece)
+
+
+def _kept(node: Reduce) -> list[int]:
+    rank = len(node.arg.shape)
+    return [k for k in range(rank) if k not in node.axes]
+
+
+def _is_large(node: Reduce, run: Run) -> bool:
+    return bool(math.prod(node.shape) * node.dtype.itemsize > run.budget // 4)
+
+
+def refuse_overlap(root: Node, array: Any) -> None:
+    """Refuse a target that is an operand, unless every block reads its own elements alone.
+
+    Raises
+    ------
+    OverlapError
+        If a block reads elements of the target that another block writes.
+    """
+    path = path_of(array)
+    shifted: set[int] = set()
+    for node in postorder(root):
+        if isinstance(node, Stored):
+            source: Any = node.source
+            same = source.array is array or (path is not None and path_of(source.array) == path)
+            if same:
+                shifted.add(id(node))
+                if node.shape != root.shape:
+                    _refuse(node, source)
+        elif any([id(arg) in shifted for arg in node.args]):
+            shifted.add(id(node))
+            if not isinstance(node, Elementwise) or node.shape != root.shape:
+                _refuse(node, array)
+
+
+def _refuse(node: Node, what: Any) -> None:
+    raise OverlapError(
+        f"store: the target {what} is an operand, and {describe(node)} reads elements of it that "
+        "other blocks write; only operations element by element may be stored into their operand"
+    )

@@ -1,0 +1,183 @@
+"""Running blocks: reading ahead, computing, writing behind.
+
+The calling thread computes (kernels have threads of their own), readers read for the block after
+it, writers write the ones before it.  All that waits is bounded, so what is in flight is what the
+plan has counted.  A Ctrl-C ends the waits at once; blocks that are being written get a moment to
+become whole, and whoever keeps account hears of a block only when it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..compiler.target import Target
+from ..ir.node import Leaf, Node
+from ..layout.strided import Strided
+from ..memory.buffer import Buffer
+from ..operands.nodes import borrow_array
+from ..runtime import evaluate as engine
+from .cut import bind
+from .plan import AHEAD, BEHIND, Load, Piece, within
+from .selection import select
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+#: Threads that read, and that write.
+READERS = 4
+WRITERS = 2
+
+#: Seconds that an interrupted sweep waits for blocks that are being written.
+GRACE = 0.1
+
+
+class Clock:
+    """Seconds and bytes of a sweep by stage.
+
+    Attributes
+    ----------
+    waited : dict
+        Seconds that the calling thread has spent on ``read``, ``compute`` and ``write``.
+    read, written : int
+        Bytes so far.
+    """
+
+    __slots__ = ("read", "waited", "written")
+
+    def __init__(self) -> None:
+        self.waited = {"read": 0.0, "compute": 0.0, "write": 0.0}
+        self.read = 0
+        self.written = 0
+
+    @contextlib.contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Count how long the block takes."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.waited[stage] += time.perf_counter() - start
+
+
+@dataclass(slots=True)
+class Run:
+    """How an expression is evaluated.
+
+    Attributes
+    ----------
+    budget : int
+        Bytes that may be in flight.
+    clock : Clock
+        Where time and bytes are counted.
+    report : callable
+        Told of every pass that begins: what it does, and how many blocks it has.
+    advance : callable
+        Told of every block that is done.
+    """
+
+    budget: int
+    clock: Clock = field(default_factory=Clock)
+    report: Callable[[str, int], None] = lambda what, blocks: None
+    advance: Callable[[Piece], None] = lambda piece: None
+
+
+def sweep(
+    pieces: Iterable[Piece],
+    compute: Callable[[Piece, Node], Any],
+    write: Callable[[Piece, Any], None] | None = None,
+    clock: Clock | None = None,
+) -> Iterator[Piece]:
+    """Run blocks one after another, and yield each when it is done.
+
+    Parameters
+    ----------
+    pieces : iterable of Piece
+        The blocks, in order.
+    compute : callable
+        Given a block and its expression over memory; on the calling thread.
+    write : callable, optional
+        Given a block and what ``compute`` has returned; on another thread.
+    clock : Clock, optional
+        Where time and bytes are counted.
+    """
+    clock = clock or Clock()
+    readers = ThreadPoolExecutor(READERS, "xarraylite-read")
+    writers = ThreadPoolExecutor(WRITERS, "xarraylite-write")
+    coming: deque[tuple[Piece, list[Future[Array]]]] = deque()
+    leaving: deque[tuple[Piece, Future[None]]] = deque()
+    left = iter(pieces)
+    try:
+        while True:
+            while len(coming) <= AHEAD:
+                piece = next(left, None)
+                if piece is None:
+                    break
+                coming.append((piece, [readers.submit(x.source.read, x.box) for x in piece.loads]))
+            if not coming:
+                break
+            piece, reads = coming.popleft()
+            with clock.timed("read"):
+                arrays = [read.result() for read in reads]
+            clock.read += sum([a.nbytes for a in arrays])
+            node = over(piece, arrays)
+            del arrays, reads
+            with clock.timed("compute"):
+                made = compute(piece, node)
+            del node
+            if write is None:
+                yield piece
+                continue
+            leaving.append((piece, writers.submit(write, piece, made)))
+            del made
+            while len(leaving) >= BEHIND or (leaving and leaving[0][1].done()):
+                yield _written(leaving, clock)
+        while leaving:
+            yield _written(leaving, clock)
+    except BaseException:
+        readers.shutdown(wait=False, cancel_futures=True)
+        writers.shutdown(wait=False, cancel_futures=True)
+        wait([future for _, future in leaving], timeout=GRACE)
+        raise
+    finally:
+        readers.shutdown(wait=False, cancel_futures=True)
+        writers.shutdown(wait=False)
+
+
+def _written(leaving: deque[tuple[Piece, Future[None]]], clock: Clock) -> Piece:
+    piece, future = leaving[0]
+    with clock.timed("write"):
+        future.result()
+    leaving.popleft()
+    clock.written += piece.nbytes
+    return piece
+
+
+def over(piece: Piece, arrays: list[Array]) -> Node:
+    """Return a block's expression over what was read for it."""
+    leaves: dict[int, Node] = {}
+    for load, array in zip(piece.loads, arrays, strict=True):
+        whole = borrow_array(array, "read")
+        for user in load.users:
+            leaves[id(user)] = part_of(load, whole, user)
+    return bind(piece.node, leaves)
+
+
+def part_of(load: Load, whole: Leaf, user: Any) -> Node:
+    """Return the part of what was read that serves one request."""
+    own = user.source.box
+    return whole if own == load.box else select(whole, within(load.box, own))
+
+
+def computed(node: Node) -> Array:
+    """Return the values of an expression over memory, in new memory of their own."""
+    place = Strided.row_major(node.shape)
+    buffer = Buffer.allocate(place.size * node.dtype.itemsize)
+    engine.assign(Target(buffer, place, node.dtype), node, True)
+    return buffer.array(node.dtype, node.shape)
