@@ -110,12 +110,13 @@ def _run(root: Node, sink: Sink, journal: Journal | None, run: Run) -> None:
             if inner is root.arg
             else Reduce(root.shape, root.dtype, root.op, inner, root.axes, root.keepdims)
         )
-        for box, values in folds.fold(node, run, [sink.chunks[k] for k in _kept(root)]):
-            full = iter(box)
-            shown = tuple(
-                [next(full) if k in _kept(root) else range(1) for k in range(len(root.arg.shape))]
-            )
-            place = shown if root.keepdims else box
+        kept = _kept(root)
+        own = [sink.chunks[k] for k in kept] if root.keepdims else sink.chunks
+        for box, values in folds.fold(node, run, own):
+            place = box
+            if root.keepdims:
+                found = dict(zip(kept, box, strict=True))
+                place = tuple([found.get(k, range(1)) for k in range(len(root.shape))])
             sink.write(place, values.reshape([len(s) for s in place]))
         return
     last = reduced(root, run)
