@@ -33,6 +33,9 @@ BEHIND = 2
 #: Bytes of operands and result from which a block costs much more than starting it.
 ENOUGH = 64 << 20
 
+#: Bytes of operands and result below which a block is not divided further.
+SMALLEST = 1 << 20
+
 #: Reading less than this much of what a smaller block reads is worth more memory.
 WORTH = 0.95
 
@@ -263,7 +266,8 @@ def choose(
     block = tuple([max(1, min(c, n)) for c, n in zip(chunks, shape, strict=True)])
     grid, best = _tried(make, shape, block)
     while best.need > budget:
-        smaller = None if fixed else _halved(block)
+        small = best.inputs + best.nbytes <= SMALLEST
+        smaller = None if fixed or small else _halved(block)
         if smaller is None:
             raise SizeError(
                 f"{describe(best.node)}: one block of it reads {best.inputs} bytes and needs "

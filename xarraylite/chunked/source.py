@@ -12,7 +12,7 @@ import itertools
 import math
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ from .._errors import DTypeError, ShapeError, StorageError
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from ..ir.node import Node
+from ..memory.buffer import Buffer
 from . import stream
+from .extras import imported
 from .selection import Box, as_slices, hull, runs, shape_of, text_of
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -47,7 +49,7 @@ class Source:
         Whether a chunk must be read as a whole to get at any element of it.
     """
 
-    __slots__ = ("_lock", "array", "chunks", "dtype", "name", "shape", "whole_chunks")
+    __slots__ = ("_copy", "_lock", "array", "chunks", "dtype", "name", "shape", "whole_chunks")
 
     def __init__(self, array: Any, name: str, serial: bool = False) -> None:
         self.array = array
@@ -60,6 +62,7 @@ class Source:
         chunks = getattr(array, "chunks", None)
         self.chunks = chunks_of(chunks, self.shape) or self.shape
         self.whole_chunks = chunks is not None
+        self._copy = _copier(array, self.dtype)
         # HDF5's library reads for one thread at a time, and says so only by crashing.
         self._lock = threading.Lock() if serial else None
 
@@ -87,7 +90,7 @@ class Source:
         """
         if all([isinstance(s, range) for s in box]):
             return self._get(box)
-        made = np.empty(shape_of(box), self.dtype)
+        made = new_array(shape_of(box), self.dtype)
         for parts in itertools.product(
             *[runs(s, c) for s, c in zip(box, self.chunks, strict=True)]
         ):
@@ -103,17 +106,13 @@ class Source:
 
     def _get(self, box: Box) -> Array:
         try:
+            made = new_array(shape_of(box), self.dtype)
             if self._lock is None:
-                values = self.array[as_slices(box)]
+                self._copy(made, self.array, as_slices(box))
             else:
                 with self._lock:
-                    values = self.array[as_slices(box)]
-            made = np.asarray(values)
-            if made.shape != shape_of(box):
-                raise ShapeError(f"got shape {made.shape}")
-            if made.dtype == self.dtype and made.flags.c_contiguous and made.base is None:
-                return made
-            return np.array(made, self.dtype, order="C")
+                    self._copy(made, self.array, as_slices(box))
+            return made
         except Exception as error:
             raise StorageError(
                 f"read: {self.name} {dtype_name(self.dtype)}{list(self.shape)}, elements "
@@ -132,6 +131,34 @@ class Source:
     def fill(self, node: Node, target: Any, noalias: bool) -> None:
         """Evaluate an expression over such operands into a destination in memory, in blocks."""
         stream.fill(node, target, noalias)
+
+
+def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return memory to read into, of blocks that were used before where there are any."""
+    return Buffer.allocate(math.prod(shape) * dtype.itemsize).array(dtype, shape)
+
+
+def _copier(array: Any, dtype: np.dtype[Any]) -> Callable[[Array, Any, Any], None]:
+    """Return how elements get into memory of ours: without a copy between, where that is known."""
+    module = type(array).__module__.split(".")[0]
+    if np.dtype(array.dtype) == dtype and array.shape:
+        if module == "zarr" and hasattr(array, "get_basic_selection"):
+            buffer = imported("zarr.buffer.cpu", "zarr").NDBuffer
+            return lambda out, a, key: _quiet(a.get_basic_selection(key, out=buffer(out)))
+        if module == "h5py":
+            return lambda out, a, key: a.read_direct(out, source_sel=key)
+    return _copy_any
+
+
+def _quiet(result: object) -> None:
+    """Drop what a call returns."""
+
+
+def _copy_any(out: Array, array: Any, key: Any) -> None:
+    values = np.asarray(array[key])
+    if values.shape != out.shape:
+        raise ShapeError(f"got shape {values.shape}")
+    np.copyto(out, values)
 
 
 def path_of(array: Any) -> Path | None:
