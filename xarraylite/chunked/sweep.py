@@ -140,10 +140,11 @@ def sweep(
                 yield _written(leaving, clock)
         while leaving:
             yield _written(leaving, clock)
-    except BaseException:
+    except BaseException as error:
+        patient = isinstance(error, Exception)  # what was computed is written, as far as it goes
         readers.shutdown(wait=False, cancel_futures=True)
-        writers.shutdown(wait=False, cancel_futures=True)
-        wait([future for _, future in leaving], timeout=GRACE)
+        writers.shutdown(wait=False, cancel_futures=not patient)
+        wait([future for _, future in leaving], timeout=None if patient else GRACE)
         raise
     finally:
         readers.shutdown(wait=False, cancel_futures=True)
