@@ -53,6 +53,7 @@ _MODULES: dict[str, str] = {
     "transforms.vectorize": "vectorize",
     "arrays.xarray": "XArray XView",
     "arrays.xtensor": "XTensor XTensorFixed",
+    "chunked.cluster": "to_dask",
     "chunked.storing": "store",
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",

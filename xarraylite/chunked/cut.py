@@ -72,6 +72,10 @@ class Request:
     source: Any
     box: Box
 
+    def explain(self, node: Node, target: object) -> Any:
+        """Refuse, as `fill` does."""
+        raise AssertionError("a request has not been read")
+
     def fill(self, node: Node, target: Any, noalias: bool) -> None:
         """Refuse: a block is evaluated when its requests are bound."""
         raise AssertionError("a request has not been read")

@@ -38,7 +38,7 @@ from ..operands.nodes import borrow_array
 from ..ops.reductions import PROD, SUM
 from ..runtime import evaluate as engine
 from .cut import Request, bind, cut, requests
-from .plan import Grid, Piece, choose, gathered, piece_of
+from .plan import Grid, Piece, choose, gathered, piece_of, too_small
 from .selection import Box, as_slices, select, shape_of, size_of, whole
 from .sweep import Array, Run, computed, part_of, sweep
 
@@ -127,8 +127,7 @@ def _joined(node: Reduce, run: Run, chunks: Sequence[int] | None) -> Iterator[Re
     pieces = (make(tuple([box[k] for k in back])) for box in boxes)
     found: list[Array] = []
 
-    def join(piece: Piece, part: Node) -> None:
-        values = computed(part)
+    def join(piece: Piece, values: Array) -> None:
         if found:
             values = computed(
                 build.elementwise(node.op.combine, leaf_of(found.pop()), leaf_of(values))
@@ -136,7 +135,7 @@ def _joined(node: Reduce, run: Run, chunks: Sequence[int] | None) -> Iterator[Re
         found.append(values)
 
     per = math.prod([grid.counts[k] for k in node.axes])
-    for done, piece in enumerate(sweep(pieces, join, None, run.clock), 1):
+    for done, piece in enumerate(sweep(pieces, run, join), 1):
         run.advance(piece)
         if done % per == 0:
             values = found.pop()
@@ -149,8 +148,8 @@ def _joined(node: Reduce, run: Run, chunks: Sequence[int] | None) -> Iterator[Re
 _NOWHERE = Buffer.allocate(0)
 
 
-def _tree(node: Node) -> Tree | None:
-    """Return the tree of a reduction as if its operands were in memory, row-major."""
+def imagined(node: Node) -> Node:
+    """Return an expression as if what is stored were in memory, row-major, apart from all else."""
     leaves: dict[int, Node] = {}
     known: dict[int, Leaf] = {}
     loads = gathered([n for n in requests(node) if isinstance(n.source, Request)])
@@ -165,7 +164,12 @@ def _tree(node: Node) -> Tree | None:
             if owner not in known:
                 known[owner] = _imagined(stored.shape, stored.dtype, len(known))
             leaves[id(stored)] = known[owner]
-    made = bind(node, leaves)
+    return bind(node, leaves)
+
+
+def _tree(node: Node) -> Tree | None:
+    """Return the tree of a reduction of operands in memory."""
+    made = imagined(node)
     graph = canonical(made, None, True)
     place = Strided.row_major(made.shape)
     return tree_of(graph, Target(_NOWHERE, place, made.dtype))
@@ -210,7 +214,7 @@ def _complete(
     found: list[Array] = []
     for box, piece in zip(
         grid.boxes(),
-        sweep(widened(), lambda piece, part: found.append(computed(part)), None, run.clock),
+        sweep(widened(), run, lambda piece, values: found.append(values)),
         strict=True,
     ):
         run.advance(piece)
@@ -310,7 +314,6 @@ class _Parts:
             return None
         kept_before = len([k for k in range(self.first) if k not in self.node.axes])
         run.report(f"{self.node.op.name} over axes {self.node.axes}", len(edges) - 1)
-        partial: list[Array] = []
         join = _Join(self.node)
 
         def pieces() -> Iterator[Piece]:
@@ -319,11 +322,10 @@ class _Parts:
                 assert piece is not None, "tried before"
                 yield piece
 
-        def compute(piece: Piece, part: Node) -> None:
-            partial.append(np.moveaxis(computed(part), kept_before, 0))
+        def take(piece: Piece, values: Array) -> None:
+            join.take(np.moveaxis(values, kept_before, 0))
 
-        for piece in sweep(pieces(), compute, None, run.clock):
-            join.take(partial.pop())
+        for piece in sweep(pieces(), run, take):
             run.advance(piece)
         return join.result()
 
@@ -332,8 +334,10 @@ class _Parts:
         full = self.length // self.unit * self.unit
         per = self.unit
         best = self.piece(0, per)
-        if best is None or best.need > run.budget:
+        if best is None:
             return None
+        if best.need > run.budget:
+            raise too_small(best, run.budget)
         while per < full:
             wide = min(2 * per, full)
             wider = self.piece(0, wide)

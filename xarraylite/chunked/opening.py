@@ -11,7 +11,7 @@ from .._errors import DTypeError, StorageError
 from ..arrays.expression import XExpression
 from ..ir.node import Stored
 from .extras import imported
-from .source import Source
+from .operand import Source
 
 #: What tells an HDF5 file by its name.
 _HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")

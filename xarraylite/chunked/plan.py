@@ -269,11 +269,7 @@ def choose(
         small = best.inputs + best.nbytes <= SMALLEST
         smaller = None if fixed or small else _halved(block)
         if smaller is None:
-            raise SizeError(
-                f"{describe(best.node)}: one block of it reads {best.inputs} bytes and needs "
-                f"{best.need} bytes in flight; the budget is {budget} bytes (memory=), and the "
-                f"least that does is {best.need}"
-            )
+            raise too_small(best, budget)
         block = smaller
         grid, best = _tried(make, shape, block)
     while True:
@@ -293,6 +289,15 @@ def choose(
         if best.inputs + best.nbytes >= ENOUGH and _rate(chosen[2]) > WORTH * _rate(best):
             return grid, best
         block, grid, best = chosen
+
+
+def too_small(piece: Piece, budget: int) -> SizeError:
+    """Return the error of a budget that does not do for one block."""
+    return SizeError(
+        f"{describe(piece.node)}: one block of it reads {piece.inputs} bytes and needs "
+        f"{piece.need} bytes in flight; the budget is {budget} bytes (memory=), and the least that "
+        f"does is {piece.need}"
+    )
 
 
 def _tried(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import mmap
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -21,16 +22,14 @@ import numpy as np
 from .._errors import DTypeError, ShapeError, StorageError
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
-from ..ir.node import Node
 from ..memory.buffer import Buffer
-from . import stream
 from .extras import imported
 from .selection import Box, as_slices, hull, runs, shape_of, text_of
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
-class Source:
+class StoredArray:
     """An array that is kept elsewhere.
 
     Attributes
@@ -52,7 +51,7 @@ class Source:
     __slots__ = ("_copy", "_lock", "array", "chunks", "dtype", "name", "shape", "whole_chunks")
 
     def __init__(self, array: Any, name: str, serial: bool = False) -> None:
-        self.array = array
+        self.array = array = array.again() if isinstance(array, Carried) else array
         self.name = name
         self.shape: tuple[int, ...] = as_shape(tuple(array.shape), f"open({name})")
         try:
@@ -73,7 +72,7 @@ class Source:
         return f"<{self.name}: {dtype_name(self.dtype)}{list(self.shape)} in {self.chunks}>"
 
     def __reduce__(self) -> Any:
-        return Source, (self.array, self.name, self._lock is not None)
+        return type(self), (Carried(self.array), self.name, self._lock is not None)
 
     @property
     def nbytes(self) -> int:
@@ -128,9 +127,36 @@ class Source:
             told.extend(_state(path))
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
-    def fill(self, node: Node, target: Any, noalias: bool) -> None:
-        """Evaluate an expression over such operands into a destination in memory, in blocks."""
-        stream.fill(node, target, noalias)
+
+class Carried:
+    """An array on its way to another process: maps and HDF5 data sets by where they are kept."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __reduce__(self) -> Any:
+        a = self.array
+        base: Any = a.base if isinstance(a, np.memmap) else None
+        if isinstance(base, mmap.mmap) and a.flags.c_contiguous:
+            mode = "r+" if a.flags.writeable else "r"
+            return _mapped, (str(a.filename), a.dtype, mode, a.offset, a.shape)
+        if type(a).__module__.startswith("h5py"):
+            return _dataset, (a.file.filename, a.name)
+        return Carried, (a,)
+
+    def again(self) -> Any:
+        """Return the array."""
+        return self.array
+
+
+def _mapped(path: str, dtype: Any, mode: Any, offset: int, shape: tuple[int, ...]) -> Carried:
+    return Carried(np.memmap(path, dtype, mode, offset, shape))
+
+
+def _dataset(path: str, name: str) -> Carried:
+    return Carried(imported("h5py", "hdf5").File(path, "r")[name])
 
 
 def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .._errors import OverlapError
@@ -13,13 +14,14 @@ from ..ir.node import Elementwise, Node, Reduce, Stored
 from ..ir.walk import postorder
 from ..operands.nodes import as_node
 from . import folds
+from .cluster import DaskCluster
 from .journal import Journal, fingerprint
 from .plan import Grid, Piece, budget_of, choose, chunks_for, piece_of
 from .progress import Progress
 from .selection import Box
 from .source import path_of
 from .stream import reduced
-from .sweep import Array, Run, computed, sweep
+from .sweep import Run, sweep
 from .target import Sink, sink_of
 
 
@@ -33,6 +35,7 @@ def store(
     overwrite: bool = False,
     resume: bool = False,
     progress: bool | None = None,
+    client: Any = None,
 ) -> Any:
     """Evaluate an expression block by block into storage.
 
@@ -54,6 +57,9 @@ def store(
         Go on where the same call was interrupted: blocks that were finished are not computed again.
     progress : bool, optional
         Show how far it is; by default if the terminal or notebook can and rich is installed.
+    client : distributed.Client, optional
+        Compute and write blocks as tasks of a cluster, whose workers reach operands and target.
+        Where all workers declare a resource ``memory`` in bytes, tasks ask for what they need.
 
     Returns
     -------
@@ -91,25 +97,23 @@ def store(
     sink = sink_of(target, root, keep, mark, overwrite, resume)
     journal = sink.journal
     with Progress(progress) as shown:
-        run = Run(budget, report=shown.start, advance=shown.advance)
+        cluster = None if client is None else DaskCluster(client)
+        run = Run(budget, report=shown.start, advance=shown.advance, cluster=cluster)
         try:
-            _run(root, sink, journal, run)
+            run_into(root, sink, journal, run)
         except BaseException:
             sink.close()
             raise
     return sink.finish()
 
 
-def _run(root: Node, sink: Sink, journal: Journal | None, run: Run) -> None:
+def run_into(root: Node, sink: Sink, journal: Journal | None, run: Run) -> None:
+    """Evaluate an expression into a sink."""
     if not math.prod(root.shape):
         return
     if isinstance(root, Reduce) and _is_large(root, run):
         inner = reduced(root.arg, run)
-        node = (
-            root
-            if inner is root.arg
-            else Reduce(root.shape, root.dtype, root.op, inner, root.axes, root.keepdims)
-        )
+        node = replace(root, arg=inner)
         kept = _kept(root)
         own = [sink.chunks[k] for k in kept] if root.keepdims else sink.chunks
         for box, values in folds.fold(node, run, own):
@@ -139,13 +143,10 @@ def _run(root: Node, sink: Sink, journal: Journal | None, run: Run) -> None:
             if tuple([s[0] for s in box]) not in done:
                 yield make(box)
 
-    def write(piece: Piece, values: Array) -> None:
-        sink.write(piece.box, values)
+    run.report("store", len(grid) - len(done))
+    for piece in sweep(pieces(), run, write=sink.write):
         if journal is not None:
             journal.record(tuple([s[0] for s in piece.box]))
-
-    run.report("store", len(grid) - len(done))
-    for piece in sweep(pieces(), lambda piece, node: computed(node), write, run.clock):
         run.advance(piece)
 
 

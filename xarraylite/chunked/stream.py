@@ -66,7 +66,7 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         engine.assign(Target(target.buffer, place, target.dtype), node, True)
 
     run.report("evaluate", len(grid))
-    for piece in sweep(pieces_of(last, grid), compute, None, run.clock):
+    for piece in sweep(pieces_of(last, grid), run, compute=compute):
         run.advance(piece)
 
 

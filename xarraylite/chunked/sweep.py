@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
 from .cut import bind
 from .plan import AHEAD, BEHIND, Load, Piece, within
-from .selection import select
+from .selection import Box, select
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -66,6 +66,18 @@ class Clock:
             self.waited[stage] += time.perf_counter() - start
 
 
+class Cluster(Protocol):
+    """Whoever runs blocks on other machines."""
+
+    def sweep(
+        self,
+        pieces: Iterable[Piece],
+        take: Callable[[Piece, Array], None] | None,
+        write: Callable[[Box, Array], None] | None,
+    ) -> Iterator[Piece]:
+        """Do as `sweep` does."""
+
+
 @dataclass(slots=True)
 class Run:
     """How an expression is evaluated.
@@ -80,19 +92,23 @@ class Run:
         Told of every pass that begins: what it does, and how many blocks it has.
     advance : callable
         Told of every block that is done.
+    cluster : Cluster or None
+        Who computes blocks elsewhere.
     """
 
     budget: int
     clock: Clock = field(default_factory=Clock)
     report: Callable[[str, int], None] = lambda what, blocks: None
     advance: Callable[[Piece], None] = lambda piece: None
+    cluster: Cluster | None = None
 
 
 def sweep(
     pieces: Iterable[Piece],
-    compute: Callable[[Piece, Node], Any],
-    write: Callable[[Piece, Any], None] | None = None,
-    clock: Clock | None = None,
+    run: Run,
+    take: Callable[[Piece, Array], None] | None = None,
+    write: Callable[[Box, Array], None] | None = None,
+    compute: Callable[[Piece, Node], Any] | None = None,
 ) -> Iterator[Piece]:
     """Run blocks one after another, and yield each when it is done.
 
@@ -100,14 +116,19 @@ def sweep(
     ----------
     pieces : iterable of Piece
         The blocks, in order.
-    compute : callable
-        Given a block and its expression over memory; on the calling thread.
+    run : Run
+        Where time and bytes are counted, and the cluster that computes, if there is one.
+    take : callable, optional
+        Given a block and its values, in order, on the calling thread.
     write : callable, optional
-        Given a block and what ``compute`` has returned; on another thread.
-    clock : Clock, optional
-        Where time and bytes are counted.
+        Given where a block lies and its values, on another thread or machine.
+    compute : callable, optional
+        Given a block and its expression over memory, instead of evaluating it into new memory.
     """
-    clock = clock or Clock()
+    if run.cluster is not None:
+        yield from run.cluster.sweep(pieces, take, write)
+        return
+    clock = run.clock
     readers = ThreadPoolExecutor(READERS, "xarraylite-read")
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write")
     coming: deque[tuple[Piece, list[Future[Array]]]] = deque()
@@ -129,12 +150,14 @@ def sweep(
             node = over(piece, arrays)
             del arrays, reads
             with clock.timed("compute"):
-                made = compute(piece, node)
+                made = computed(node) if compute is None else compute(piece, node)
+                if take is not None:
+                    take(piece, made)
             del node
             if write is None:
                 yield piece
                 continue
-            leaving.append((piece, writers.submit(write, piece, made)))
+            leaving.append((piece, writers.submit(write, piece.box, made)))
             del made
             while len(leaving) >= BEHIND or (leaving and leaving[0][1].done()):
                 yield _written(leaving, clock)

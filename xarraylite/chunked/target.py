@@ -17,7 +17,7 @@ from ..ir.node import Node
 from .extras import imported
 from .journal import Journal
 from .selection import Box, as_slices, text_of
-from .source import chunks_of, chunks_text
+from .source import Carried, chunks_of, chunks_text
 from .sweep import Array
 
 
@@ -41,10 +41,13 @@ class Sink:
     def __init__(
         self, array: Any, chunks: Sequence[int], name: str, journal: Journal | None = None
     ) -> None:
-        self.array = array
+        self.array = array.again() if isinstance(array, Carried) else array
         self.chunks = tuple(chunks)
         self.name = name
         self.journal = journal
+
+    def __reduce__(self) -> Any:
+        return Sink, (Carried(self.array), self.chunks, self.name)  # the caller keeps the record
 
     def write(self, box: Box, values: Array) -> None:
         """Write a block.

@@ -73,6 +73,9 @@ class Source(Protocol):
     def fill(self, node: Node, target: Any, noalias: bool) -> None:
         """Evaluate an expression over such operands into a destination in memory, in blocks."""
 
+    def explain(self, node: Node, target: object) -> Any:
+        """Return how it would be stored in a target, or evaluated into memory (None)."""
+
 
 @record(frozen=True, slots=True, eq=False)
 class Stored(Node):
