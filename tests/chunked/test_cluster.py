@@ -133,3 +133,9 @@ def test_a_cluster_stores_the_same_bits_though_a_worker_dies(
     else:
         assert np.asarray(made).tobytes() == expected.tobytes()
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.asarray(made))
+
+
+def test_products_are_blocks_too() -> None:
+    a = xl.open(Kept(VALUES, (20, 30)))
+    lazy = xl.to_dask(a @ a.T, chunks=(45, 45))
+    np.testing.assert_allclose(lazy.compute(scheduler="threads"), VALUES @ VALUES.T)

@@ -24,6 +24,7 @@ from ..ir.kind import leaf as leaf_kind
 from ..ir.node import Leaf
 from ..labels import products
 from ..labels.labelled import XLabelled
+from ..labels.remembered import Filled
 from ..labels.writing import assign_labelled
 from ..layout.layout import Layout
 from ..layout.placement import layout_of_map
@@ -451,7 +452,7 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         check_writable(self, "in-place matmul")
         check = partial(check_update, self, "matmul")
         made = products.matmul(self.node, as_node(other, "matmul"), check)
-        write(self, made.leaf(), None, False, False)
+        write(self, made.leaf() if isinstance(made, Filled) else made, None, False, False)
         return self
 
     def fill(self, value: object) -> None:

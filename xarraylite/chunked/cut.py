@@ -72,6 +72,10 @@ class Request:
     source: Any
     box: Box
 
+    def product(self, factors: Any, kept: tuple[str, ...]) -> Node:
+        """Refuse, as `fill` does."""
+        raise AssertionError("a request has not been read")
+
     def explain(self, node: Node, target: object) -> Any:
         """Refuse, as `fill` does."""
         raise AssertionError("a request has not been read")

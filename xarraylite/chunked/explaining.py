@@ -7,6 +7,7 @@ zeros where results are needed to go on.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -93,8 +94,19 @@ class Pass:
 
 
 def _pieces(load: Load) -> Iterator[tuple[tuple[int, Any], int]]:
-    """Yield what is read whole, by a name of its own, and its bytes."""
-    yield (id(load.source), load.box if not load.source.whole_chunks else _span(load)), load.moved
+    """Yield what is read whole, a chunk or a box, by a name of its own, and its bytes."""
+    source = load.source
+    if not source.whole_chunks:
+        yield (id(source), load.box), load.moved
+        return
+    sides = []
+    for selection, chunk, extent in zip(load.box, source.chunks, source.shape, strict=True):
+        positions = selection if isinstance(selection, range) else selection.values.tolist()
+        owners = sorted({p // chunk for p in positions})
+        sides.append([(k, min(chunk, extent - k * chunk)) for k in owners])
+    for chunks in itertools.product(*sides):
+        index = tuple([k for k, _ in chunks])
+        yield (id(source), index), math.prod([n for _, n in chunks]) * source.dtype.itemsize
 
 
 def _span(load: Load) -> tuple[tuple[int, int], ...]:

@@ -72,26 +72,7 @@ class Load:
     @property
     def moved(self) -> int:
         """Bytes of the chunks that must be read for it."""
-        if not self.source.whole_chunks:
-            return self.nbytes
-        total = int(self.source.dtype.itemsize)
-        for selection, chunk, extent in zip(
-            self.box, self.source.chunks, self.source.shape, strict=True
-        ):
-            total *= covered(selection, chunk, extent)
-        return total
-
-
-def covered(selection: Any, chunk: int, extent: int) -> int:
-    """Return how many positions the chunks that a selection touches have along a dimension."""
-    if not isinstance(selection, range):
-        owners = set((selection.values // chunk).tolist())
-    elif selection.step > chunk:
-        owners = {p // chunk for p in selection}
-    else:
-        first, last = selection[0] // chunk, selection[-1] // chunk
-        return min(extent, (last + 1) * chunk) - first * chunk
-    return sum([min(extent, (k + 1) * chunk) - k * chunk for k in owners])
+        return int(self.source.moved(self.box))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +111,7 @@ class Piece:
     @property
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
-        scratch = [
-            math.prod(load.source.chunks) * load.source.dtype.itemsize
-            for load in self.loads
-            if load.source.whole_chunks
-        ]
+        scratch = [load.source.scratch(load.box) for load in self.loads]
         return self.inputs * (1 + AHEAD) + self.nbytes * (1 + BEHIND) + 2 * max(scratch, default=0)
 
 

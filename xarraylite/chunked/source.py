@@ -24,7 +24,7 @@ from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from ..memory.buffer import Buffer
 from .extras import imported
-from .selection import Box, as_slices, hull, runs, shape_of, text_of
+from .selection import Box, as_slices, hull, runs, shape_of, size_of, text_of
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -79,6 +79,19 @@ class StoredArray:
         """Bytes of all elements."""
         return math.prod(self.shape) * self.dtype.itemsize
 
+    def moved(self, box: Box) -> int:
+        """Return the bytes of the chunks that must be read to get at a box."""
+        if not self.whole_chunks:
+            return size_of(box) * self.dtype.itemsize
+        total = self.dtype.itemsize
+        for selection, chunk, extent in zip(box, self.chunks, self.shape, strict=True):
+            total *= covered(selection, chunk, extent)
+        return total
+
+    def scratch(self, box: Box) -> int:
+        """Return the bytes that reading a box needs besides those it returns."""
+        return math.prod(self.chunks) * self.dtype.itemsize if self.whole_chunks else 0
+
     def read(self, box: Box) -> Array:
         """Return the elements in a box, row-major.
 
@@ -126,6 +139,18 @@ class StoredArray:
         if path is not None:
             told.extend(_state(path))
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
+def covered(selection: Any, chunk: int, extent: int) -> int:
+    """Return how many positions the chunks that a selection touches have along a dimension."""
+    if not isinstance(selection, range):
+        owners = set((selection.values // chunk).tolist())
+    elif selection.step > chunk:
+        owners = {p // chunk for p in selection}
+    else:
+        first, last = selection[0] // chunk, selection[-1] // chunk
+        return min(extent, (last + 1) * chunk) - first * chunk
+    return sum([min(extent, (k + 1) * chunk) - k * chunk for k in owners])
 
 
 class Carried:

@@ -6,15 +6,19 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from .._errors import OverlapError
 from ..ir.build import describe
 from ..ir.node import Elementwise, Node, Reduce, Stored
 from ..ir.walk import postorder
+from ..labels.labelled import XLabelled
+from ..labels.writing import evaluate_labelled, lazily, resulting
 from ..operands.nodes import as_node
 from . import folds
 from .cluster import DaskCluster
+from .cut import requests
 from .journal import Journal, fingerprint
 from .plan import Grid, Piece, budget_of, choose, chunks_for, piece_of
 from .progress import Progress
@@ -28,6 +32,7 @@ from .target import Sink, sink_of
 def store(
     expression: object,
     target: Any,
+    labels: str | None = None,
     /,
     *,
     chunks: int | Sequence[int] | None = None,
@@ -46,6 +51,8 @@ def store(
     target : path or array
         A path ending in ``.npy``, any other path for a new zarr array (format 3), or an array of
         the result's shape and dtype that takes slices.
+    labels : str, optional
+        Labels of the result of a labelled expression, such as ``"i,k"``; the others are summed.
     chunks : int or sequence of int, optional
         Chunks of a new array; by default those of an operand of the result's shape.
     memory : int or str, optional
@@ -90,7 +97,7 @@ def store(
     >>> xl.store(a * 2 - xl.mean(a), made)
     array([-2.5, -0.5,  1.5,  3.5,  5.5,  7.5])
     """
-    root = as_node(expression, "store")
+    root = node_of(expression, labels, "store")
     budget = budget_of(memory)
     keep = chunks_for(root, chunks, "store")
     mark = fingerprint(root, keep) if isinstance(target, str | os.PathLike) else ""
@@ -105,6 +112,15 @@ def store(
             sink.close()
             raise
     return sink.finish()
+
+
+def node_of(expression: object, labels: str | None, operation: str) -> Node:
+    """Return an expression, labelled or not, as a node."""
+    if labels is None and not isinstance(expression, XLabelled):
+        return as_node(expression, operation)
+    value, own = resulting(expression, labels)
+    lazy = lazily(value, own)
+    return evaluate_labelled(value, labels).leaf() if lazy is None else lazy
 
 
 def run_into(root: Node, sink: Sink, journal: Journal | None, run: Run) -> None:
@@ -172,7 +188,10 @@ def refuse_overlap(root: Node, array: Any) -> None:
     for node in postorder(root):
         if isinstance(node, Stored):
             source: Any = node.source
-            same = source.array is array or (path is not None and path_of(source.array) == path)
+            for inner, _ in getattr(source, "factors", ()):
+                if any([_is_same(x.source, array, path) for x in requests(inner)]):
+                    _refuse(node, array)
+            same = _is_same(source, array, path)
             if same:
                 shifted.add(id(node))
                 if node.shape != root.shape:
@@ -181,6 +200,11 @@ def refuse_overlap(root: Node, array: Any) -> None:
             shifted.add(id(node))
             if not isinstance(node, Elementwise) or node.shape != root.shape:
                 _refuse(node, array)
+
+
+def _is_same(source: Any, array: Any, path: Path | None) -> bool:
+    own = getattr(source, "array", None)
+    return own is array or (path is not None and path_of(own) == path)
 
 
 def _refuse(node: Node, what: Any) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from ..compiler.graph import byte_span
 from ..compiler.target import Target
@@ -81,8 +83,13 @@ def reduced(root: Node, run: Run) -> Node:
     made: dict[int, Node] = {}
     stored: set[int] = set()
     for node in postorder(root):
+        if isinstance(node, Stored):
+            prepare: Any = getattr(node.source, "prepared", None)
+            made[id(node)] = replace(node, source=prepare(run)) if prepare else node
+            stored.add(id(made[id(node)]))
+            continue
         new = with_args(node, tuple([made[id(arg)] for arg in node.args]))
-        own = isinstance(node, Stored) or any([id(made[id(arg)]) in stored for arg in node.args])
+        own = any([id(made[id(arg)]) in stored for arg in node.args])
         if isinstance(new, Reduce):
             new = folds.folded(new, run) if own else _in_memory(new)
         elif own:

@@ -22,6 +22,7 @@ node already have its loop dtypes, so whoever runs it promotes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -72,6 +73,11 @@ class Source(Protocol):
 
     def fill(self, node: Node, target: Any, noalias: bool) -> None:
         """Evaluate an expression over such operands into a destination in memory, in blocks."""
+
+    def product(
+        self, factors: Sequence[tuple[Node, tuple[str, ...]]], kept: tuple[str, ...]
+    ) -> Node:
+        """Return the product of two matrices, of which one reads such an operand."""
 
     def explain(self, node: Node, target: object) -> Any:
         """Return how it would be stored in a target, or evaluated into memory (None)."""
