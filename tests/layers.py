@@ -43,13 +43,14 @@ RANKS: dict[str, int] = {
     "io": 17,
     "display": 17,
     "hlo": 17,
-    "demo": 18,  # a user of all of the above
-    "__main__": 19,
-    "__init__": 19,
     "fft": 17,
     "linalg": 17,
     "random": 17,
-    "testing": 19,  # may import everything; nothing imports it
+    "chunked": 18,
+    "demo": 19,  # a user of all of the above
+    "__main__": 20,
+    "__init__": 20,
+    "testing": 20,  # may import everything; nothing imports it
 }
 
 MAX_FILE_LINES = 500
@@ -66,6 +67,7 @@ LATE_IMPORTS = frozenset(
     {
         "dask",
         "distributed",
+        "h5py",
         "lark",
         "matplotlib",
         "platformdirs",

@@ -20,6 +20,7 @@ from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import MAX_RANK, as_shape, check_axes, infer_extent
 from ..ir.kind import row_major
+from ..ir.node import Node
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
@@ -152,8 +153,10 @@ class XArray(XContainer):
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
     @classmethod
-    def _filled(cls, result: Filled) -> XArray:
-        return cls._own(*result, ROW_MAJOR)
+    def _filled(cls, result: Filled | Node) -> XArray | XExpression:
+        if isinstance(result, Filled):
+            return cls._own(*result, ROW_MAJOR)
+        return XExpression(result)
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         """Refuse shapes and dtypes that this kind of container cannot have."""

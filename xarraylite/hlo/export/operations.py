@@ -328,7 +328,29 @@ _OPERATIONS: Final[dict[str, Formula]] = {
 # Operations that are one opcode for floats of 16 bits too; the others are formulas, which are
 # computed in float32 and rounded once, as bodies are.
 _EXACT: Final = frozenset(
-    ["abs", "add", "clip", "copysign", "fabs", "fmax", "fmin", "isfinite", "isinf", "isnan", "maximum", "minimum", "multiply", "negative", "nextafter", "positive", "real", "imag", "conj", "signbit", "where"]
+    [
+        "abs",
+        "add",
+        "clip",
+        "copysign",
+        "fabs",
+        "fmax",
+        "fmin",
+        "isfinite",
+        "isinf",
+        "isnan",
+        "maximum",
+        "minimum",
+        "multiply",
+        "negative",
+        "nextafter",
+        "positive",
+        "real",
+        "imag",
+        "conj",
+        "signbit",
+        "where",
+    ]
 )
 
 
