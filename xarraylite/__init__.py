@@ -85,6 +85,7 @@ _MODULES: dict[str, str] = {
         "c_ errstate index_exp iscomplexobj isrealobj isscalar issubdtype "
         "may_share_memory ndim promote_types r_ s_ shape shares_memory size"
     ),
+    "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
         "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
     ),
@@ -113,6 +114,8 @@ _MODULES: dict[str, str] = {
         "unpackbits unravel_index unwrap"
     ),
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
+    "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
+    "hlo.export.nodes": "to_hlo",
     "io.npy": "load save",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",

@@ -286,6 +286,9 @@ from .functions.numpy_names import s_ as s_
 from .functions.numpy_names import shape as shape
 from .functions.numpy_names import shares_memory as shares_memory
 from .functions.numpy_names import size as size
+from .functions.printing import get_printoptions as get_printoptions
+from .functions.printing import printoptions as printoptions
+from .functions.printing import set_printoptions as set_printoptions
 from .functions.rearranging import fliplr as fliplr
 from .functions.rearranging import flipud as flipud
 from .functions.rearranging import pad as pad

@@ -192,6 +192,32 @@ class XContainer(Placed, XExpression):
             return view.astype(dtype)
         return view.copy() if copy else view
 
+    def _plain(self, protocol: str) -> NumpyArray:
+        """Return the memory as a NumPy array where NumPy has the dtype and the layout strides."""
+        if self._kind is NODE or self._dtype.isbuiltin != 1:
+            raise AttributeError(f"{protocol}: NumPy cannot describe {self.summary()}")
+        self._buffer.share()
+        return elements.array_of(self)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """The memory as NumPy describes it; tiled memory and narrow dtypes have no such words."""
+        values = self._plain("__array_interface__")
+        return values.__array_interface__ | {"strides": values.strides}
+
+    @property
+    def __array_struct__(self) -> Any:
+        """The memory as NumPy describes it in C, which NumPy asks for first."""
+        return self._plain("__array_struct__").__array_struct__
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """Return the memory as a buffer, for Python 3.12 and later."""
+        try:
+            values: Any = self._plain("__buffer__")
+        except AttributeError as error:
+            raise BufferError(str(error)) from None
+        return memoryview(values)
+
     def __dlpack__(self, **options: Any) -> Any:
         """Export the memory for DLPack consumers; tiled memory, which DLPack cannot say, as a copy.
 
@@ -408,6 +434,9 @@ class XContainer(Placed, XExpression):
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         with protect(self._buffer, node, node, value, held):
             write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
+
+    def _target(self) -> Self:
+        return self
 
     def _put(self, key: Any, value: object, held: bool) -> None:
         """Assign through masks or several integer arrays, by NumPy's rule."""

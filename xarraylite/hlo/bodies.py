@@ -260,9 +260,13 @@ class BodyReader(AttributeReader):
                 return tuple(found)
             if not arity_fits(opcode, len(found)):
                 self.wrong_arity(opcode, len(found), at)
-            missing = OPCODES[opcode].required
+            missing = [
+                needed
+                for needed in sorted(OPCODES[opcode].required)
+                if not self.implied(opcode, wrapped, needed, tuple(found))
+            ]
             if missing:
-                scan.fail(f"{opcode} within an operand list cannot have {min(missing)}", at)
+                scan.fail(f"{opcode} within an operand list cannot have {missing[0]}", at)
             name = self.anonymous_name(opcode)
             made = self.make(scope, name, shape, opcode, wrapped, tuple(found), {}, (), {})
             stack[-1][4].append(made)
