@@ -28,8 +28,8 @@ from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .arrays.adapt import adapt as adapt
 from .arrays.evaluation import eval_ as _eval
-from .arrays.expression import XExpression as _ndarray
 from .arrays.expression import XExpression as XExpression
+from .arrays.expression import XExpression as _ndarray
 from .arrays.scalar import XScalar as XScalar
 from .arrays.xarray import XArray as XArray
 from .arrays.xarray import XView as XView
