@@ -39,7 +39,6 @@ from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import reading_of
 from ..ops.op import Op
-from .arithmetic import binary, unary
 from .expression import XExpression, written
 from .face import NumpyArray
 from .placed import Placed
@@ -54,7 +53,7 @@ _count = sys.getrefcount
 _NumpyArray = np.ndarray
 
 
-class XContainer(Placed, XExpression, binary=binary, unary=unary):
+class XContainer(Placed, XExpression):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     What a strided container needs to become part of an expression is at hand: its kind, its shape,
@@ -308,7 +307,9 @@ class XContainer(Placed, XExpression, binary=binary, unary=unary):
                 one = self._array[key]
             except (AttributeError, IndexError):
                 one = elements.one(self, key)
-            if one.__class__ is not _NumpyArray and not (tracing.running and tracing.is_active()):
+            if one.__class__ is not _NumpyArray and not (
+                tracing.running.value and tracing.is_active()
+            ):
                 value = _new(XScalar)
                 value._value = one
                 return value

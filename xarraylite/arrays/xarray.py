@@ -9,15 +9,16 @@ from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
+from .._config import settings
 from .._errors import LayoutError, ShapeError
 from ..assignment import elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
-from ..dtypes.names import as_dtype
+from ..dtypes.names import as_dtype, float64
 from ..index import transform as steps
 from ..index.box import is_vector
-from ..index.broadcast import as_shape, check_axes, infer_extent
+from ..index.broadcast import MAX_RANK, as_shape, check_axes, infer_extent
 from ..ir.kind import row_major
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
@@ -461,3 +462,18 @@ class XArray(XContainer):
 
 
 XExpression._container = XArray
+
+
+def zeros(shape: Any) -> XArray | None:
+    """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
+    extents = (shape,) if shape.__class__ is int else shape
+    if extents.__class__ is not tuple or {*map(type, extents)} - {int}:
+        return None
+    size = math.prod(extents)
+    if len(extents) > MAX_RANK or min(extents, default=0) < 0:
+        return None
+    if size > elements.FEW or 8 * size > settings.max_result_bytes:
+        return None
+    made: XArray = elements.new_container(XArray, row_major(float64, len(extents)), extents, size)
+    made._buffer.run()[:] = 0
+    return made
