@@ -18,7 +18,7 @@ from ..compiler.target import Target
 from ..dtypes.names import float64
 from ..index import transform as steps
 from ..index.box import is_vector
-from ..index.broadcast import as_shape, check_axes, infer_extent
+from ..index.broadcast import MAX_RANK, as_shape, check_axes, infer_extent
 from ..ir.kind import row_major
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
@@ -27,12 +27,15 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands.bitcast import bitcast_of
-from ..operands.convert import LayoutLike, layout_of, pinned_dtype, raw, store, values_node
+from ..operands.convert import SMALL, LayoutLike, layout_of, pinned_dtype, raw, store, values_node
 from ..operands.pickling import restore
 from ..runtime import evaluate as engine
 from ..xla.spec import ArraySpec
 from .container import DType, XContainer
 from .expression import XExpression
+
+#: Layouts by NumPy's letters; None where the elements decide.
+_ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
 
 
 class XView(XContainer):
@@ -52,9 +55,9 @@ class XView(XContainer):
     __slots__ = ()
     _title: ClassVar[str] = "XView"
 
-    def copy(self) -> XArray:
-        """Return the elements in a new `XArray`."""
-        return XArray(self)
+    def copy(self, order: str = "K") -> XArray:
+        """Return the elements in a new `XArray`; see `XContainer.copy`."""
+        return XArray(self, layout=_ORDERS[order])
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
@@ -126,6 +129,18 @@ class XArray(XContainer):
         return self
 
     @classmethod
+    def _adopted(cls, values: np.ndarray[tuple[int, ...], DType]) -> XArray:
+        """Return a new NumPy array, which nobody else refers to, as a container of its own memory.
+
+        Few elements are copied: memory of ours is cheap and aligned.
+        """
+        if values.size <= SMALL or values.base is not None or not values.flags.c_contiguous:
+            return cls(values)
+        flat, address = values.reshape(-1).view(np.uint8), values.__array_interface__["data"][0]
+        buffer = Buffer(flat, 0, address, values.nbytes)
+        return cls._own(buffer, Strided.row_major(values.shape), values.dtype, ROW_MAJOR)
+
+    @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
@@ -159,8 +174,10 @@ class XArray(XContainer):
             return ArraySpec(self._dtype, self.shape, self._policy)
         return super().spec
 
-    def copy(self) -> XArray:
-        """Return a container of the same kind with memory of its own."""
+    def copy(self, order: str = "K") -> XArray:
+        """Return a container of the same kind with memory of its own; see `XContainer.copy`."""
+        if _ORDERS[order] is not None:
+            return self.to_layout(_ORDERS[order])
         if type(self) is XArray and self._policy is ROW_MAJOR and self._kind.strides is None:
             made: XArray | None = elements.copied(self)
             if made is not None:
@@ -196,7 +213,7 @@ class XArray(XContainer):
         >>> import xarraylite as xl
         >>> a = xl.asarray(range(2048), dtype="float32", layout="{0:T(1024)}")
         >>> a.bitcast("f32[16,128]{1,0:T(8,128)}")[8, 0]
-        XView(1024., dtype=float32)
+        XScalar(1024.0, dtype=float32)
         """
         place, dtype, policy = bitcast_of(self.spec, self._buffer, self._map, spec)
         self._buffer.kept = True
@@ -454,7 +471,9 @@ def zeros(shape: Any) -> XArray | None:
     if not usual or {*map(type, extents)} - {int}:
         return None
     size = math.prod(extents)
-    if min(extents, default=0) < 0 or size > elements.FEW or 8 * size > settings.max_result_bytes:
+    if len(extents) > MAX_RANK or min(extents, default=0) < 0:
+        return None
+    if size > elements.FEW or 8 * size > settings.max_result_bytes:
         return None
     made: XArray = elements.new_container(XArray, row_major(float64, len(extents)), extents, size)
     made._buffer.run()[:] = 0
