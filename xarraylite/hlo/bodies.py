@@ -148,6 +148,8 @@ class BodyReader(AttributeReader):
         canonical(opcode, attributes, shapes)
         if shape is None:
             shape = self.inferred(opcode, shapes, attributes, called)
+        if opcode == "map":
+            attributes["dimensions"] = tuple(range(shape.rank))
         if shape.is_tuple and "sharding" in attributes:
             attributes["sharding"] = spread_sharding(attributes["sharding"], shape)
         if opcode.startswith("async-"):
