@@ -80,10 +80,13 @@ _NAMES: Final = {
         async_execution_thread custom_call_target execution_thread infeed_config outfeed_config
     """,
     "window": "window",
-    "word": """
-        algorithm api_version conv_kind direction distribution fft_type kind padding_type schedule
-        transpose_a type
-    """,
+    "direction": "direction",
+    "distribution": "distribution",
+    "fusion": "kind",
+    "order": "type",
+    "transform": "fft_type",
+    "transposition": "transpose_a",
+    "word": "algorithm api_version conv_kind padding_type schedule",
     "words": "operand_precision",
 }
 _KIND_OF: Final = MappingProxyType(
@@ -146,6 +149,7 @@ _WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "all-reduce": _NO_GROUPS,
         "all-reduce-start": _NO_GROUPS,
         "all-to-all": _NO_GROUPS,
+        "broadcast": MappingProxyType({"dimensions": ()}),
         "collective-broadcast": _NO_GROUPS,
         "dot": _NO_SUMS,
         "ragged-all-to-all": _NO_GROUPS,
@@ -223,8 +227,6 @@ def canonical(opcode: str, given: dict[str, Any], shapes: tuple[ArraySpec, ...])
         del given["operand_precision"]
     if opcode == "compare" and given.get("type") == comparison_type(shapes[:1]):
         given.pop("type", None)
-    if opcode == "map" and shapes:
-        given["dimensions"] = tuple(range(shapes[0].rank))
     if opcode == "ragged-all-to-all":
         given.pop("dimensions", None)
     return given

@@ -24,6 +24,7 @@ from .order import computations_below
 from .quoting import NAME, SKIP, without_comments
 from .sharding import spread_sharding
 from .undefined import guess_operand_shape, wrap_operation
+from .values import OpMetadata
 
 __all__ = ["BodyReader"]
 
@@ -147,10 +148,14 @@ class BodyReader(AttributeReader):
         canonical(opcode, attributes, shapes)
         if shape is None:
             shape = self.inferred(opcode, shapes, attributes, called)
+        if opcode == "map":
+            attributes["dimensions"] = tuple(range(shape.rank))
         if shape.is_tuple and "sharding" in attributes:
             attributes["sharding"] = spread_sharding(attributes["sharding"], shape)
         if opcode.startswith("async-"):
-            called = self.asynchronous(opcode, wrapped, shape, operands, attributes, called)
+            called = self.asynchronous(
+                opcode, wrapped, shape, operands, attributes, called, extra.get("metadata")
+            )
         made = HloInstruction(
             name,
             opcode,
@@ -257,9 +262,13 @@ class BodyReader(AttributeReader):
                 return tuple(found)
             if not arity_fits(opcode, len(found)):
                 self.wrong_arity(opcode, len(found), at)
-            missing = OPCODES[opcode].required
+            missing = [
+                needed
+                for needed in sorted(OPCODES[opcode].required)
+                if not self.implied(opcode, wrapped, needed, tuple(found))
+            ]
             if missing:
-                scan.fail(f"{opcode} within an operand list cannot have {min(missing)}", at)
+                scan.fail(f"{opcode} within an operand list cannot have {missing[0]}", at)
             name = self.anonymous_name(opcode)
             made = self.make(scope, name, shape, opcode, wrapped, tuple(found), {}, (), {})
             stack[-1][4].append(made)
@@ -350,13 +359,16 @@ class BodyReader(AttributeReader):
         operands: tuple[HloInstruction, ...],
         attributes: dict[str, Any],
         called: Called,
+        metadata: OpMetadata | None,
     ) -> Called:
         """The computation that an asynchronous operation runs; made where text only names it."""
         if opcode == "async-start":
             if not (shape.is_tuple and len(shape.tuple_shapes) > 1):
                 self.scan.fail(f"async-start gives ((operands), result, ...), not {shape}")
             if wrapped:
-                made = wrap_operation(wrapped, shape.tuple_shapes[1], operands, attributes, called)
+                made = wrap_operation(
+                    wrapped, shape.tuple_shapes[1], operands, attributes, called, metadata
+                )
                 self.adopt(made)
                 called = (made,)
             thread = attributes.get("async_execution_thread")

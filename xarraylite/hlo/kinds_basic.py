@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from .quoting import NAME, STRING, escape, is_dictionary, unescape
 
 __all__ = [
+    "bounded",
     "KINDS",
     "Kind",
     "inside",
@@ -41,9 +42,16 @@ class Kind(NamedTuple):
 def read_int(text: str) -> int:
     """Read an integer of 64 bits."""
     match = _INT.fullmatch(text)
-    if match is None or not -(2**63) <= int(match[1]) < 2**64:
+    if match is None:
         raise ValueError("expected an integer")
-    return int(match[1])
+    return bounded(match[1])
+
+
+def bounded(digits: str) -> int:
+    """Return the integer that digits stand for, if 64 bits hold it."""
+    if len(digits) > 20 or not -(2**63) <= int(digits) < 2**63:
+        raise ValueError(f"{digits[:24]} is no integer of 64 bits")
+    return int(digits)
 
 
 def read_ints(text: str) -> tuple[int, ...]:
@@ -51,7 +59,7 @@ def read_ints(text: str) -> tuple[int, ...]:
     match = _INTS.fullmatch(text)
     if match is None:
         raise ValueError("expected integers between braces, such as {1,0}")
-    return tuple([int(number) for number in match[1].split(",")]) if match[1] else ()
+    return tuple([bounded(number) for number in match[1].split(",")]) if match[1] else ()
 
 
 def _print_ints(value: Iterable[int]) -> str:
@@ -119,6 +127,18 @@ def read_word(text: str) -> str:
     return match[1]
 
 
+def _one_of(*words: str) -> Kind:
+    """The kind of a word that is one of these."""
+
+    def read(text: str) -> str:
+        word = text.strip()
+        if word not in words:
+            raise ValueError(f"expected one of {' '.join(words)}, found {word[:30]!r}")
+        return word
+
+    return Kind(read, str)
+
+
 def read_string(text: str) -> str:
     """Read a string between quotes."""
     stripped = text.strip()
@@ -135,7 +155,11 @@ def print_string(value: str) -> str:
 def read_dictionary(text: str) -> str:
     """Read a string, or braces and what is in them as it stands."""
     stripped = text.strip()
-    return stripped if stripped.startswith("{") else read_string(stripped)
+    if not stripped.startswith("{"):
+        return read_string(stripped)
+    if not is_dictionary(stripped):
+        raise ValueError("expected nothing behind the brace that closes the first one")
+    return stripped
 
 
 def print_dictionary(value: str) -> str:
@@ -156,6 +180,12 @@ def _print_words(value: Iterable[str]) -> str:
 
 
 KINDS: Final[dict[str, Kind]] = {
+    "direction": _one_of("EQ", "NE", "GE", "GT", "LE", "LT"),
+    "order": _one_of("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+    "distribution": _one_of("rng_uniform", "rng_normal"),
+    "transform": _one_of("FFT", "IFFT", "RFFT", "IRFFT"),
+    "fusion": _one_of("kLoop", "kInput", "kOutput", "kCustom"),
+    "transposition": _one_of("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT", "TRANSPOSE_INVALID"),
     "bool": Kind(_read_bool, _print_bool),
     "bools": Kind(_read_bools, _print_bools),
     "dictionary": Kind(read_dictionary, print_dictionary),

@@ -20,7 +20,9 @@ nothing is as deep as the text.
 
 from __future__ import annotations
 
+import copyreg
 import re
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
@@ -79,6 +81,14 @@ def parse(text: str) -> HloModule:
     if not isinstance(text, str):
         raise HloError(f"parse: expected text, not {type(text).__name__}")
     return _Parser(text).module()
+
+
+def _reduced(module: HloModule) -> tuple[Callable[[str], HloModule], tuple[str]]:
+    """How a module is copied and pickled: as its text, since its objects know one another."""
+    return parse, (module.to_text(print_large_constants=True),)
+
+
+copyreg.pickle(HloModule, _reduced)
 
 
 class _Parser(BodyReader):
@@ -222,7 +232,15 @@ class _Parser(BodyReader):
         scan = self.scan
         if not scan.take("("):
             return None, 0
-        scan.group()
+        first = True
+        while not scan.take(")"):
+            if not first:
+                scan.expect(",", "or ')'")
+            scan.name("the name of a parameter")
+            scan.expect(":", "behind the name of a parameter")
+            if scan.shape() is None:
+                scan.fail_found("the shape of a parameter")
+            first = False
         scan.expect("->", "before the shape of the result")
         at = scan.skip()
         result = scan.shape()

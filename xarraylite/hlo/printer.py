@@ -137,6 +137,8 @@ STYLES: Final = {
 }
 """Sets of options by name."""
 
+# Bodies in place of names multiply: a chain of computations that call the next one twice.
+_MOST_PARTS: Final = 1 << 25
 _COMPACT: Final = 4  # operands that are shown where operands are to be compact
 _COMMON: Final = frozenset(
     {"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "backend_config"}
@@ -265,6 +267,8 @@ class _Printer:
             for part in stack[-1]:
                 if isinstance(part, str):
                     out.append(part)
+                    if len(out) > _MOST_PARTS:
+                        raise HloError(f"the text has more than {_MOST_PARTS} parts")
                 else:
                     stack.append(self.computation(*part, None))
                     break

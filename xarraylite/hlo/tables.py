@@ -19,6 +19,8 @@ __all__ = ["StackFrame", "keep_frames", "print_tables", "read_tables"]
 
 T = TypeVar("T")
 
+_LOST = "\0"  # the file of a frame whose place is in no table
+
 
 class StackFrame(NamedTuple):
     """A place in a program, and who called it.
@@ -47,7 +49,7 @@ def keep_frames(
 ) -> tuple[tuple[StackFrame, ...], dict[int, int]]:
     """Return the frames that are used and a map from old numbers to new ones.
 
-    Frames with an unknown caller are dropped; they are not in the map.
+    Frames with an unknown caller or place are not in the map; callers of the latter are kept.
     """
     numbers: dict[int, int] = {0: 0}
     interned: dict[StackFrame, int] = {}
@@ -62,6 +64,8 @@ def keep_frames(
             continue
         for number in reversed(chain):
             frame = frames[number - 1]
+            if frame.file_name == _LOST:
+                break
             moved = frame._replace(parent=numbers[frame.parent])
             numbers[number] = interned.setdefault(moved, len(interned) + 1)
     return tuple(interned), numbers
@@ -130,9 +134,13 @@ def read_tables(scan: Scanner) -> tuple[StackFrame, ...]:
     _heading(scan, "StackFrames")
     frames = []
     for place_id, parent in _numbers(scan, _FRAME):
-        file_id, function_id, *extent = _row(places, place_id) or (0,) * 6
-        name, function = _row(files, file_id) or "", _row(functions, function_id) or ""
-        frames.append(StackFrame._make((name, function, *extent, parent - 1)))
+        place = _row(places, place_id)
+        name = _row(files, place[0]) if place else None
+        function = _row(functions, place[1]) if place else None
+        if place is None or name is None or function is None:
+            frames.append(StackFrame(_LOST, "", 0, 0, 0, 0, parent - 1))
+        else:
+            frames.append(StackFrame._make((name, function, *place[2:], parent - 1)))
     return tuple(frames)
 
 

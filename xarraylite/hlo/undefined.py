@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..xla.spec import ArraySpec
 from .instruction import HloComputation, HloInstruction
 from .opcodes import ACCURATE
+from .values import OpMetadata
 
 __all__ = ["guess_operand_shape", "undefined_computation", "wrap_operation"]
 
@@ -98,6 +99,7 @@ def wrap_operation(
     operands: tuple[HloInstruction, ...],
     attributes: dict[str, Any],
     called: tuple[HloComputation, ...],
+    metadata: OpMetadata | None,
 ) -> HloComputation:
     """Return the computation that an asynchronous operation such as ``negate-start`` runs.
 
@@ -116,7 +118,9 @@ def wrap_operation(
     )
     attributes.clear()
     attributes.update(own)
-    root = HloInstruction("async_op", opcode, result, tuple(parameters), inner, called)
+    root = HloInstruction(
+        opcode, opcode, result, tuple(parameters), inner, called, metadata=metadata
+    )
     return HloComputation("async_wrapped", (*parameters, root))
 
 

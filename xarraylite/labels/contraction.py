@@ -30,9 +30,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes.names import bool_, dtype_name, int64, kind
-from ..index import transform as steps
+from ..index import transform
 from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node
+from ..ir.walk import source_of
 from ..layout.strided import Strided
 from ..memory.arrays import allocate
 from ..memory.block import Memory
@@ -224,6 +225,12 @@ class Lowering:
         kept = self.ordered(tuple([k for k in union if k not in summed]))
         if not summed:
             return self.fused(left, right, kept, ())
+        source = source_of(left.node) or source_of(right.node)
+        if source is not None:
+            if not self.is_matrix_product(left, right, summed, union):
+                return self.fused(left, right, kept, summed)
+            factors = [self.converted(left), self.converted(right)]
+            return Indexed(source.product(factors, kept), kept)
         dtype = carrier(self.acc, count(summed, self.extents))
         direct = direct and dtype == self.dtype == self.writes
         if direct and self.fits(left, right, summed, union):
@@ -395,7 +402,7 @@ def aligned(part: Indexed, order: Labels) -> Node:
     if part.labels == order:
         return part.node
     axes = [part.labels.index(label) for label in order]
-    return build.view(part.node, steps.permute(part.node.shape, axes))
+    return build.view(part.node, transform.permute(part.node.shape, axes))
 
 
 def spread(part: Indexed, order: Labels) -> Node:
@@ -403,7 +410,7 @@ def spread(part: Indexed, order: Labels) -> Node:
     own = tuple([label for label in order if label in part.labels])
     node = aligned(part, own)
     new = [d for d, label in enumerate(order) if label not in own]
-    return build.view(node, steps.expand(node.shape, new)) if new else node
+    return build.view(node, transform.expand(node.shape, new)) if new else node
 
 
 def _is_contiguous_along(part: Indexed, label: str) -> bool:

@@ -15,8 +15,9 @@ import numpy as np
 
 from ...arrays.expression import XExpression
 from ...arrays.xarray import XArray
-from ...functions.creation import arange, full
+from ...functions.creation import full
 from ...functions.manipulation import broadcast_to, concat, flip, permute_dims, reshape
+from ...functions.sequences import arange
 from ...layout.layout import Layout
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
