@@ -30,7 +30,7 @@ def operand(dtype: str, shift: int) -> Any:
     if known.kind in "iu":
         values = np.clip(np.nan_to_num(np.trunc(values)), 0 if known.kind == "u" else -100, 100)
     if known.kind == "c":
-        values = np.roll(PLAIN[:11], shift) + 0.25j * PLAIN[:11]
+        values = np.roll(PLAIN[2:11], shift) + 0.25j * PLAIN[2:11]
     return xl.asarray(values.astype(known))
 
 
