@@ -24,6 +24,7 @@ from ._errors import ReadOnlyError as ReadOnlyError
 from ._errors import ShapeError as ShapeError
 from ._errors import SizeError as SizeError
 from ._errors import StaleOperandError as StaleOperandError
+from ._errors import StorageError as StorageError
 from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .arrays.adapt import adapt as adapt
@@ -35,6 +36,9 @@ from .arrays.xarray import XArray as XArray
 from .arrays.xarray import XView as XView
 from .arrays.xtensor import XTensor as XTensor
 from .arrays.xtensor import XTensorFixed as XTensorFixed
+from .chunked.cluster import to_dask as to_dask
+from .chunked.opening import open_ as _open
+from .chunked.storing import store as store
 from .display.draw import Drawing as Drawing
 from .display.draw import draw as draw
 from .dtypes.element_types import ElementType as ElementType
@@ -311,6 +315,9 @@ from .functions.numpy_names import shares_memory as shares_memory
 from .functions.numpy_names import signedinteger as signedinteger
 from .functions.numpy_names import size as size
 from .functions.numpy_names import unsignedinteger as unsignedinteger
+from .functions.printing import get_printoptions as get_printoptions
+from .functions.printing import printoptions as printoptions
+from .functions.printing import set_printoptions as set_printoptions
 from .functions.rearranging import fliplr as fliplr
 from .functions.rearranging import flipud as flipud
 from .functions.rearranging import pad as pad
@@ -458,6 +465,7 @@ from .functions.writing import place as place
 from .functions.writing import put as put
 from .functions.writing import put_along_axis as put_along_axis
 from .functions.writing import putmask as putmask
+from .hlo.export.nodes import to_hlo as to_hlo
 from .index.broadcast import broadcast_shapes as broadcast_shapes
 from .io.npy import load as load
 from .io.npy import save as save
@@ -499,6 +507,7 @@ __version__: str
 __array_api_version__: str
 eval = _eval
 ndarray = _ndarray
+open = _open
 dtype = _dtype
 bool = _bool
 csingle = _csingle

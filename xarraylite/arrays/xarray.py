@@ -15,11 +15,12 @@ from ..assignment import elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
-from ..dtypes.names import float64
+from ..dtypes.names import as_dtype, float64
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import MAX_RANK, as_shape, check_axes, infer_extent
 from ..ir.kind import row_major
+from ..ir.node import Node
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
@@ -129,24 +130,33 @@ class XArray(XContainer):
         return self
 
     @classmethod
-    def _adopted(cls, values: np.ndarray[tuple[int, ...], DType]) -> XArray:
+    def _adopted(
+        cls, values: np.ndarray[tuple[int, ...], DType], *, own: bool | None = None
+    ) -> XArray:
         """Return a new NumPy array, which nobody else refers to, as a container of its own memory.
 
-        Few elements are copied: memory of ours is cheap and aligned.
+        Few elements are copied: memory of ours is cheap and aligned; and so is a view, unless it
+        is said to be nobody else's.
         """
-        if values.size <= SMALL or values.base is not None or not values.flags.c_contiguous:
-            return cls(values)
-        flat, address = values.reshape(-1).view(np.uint8), values.__array_interface__["data"][0]
-        buffer = Buffer(flat, 0, address, values.nbytes)
-        return cls._own(buffer, Strided.row_major(values.shape), values.dtype, ROW_MAJOR)
+        dtype, shape = as_dtype(values.dtype), values.shape
+        own = values.base is None if own is None else own
+        if values.size > SMALL and own and values.flags.c_contiguous:
+            address = values.__array_interface__["data"][0]
+            buffer = Buffer(values.reshape(-1).view(np.uint8), 0, address, values.nbytes)
+            return cls._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
+        made: XArray = elements.new_container(cls, row_major(dtype, len(shape)), shape, values.size)
+        made._buffer.array(dtype, shape)[...] = values
+        return made
 
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
     @classmethod
-    def _filled(cls, result: Filled) -> XArray:
-        return cls._own(*result, ROW_MAJOR)
+    def _filled(cls, result: Filled | Node) -> XArray | XExpression:
+        if isinstance(result, Filled):
+            return cls._own(*result, ROW_MAJOR)
+        return XExpression(result)
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         """Refuse shapes and dtypes that this kind of container cannot have."""
@@ -461,10 +471,14 @@ class XArray(XContainer):
 XExpression._container = XArray
 
 
+_USUAL_RANK = 32
+
+
 def zeros(shape: Any) -> XArray | None:
     """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
     extents = (shape,) if shape.__class__ is int else shape
-    if extents.__class__ is not tuple or {*map(type, extents)} - {int}:
+    usual = extents.__class__ is tuple and len(extents) <= _USUAL_RANK
+    if not usual or {*map(type, extents)} - {int}:
         return None
     size = math.prod(extents)
     if len(extents) > MAX_RANK or min(extents, default=0) < 0:
