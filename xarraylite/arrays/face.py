@@ -131,6 +131,53 @@ class Face(Methods):
         axes = (*range(len(self.shape) - 2), len(self.shape) - 1, len(self.shape) - 2)
         return self._view(steps.permute(self.shape, axes))
 
+    @property
+    def real(self) -> Any:
+        """The real parts: of memory a view, of real elements the array itself."""
+        return self._complex_part(0)
+
+    @real.setter
+    def real(self, value: object) -> None:
+        self._target()._complex_part(0)[...] = value
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary parts: of complex memory a view, of real elements lazy zeros."""
+        return self._complex_part(1)
+
+    @imag.setter
+    def imag(self, value: object) -> None:
+        if kind(self.dtype) != "c":
+            raise TypeError(f"imag: {self.summary()} has no imaginary parts to write")
+        self._target()._complex_part(1)[...] = value
+
+    def _complex_part(self, which: int) -> Any:
+        """Return the real (0) or the imaginary parts (1)."""
+        if kind(self.dtype) != "c" and which == 0:
+            return self
+        made = namespace(None).imag(self) if which else namespace(None).real(self)
+        return made if self.shape else self._like(made)
+
+    def _like(self, made: Any) -> Any:
+        """Return a result of rank 0 as this kind of array has it."""
+        return made
+
+    def view(self, dtype: object = None) -> Any:
+        """Return the same memory with another dtype; a lazy result gets memory of its own for it.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            How the bytes are read.  Where it has another width, the last dimension has to be
+            contiguous.
+
+        Raises
+        ------
+        ValueError
+            If the bytes of the last dimension are no whole number of elements.
+        """
+        return self._target().view(dtype)
+
     # --- printing --------------------------------------------------------------------------------
 
     def __str__(self) -> str:
