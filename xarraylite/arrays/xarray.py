@@ -20,6 +20,7 @@ from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import MAX_RANK, as_shape, check_axes, infer_extent
 from ..ir.kind import row_major
+from ..ir.node import Node
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
@@ -136,13 +137,17 @@ class XArray(XContainer):
         return self
 
     @classmethod
-    def _adopted(cls, values: np.ndarray[tuple[int, ...], DType]) -> XArray:
+    def _adopted(
+        cls, values: np.ndarray[tuple[int, ...], DType], *, own: bool | None = None
+    ) -> XArray:
         """Return a new NumPy array, which nobody else refers to, as a container of its own memory.
 
-        Few elements are copied: memory of ours is cheap and aligned.
+        Few elements are copied: memory of ours is cheap and aligned; and so is a view, unless it
+        is said to be nobody else's.
         """
         dtype, shape = as_dtype(values.dtype), values.shape
-        if values.size > SMALL and values.base is None and values.flags.c_contiguous:
+        own = values.base is None if own is None else own
+        if values.size > SMALL and own and values.flags.c_contiguous:
             address = values.__array_interface__["data"][0]
             buffer = Buffer(values.reshape(-1).view(np.uint8), 0, address, values.nbytes)
             return cls._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
@@ -155,8 +160,10 @@ class XArray(XContainer):
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
     @classmethod
-    def _filled(cls, result: Filled) -> XArray:
-        return cls._own(*result, ROW_MAJOR)
+    def _filled(cls, result: Filled | Node) -> XArray | XExpression:
+        if isinstance(result, Filled):
+            return cls._own(*result, ROW_MAJOR)
+        return XExpression(result)
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         """Refuse shapes and dtypes that this kind of container cannot have."""
@@ -187,9 +194,8 @@ class XArray(XContainer):
     def copy(self, order: str = "K") -> XArray:
         """Return a container of the same kind with memory of its own; see `XContainer.copy`."""
         layout = _layout(order)
-        return self._copied() if layout is None else self.to_layout(layout)
-
-    def _copied(self) -> XArray:
+        if layout is not None:
+            return self.to_layout(layout)
         if type(self) is XArray and self._policy is ROW_MAJOR and self._kind.strides is None:
             made: XArray | None = elements.copied(self)
             if made is not None:
@@ -473,10 +479,14 @@ class XArray(XContainer):
 XExpression._container = XArray
 
 
+_USUAL_RANK = 32
+
+
 def zeros(shape: Any) -> XArray | None:
     """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
     extents = (shape,) if shape.__class__ is int else shape
-    if extents.__class__ is not tuple or {*map(type, extents)} - {int}:
+    usual = extents.__class__ is tuple and len(extents) <= _USUAL_RANK
+    if not usual or {*map(type, extents)} - {int}:
         return None
     size = math.prod(extents)
     if len(extents) > MAX_RANK or min(extents, default=0) < 0:

@@ -199,7 +199,8 @@ def full(
         node = build.weak_scalar(fill_value) if node is None else node  # type: ignore[arg-type]
         kind_ = node.dtype
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
-    made = XArray._own(zeroed(place, kind_), place, kind_, policy)
+    solid = isinstance(place, Strided) and place.is_contiguous()
+    made = XArray._own((raw if solid else zeroed)(place, kind_), place, kind_, policy)
     value = build.convert(fill_value if node is None else node, kind_)  # type: ignore[arg-type]
     if isinstance(value, Scalar) and isinstance(place, Strided):
         made.buffer.view(kind_, place)[...] = value.value

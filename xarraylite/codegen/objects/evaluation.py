@@ -27,7 +27,6 @@ from .api import (
     MEMORY_START,
     MOST_BYTES,
     NBYTES,
-    NODE,
     NONE,
     NUMPY_EMPTY,
     OPERANDS,
@@ -72,6 +71,7 @@ from .api import (
 from .basics import (
     BYTES_EACH,
     DATA,
+    DIMENSIONS,
     FEW,
     FOLDS,
     LARGE,
@@ -81,8 +81,10 @@ from .basics import (
     SMALL,
     TWICE,
     call,
+    call_with,
     get,
     give,
+    is_container,
     is_lazy,
     item,
     keep,
@@ -229,10 +231,11 @@ def computed(kind: int, shape: int, operands: int) -> int:
     return made
 
 
-def copied(thing: int) -> int:
+def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
     kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
-    usual = load(thing + CLASS) == word(ARRAY) and kind != word(NODE)
+    usual = load(thing + CLASS) == word(ARRAY) and is_container(thing)
+    usual = usual and keywords == 0 and load(args + SIZE) == 0
     if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
         size = size_of(shape)
         nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
@@ -247,12 +250,12 @@ def copied(thing: int) -> int:
             made = new_array(buffer, shape, kind)
             if made != 0:
                 return made
-    return call(word(COPIED), thing, 0, 1)
+    return call_with(word(COPIED), thing, args, keywords)
 
 
 def zeros(shape: int) -> int:
     """Return a container of zeros of a tuple of ints; None for any other shape."""
-    usual = load(shape + CLASS) == word(TUPLE)
+    usual = load(shape + CLASS) == word(TUPLE) and load(shape + SIZE) <= DIMENSIONS
     for k in range(load(shape + SIZE) if usual else 0):
         one = item(shape, k)
         usual = usual and load(one + CLASS) == word(INT) and 0 <= whole(one) <= FEW
