@@ -15,6 +15,7 @@ import numpy as np
 from .._errors import AxisError, LayoutError
 from ..dtypes.names import dtype_name, kind
 from ..index import transform as steps
+from ..memory.dlpack import exported
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
@@ -112,6 +113,48 @@ class Face(Methods):
     ) -> Any:
         """Let ``np.sum(a)`` mean ours; what has no function of ours runs on the values."""
         return call_function(function, types, args, options)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Export the elements for DLPack consumers: a strided container's own memory.
+
+        Parameters
+        ----------
+        stream : None
+            There are no streams on the CPU.
+        max_version : tuple of int, optional
+            The newest version that the consumer understands; read-only memory needs (1, 0).
+        dl_device : tuple of int, optional
+            Where the consumer wants them: (1, 0), the CPU.
+        copy : bool, optional
+            True: always copy.  False: never.  By default what is tiled, which DLPack cannot say, is
+            copied.
+
+        Raises
+        ------
+        BufferError
+            If a copy is needed and forbidden, or DLPack has no name for the dtype.
+        """
+        values = self.__array__() if self._is_strided() else self._values()
+        if copy is False and not self._is_strided() and hasattr(self, "buffer"):
+            raise BufferError(f"__dlpack__: {self.summary()} is tiled and needs a copy")
+        given = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+        options = {name: value for name, value in given.items() if value is not None}
+        return exported(values, {"stream": stream, **options})
+
+    def _is_strided(self) -> bool:
+        """Tell whether there is memory that NumPy can describe."""
+        return False
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumpyArray:
+        """Return the values as a NumPy array."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the CPU."""
