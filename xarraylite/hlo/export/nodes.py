@@ -153,11 +153,16 @@ class _Export:
 
     def module(self, roots: list[Node], several: bool, name: str) -> HloModule:
         """Write expressions and return the module of all that was written."""
-        for root in roots:
-            for node in postorder(root):
-                if id(node) not in self.terms:
+        for top in roots:
+            listed = postorder(top)
+            # Indices and offsets are constants of the nodes that have them.
+            inner = {
+                id(arg) for node in listed if isinstance(node, Gather) for arg in node.args[1:]
+            }
+            for node in listed:
+                if id(node) not in self.terms and id(node) not in inner:
                     self.terms[id(node)] = self.write(node)
-        results = [self.terms[id(root)] for root in roots]
+        results = [self.terms[id(top)] for top in roots]
         root = results[0].instruction
         if several:
             shape = ArraySpec.tuple([term.instruction.shape for term in results])

@@ -168,7 +168,7 @@ def _heaviside(x: Term, middle: Term) -> Term:
 
 
 def _isnan(x: Term) -> Term:
-    return x.differs(x) if x.kind in "fc" else x.differs(x)
+    return x.differs(x)
 
 
 def _isfinite(x: Term) -> Term:
@@ -327,31 +327,11 @@ _OPERATIONS: Final[dict[str, Formula]] = {
 
 # Operations that are one opcode for floats of 16 bits too; the others are formulas, which are
 # computed in float32 and rounded once, as bodies are.
-_EXACT: Final = frozenset(
-    [
-        "abs",
-        "add",
-        "clip",
-        "copysign",
-        "fabs",
-        "fmax",
-        "fmin",
-        "isfinite",
-        "isinf",
-        "isnan",
-        "maximum",
-        "minimum",
-        "multiply",
-        "negative",
-        "nextafter",
-        "positive",
-        "real",
-        "imag",
-        "conj",
-        "signbit",
-        "where",
-    ]
-)
+_EXACT_NAMES = """
+abs add clip conj copysign fabs fmax fmin imag isfinite isinf isnan maximum minimum multiply
+negative nextafter positive real signbit where
+"""
+_EXACT: Final = frozenset(_EXACT_NAMES.split())
 
 
 def applied(op: Op, dtype: np.dtype[Any], *operands: Term) -> Term:
