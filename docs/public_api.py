@@ -30,6 +30,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("shape", "Shapes"),
     ("engine", "Plans and engines"),
     ("io", "Files"),
+    ("chunked", "Larger than memory"),
     ("display", "Pictures"),
     ("_config", "Settings"),
     ("_errors", "Errors and warnings"),
