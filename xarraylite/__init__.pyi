@@ -29,6 +29,7 @@ from .arrays.xarray import XArray as XArray
 from .arrays.xarray import XView as XView
 from .arrays.xtensor import XTensor as XTensor
 from .arrays.xtensor import XTensorFixed as XTensorFixed
+from .chunked.cluster import to_dask as to_dask
 from .chunked.opening import open_ as _open
 from .chunked.storing import store as store
 from .display.draw import Drawing as Drawing

@@ -8,7 +8,7 @@ hillshade over the mosaic; neither is ever in memory as a whole.
 from __future__ import annotations
 
 import math
-import resource
+import sys
 import time
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +18,9 @@ import numpy as np
 
 from .load import InputError, Terrain
 from .terrain import Sun, hillshade
+
+if sys.platform != "win32":
+    import resource
 
 #: Extents of the chunks on disk.
 CHUNK = 1024
@@ -68,6 +71,7 @@ def run_scaled(xl: ModuleType, terrain: Terrain, nbytes: int, folder: Path) -> l
     light = xl.open(shade)
     mean, brightest = float(xl.mean(light)), float(xl.max(light))
     lines.append(f"light: {mean:.4f} on average, {brightest:.4f} at most")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    lines.append(f"memory: {peak:,.0f} MB at most")
+    if sys.platform != "win32":
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        lines.append(f"memory: {peak:,.0f} MB at most")
     return lines
