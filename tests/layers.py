@@ -20,6 +20,7 @@ FACADE = f"{PACKAGE}.__init__"
 RANKS: dict[str, int] = {
     "_config": 0,
     "_errors": 0,
+    "_locks": 0,
     "_records": 0,
     "dtypes": 1,
     "index": 2,
@@ -41,7 +42,11 @@ RANKS: dict[str, int] = {
     "functions": 16,
     "io": 17,
     "display": 17,
+    "fft": 17,
+    "linalg": 17,
+    "random": 17,
     "chunked": 18,
+    "hlo": 18,  # draws with display
     "demo": 19,  # a user of all of the above
     "__main__": 20,
     "__init__": 20,

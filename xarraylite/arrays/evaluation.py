@@ -52,7 +52,7 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     's64[2]{0:T(4)}'
     """
     if value.__class__ is XExpression and layout is None and labels is None:
-        made: XArray | None = direct.evaluated(XArray, value._kind, value._shape, value._operands)
+        made: XArray | None = direct.evaluate(value)
         if made is not None:
             return made
     if isinstance(value, XLabelled) or labels is not None:

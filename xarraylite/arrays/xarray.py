@@ -9,14 +9,17 @@ from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
+from .._config import settings
 from .._errors import LayoutError, ShapeError
 from ..assignment import elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
+from ..dtypes.names import as_dtype, float64
 from ..index import transform as steps
 from ..index.box import is_vector
-from ..index.broadcast import as_shape, check_axes, infer_extent
+from ..index.broadcast import MAX_RANK, as_shape, check_axes, infer_extent
+from ..ir.kind import row_major
 from ..ir.node import Node
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
@@ -25,12 +28,15 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands.bitcast import bitcast_of
-from ..operands.convert import LayoutLike, layout_of, pinned_dtype, raw, store, values_node
+from ..operands.convert import SMALL, LayoutLike, layout_of, pinned_dtype, raw, store, values_node
 from ..operands.pickling import restore
 from ..runtime import evaluate as engine
 from ..xla.spec import ArraySpec
 from .container import DType, XContainer
 from .expression import XExpression
+
+#: Layouts by NumPy's letters; None where the elements decide.
+_ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
 
 
 class XView(XContainer):
@@ -50,9 +56,9 @@ class XView(XContainer):
     __slots__ = ()
     _title: ClassVar[str] = "XView"
 
-    def copy(self) -> XArray:
-        """Return the elements in a new `XArray`."""
-        return XArray(self)
+    def copy(self, order: str = "K") -> XArray:
+        """Return the elements in a new `XArray`; see `XContainer.copy`."""
+        return XArray(self, layout=_ORDERS[order])
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
@@ -124,6 +130,25 @@ class XArray(XContainer):
         return self
 
     @classmethod
+    def _adopted(
+        cls, values: np.ndarray[tuple[int, ...], DType], *, own: bool | None = None
+    ) -> XArray:
+        """Return a new NumPy array, which nobody else refers to, as a container of its own memory.
+
+        Few elements are copied: memory of ours is cheap and aligned; and so is a view, unless it
+        is said to be nobody else's.
+        """
+        dtype, shape = as_dtype(values.dtype), values.shape
+        own = values.base is None if own is None else own
+        if values.size > SMALL and own and values.flags.c_contiguous:
+            address = values.__array_interface__["data"][0]
+            buffer = Buffer(values.reshape(-1).view(np.uint8), 0, address, values.nbytes)
+            return cls._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
+        made: XArray = elements.new_container(cls, row_major(dtype, len(shape)), shape, values.size)
+        made._buffer.array(dtype, shape)[...] = values
+        return made
+
+    @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
@@ -159,8 +184,10 @@ class XArray(XContainer):
             return ArraySpec(self._dtype, self.shape, self._policy)
         return super().spec
 
-    def copy(self) -> XArray:
-        """Return a container of the same kind with memory of its own."""
+    def copy(self, order: str = "K") -> XArray:
+        """Return a container of the same kind with memory of its own; see `XContainer.copy`."""
+        if _ORDERS[order] is not None:
+            return self.to_layout(_ORDERS[order])
         if type(self) is XArray and self._policy is ROW_MAJOR and self._kind.strides is None:
             made: XArray | None = elements.copied(self)
             if made is not None:
@@ -196,7 +223,7 @@ class XArray(XContainer):
         >>> import xarraylite as xl
         >>> a = xl.asarray(range(2048), dtype="float32", layout="{0:T(1024)}")
         >>> a.bitcast("f32[16,128]{1,0:T(8,128)}")[8, 0]
-        XView(1024., dtype=float32)
+        XScalar(1024.0, dtype=float32)
         """
         place, dtype, policy = bitcast_of(self.spec, self._buffer, self._map, spec)
         self._buffer.kept = True
@@ -442,3 +469,22 @@ class XArray(XContainer):
 
 
 XExpression._container = XArray
+
+
+_USUAL_RANK = 32
+
+
+def zeros(shape: Any) -> XArray | None:
+    """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
+    extents = (shape,) if shape.__class__ is int else shape
+    usual = extents.__class__ is tuple and len(extents) <= _USUAL_RANK
+    if not usual or {*map(type, extents)} - {int}:
+        return None
+    size = math.prod(extents)
+    if len(extents) > MAX_RANK or min(extents, default=0) < 0:
+        return None
+    if size > elements.FEW or 8 * size > settings.max_result_bytes:
+        return None
+    made: XArray = elements.new_container(XArray, row_major(float64, len(extents)), extents, size)
+    made._buffer.run()[:] = 0
+    return made

@@ -37,7 +37,19 @@ from . import direct
 from .readers import protect
 
 
-class Writable(Protocol):
+class Described(Protocol):
+    """What a refusal needs of a destination; every expression has it."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def summary(self) -> str: ...
+
+
+class Writable(Described, Protocol):
     """What an assignment needs of its destination; every container has it."""
 
     @property
@@ -47,15 +59,7 @@ class Writable(Protocol):
     def map(self) -> Map: ...
 
     @property
-    def dtype(self) -> np.dtype[Any]: ...
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    @property
     def node(self) -> Leaf: ...
-
-    def summary(self) -> str: ...
 
 
 def write(destination: Writable, node: Node, value: object, held: bool, noalias: bool) -> None:
@@ -172,7 +176,7 @@ def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) ->
 
 
 def check_update(
-    destination: Writable, operation: str, shape: tuple[int, ...], dtype: np.dtype[Any]
+    destination: Described, operation: str, shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> None:
     """Refuse a result of another shape, or that does not cast back.
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from .._errors import ShapeError
 from ..index.transform import FIXED, Reshape, Transform
-from ..index.transform import Map as Along
+from ..index.transform import IndexMap as Along
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import (

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..dtypes.names import int64
 from ..index import transform as steps
-from ..index.transform import Map, Transform
+from ..index.transform import IndexMap, Transform
 from ..ir import build
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
@@ -146,7 +146,8 @@ def select(node: Node, box: Box) -> Node:
         [len(s) if isinstance(s, range) else n for s, n in zip(box, node.shape, strict=True)]
     )
     maps = [
-        Map(s.start, s.step, k) if isinstance(s, range) else Map(0, 1, k) for k, s in enumerate(box)
+        IndexMap(s.start, s.step, k) if isinstance(s, range) else IndexMap(0, 1, k)
+        for k, s in enumerate(box)
     ]
     made = build.view(node, Transform(shape, tuple(maps)))
     for axis, selection in enumerate(box):
@@ -163,7 +164,9 @@ def window_of(low: Sequence[int], high: Sequence[int]) -> Box:
 def window(box: Box) -> Transform:
     """Return the view of what ranges select."""
     ranges = [s for s in box if isinstance(s, range)]
-    return Transform(shape_of(box), tuple([Map(s.start, s.step, k) for k, s in enumerate(ranges)]))
+    return Transform(
+        shape_of(box), tuple([IndexMap(s.start, s.step, k) for k, s in enumerate(ranges)])
+    )
 
 
 def as_slices(box: Box) -> tuple[Any, ...]:

@@ -44,7 +44,8 @@ _LIMIT = 4096
 
 _NONE: frozenset[type] = frozenset()
 _STORED: dict[str, frozenset[type]] = {
-    "d": frozenset((float, int, np.float64)),
+    "d": frozenset((float, int)),
+    "D": frozenset((complex, float, int)),
     **dict.fromkeys("bhilqBHILQ", frozenset((int,))),
     "?": frozenset((bool,)),
 }
@@ -67,12 +68,15 @@ class Kind:
         Of a leaf: None if it is row-major.
     scalar : bool
         Whether it is one value, not memory.
+    itemsize : int
+        Bytes per element.
     items : int
         Length of the tuple of operands.
     weight : int
         Number of operations, shared ones counted each time.
     table : dict
-        Next kinds, by what leads there.
+        Next kinds: by the operation that leads there, then by what else it takes, a kind or a
+        class of numbers (None: nothing).
     places : dict
         Of a leaf: all leaves of its dtype, by rank if they are row-major, else by strides.
     stored : frozenset of type
@@ -89,6 +93,7 @@ class Kind:
         "dtype",
         "fresh",
         "items",
+        "itemsize",
         "op",
         "places",
         "rank",
@@ -113,14 +118,16 @@ class Kind:
         self.op = op
         self.args = args
         self.dtype = dtype
+        self.itemsize = dtype.itemsize
         self.rank = rank
         self.strides = strides
         self.scalar = scalar
         self.items = items
         self.weight: int = 1 + sum([arg.weight for arg in args])
-        self.table: dict[Any, Any] = {}
+        self.table: dict[Any, dict[Any, Any]] = {}
         self.places: dict[Any, Kind] = {}
-        self.stored = _STORED.get(dtype.char, _NONE) if op is None and rank else _NONE
+        own = _STORED.get(dtype.char, _NONE) | {dtype.type}
+        self.stored = own if op is None and not scalar else _NONE
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
 
@@ -146,11 +153,17 @@ class Kind:
         self.places[strides] = made
         return made
 
-    def learn(self, key: object, entry: object) -> None:
-        """Remember where ``key`` leads."""
-        if len(self.table) >= _LIMIT:
-            self.table.clear()
-        self.table[key] = entry
+    def learn(self, op: object, other: object, entry: object) -> None:
+        """Remember where an operation leads, with another kind or a class of numbers."""
+        entries = self.table.setdefault(op, {})
+        if len(entries) >= _LIMIT:
+            entries.clear()
+        entries[other] = entry
+
+    def leads(self, op: object, other: object) -> Any:
+        """Return where an operation leads; None if it is not known."""
+        entries = self.table.get(op)
+        return None if entries is None else entries.get(other)
 
     def keep(self, key: Any, program: object) -> None:
         """Remember the program that writes into memory of a kind."""
@@ -168,6 +181,7 @@ class Kind:
 
 #: The kind of expressions that have none; its table stays empty.
 NODE = Kind(None, (), np.dtype(np.float64), 0, 0)
+NODE.stored = _NONE
 
 _kinds: dict[object, Kind] = {}
 

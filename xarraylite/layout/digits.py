@@ -20,12 +20,20 @@ engine, the overlap test.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from .._records import record
+from ..index.radix import (
+    compose,
+    contiguous_strides,
+    inverse,
+    ravel_multi_index,
+    unravel_index,
+)
 from .tile import COMBINE
 
 Digits = tuple[tuple[int, int], ...]
@@ -83,12 +91,10 @@ class Level(NamedTuple):
     def forward(self, index: Sequence[Any]) -> list[Any]:
         """Return the index after this level."""
         index = [0] * self.extra + list(index)
-        joined = []
-        for parts in self.merged:
-            value = 0
-            for at in parts:
-                value = value * self.before[at] + index[at]
-            joined.append(value)
+        joined = [
+            ravel_multi_index(compose(index, parts), compose(self.before, parts))
+            for parts in self.merged
+        ]
         keep = len(joined) - len(self.tile)
         inside = list(zip(joined[keep:], self.tile, strict=True))
         return joined[:keep] + [e // t for e, t in inside] + [e % t for e, t in inside]
@@ -106,12 +112,11 @@ class Level(NamedTuple):
         ]
         if any(e >= d for e, d in zip(joined, self.sizes, strict=True)):
             return None
-        found = [0] * len(self.before)
-        for value, parts in zip(joined, self.merged, strict=True):
-            rest = value
-            for at in reversed(parts):
-                found[at] = rest % self.before[at]
-                rest //= self.before[at]
+        found = [
+            digit
+            for value, parts in zip(joined, self.merged, strict=True)
+            for digit in unravel_index(value, compose(self.before, parts))
+        ]
         return found[self.extra :]
 
 
@@ -183,7 +188,7 @@ class Tiled:
         """Return the position of the element at ``index`` (known to be in range)."""
         fields = self.fields
         if fields is None:
-            return self._by_levels(index)
+            return int(self.position_by_levels(index))
         position = 0
         for dims, weights, digits in fields:
             if len(dims) == 1:
@@ -193,13 +198,9 @@ class Tiled:
             position += place_of(rest, digits)
         return position
 
-    def _by_levels(self, index: Sequence[int]) -> int:
+    def position_by_levels(self, index: Sequence[Any]) -> Any:
         """Follow every level: the definition, for layouts without digits and for tests."""
-        position = 0
-        moved = self.physical_index(index)
-        for extent, e in zip(self.physical_dimensions, moved, strict=True):
-            position = position * extent + e
-        return position
+        return ravel_multi_index(self.physical_index(index), self.physical_dimensions)
 
     def physical_index(self, index: Sequence[Any]) -> list[Any]:
         """Return the index in the physical dimensions; of ints, or of arrays of them."""
@@ -210,34 +211,21 @@ class Tiled:
 
     def multi_index(self, position: int) -> tuple[int, ...] | None:
         """Return the index of the element at ``position`` (known to be in range), or None."""
-        moved: list[int] = []
-        for extent in reversed(self.physical_dimensions):
-            moved.append(position % extent)
-            position //= extent
-        moved.reverse()
+        moved: Sequence[int] = unravel_index(position, self.physical_dimensions)
         for level in reversed(self.levels):
             before = level.backward(moved)
             if before is None:
                 return None
             moved = before
-        index = [0] * len(self.dimensions)
-        for d, e in zip(reversed(self.minor_to_major), moved, strict=True):
-            index[d] = e
-        return tuple(index)
+        return compose(moved, inverse(self.minor_to_major[::-1]))
 
     def memory_order(self) -> list[int | None]:
         """Return the row-major ordinal of the element at each position, None for padding."""
         order: list[int | None] = [None] * self.physical_size
         if 0 in self.dimensions:
             return order
-        index = [0] * len(self.dimensions)
-        for ordinal in range(math.prod(self.dimensions)):
+        for ordinal, index in enumerate(itertools.product(*map(range, self.dimensions))):
             order[self.linear_index(index)] = ordinal
-            for d in range(len(index) - 1, -1, -1):
-                index[d] += 1
-                if index[d] < self.dimensions[d]:
-                    break
-                index[d] = 0
         return order
 
 
@@ -268,59 +256,56 @@ def _level(extents: tuple[int, ...], tile: tuple[int, ...]) -> Level:
     return Level(extra, before, tuple(merged), joined, tuple(sizes))
 
 
-class _Split:
-    """A physical dimension as a tree: a leaf until a later level splits it."""
+class _Digit:
+    """One digit of a number that is written in digits: `all` of them, periods falling.
 
-    __slots__ = ("high", "low", "period", "stride")
+    Splitting the quotient of an earlier split multiplies the periods, so this is the normal form.
+    """
 
-    def __init__(self) -> None:
-        self.period = 1
+    __slots__ = ("all", "period", "stride")
+
+    def __init__(self, period: int = 1, among: list[_Digit] | None = None) -> None:
+        self.period = period
         self.stride = 0
-        self.high: _Split | None = None
-        self.low: _Split | None = None
+        self.all: list[_Digit] = [self] if among is None else among
 
-    def split(self, period: int) -> tuple[_Split, _Split]:
-        self.period, self.high, self.low = period, _Split(), _Split()
-        return self.high, self.low
-
-    def digits(self) -> list[tuple[int, int]]:
-        """Return the normal form: the digits of a quotient have their periods multiplied."""
-        if self.high is None or self.low is None:
-            return [(1, self.stride)]
-        high = [(p * self.period, s) for p, s in self.high.digits()]
-        return high + self.low.digits()
+    def split(self, size: int) -> tuple[_Digit, _Digit]:
+        """Put its quotient by ``size`` and the rest in its place."""
+        high, low = _Digit(self.period * size, self.all), _Digit(self.period, self.all)
+        at = self.all.index(self)
+        self.all[at : at + 1] = [high, low]
+        return high, low
 
 
 def _fields(tiled: Tiled) -> tuple[Field, ...] | None:
     """Return the digits of every dimension or merged group."""
     groups: list[tuple[int, ...]] = [(d,) for d in reversed(tiled.minor_to_major)]
-    roots = [_Split() for _ in groups]
-    current = list(roots)
+    numbers = current = [_Digit() for _ in groups]
     for depth, level in enumerate(tiled.levels):
-        extra = level.extra
-        current = [_Split() for _ in range(extra)] + current
-        if any(len(parts) > 1 for parts in level.merged):
-            if depth:
-                return None
-            padded = [() for _ in range(extra)] + groups
-            groups = [sum([padded[at] for at in parts], ()) for parts in level.merged]
-            roots = current = [_Split() for _ in groups]
-        elif depth == 0 and extra:
-            groups, roots = [() for _ in range(extra)] + groups, list(current)
+        if depth == 0:  # the first tile may merge dimensions, and is applied to what they become
+            padded: list[tuple[int, ...]] = [*[()] * level.extra, *groups]
+            groups = [sum(compose(padded, parts), ()) for parts in level.merged]
+            numbers = current = [_Digit() for _ in groups]
+        elif any(len(parts) > 1 for parts in level.merged):
+            return None
+        else:
+            current = [*[_Digit() for _ in range(level.extra)], *current]
         keep = len(current) - len(level.tile)
-        pairs = [at.split(t) for at, t in zip(current[keep:], level.tile, strict=True)]
+        pairs = [digit.split(t) for digit, t in zip(current[keep:], level.tile, strict=True)]
         current = current[:keep] + [high for high, _ in pairs] + [low for _, low in pairs]
-    stride = 1
-    for leaf, extent in zip(reversed(current), reversed(tiled.physical_dimensions), strict=True):
-        leaf.stride = stride
-        stride *= extent
+    for digit, stride in zip(current, _row_major(tiled.physical_dimensions), strict=True):
+        digit.stride = stride
     found = []
-    for dims, root in zip(groups, roots, strict=True):
+    for dims, number in zip(groups, numbers, strict=True):
         if dims:
-            extents = [tiled.dimensions[d] for d in dims]
-            weights = tuple([math.prod(extents[k + 1 :]) for k in range(len(dims))])
-            found.append(Field(dims, weights, simplify(root.digits(), math.prod(extents))))
+            extents = compose(tiled.dimensions, dims)
+            digits = [(digit.period, digit.stride) for digit in number.all]
+            found.append(Field(dims, _row_major(extents), simplify(digits, math.prod(extents))))
     return tuple(found)
+
+
+def _row_major(extents: Sequence[int]) -> tuple[int, ...]:
+    return contiguous_strides(extents, range(len(extents) - 1, -1, -1))
 
 
 def simplify(digits: Sequence[tuple[int, int]], extent: int) -> Digits:
@@ -331,7 +316,9 @@ def simplify(digits: Sequence[tuple[int, int]], extent: int) -> Digits:
         if reach <= period and period > 1:
             continue  # the digit is always 0
         reach = min(reach, period)
-        if kept and kept[-1][0] % period == 0 and kept[-1][1] == stride * (kept[-1][0] // period):
+        while (
+            kept and kept[-1][0] % period == 0 and kept[-1][1] == stride * (kept[-1][0] // period)
+        ):
             kept.pop()
         kept.append((period, stride))
         if period == 1:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from .._errors import LayoutError
 from ..dtypes.element_types import element_type
 from ..dtypes.names import DType, dtype_name
+from ..index.radix import compose, contiguous_strides, inverse
 from .layout import Layout
 from .strided import Strided
 from .tiled import Map, TiledMap
@@ -38,11 +39,8 @@ def map_of(layout: Layout, shape: tuple[int, ...], dtype: DType, operation: str)
     bits = element_bits(layout, dtype, operation)
     tail = layout.tail_padding_alignment_in_elements
     if not layout.tile_dims and tail == 1 and bits == 8 * dtype.itemsize:
-        strides, step = [0] * len(shape), 1
-        for d in layout.minor_to_major:
-            strides[d] = step
-            step *= shape[d] or 1
-        return Strided(shape, tuple(strides))
+        filled = [extent or 1 for extent in shape]
+        return Strided(shape, contiguous_strides(filled, layout.minor_to_major))
     return TiledMap.whole(layout, shape, bits)
 
 
@@ -106,17 +104,14 @@ def _permuted(place: TiledMap) -> Layout | None:
         return place.layout
     axes = [m.axis for m in place.step.maps]
     plain = all(m.start == 0 and m.step == 1 for m in place.step.maps)
-    shape = tuple([place.dimensions[d] for d in _inverse(axes, place.ndim)])
-    if not plain or sorted(axes) != list(range(place.ndim)) or shape != place.shape:
+    if not plain or sorted(axes) != list(range(place.ndim)):
+        return None
+    back = inverse(axes)
+    if compose(place.dimensions, back) != place.shape:
         return None
     padded = place.layout.padded_dimensions
     return replace(
         place.layout,
-        minor_to_major=tuple([axes[d] for d in place.layout.minor_to_major]),
-        padded_dimensions=padded and tuple([padded[d] for d in _inverse(axes, place.ndim)]),
+        minor_to_major=compose(axes, place.layout.minor_to_major),
+        padded_dimensions=padded and compose(padded, back),
     )
-
-
-def _inverse(axes: list[int], rank: int) -> list[int]:
-    """Return for each new dimension the old one, as far as there is one."""
-    return [axes.index(k) for k in range(rank) if k in axes]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
@@ -58,6 +58,8 @@ class Direct:
     ----------
     call : builtin
         ``call(address, shape, *operands)``; None when it is done, False if it refused.
+    record : bytes
+        What it is made of.
     itemsize : int
         Bytes per element of the result.
     limit : int
@@ -74,6 +76,7 @@ class Direct:
     """
 
     call: Launcher
+    record: bytes = field(repr=False)
     itemsize: int
     limit: int
     folds: bool
@@ -154,10 +157,12 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
-    packed = record(kernel.address, body.rank, limit, entries, template, same is not None, flat)
-    return Direct(
-        launcher_of(packed), target.dtype.itemsize, limit, fold, twins(kind), target, kernel
-    )
+    pairs, itemsize = twins(kind), target.dtype.itemsize
+    twice = max([operations for _, _, operations in pairs], default=0)
+    flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
+    packed = record(kernel.address, body.rank, limit, entries, template, flags)
+    call = launcher_of(packed)
+    return Direct(call, packed, itemsize, limit, fold, pairs, target, kernel)
 
 
 def _folds_inside(body: Kind) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-import threading
 from collections import OrderedDict
 from functools import cache
 
 from .._config import settings
 from .._errors import SizeError, XarrayliteError
+from .._locks import ForkLock
 from ..codegen.kernel import KernelRaised
 from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..compiler.plan import plan
@@ -39,18 +39,7 @@ CAPACITY = 2048
 SIGNATURE_NODES = 2000
 
 _programs: OrderedDict[Key, Program] = OrderedDict()
-# Signal handlers and finalisers that evaluate may interrupt the thread that holds it.
-_lock = threading.RLock()
-
-
-def _make_lock() -> None:
-    """Make a new lock in a forked child: another thread may have held the old one."""
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
+_lock = ForkLock()
 
 
 @cache
@@ -145,7 +134,7 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
     program = _programs.get(key)
     if program is None:
         program = plan(graph, target, noalias)
-        with _lock:
+        with _lock.held:
             _programs[key] = program
             while len(_programs) > CAPACITY:
                 _programs.popitem(last=False)
@@ -154,7 +143,7 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
 
 def clear_programs() -> None:
     """Forget all plans."""
-    with _lock:
+    with _lock.held:
         _programs.clear()
 
 

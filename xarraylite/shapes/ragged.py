@@ -25,6 +25,7 @@ from .._errors import BoundsError, ShapeError, SizeError
 from .._records import record
 from ..index.box import Range, lexicographic
 from ..index.broadcast import MAX_SIZE, check_rank
+from ..index.radix import ravel_multi_index
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -71,6 +72,23 @@ def joined_ranges(starts: Ints, counts: Ints) -> Ints:
     ends = np.cumsum(counts)
     total = int(ends[-1]) if ends.size else 0
     return ints(np.r_[0:total] + np.repeat(starts - (ends - counts), counts))
+
+
+def address(children: Sequence[Ints], node: int) -> tuple[int, ...]:
+    """Return the offsets that lead to a node, given the first children of those above it."""
+    index: list[int] = []
+    for firsts in reversed(children):
+        parent = int(np.searchsorted(firsts, node, side="right")) - 1
+        index.append(node - int(firsts[parent]))
+        node = parent
+    return tuple(reversed(index))
+
+
+def starts_above(children: Sequence[Ints], starts: Ints) -> Ints:
+    """Return where the nodes some levels up start, given where those below start."""
+    for firsts in reversed(children):
+        starts = starts[firsts]
+    return ints(starts)
 
 
 def exact_sum(values: Ints) -> int:
@@ -172,10 +190,7 @@ class Ragged:
 
     def node_offsets(self, depth: int) -> Ints:
         """Return the flat position of every node at ``depth`` (at most ``outer``), and the end."""
-        starts = self.slice_offsets
-        for children in reversed(self.child_offsets[depth:]):
-            starts = starts[children]
-        return ints(starts)
+        return starts_above(self.child_offsets[depth:], self.slice_offsets)
 
     @cached_property
     def uniform_modes(self) -> tuple[bool, ...]:
@@ -263,15 +278,13 @@ class Ragged:
         where = tuple(index[: self.outer])
         node = self.locate(where, operation)
         extents = [int(column[node]) for column in self.extents]
-        position = 0
-        for offset, extent in zip(index[self.outer :], extents, strict=True):
-            if not 0 <= offset < extent:
-                raise BoundsError(
-                    f"{operation}: index {tuple(index)} is out of range: the slice at {where} has "
-                    f"extents {tuple(extents)}"
-                )
-            position = position * extent + offset
-        return position + int(self.slice_offsets[node])
+        inner = index[self.outer :]
+        if not all([0 <= i < extent for i, extent in zip(inner, extents, strict=True)]):
+            raise BoundsError(
+                f"{operation}: index {tuple(index)} is out of range: the slice at {where} has "
+                f"extents {tuple(extents)}"
+            )
+        return int(ravel_multi_index(inner, extents)) + int(self.slice_offsets[node])
 
     def leading_size(self, n_modes: int) -> int:
         """Return how many different indices the first ``n_modes`` modes have."""
@@ -298,12 +311,7 @@ class Ragged:
 
     def address(self, depth: int, node: int) -> tuple[int, ...]:
         """Return the offsets that lead to a node."""
-        index: list[int] = []
-        for children in reversed(self.child_offsets[:depth]):
-            parent = int(np.searchsorted(children, node, side="right")) - 1
-            index.append(node - int(children[parent]))
-            node = parent
-        return tuple(reversed(index))
+        return address(self.child_offsets[:depth], node)
 
     def select(self, ranges: Sequence[Range], drop: Sequence[int], operation: str) -> Ragged:
         """Return the space inside a box, without the modes ``drop`` (each of one index).
