@@ -18,6 +18,7 @@ from .._config import ENGINES, Settings, settings
 from ..arrays import expression, xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.scalar import XScalar
 from ..arrays.xarray import XArray, XView
 from ..assignment import direct
 from ..assignment.inplace import InPlace
@@ -47,6 +48,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.OPERANDS: (XExpression, "_operands"),
     api.OWN_BUFFER: (XContainer, "_buffer"),
     api.OWN_DTYPE: (XContainer, "_dtype"),
+    api.SCALAR_VALUE: (XScalar, "_value"),
     api.OWN_ARRAY: (XContainer, "_array"),
     api.START: (XContainer, "_start"),
     api.POLICY: (XArray, "_policy"),
@@ -94,6 +96,7 @@ class _Methods:
         self._add(unary("copied"), XArray, "copy", api.COPIED)
         self._add(called("to_array"), XContainer, "__array__", api.TO_ARRAY)
         self._add(binary("product"), XExpression, "__matmul__", api.PRODUCT)
+        self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
         rows: dict[Op, int] = {}
@@ -129,6 +132,8 @@ def _words() -> dict[int, int]:
         api.MATMUL: PRODUCT,
         api.DOT: dot,
         api.MADE_NAME: sys.intern("made"),
+        api.SCALAR: XScalar,
+        api.NUMPY_FLOAT64: np.float64,
         api.VIEW_NAME: sys.intern("view"),
         api.ELLIPSIS: Ellipsis,
         api.INT: int,

@@ -6,7 +6,7 @@ from .assignment import in_place, set_item
 from .calls import jitted, product, to_array
 from .evaluation import copied, evaluated, to_float, zeros
 from .operators import folded, forward, reflected, single
-from .views import get_item
+from .views import get_item, scalar_float
 
 
 def entry(which: int, one: int, two: int, three: int, row: int) -> int:
@@ -37,4 +37,6 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return product(one, two)
     if which == 12:
         return to_float(one)
-    return jitted(one, two, three)
+    if which == 13:
+        return jitted(one, two, three)
+    return scalar_float(one)

@@ -19,7 +19,6 @@ INLINE = frozenset(
         "is_array",
         "is_lazy",
         "is_number",
-        "is_plain",
         "is_traced",
         "item",
         "keep",
