@@ -214,6 +214,22 @@ def test_elements_are_the_same() -> None:
             assert fast == slow, (dtype, key, value)
 
 
+@pytest.mark.parametrize("op", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_arithmetic_of_elements_is_the_same(op: Any) -> None:
+    for dtype in ("float64", "float32", "int64"):
+        x, y = xl.asarray([3.0, 0.0], dtype=dtype)
+        for other in (x, y, 2.5, 0.0, 1e308, 4, np.float64(2), "text"):
+            for left, right in ((x, other), (other, x), (y, other), (other, y)):
+
+                def work(left: Any = left, right: Any = right) -> Any:
+                    made = op(left, right)
+                    return type(made), made.dtype, np.asarray(made).tobytes()
+
+                fast, slow = both(work)
+                assert fast == slow, (op, left, right)
+    assert isinstance(op(x, xl.ones(2)), xl.XExpression)
+
+
 def test_an_element_that_was_taken_stays() -> None:
     v = xl.asarray([1.0, 2.0])
     for _ in range(3):

@@ -35,6 +35,7 @@ from ..operands import tracing
 from ..operands.learning import PRODUCT
 from ..operands.operators import entries
 from ..ops.op import Op
+from ..ops.table import OPS
 from ..runtime.direct import Direct
 from ..runtime.natives import Loaded, Native, binary, called, can_load, offset, ternary, unary
 from .jit import Jitted, Quick
@@ -100,6 +101,7 @@ class _Methods:
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
         rows: dict[Op, int] = {}
+        arithmetic = {OPS[name] for name in ("add", "subtract", "multiply", "divide")}
         for name, entry in entries().items():
             row = rows.setdefault(entry.op, api.ROWS + api.ROW * len(rows))
             self.words |= {row: id(entry.op), row + 1: id(entry.op.reflected)}
@@ -108,6 +110,9 @@ class _Methods:
                 continue
             what, word = ("reflected", row + 3) if entry.reflected else ("forward", row + 2)
             self._add(binary(what, row), XExpression, name, word)
+            if entry.op in arithmetic:
+                what = "scalar_reflected" if entry.reflected else "scalar_forward"
+                self._add(binary(what, row), XScalar, name, row + 5 + entry.reflected)
             in_place = f"__i{name[2:]}"
             if hasattr(InPlace, in_place):
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
@@ -133,6 +138,10 @@ def _words() -> dict[int, int]:
         api.DOT: dot,
         api.MADE_NAME: sys.intern("made"),
         api.SCALAR: XScalar,
+        api.ADD: OPS["add"],
+        api.SUBTRACT: OPS["subtract"],
+        api.MULTIPLY: OPS["multiply"],
+        api.DIVIDE: OPS["divide"],
         api.NUMPY_FLOAT64: np.float64,
         api.VIEW_NAME: sys.intern("view"),
         api.ELLIPSIS: Ellipsis,

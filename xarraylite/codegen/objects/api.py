@@ -102,6 +102,8 @@ METHODS = (
     "to_float",
     "jitted",
     "scalar_float",
+    "scalar_forward",
+    "scalar_reflected",
 )
 
 #: Words of `scratch`.
@@ -144,6 +146,10 @@ COUNT, CLASS, SIZE = 0, 8, 16
     MADE_NAME,
     MATMUL,
     SCALAR,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
     NUMPY_FLOAT64,
     SCALAR_FLOAT,
     PRODUCT,
@@ -202,5 +208,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(85)
-ROW = 5
+) = range(89)
+ROW = 7

@@ -11,13 +11,11 @@ from .api import (
     KIND,
     NDARRAY,
     NONE,
-    NUMPY_FLOAT64,
     OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
     PLACES,
     SCALAR,
-    SCALAR_FLOAT,
     SCALAR_VALUE,
     SHAPE,
     SIZE,
@@ -32,7 +30,6 @@ from .api import (
     PyErr_Clear,
     PyLong_AsLongLong,
     PyLong_FromLongLong,
-    PyNumber_Float,
     PyObject_GetItem,
     PySlice_AdjustIndices,
     PySlice_Unpack,
@@ -211,14 +208,6 @@ def value_at(thing: int, key: int) -> int:
         return 0
     give(made, SCALAR_VALUE, one)
     return made
-
-
-def scalar_float(thing: int) -> int:
-    """``float(thing)`` of a value."""
-    value = get(thing, SCALAR_VALUE)
-    if value != 0 and load(value + CLASS) == word(NUMPY_FLOAT64):
-        return PyNumber_Float(value)
-    return call(word(SCALAR_FLOAT), thing, 0, 1)
 
 
 def get_item(thing: int, key: int) -> int:
