@@ -247,7 +247,14 @@ def _exp2(x: Term) -> Term:
 
 
 def _logarithm(base: float) -> Formula:
-    return lambda x: x.apply("log") / math.log(base)
+    def formula(x: Term) -> Term:
+        natural = x.apply("log")
+        if x.kind != "c":
+            return natural / math.log(base)
+        parts = [part / math.log(base) for part in (natural.real(), natural.imag())]
+        return parts[0].apply("complex", parts[1], dtype=x.dtype)
+
+    return formula
 
 
 def _shift_right(x: Term, count: Term) -> Term:
