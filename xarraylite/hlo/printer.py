@@ -15,15 +15,14 @@ Bodies within bodies are printed by iterators on a list, so the text may nest as
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from .._errors import HloError
-from .._records import record
 from ..xla.spec import ArraySpec
 from .attributes import print_attribute
+from .kinds_basic import print_string
 from .kinds_structured import print_frontend
 from .literals import SHOWN_ELEMENTS, HloLiteral, print_literal
 from .metadata import print_metadata
@@ -31,111 +30,12 @@ from .nodes import ComputationNode, InstructionNode, ModuleNode
 from .opcodes import OPCODES
 from .quoting import escape
 from .sharding import without_metadata
+from .styles import PrintOptions
 from .tables import print_tables
 from .values import ReplicaGroups
 
-__all__ = ["STYLES", "PrintOptions", "instruction_text", "module_text", "print_options"]
+__all__ = ["computation_text", "instruction_text", "module_text"]
 
-
-@record(frozen=True, slots=True)
-class PrintOptions:
-    """What is printed, and how.
-
-    The names are those of XLA's ``HloPrintOptions``.
-
-    Attributes
-    ----------
-    canonicalize_computations : bool
-        Whether computations are printed in definition order, not as they are called.
-    canonicalize_instruction_names : bool
-        Whether instructions are called ``tmp_0``, ``tmp_1``, ... in each computation.
-    compact_operands : bool
-        Whether only the first four operands are shown.
-    include_layout_in_shapes : bool
-        Whether shapes of instructions have layouts.
-    indent_amount : int
-        How many levels, of two blanks each, the text is indented.
-    is_in_nested_computation : bool
-        Whether an instruction is printed as part of a computation.
-    print_backend_config, print_control_dependencies, print_extra_attributes : bool
-        Whether these attributes are shown; the last are those of the operation itself.
-    print_full_replica_group_list : bool
-        Whether groups of replicas are listed instead of described.
-    print_ids : bool
-        Whether the numbers of names, and the names of modules and computations, are shown.
-    print_large_constants : bool
-        Whether constants of more than ten elements are written out.
-    print_metadata : bool
-        Whether metadata and the tables of stack frames are shown.
-    print_only_essential_constants : bool
-        Whether constants other than 0, 1 and integers are left out.
-    print_operand_index_annotation_interval : int
-        After how many operands a comment counts them; 0 for never.
-    print_operand_names, print_operand_shape, print_percent : bool
-        How operands are shown.
-    print_program_shape, print_result_shape : bool
-        Whether the parameters of computations, and the shapes of results, are shown.
-    print_subcomputation_bodies : bool
-        Whether the body of a computation stands where its name would.
-    """
-
-    canonicalize_computations: bool = False
-    canonicalize_instruction_names: bool = False
-    compact_operands: bool = False
-    include_layout_in_shapes: bool = True
-    indent_amount: int = 0
-    is_in_nested_computation: bool = False
-    print_backend_config: bool = True
-    print_control_dependencies: bool = True
-    print_extra_attributes: bool = True
-    print_full_replica_group_list: bool = False
-    print_ids: bool = True
-    print_large_constants: bool = False
-    print_metadata: bool = True
-    print_only_essential_constants: bool = False
-    print_operand_index_annotation_interval: int = 5
-    print_operand_names: bool = True
-    print_operand_shape: bool = False
-    print_percent: bool = True
-    print_program_shape: bool = True
-    print_result_shape: bool = True
-    print_subcomputation_bodies: bool = False
-
-
-_DEFAULT: Final = PrintOptions()
-_SHORT: Final = PrintOptions(
-    print_control_dependencies=False,
-    print_large_constants=True,
-    print_metadata=False,
-    print_operand_index_annotation_interval=0,
-    print_percent=False,
-    print_program_shape=False,
-)
-_CANONICAL: Final = PrintOptions(
-    canonicalize_instruction_names=True,
-    print_backend_config=False,
-    print_control_dependencies=False,
-    print_metadata=False,
-    print_operand_index_annotation_interval=0,
-    print_operand_names=False,
-    print_operand_shape=True,
-    print_percent=False,
-    print_program_shape=False,
-    print_subcomputation_bodies=True,
-)
-STYLES: Final = {
-    "default": _DEFAULT,
-    "short_parsable": _SHORT,
-    "canonical": _CANONICAL,
-    "fingerprint": replace(
-        _CANONICAL,
-        canonicalize_computations=True,
-        print_full_replica_group_list=True,
-        print_ids=False,
-        print_only_essential_constants=True,
-    ),
-}
-"""Sets of options by name."""
 
 # Bodies in place of names multiply: a chain of computations that call the next one twice.
 _MOST_PARTS: Final = 1 << 25
@@ -143,6 +43,8 @@ _COMPACT: Final = 4  # operands that are shown where operands are to be compact
 _COMMON: Final = frozenset(
     {"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "backend_config"}
 )
+# What calls computations one after another, and not once for each element.
+_SEQUENTIAL: Final = frozenset({"call", "conditional", "while"})
 # What a program is the same without, as names are.
 _NAMELY: Final = frozenset({"parameter_replication", "infeed_config", "outfeed_config"})
 # What stands between the parentheses, or behind what is called.
@@ -155,30 +57,14 @@ Part: TypeAlias = "str | tuple[ComputationNode, int]"
 Called: TypeAlias = "tuple[ComputationNode, ...]"
 
 
-def print_options(style: str, changes: dict[str, Any]) -> PrintOptions:
-    """Return the options of a style, some of them changed.
-
-    Raises
-    ------
-    HloError
-        If there is no such style or option.
-    """
-    options = STYLES.get(style)
-    if options is None:
-        raise HloError(f"to_text: there is no style {style!r}; there are {' '.join(STYLES)}")
-    try:
-        return replace(options, **changes)
-    except TypeError:
-        known = " ".join(PrintOptions.__slots__)
-        raise HloError(
-            f"to_text: {' '.join(changes)} are not all options; there are {known}"
-        ) from None
-
-
 def module_text(module: ModuleNode, options: PrintOptions) -> str:
     """Return the text of a module."""
     sugar = frozenset([start.called_computations[0] for start in module.walk("async-start")])
-    hidden = {computation for computation in sugar if is_one_operation(computation)}
+    hidden = {
+        computation
+        for computation in sugar
+        if options.syntax_sugar_async_ops and is_one_operation(computation)
+    }
     # Fusions run as a whole: the order inside is nobody's choice.
     fused = {fusion.called_computations[0] for fusion in module.walk("fusion")}
     printer = _Printer(options)
@@ -343,10 +229,11 @@ class _Printer:
         yield from self.attributes(instruction, wrapped, indent)
         yield from self.tail(instruction)
 
-    @staticmethod
-    def wrapped(instruction: InstructionNode) -> InstructionNode | None:
+    def wrapped(self, instruction: InstructionNode) -> InstructionNode | None:
         """The operation that an asynchronous one runs, where that is all it runs."""
         if not instruction.opcode.startswith("async-") or not instruction.called_computations:
+            return None
+        if not self.options.syntax_sugar_async_ops:
             return None
         called = instruction.called_computations[0]
         return called.root if is_one_operation(called) else None
@@ -402,14 +289,14 @@ class _Printer:
                 yield from self.calls(wrapped, indent)
             if late in given:
                 yield f", {late}={print_attribute(opcode, late, given[late])}"
-        if wrapped is None or options.print_subcomputation_bodies:
+        if wrapped is None or options.print_subcomputation_mode != "name_only":
             yield from self.calls(instruction, indent)
         if opcode == "call" and given.get("is_composite"):
             yield ", is_composite=true"
         if "sharding" in given:
             sharding = given["sharding"]
             yield f", sharding={sharding if options.print_metadata else without_metadata(sharding)}"
-        if "frontend_attributes" in given:
+        if "frontend_attributes" in given and options.print_frontend_attributes:
             yield f", frontend_attributes={print_frontend(given['frontend_attributes'])}"
         if options.print_control_dependencies and instruction.control_predecessors:
             names = [self.name(before.name) for before in instruction.control_predecessors]
@@ -442,7 +329,10 @@ class _Printer:
         if not called or opcode in ("async-update", "async-done"):
             return
         roles = _roles(instruction)
-        bodies = self.options.print_subcomputation_bodies
+        mode = self.options.print_subcomputation_mode
+        if mode == "off" or (mode == "non_sequential_bodies" and opcode in _SEQUENTIAL):
+            return
+        bodies = mode != "name_only"
         if bodies and opcode in ("reduce-scatter", "scan"):
             roles = {"calls": called}
         for role, computations in roles.items():
@@ -460,11 +350,15 @@ class _Printer:
     def tail(self, instruction: InstructionNode) -> Iterator[Part]:
         """Where an instruction comes from, and what compilers say about it."""
         given = instruction.attributes
-        if "origin" in given:
+        if "origin" in given and self.options.print_original_value:
             yield f", origin={given['origin']}"
         if instruction.metadata is not None and self.options.print_metadata:
             shown = print_metadata(instruction.metadata)
-            yield f", metadata={{{shown}}}" if shown else ""
+            if shown and self.options.print_metadata_only_op_name:
+                name = instruction.metadata.op_name
+                yield f", metadata={{{f'op_name={print_string(name)}' if name else ''}}}"
+            elif shown:
+                yield f", metadata={{{shown}}}"
         if "backend_config" in given and self.options.print_backend_config:
             config = given["backend_config"]
             yield f", backend_config={print_attribute('', 'backend_config', config)}"
@@ -496,7 +390,6 @@ def essential(literal: HloLiteral) -> str:
             print_literal(literal) if literal.shape.is_tuple and not literal.elements else "{...}"
         )
     for number in (0, 1):
-        same = np.full((), number).astype(values.dtype)
-        if all([raw == same.tobytes() for raw in {value.tobytes() for value in values.flat}]):
+        if values.tobytes() == np.full(values.shape, number).astype(values.dtype).tobytes():
             return str(number)
     return print_literal(literal) if literal.shape.element_type.is_integral else "{...}"
