@@ -21,7 +21,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE, Operands, strides_of
 from ..ir.kind import leaf as leaf_kind
-from ..ir.node import Leaf
+from ..ir.node import FREE, Leaf
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..labels.writing import assign_labelled
@@ -65,6 +65,9 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
 
     lasting: ClassVar[bool] = False
 
+    #: What of the shape is part of the type.
+    _fixed: ClassVar[int] = FREE
+
     _title: ClassVar[str] = "XContainer"
     _view_class: ClassVar[type[XContainer]]
     _array: NumpyArray
@@ -85,7 +88,8 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         """Have the elements lie in a buffer as a map says."""
         self._buffer, self._place, self._dtype, self._shape = buffer, place, dtype, place.shape
         if isinstance(place, Strided):
-            self._kind, self._start = leaf_kind(dtype, place), place.offset * dtype.itemsize
+            self._kind = leaf_kind(dtype, place, self._fixed)
+            self._start = place.offset * dtype.itemsize
         else:
             self._kind = NODE
         with suppress(AttributeError):
@@ -107,7 +111,7 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
     def node(self) -> Leaf:
         """A leaf over the memory as it is now."""
         layout = self._map
-        return Leaf(layout.shape, self._dtype, reading_of(self._buffer), layout)
+        return Leaf(layout.shape, self._dtype, reading_of(self._buffer), layout, self._fixed)
 
     def references(self, reading: Reading) -> int:
         """Count what the container holds of a reading: nothing."""
@@ -381,13 +385,13 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         if value.__class__ in NUMBERS and elements.stored(self, key, value):
             return
         held = sys.getrefcount(value) > HELD_SETITEM
+        self._store(key, value, held, False)
+
+    def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value.__class__ is XExpression:
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held):
                 return
-        self._store(key, value, held, False)
-
-    def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if key is Ellipsis:
             node = node_of(value, self)
             write(self, node, value, held, noalias)
@@ -471,5 +475,7 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         return self
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
+        if value.__class__ is XExpression and direct.assigned(self, value, held):
+            return
         node = node_of(value, self)
         write(self, node, value, held, noalias)

@@ -10,10 +10,11 @@ from typing import Any, ClassVar, SupportsIndex
 import numpy as np
 
 from .._errors import LayoutError, ShapeError
-from ..assignment import elements
+from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
+from ..dtypes.names import float64
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import as_shape, check_axes, infer_extent
@@ -24,7 +25,15 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands.bitcast import bitcast_of
-from ..operands.convert import LayoutLike, layout_of, pinned_dtype, raw, store, values_node
+from ..operands.convert import (
+    MISSING,
+    LayoutLike,
+    layout_of,
+    pinned_dtype,
+    raw,
+    store,
+    values_node,
+)
 from ..operands.pickling import restore
 from ..runtime import evaluate as engine
 from ..xla.spec import ArraySpec
@@ -76,12 +85,15 @@ class XArray(XContainer):
     values : array, expression, scalar or nested lists
         The elements; always copied.
     dtype : dtype, optional
-        By default that of the values.
+        By default that of the values, or float64 without any.
     layout : {"row_major", "column_major", "dynamic"}, Layout or its text, optional
         A static layout is kept for good; a dynamic one accepts strides later.  A `Layout`, or
-        text like ``"{1,0:T(8,128)}"``, is XLA's.
+        text like ``"{1,0:T(8,128)}"``, is XLA's.  By default the ``default_layout`` setting, which
+        `transpose_` may change.
     strides : sequence of int, optional
         Element strides; the layout is then dynamic.
+    shape : int or sequence of int, optional
+        In the place of values: the extents of a container whose elements are not initialised.
 
     Raises
     ------
@@ -96,31 +108,59 @@ class XArray(XContainer):
     (1, 2)
     """
 
-    __slots__ = ("_policy",)
+    __slots__ = ("_forced", "_policy")
     _title: ClassVar[str] = "XArray"
     _view_class: ClassVar[type[XContainer]] = XView
     _policy: Order | Layout
+    _forced: bool
 
     def __init__(
         self,
-        values: object,
+        values: object = MISSING,
         dtype: object = None,
         layout: LayoutLike = None,
         strides: Sequence[int] | None = None,
+        *,
+        shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
     ) -> None:
-        node = values_node(values, pinned_dtype(dtype), self._title)
-        place, self._policy = layout_of(node.shape, layout, strides, node.dtype, self._title)
-        self._check(node.shape, node.dtype, "construction")
-        self._refuse_overlap(place, node.dtype)
-        self._lie(store(node, place), place, node.dtype)
+        if (values is MISSING) is (shape is None):
+            raise TypeError(f"{self._title} takes either values or shape=")
+        if shape is not None:
+            extents, wanted = as_shape(shape, self._title), pinned_dtype(dtype) or float64
+        else:
+            node = values_node(values, pinned_dtype(dtype), self._title)
+            extents, wanted = node.shape, node.dtype
+        place, self._policy = layout_of(extents, layout, strides, wanted, self._title)
+        self._check(extents, wanted, "construction")
+        self._refuse_overlap(place, wanted)
+        self._lie(raw(place, wanted) if values is MISSING else store(node, place), place, wanted)
+        self._keep(layout)
 
     @classmethod
-    def _own(cls, buffer: Buffer, layout: Map, dtype: DType, policy: Order | Layout) -> XArray:
+    def _own(
+        cls,
+        buffer: Buffer,
+        layout: Map,
+        dtype: DType,
+        policy: Order | Layout,
+        asked: LayoutLike = None,
+    ) -> XArray:
         """Return a container over memory that is given to it, unchecked."""
         self = cls.__new__(cls)
         self._lie(buffer, layout, dtype)
         self._policy = policy
+        self._keep(asked)
         return self
+
+    def _keep(self, asked: LayoutLike) -> None:
+        """Note that the layout was asked for, so that it stays; a default may give way."""
+        if asked is not None and self._policy is not DYNAMIC:
+            self._forced = True
+
+    @property
+    def _asked(self) -> LayoutLike:
+        """The layout that was asked for and stays; None for a default."""
+        return self._policy if hasattr(self, "_forced") else None
 
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
@@ -158,17 +198,19 @@ class XArray(XContainer):
 
     def copy(self) -> XArray:
         """Return a container of the same kind with memory of its own."""
-        if type(self) is XArray and self._policy is ROW_MAJOR and self._kind.strides is None:
+        plain = type(self) is XArray and self._policy is ROW_MAJOR and self._asked is None
+        if plain and self._kind.strides is None:
             made: XArray | None = elements.copied(self)
             if made is not None:
                 return made
         place = self._compact()
-        return type(self)._own(store(self.node, place), place, self._dtype, self._policy)
+        buffer = store(self.node, place)
+        return type(self)._own(buffer, place, self._dtype, self._policy, self._asked)
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under another layout; see `XContainer.to_layout`."""
         place, policy = layout_of(self.shape, layout, None, self._dtype, "to_layout")
-        return type(self)._own(store(self.node, place), place, self._dtype, policy)
+        return type(self)._own(store(self.node, place), place, self._dtype, policy, layout)
 
     def bitcast(self, spec: ArraySpec | str) -> XArray:
         """Return the same memory under another shape and layout, without a copy.
@@ -212,7 +254,7 @@ class XArray(XContainer):
         values = store(self.node, place).run().tobytes()
         column = place != Strided.row_major(self.shape)
         policy = self._policy if isinstance(self._policy, Layout) else self._policy.value
-        kept = (self._dtype, self.shape, column, policy)
+        kept = (self._dtype, self.shape, column, policy, self._asked is not None)
         return restore, (type(self)._origin(), values, *kept)
 
     @classmethod
@@ -224,6 +266,8 @@ class XArray(XContainer):
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         """Take the shape of ``value`` and its elements, converted to this container's dtype."""
+        if value.__class__ is XExpression and direct.assigned(self, value, held):
+            return
         node = node_of(value, self)
         if node.shape == self.shape:
             write(self, node, value, held, noalias)
@@ -405,7 +449,8 @@ class XArray(XContainer):
     def transpose_(self, axes: Sequence[SupportsIndex] | None = None) -> XArray:
         """Permute the dimensions in place; no element moves, nothing is allocated.
 
-        The container's layout is dynamic afterwards, unless it still has its static one.
+        The container's layout is dynamic afterwards, unless it still has its static one; a layout
+        that the constructor was given stays.
 
         Parameters
         ----------
@@ -421,6 +466,8 @@ class XArray(XContainer):
         ------
         AxisError
             If ``axes`` is no permutation.
+        LayoutError
+            If the layout was asked for when the container was made, and would change.
         """
         order = tuple(range(self.ndim))[::-1]
         if axes is not None:
@@ -431,11 +478,24 @@ class XArray(XContainer):
         step = steps.permute(self.shape, order)
         self._check(step.shape, self._dtype, "transpose_")
         self._strided("transpose_")
-        self._lie(self._buffer, self._map.apply(step), self._dtype)
-        kept = {ROW_MAJOR: self._map.is_row_major, COLUMN_MAJOR: self._map.is_column_major}
-        if isinstance(self._policy, Layout) or (self._policy in kept and not kept[self._policy]()):
+        place = self._map.apply(step)
+        if place != self._map and not self._suits(place):
+            if self._asked is not None:
+                raise LayoutError(
+                    f"transpose_: {self.summary()} was made with layout={str(self._policy)!r} and "
+                    f"keeps it; the order {order} would change it (use xl.permute_dims for a view)"
+                )
             self._policy = DYNAMIC
+        self._lie(self._buffer, place, self._dtype)
         return self
+
+    def _suits(self, place: Map) -> bool:
+        """Tell whether other strides are those of the static layout."""
+        if isinstance(self._policy, Layout):
+            return False
+        if self._policy is ROW_MAJOR:
+            return place.is_row_major()
+        return self._policy is DYNAMIC or place.is_column_major()
 
 
 XExpression._container = XArray

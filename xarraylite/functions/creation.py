@@ -39,7 +39,7 @@ ShapeLike = SupportsIndex | Iterable[SupportsIndex]
 
 def _wrap(node: Node, layout: LayoutLike, strides: Sequence[int] | None, name: str) -> XArray:
     place, policy = layout_of(node.shape, layout, strides, node.dtype, name)
-    return XArray._own(store(node, place), place, node.dtype, policy)
+    return XArray._own(store(node, place), place, node.dtype, policy, layout)
 
 
 def empty(
@@ -81,7 +81,7 @@ def empty(
     """
     check_device(device, "empty")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "empty")
-    return XArray._own(raw(place, kind_), place, kind_, policy)
+    return XArray._own(raw(place, kind_), place, kind_, policy, layout)
 
 
 def _place(
@@ -131,7 +131,7 @@ def zeros(
         return made
     check_device(device, "zeros")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
-    return XArray._own(zeroed(place, kind_), place, kind_, policy)
+    return XArray._own(zeroed(place, kind_), place, kind_, policy, layout)
 
 
 def ones(
@@ -203,7 +203,7 @@ def full(
         node = build.weak_scalar(fill_value) if node is None else node  # type: ignore[arg-type]
         kind_ = node.dtype
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
-    made = XArray._own(zeroed(place, kind_), place, kind_, policy)
+    made = XArray._own(zeroed(place, kind_), place, kind_, policy, layout)
     value = build.convert(fill_value if node is None else node, kind_)  # type: ignore[arg-type]
     if isinstance(value, Scalar) and isinstance(place, Strided):
         made.buffer.view(kind_, place)[...] = value.value

@@ -28,7 +28,7 @@ from ..compiler.lower import Cut, Lowered, lower
 from ..compiler.plan import is_host
 from ..compiler.steps import CHUNK, cost_of
 from ..ir.kind import Kind, node_of, row_major, twins
-from ..ir.node import Node, Reduce
+from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Reading
 from ..ops.reductions import Reduction
@@ -86,7 +86,8 @@ def fresh(kind: Kind) -> Direct | None:
     """Return the program that evaluates expressions of a kind into new row-major memory."""
     if not _keeps_order(kind):
         return None
-    return _program(kind, row_major(kind.dtype, kind.rank), None)
+    fixed = kind.fixed if kind.fixed <= SHAPE else FREE
+    return _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
 
 
 def writes(kind: Kind, target: Kind, same: tuple[bool, ...]) -> Direct | None:
