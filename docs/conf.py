@@ -40,6 +40,8 @@ html_static_path = ["_static"]
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
+    "show_nav_level": 2,
+    "header_links_before_dropdown": 5,
     "secondary_sidebar_items": ["page-toc"],
 }
 

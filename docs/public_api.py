@@ -15,11 +15,12 @@ import xarraylite as xl
 
 # Title and order of the pages, by the folder (or folder.module) that defines a name.
 PAGES: tuple[tuple[str, str], ...] = (
-    ("containers", "Containers, evaluation and assignment"),
+    ("arrays", "Containers and evaluation"),
+    ("jagged", "Jagged arrays"),
+    ("labels", "Labels and contractions"),
+    ("transforms", "Transforms: jit, vectorize, late, noalias, explain"),
     ("functions.creation", "Creation"),
     ("functions.elementwise", "Elementwise functions"),
-    ("functions.math", "Elementwise functions"),
-    ("functions.logic", "Logic and tests"),
     ("functions.reducers", "Reducers"),
     ("functions.manipulation", "Manipulation"),
     ("functions.linear_algebra", "Linear algebra"),
@@ -27,8 +28,10 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("views", "Views"),
     ("dtypes", "Data types"),
     ("layout", "Layouts"),
-    ("shape", "Shapes"),
-    ("engine", "Plans and engines"),
+    ("xla", "Array specs"),
+    ("shapes", "Shapes"),
+    ("index", "Shapes"),
+    ("runtime", "Plans and engines"),
     ("io", "Files"),
     ("display", "Pictures"),
     ("_config", "Settings"),

@@ -13,13 +13,17 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from tests.layers import RANKS
 from xarraylite._config import config as configure
 from xarraylite._config import settings
+
+ROOT = Path(__file__).resolve().parents[1]
 
 # Deadlines would time the compiler: one example in many has to build a kernel.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -59,6 +63,23 @@ def pytest_configure(config: pytest.Config) -> None:
     engine = config.getoption("--engine")
     os.environ["XARRAYLITE_ENGINE"] = engine
     configure(engine=engine, cache_dir=os.environ["XARRAYLITE_CACHE_DIR"])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out of the interpreter's run what it has no part in.
+
+    The rooms below the table of operations evaluate nothing, and two are the other engine's own.
+    """
+    if config.getoption("--engine") != "reference":
+        return
+    below = {room for room, rank in RANKS.items() if 0 < rank < RANKS["ops"]}
+    below |= {"codegen", "compiler"}
+
+    def evaluates(item: pytest.Item) -> bool:
+        return item.path.relative_to(ROOT).parts[1] not in below
+
+    config.hook.pytest_deselected(items=[item for item in items if not evaluates(item)])
+    items[:] = [item for item in items if evaluates(item)]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 
 import pytest
 
@@ -15,9 +14,7 @@ def test_a_wait_ends_when_the_latch_is_set() -> None:
     latch = Latch()
     assert not latch.wait(0.001)
     threading.Timer(0.02, latch.set).start()
-    begin = time.perf_counter()
     assert latch.wait(20)
-    assert time.perf_counter() - begin < 10
     assert latch.wait(0)
 
 

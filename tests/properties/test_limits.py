@@ -11,7 +11,6 @@ import math
 import os
 import subprocess
 import sys
-import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -29,12 +28,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def test_a_chain_of_a_hundred_thousand_operations() -> None:
     a = xl.asarray(np.arange(4.0))
     e = a
-    began = time.perf_counter()
     for _ in range(100_000):
         e = e + 1
     assert_same_bits(e, np.arange(4.0) + 100_000)
     assert "float64[4]" in repr(e)
-    assert time.perf_counter() - began < 60
     a[...] = e
     assert a.tolist() == [100_000, 100_001, 100_002, 100_003]
     del e  # nodes are freed without recursion, too

@@ -389,7 +389,7 @@ import signal, time
 import numpy as np
 import xarraylite as xl
 from xarraylite.arrays.expression import XExpression
-from xarraylite.expr import build
+from xarraylite.ir import build
 from xarraylite.layout.strided import Strided
 
 def endless(*shape):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
 from typing import Any
 
 import numpy as np
@@ -442,14 +441,10 @@ def test_permutations_permute_indices_or_are_refused(tree: Any, data: st.DataObj
 
 def test_a_million_rows() -> None:
     lengths = np.random.default_rng(1).integers(0, 20, 1_000_000)
-    start = time.perf_counter()
     js = JaggedShape.from_lengths(lengths)
     assert js.size == int(lengths.sum())
     rows = [Shape(n) for n in range(20)] * 50_000
-    built = time.perf_counter()
     listed = JaggedShape(rows)
-    assert time.perf_counter() - built < 2  # 0.2 s on an idle core
-    assert built - start < 2
     assert listed.size == 190 * 50_000
     row = js.slice_at(999_999)
     assert row == Shape(int(lengths[-1]))
