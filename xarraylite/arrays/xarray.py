@@ -491,11 +491,9 @@ class XArray(XContainer):
 
     def _suits(self, place: Map) -> bool:
         """Tell whether other strides are those of the static layout."""
-        if isinstance(self._policy, Layout):
-            return False
         if self._policy is ROW_MAJOR:
             return place.is_row_major()
-        return self._policy is DYNAMIC or place.is_column_major()
+        return self._policy is DYNAMIC or (self._policy is COLUMN_MAJOR and place.is_column_major())
 
 
 XExpression._container = XArray
