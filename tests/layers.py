@@ -37,6 +37,7 @@ RANKS: dict[str, int] = {
     "labels": 12,
     "arrays": 13,
     "jagged": 14,
+    "views": 14,
     "transforms": 15,
     "functions": 16,
     "io": 17,

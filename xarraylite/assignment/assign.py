@@ -37,7 +37,19 @@ from . import direct
 from .readers import protect
 
 
-class Writable(Protocol):
+class Described(Protocol):
+    """What the rules of assignment ask of a destination: every container and view has it."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def summary(self) -> str: ...
+
+
+class Writable(Described, Protocol):
     """What an assignment needs of its destination; every container has it."""
 
     @property
@@ -47,15 +59,7 @@ class Writable(Protocol):
     def map(self) -> Map: ...
 
     @property
-    def dtype(self) -> np.dtype[Any]: ...
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    @property
     def node(self) -> Leaf: ...
-
-    def summary(self) -> str: ...
 
 
 def write(destination: Writable, node: Node, value: object, held: bool, noalias: bool) -> None:
@@ -131,7 +135,7 @@ def check_writable(destination: Writable, operation: str) -> None:
         )
 
 
-def fit(node: Node, destination: Writable) -> Node:
+def fit(node: Node, destination: Described) -> Node:
     """Return ``node`` with the destination's shape and dtype.
 
     Raises
@@ -172,7 +176,7 @@ def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) ->
 
 
 def check_update(
-    destination: Writable, operation: str, shape: tuple[int, ...], dtype: np.dtype[Any]
+    destination: Described, operation: str, shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> None:
     """Refuse a result of another shape, or that does not cast back.
 
@@ -193,7 +197,7 @@ def check_update(
         )
 
 
-def node_of(value: object, destination: Writable) -> Node:
+def node_of(value: object, destination: Described) -> Node:
     """Return what is assigned as a node; nested lists are taken as arrays."""
     if isinstance(value, HasNode):
         return value.node

@@ -72,7 +72,6 @@ __all__ = [
     "greater_equal",
     "heaviside",
     "hypot",
-    "imag",
     "invert",
     "isfinite",
     "isinf",
@@ -101,7 +100,6 @@ __all__ = [
     "power",
     "rad2deg",
     "radians",
-    "real",
     "reciprocal",
     "remainder",
     "right_shift",
@@ -179,8 +177,6 @@ rint = unary("rint")
 copysign = binary("copysign")
 nextafter = binary("nextafter")
 heaviside = binary("heaviside")
-real = unary("real")
-imag = unary("imag")
 conj = unary("conj")
 equal = binary("equal")
 not_equal = binary("not_equal")
