@@ -154,7 +154,7 @@ def assigned(values: Array, numbers: Array, new: Array) -> Array:
 @settings(max_examples=120)
 @given(viewed())
 def test_reading(case: tuple[Any, Array, Any, Array]) -> None:
-    a, values, view, numbers = case
+    _, values, view, numbers = case
     want = values.reshape(-1)[numbers]
     assert view.shape == numbers.shape
     np.testing.assert_array_equal(view.numpy(), want)

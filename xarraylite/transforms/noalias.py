@@ -10,6 +10,7 @@ from ..assignment.inplace import InPlace
 from ..jagged.array import XJagged
 from ..labels.labelled import XLabelled
 from ..ops.op import Op
+from ..views.picked import XPicked
 
 
 class NoAlias(InPlace):
@@ -23,10 +24,10 @@ class NoAlias(InPlace):
 
     __slots__ = ("target",)
 
-    def __init__(self, target: XContainer | XJagged) -> None:
+    def __init__(self, target: XContainer | XJagged | XPicked) -> None:
         self.target = target
 
-    def assign(self, value: object) -> XContainer:
+    def assign(self, value: object) -> XContainer | XPicked:
         """Assign by the container's rule, without alias analysis.
 
         Raises
@@ -68,7 +69,7 @@ def noalias(destination: object) -> NoAlias:
 
     Parameters
     ----------
-    destination : XContainer or XJagged
+    destination : container or view
         The destination, or a view of it.
 
     Returns
@@ -91,7 +92,7 @@ def noalias(destination: object) -> NoAlias:
     >>> a
     XArray([2., 4., 6.])
     """
-    if not isinstance(destination, XContainer | XJagged):
+    if not isinstance(destination, XContainer | XJagged | XPicked):
         raise NotWritableError(
             f"noalias: the destination must be a container, got {type(destination).__name__}"
         )
