@@ -45,6 +45,7 @@ _MODULES: dict[str, str] = {
     "arrays.expression": "XExpression",
     "jagged.array": "XJagged",
     "jagged.lazy": "XJaggedExpression",
+    "transforms.fold": "accumulate reduce",
     "transforms.jit": "jit",
     "labels.labelled": "XLabelled",
     "transforms.late": "late",
@@ -69,6 +70,10 @@ _MODULES: dict[str, str] = {
     "functions.manipulation": (
         "broadcast_arrays broadcast_to concat expand_dims flip matrix_transpose moveaxis "
         "permute_dims reshape squeeze stack transpose"
+    ),
+    "functions.norms": (
+        "count_nonnan minmax norm_induced_l1 norm_induced_linf norm_l0 norm_l1 norm_l2 norm_linf "
+        "norm_lp norm_lp_to_p norm_sq"
     ),
     "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
     "io.npy": "load save",

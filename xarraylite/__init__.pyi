@@ -202,6 +202,17 @@ from .functions.manipulation import reshape as reshape
 from .functions.manipulation import squeeze as squeeze
 from .functions.manipulation import stack as stack
 from .functions.manipulation import transpose as transpose
+from .functions.norms import count_nonnan as count_nonnan
+from .functions.norms import minmax as minmax
+from .functions.norms import norm_induced_l1 as norm_induced_l1
+from .functions.norms import norm_induced_linf as norm_induced_linf
+from .functions.norms import norm_l0 as norm_l0
+from .functions.norms import norm_l1 as norm_l1
+from .functions.norms import norm_l2 as norm_l2
+from .functions.norms import norm_linf as norm_linf
+from .functions.norms import norm_lp as norm_lp
+from .functions.norms import norm_lp_to_p as norm_lp_to_p
+from .functions.norms import norm_sq as norm_sq
 from .functions.reducers import all as all
 from .functions.reducers import any as any
 from .functions.reducers import argmax as argmax
@@ -237,6 +248,8 @@ from .shapes.nested import Nested as Nested
 from .shapes.shape import Shape as Shape
 from .shapes.tiled import TiledShape as TiledShape
 from .transforms.explain import explain as explain
+from .transforms.fold import accumulate as accumulate
+from .transforms.fold import reduce as reduce
 from .transforms.jit import jit as jit
 from .transforms.late import late as late
 from .transforms.noalias import noalias as noalias

@@ -299,6 +299,8 @@ def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
         args = tuple([_of(arg, operands, left, traced) for arg in node.args])
         return elementwise(node.op, node.dtype, args)
     if type(node) is Reduce and node.shape == () and node.arg.shape:
+        if isinstance(node.op.combine, UserOp):
+            raise _None
         operands.append(node.arg.shape)
         return reduction(node.op, _of(node.arg, operands, left, traced))
     raise _None
