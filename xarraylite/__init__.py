@@ -86,6 +86,7 @@ _MODULES: dict[str, str] = {
     "xla.suggest": "Suggestion",
     "layout.tile": "COMBINE Tile",
     "index.broadcast": "broadcast_shapes",
+    "shapes.base": "ShapeBase",
     "shapes.jagged": "JaggedShape",
     "shapes.labels": "IndexedShape",
     "shapes.nested": "Nested",

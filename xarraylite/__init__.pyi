@@ -250,6 +250,7 @@ from .nullable.masked import filtration as filtration
 from .nullable.masked import masked_view as masked_view
 from .runtime.cache import cache_clear as cache_clear
 from .runtime.cache import cache_info as cache_info
+from .shapes.base import ShapeBase as ShapeBase
 from .shapes.jagged import JaggedShape as JaggedShape
 from .shapes.labels import IndexedShape as IndexedShape
 from .shapes.nested import Nested as Nested

@@ -1,6 +1,7 @@
 """Positions as XLA's own index functions count them, and walks over indices.
 
-``IndexUtil`` reads `minor_to_major` alone; ``LayoutUtil::LinearIndex`` the first tile, and none
+``IndexUtil`` reads `minor_to_major` alone (and ``padded_dimensions``, the older form of padding,
+which XLA's refuses); ``LayoutUtil::LinearIndex`` the first tile, and none
 at all for one dimension; ``LinearIndexForNestedTiling`` all of them, but no combined dimensions
 and no tile longer than the array.  They are here under XLA's names because code that is moved
 over relies on their numbers.  The exact position is `positions.linear_index`.
@@ -26,21 +27,27 @@ from .speclike import (
 )
 
 
+def _room(spec: SpecLike) -> tuple[int, ...]:
+    """Return the extents that positions count: the dimensions, as ``padded_dimensions`` pad them."""
+    return layout_of(spec).padded_dimensions or spec.dimensions
+
+
 def multidimensional_index_to_linear_index(spec: SpecLike, index: Sequence[int]) -> int:
     """Return the position of ``index`` in the untiled array."""
     spec = require_bounded(spec, "multidimensional_index_to_linear_index")
     at = check_index(index, spec.dimensions, "multidimensional_index_to_linear_index")
-    position, scale = 0, 1
+    position, scale, room = 0, 1, _room(spec)
     for d in layout_of(spec).minor_to_major:
         position += at[d] * scale
-        scale *= spec.dimensions[d]
+        scale *= room[d]
     return position
 
 
 def linear_index_to_multidimensional_index(spec: SpecLike, position: int) -> tuple[int, ...]:
-    """Return the index at ``position`` of the untiled array."""
+    """Return the index at ``position`` of the untiled array; for padding, one outside of it."""
     spec = require_bounded(spec, "linear_index_to_multidimensional_index")
-    rest, size = operator.index(position), math.prod(spec.dimensions)
+    room = _room(spec)
+    rest, size = operator.index(position), math.prod(room)
     if not 0 <= rest < size:
         raise IndexRangeError(
             f"linear_index_to_multidimensional_index: position {rest} is out of range for "
@@ -48,7 +55,7 @@ def linear_index_to_multidimensional_index(spec: SpecLike, position: int) -> tup
         )
     index = [0] * len(spec.dimensions)
     for d in layout_of(spec).minor_to_major:
-        rest, index[d] = divmod(rest, spec.dimensions[d])
+        rest, index[d] = divmod(rest, room[d])
     return tuple(index)
 
 
@@ -66,8 +73,8 @@ def get_dimension_stride(spec: SpecLike, dimension: int) -> int:
     """Return the distance of neighbours along a dimension of the untiled array."""
     spec = require_bounded(spec, "get_dimension_stride")
     d = check_dimension(dimension, len(spec.dimensions), "get_dimension_stride")
-    order = layout_of(spec).minor_to_major
-    return math.prod([spec.dimensions[k] for k in order[: order.index(d)]])
+    order, room = layout_of(spec).minor_to_major, _room(spec)
+    return math.prod([room[k] for k in order[: order.index(d)]])
 
 
 def index_in_bounds(spec: SpecLike, index: Sequence[int]) -> bool:

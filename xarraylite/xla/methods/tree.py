@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...dtypes.element_types import element_type as as_element_type
 from .. import tuples
-from ..speclike import S, SpecLike, check_dimension, require_array
+from ..speclike import S, SpecLike, check_dimension, layout_of, require_array
 from ..tuples import Path
 
 
@@ -31,6 +31,21 @@ class TreeMethods:
         """Return the number of dimensions whose extent is not 1."""
         array = require_array(self, "true_num_dimensions")
         return sum([extent != 1 for extent in array.dimensions])
+
+    def last_dim_is_minor_most(self: SpecLike) -> bool:
+        """Tell whether the last dimension varies fastest; that of a scalar does.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> [
+        ...     xl.ArraySpec.parse(f"f32[2,3]{order}").last_dim_is_minor_most()
+        ...     for order in ("{1,0}", "{0,1}")
+        ... ]
+        [True, False]
+        """
+        array = require_array(self, "last_dim_is_minor_most")
+        return layout_of(array).minor_to_major[:1] in ((), (len(array.dimensions) - 1,))
 
     def has_degenerate_dimensions(self: SpecLike) -> bool:
         """Tell whether some extent is 1."""
