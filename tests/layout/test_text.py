@@ -277,10 +277,8 @@ def arrays(draw: st.DrawFn) -> ArraySpec:
     rank = len(dimensions)
     flags = [draw(st.booleans()) or size == UNBOUNDED for size in dimensions]
     split = draw(st.lists(st.integers(0, rank - 1), max_size=2, unique=True)) if rank else []
-    cuts = [
-        (p, draw(st.lists(st.integers(1, 5), min_size=1, max_size=2, unique=True).map(sorted)))
-        for p in split
-    ]
+    places = st.lists(st.integers(1, 5), min_size=1, max_size=2, unique=True).map(sorted)
+    cuts = [(p, draw(places)) for p in split]
     order = draw(st.permutations(range(rank)))
     layout = Layout(
         order,

@@ -14,8 +14,8 @@ error is found by making the tokens again.  Length, depth, rank and digits are b
 
 Element types may be written in capitals and ``*`` as U+2217, as XLA's pages do; its reader takes
 neither.  XLA's own reader lets some malformed texts through (a missing parenthesis before a brace,
-empty tiles, numbers that wrap around); here they are errors.  Canonical text has no blanks but one after
-the commas of a tuple, where every fifth element is announced by a comment with its number.
+empty tiles, numbers that wrap around); here they are errors.  Canonical text has no blanks but one
+after the commas of a tuple, where every fifth element is announced by a comment with its number.
 
 This module knows neither `Layout` nor `ArraySpec`: both are made by functions it is given, because
 the classes read their own text.

@@ -28,7 +28,7 @@ from .speclike import (
 
 
 def _room(spec: SpecLike) -> tuple[int, ...]:
-    """Return the extents that positions count: the dimensions, as ``padded_dimensions`` pad them."""
+    """Return the extents that positions count: ``padded_dimensions``, or the dimensions."""
     return layout_of(spec).padded_dimensions or spec.dimensions
 
 
