@@ -43,9 +43,13 @@ RANKS: dict[str, int] = {
     "functions": 16,
     "io": 17,
     "display": 17,
+    "hlo": 17,
     "demo": 18,  # a user of all of the above
     "__main__": 19,
     "__init__": 19,
+    "fft": 17,
+    "linalg": 17,
+    "random": 17,
     "testing": 19,  # may import everything; nothing imports it
 }
 

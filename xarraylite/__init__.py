@@ -16,8 +16,8 @@ __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
 _ELEMENTWISE = """
-abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan
-atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
+abs absolute acos acosh add around arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh
+atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor cbrt ceil clip conj conjugate copysign cos cosh deg2rad degrees
 divide equal exp exp2 expm1 fabs fdim fix floor floor_divide fmax fmin fmod greater greater_equal
 heaviside hypot invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2
@@ -36,7 +36,7 @@ _MODULES: dict[str, str] = {
     "_config": "config",
     "_errors": (
         "AxisError BoundsError BroadcastError CacheWarning CastError DTypeError FormatError "
-        "IndexRangeError LayoutError LayoutParseError NoAliasError NotWritableError "
+        "HloError IndexRangeError LayoutError LayoutParseError NoAliasError NotWritableError "
         "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError TracedValueError "
         "XarrayliteError"
     ),
@@ -51,31 +51,73 @@ _MODULES: dict[str, str] = {
     "transforms.late": "late",
     "transforms.noalias": "noalias",
     "transforms.vectorize": "vectorize",
+    "arrays.scalar": "XScalar",
     "arrays.xarray": "XArray XView",
     "arrays.xtensor": "XTensor XTensorFixed",
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
     "dtypes.names": _DTYPES,
-    "functions.comparison": "allclose array_equal",
-    "functions.constants": "e inf nan newaxis pi",
-    "functions.conversion": "asarray from_dlpack",
-    "functions.creation": (
-        "arange empty empty_like eye fromfunction full full_like linspace ones ones_like zeros "
-        "zeros_like"
+    "functions.applied": "apply_along_axis apply_over_axes ndenumerate ndindex piecewise",
+    "functions.comparison": "allclose array_equal array_equiv",
+    "functions.composed": (
+        "angle divmod float_power isclose iscomplex isneginf isposinf isreal modf nan_to_num "
+        "select sinc"
     ),
+    "functions.constants": "e inf nan newaxis pi",
+    "functions.conversion": (
+        "array asarray ascontiguousarray asfortranarray copy frombuffer from_dlpack"
+    ),
+    "functions.creation": "empty empty_like full full_like ones ones_like zeros zeros_like",
     "functions.data_types": "astype can_cast result_type",
     "functions.elementwise": _ELEMENTWISE,
     "functions.inspection": "__array_namespace_info__",
-    "functions.linear_algebra": "einsum matmul tensordot vecdot",
+    "functions.diagonals": "cross diag diagflat diagonal kron trace tri tril triu",
+    "functions.joining": (
+        "append array_split atleast_1d atleast_2d atleast_3d block column_stack dsplit dstack "
+        "hsplit hstack meshgrid split unstack vsplit vstack"
+    ),
+    "functions.linear_algebra": "dot einsum inner matmul outer tensordot vdot vecdot",
     "functions.manipulation": (
         "broadcast_arrays broadcast_to concat expand_dims flip matrix_transpose moveaxis "
         "permute_dims reshape squeeze stack transpose"
     ),
+    "functions.means": "mean std var",
     "functions.norms": (
         "count_nonnan minmax norm_induced_l1 norm_induced_linf norm_l0 norm_l1 norm_l2 norm_linf "
         "norm_lp norm_lp_to_p norm_sq"
     ),
-    "functions.reducers": "all any argmax argmin count_nonzero max mean min prod std sum var",
+    "functions.numpy_names": (
+        "c_ errstate index_exp iscomplexobj isrealobj isscalar issubdtype "
+        "may_share_memory ndim promote_types r_ s_ shape shares_memory size"
+    ),
+    "functions.rearranging": (
+        "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
+    ),
+    "functions.reducers": "all any argmax argmin count_nonzero max min prod sum",
+    "functions.searching": "argsort nonzero searchsorted sort take take_along_axis",
+    "functions.sequences": (
+        "arange eye fromfunction fromiter geomspace identity indices linspace logspace mgrid "
+        "ogrid vander"
+    ),
+    "functions.sets": "isin unique_all unique_counts unique_inverse unique_values",
+    "functions.special": "erf erfc gamma lgamma",
+    "functions.statistics": (
+        "average cumulative_prod cumulative_sum diff nanmax nanmean nanmin nanprod nanstd nansum "
+        "nanvar ptp"
+    ),
+    "functions.table_functions": (
+        "argpartition argwhere bartlett bincount bitwise_count blackman choose compress "
+        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices digitize ediff1d "
+        "extract flatnonzero frexp gcd gradient hamming hanning histogram histogram2d "
+        "histogram_bin_edges histogramdd i0 insert interp intersect1d ix_ kaiser lcm ldexp "
+        "lexsort logaddexp2 median nanargmax nanargmin nancumprod nancumsum nanmedian "
+        "nanpercentile nanquantile packbits partition percentile poly polyadd polyder polydiv "
+        "polyfit polyint polymul polysub polyval quantile ravel_multi_index real_if_close "
+        "resize roots setdiff1d setxor1d sort_complex spacing trapezoid tril_indices "
+        "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique "
+        "unpackbits unravel_index unwrap"
+    ),
+    "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "io.npy": "load save",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
@@ -96,7 +138,7 @@ _MODULES: dict[str, str] = {
     "nullable.conversion": "masked_array optional to_pandas",
     "nullable.masked": "XMaskedView filtration masked_view",
     "runtime.cache": "cache_clear cache_info",
-    "views.access": "at flat in_bounds iter_axis iter_lines ndindex periodic ravel_index",
+    "views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
     "views.items": "drop ellipsis keep range",
     "views.picked": "XDynamicView XIndexView XReshapeView",
     "views.regular": "as_strided imag offset_view parent_index real strided_view",
@@ -110,6 +152,17 @@ _SOURCES: dict[str, tuple[str, str]] = {
 _SOURCES |= {
     "bool": ("dtypes.names", "bool_"),
     "column_major": ("layout.strided", "COLUMN_MAJOR"),
+    "amax": ("functions.reducers", "max"),
+    "amin": ("functions.reducers", "min"),
+    "asanyarray": ("functions.conversion", "asarray"),
+    "double": ("dtypes.names", "float64"),
+    "half": ("dtypes.names", "float16"),
+    "int_": ("dtypes.names", "int64"),
+    "intp": ("dtypes.names", "int64"),
+    "ndarray": ("arrays.expression", "XExpression"),
+    "single": ("dtypes.names", "float32"),
+    "uint": ("dtypes.names", "uint64"),
+    "uintp": ("dtypes.names", "uint64"),
     "concatenate": ("functions.manipulation", "concat"),
     "dynamic": ("layout.strided", "DYNAMIC"),
     "eval": ("arrays.evaluation", "eval_"),
@@ -117,9 +170,51 @@ _SOURCES |= {
 }
 del _SOURCES["bool_"]
 
-_SUBMODULES = ("testing",)
+_SUBMODULES = ("fft", "hlo", "linalg", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
+
+
+#: What NumPy has and this package has under another name, or not at all.
+_ELSEWHERE = {
+    name: advice
+    for names, advice in (
+        ("in1d", "use xl.isin"),
+        ("trapz", "use xl.trapezoid"),
+        ("row_stack", "use xl.vstack"),
+        ("product", "use xl.prod"),
+        ("cumproduct", "use xl.cumprod"),
+        ("alltrue", "use xl.all"),
+        ("sometrue", "use xl.any"),
+        ("msort", "use xl.sort(a, axis=0)"),
+        ("asscalar", "use a.item()"),
+        ("NaN NAN", "use xl.nan"),
+        ("Inf Infinity PINF infty", "use xl.inf"),
+        ("float_", "use xl.float64"),
+        ("complex_ cfloat", "use xl.complex128"),
+        ("bool_ bool8", "use xl.bool"),
+        ("float int complex object str", "use Python's type of that name"),
+        ("longdouble float128 clongdouble complex256", "use xl.float64 or xl.complex128"),
+        ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),
+        ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
+        ("ma", "use xl.where and the argument where="),
+        ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
+        ("frompyfunc ufunc", "use xl.vectorize"),
+        ("seterr geterr", "nothing here warns about floating point"),
+        ("memmap", "use xl.adapt(numpy.memmap(...))"),
+        ("fromfile fromstring", "use numpy's, and xl.asarray of the result"),
+        ("polynomial emath ctypeslib lib", "use numpy's on xl.eval(...).numpy()"),
+    )
+    for name in names.split()
+}
+
+
+def _missing(name: str) -> str:
+    """Return what the error about an unknown name says."""
+    text = f"module {__name__!r} has no attribute {name!r}"
+    if name not in _ELSEWHERE:
+        return text
+    return f"{text}: {_ELSEWHERE[name] or 'elements are numbers here; use numpy for others'}"
 
 
 def __getattr__(name: str) -> Any:
@@ -127,7 +222,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     source = _SOURCES.get(name)
     if source is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(_missing(name))
     namespace = importlib.import_module(f"{__name__}.operands.namespace")
     namespace.register(sys.modules[__name__])
     value = getattr(importlib.import_module(f"{__name__}.{source[0]}"), source[1])

@@ -102,6 +102,37 @@ class FormatError(XarrayliteError, ValueError):
     """A file is truncated, oversized, hostile or of an unsupported kind."""
 
 
+class HloError(XarrayliteError, ValueError):
+    """An HLO text is malformed, or a module breaks one of HLO's rules.
+
+    Attributes
+    ----------
+    line, column : int
+        Where in the text, counted from 1; 0 for a module that is no text.
+    instruction : str
+        Name of the instruction that is wrong, or an empty text.
+    expected : str
+        What was expected instead.
+    """
+
+    def __init__(
+        self, expected: str, line: int = 0, column: int = 0, instruction: str = "", shown: str = ""
+    ) -> None:
+        where = f"line {line}, column {column}: " if line else ""
+        who = f"{instruction}: " if instruction else ""
+        quoted = f" in {_excerpt(shown)}" if shown else ""
+        super().__init__(f"{where}{who}{expected}{quoted}")
+        self.expected = expected
+        self.line = line
+        self.column = column
+        self.instruction = instruction
+        self._shown = shown
+
+    def __reduce__(self) -> tuple[type[HloError], tuple[str, int, int, str, str]]:
+        given = (self.expected, self.line, self.column, self.instruction, self._shown)
+        return HloError, given
+
+
 class CacheWarning(UserWarning):
     """The on-disk kernel cache cannot be used; kernels stay in memory."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import xarraylite as xl
 from xarraylite.compiler.dependence import overlap
-from xarraylite.compiler.dependence.overlap import Span, Verdict, classify
+from xarraylite.compiler.dependence.overlap import Direction, Span, classify
 
 from . import Comparison, size, values
 
@@ -100,7 +100,7 @@ class Overlap(Comparison):
 
     def xarraylite(self) -> object:
         overlap._remembered.clear()
-        return [classify(to, source) is not Verdict.DISJOINT for to, source in self.spans]
+        return [classify(to, source) is not Direction.DISJOINT for to, source in self.spans]
 
     def numpy(self) -> object:
         return [np.shares_memory(to, source) for to, source in self.pairs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -71,7 +72,14 @@ CASES: dict[str, Case] = {
     "slice": (lambda: A["a":], xl.IndexRangeError, "integers or None"),
     "gather": (lambda: A[[0, 2]], xl.IndexRangeError, "0 to 2, out of range for an extent of 2"),
     "float gather": (lambda: A[np.array([0.5])], xl.IndexRangeError, "float64"),
-    "two gathers": (lambda: A[[0], [0]], xl.IndexRangeError, "one integer array"),
+    "two arrays": (lambda: A[[0], [3]], xl.IndexRangeError, r"float64\[2, 3\]: index 3 is out"),
+    "unlike arrays": (lambda: A[[0, 1], [0, 1, 2]], xl.IndexRangeError, "shape mismatch"),
+    "mask": (lambda: A[[True, False, True]], xl.IndexRangeError, "float64.*boolean index did not"),
+    "put": (lambda: A.__setitem__(A > 0, [1, 2, 3, 4]), xl.BroadcastError, "cannot assign 4"),
+    "put of arrays": (lambda: A.__setitem__(([0], [3]), 1), xl.IndexRangeError, "index 3"),
+    "two names": (lambda: A.sum(0, axis=0), TypeError, "sum: got 'axis' by position and"),
+    "arguments": (lambda: A.clip(0, 1, None, 3), TypeError, "clip: takes at most 3 arguments"),
+    "format": (lambda: f"{A:.2f}", TypeError, "'.2f' formats one value, not XArray float64"),
     "text": (lambda: A["name"], xl.ShapeError, "'name' has 1 labels, the array has 2 dim"),
     # dtypes
     "subtract bools": (
@@ -82,7 +90,9 @@ CASES: dict[str, Case] = {
     "bits of floats": (lambda: A & A, xl.DTypeError, r"bitwise_and\(float64, float64\)"),
     "order": (lambda: xl.max(C), xl.DTypeError, r"max\(complex128\[1\]\).*no order"),
     "floor of complex": (lambda: xl.floor(C), xl.DTypeError, r"floor\(complex128\)"),
-    "list operand": (lambda: xl.add(A, [1, 2, 3]), xl.DTypeError, "add: got list.*xl.asarray"),
+    "ragged operand": (lambda: A + [[1], [2, 3]], xl.ShapeError, "add: nested lists are ragged"),
+    "list of text": (lambda: xl.add(A, ["a"]), xl.DTypeError, "add: got a list of <U1"),
+    "operand": (lambda: xl.add(A, {1}), xl.DTypeError, "add: got set.*xl.asarray"),
     "text operand": (lambda: xl.sin("a"), xl.DTypeError, "sin: got str"),
     "objects": (lambda: xl.asarray([object()]), xl.DTypeError, "object"),
     "object array": (lambda: A + np.array([None, 1, 2]), xl.DTypeError, "object"),
@@ -96,10 +106,15 @@ CASES: dict[str, Case] = {
     "huge int": (lambda: A + 2**2000, OverflowError, "int"),
     "negative power": (lambda: B**-1, ValueError, r"pow\(int64, -1\).*negative integer powers"),
     # writing
-    "expression": (
-        lambda: (A + 1).__setitem__(0, 1),
-        xl.NotWritableError,
-        r"lazy expression float64\[2, 3\].*xl.eval",
+    "update of an expression": (
+        lambda: operator.iadd(B + 1, 0.5),
+        xl.CastError,
+        "in-place add.*float64.*int64",
+    ),
+    "growing expression": (
+        lambda: operator.iadd(A[0] + 1, A),
+        xl.BroadcastError,
+        r"shape \(2, 3\)",
     ),
     "read-only": (
         lambda: R.__setitem__(..., 0),

@@ -18,6 +18,7 @@ from xarraylite.display.frame import frame_of
 from xarraylite.display.grid import kept
 from xarraylite.display.picture import diagonals
 from xarraylite.display.scene import STYLES, Box, Lines, Role, Words
+from xarraylite.index.radix import unravel_index
 from xarraylite.layout.digits import Tiled
 from xarraylite.layout.layout import Layout
 from xarraylite.layout.tile import COMBINE
@@ -152,7 +153,7 @@ def test_every_position_has_one_cell_and_every_element_its_own(spec: ArraySpec) 
         indices = [gathered[number][at] for number, at in enumerate(place)]
         element = [0] * spec.rank
         for axis, index in zip(frame.axes, indices, strict=True):
-            for d, i in zip(axis.dims, axis.split(index or 0), strict=True):
+            for d, i in zip(axis.dims, unravel_index(index or 0, axis.extents), strict=True):
                 element[d] = i
         found[position] = None if None in indices else tuple(element)
     for position in range(truth.physical_size):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xarraylite.index import transform as steps
-from xarraylite.index.transform import FIXED, Map, Transform
+from xarraylite.index.transform import FIXED, IndexMap, Transform
 
 Array = npt.NDArray[np.int64]
 
@@ -134,16 +134,16 @@ def test_window() -> None:
 
 def test_a_transform_is_its_values() -> None:
     """Equal views are equal keys: signatures of expressions hold them."""
-    one = Transform((2,), (Map(1, 2, 0),))
-    assert one == Transform((2,), (Map(1, 2, 0),))
-    assert hash(one) == hash(Transform((2,), (Map(1, 2, 0),)))
-    assert one != Transform((2,), (Map(0, 2, 0),))
-    assert one != Transform((3,), (Map(1, 2, 0),))
+    one = Transform((2,), (IndexMap(1, 2, 0),))
+    assert one == Transform((2,), (IndexMap(1, 2, 0),))
+    assert hash(one) == hash(Transform((2,), (IndexMap(1, 2, 0),)))
+    assert one != Transform((2,), (IndexMap(0, 2, 0),))
+    assert one != Transform((3,), (IndexMap(1, 2, 0),))
     assert steps.Reshape((6,), (2, 3)) != steps.Reshape((6,), (3, 2))
 
 
 def test_fixed_dimensions_stay_fixed() -> None:
     """A position chosen in an inner view does not move with what is done outside."""
-    inner = Transform((4,), (Map(2, 0, FIXED), Map(0, 1, 0)))
+    inner = Transform((4,), (IndexMap(2, 0, FIXED), IndexMap(0, 1, 0)))
     both = steps.flip((4,), (0,)).after(inner)
-    assert both.maps == (Map(2, 0, FIXED), Map(3, -1, 0))
+    assert both.maps == (IndexMap(2, 0, FIXED), IndexMap(3, -1, 0))

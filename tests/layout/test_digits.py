@@ -99,7 +99,7 @@ def test_every_statement_agrees_with_the_definition(case: Case) -> None:
             assert index is None
             continue
         assert index == tuple(int(i) for i in np.unravel_index(ordinal, case[0]))
-        assert tiled.linear_index(index) == tiled._by_levels(index) == position
+        assert tiled.linear_index(index) == tiled.position_by_levels(index) == position
 
 
 @given(cases(least=1))

@@ -11,7 +11,7 @@ import pytest
 from xarraylite._errors import LayoutError
 from xarraylite.dtypes.element_types import element_type
 from xarraylite.dtypes.names import SUPPORTED
-from xarraylite.index.transform import Map, Transform
+from xarraylite.index.transform import IndexMap, Transform
 from xarraylite.layout.layout import Layout
 from xarraylite.layout.placement import element_bits, layout_for, layout_of_map, like, map_of
 from xarraylite.layout.strided import Strided
@@ -115,17 +115,25 @@ def test_layouts_of_strides(
 
 def test_views_have_no_layout() -> None:
     whole = TiledMap.whole(Layout.parse("{1,0:T(2,2)}"), (4, 4), 32)
-    part = whole.apply(Transform((2, 4), (Map(1, 1, 0), Map(0, 1, 1))))
+    part = whole.apply(Transform((2, 4), (IndexMap(1, 1, 0), IndexMap(0, 1, 1))))
     assert layout_of_map(part) is None
-    assert layout_of_map(whole.apply(Transform((4, 4), (Map(3, -1, 0), Map(0, 1, 1))))) is None
-    assert layout_of_map(whole.apply(Transform((2, 4, 4), (Map(0, 1, 1), Map(0, 1, 2))))) is None
+    assert (
+        layout_of_map(whole.apply(Transform((4, 4), (IndexMap(3, -1, 0), IndexMap(0, 1, 1)))))
+        is None
+    )
+    assert (
+        layout_of_map(whole.apply(Transform((2, 4, 4), (IndexMap(0, 1, 1), IndexMap(0, 1, 2)))))
+        is None
+    )
     assert part.position((0, 3)) == whole.position((1, 3))
 
 
 def test_a_transpose_has_the_layout_with_its_dimensions_renamed() -> None:
     layout = Layout((1, 2, 0), padded_dimensions=(2, 4, 5), padding_value="ZERO")
     whole = TiledMap.whole(layout, (2, 3, 4), 32)
-    moved = whole.apply(Transform((3, 4, 2), (Map(0, 1, 2), Map(0, 1, 0), Map(0, 1, 1))))
+    moved = whole.apply(
+        Transform((3, 4, 2), (IndexMap(0, 1, 2), IndexMap(0, 1, 0), IndexMap(0, 1, 1)))
+    )
     found = layout_of_map(moved)
     assert found == Layout((0, 1, 2), padded_dimensions=(4, 5, 2), padding_value="ZERO")
     again = TiledMap.whole(found, (3, 4, 2), 32)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.layout.test_digits import cases
-from xarraylite.index.transform import FIXED, Map, Transform
+from xarraylite.index.transform import FIXED, IndexMap, Transform
 from xarraylite.layout.layout import Layout
 from xarraylite.layout.splitting import MOST_BOXES, Box, TooManyBoxes, refine
 from xarraylite.layout.strided import Strided
@@ -33,11 +33,11 @@ def operands(draw: st.DrawFn, shape: tuple[int, ...]) -> TiledMap:
             continue  # the operand is broadcast along this dimension
         step, before = draw(st.sampled_from(STEPS)), draw(st.integers(0, 4))
         extent = (shape[axis] - 1) * abs(step) + 1
-        maps.append(Map(before if step > 0 else before + extent - 1, step, axis))
+        maps.append(IndexMap(before if step > 0 else before + extent - 1, step, axis))
         dims.append(before + extent + draw(st.integers(0, 2)))
     if draw(st.booleans()):
         dims.append(4)
-        maps.append(Map(draw(st.integers(0, 3)), 0, FIXED))
+        maps.append(IndexMap(draw(st.integers(0, 3)), 0, FIXED))
     _, _, tiles = draw(cases(most_rank=2, combine=draw(st.integers(0, 4)) == 0))
     layout = Layout(draw(st.permutations(range(len(dims)))), tiles)
     step_ = Transform(shape, tuple(maps))
@@ -149,11 +149,11 @@ def test_few_boxes_where_tiles_fit(maps: list[Place], most: int) -> None:
 
 def test_views_add_edges_only() -> None:
     base = whole(T8, 4096, 4096)
-    inner = Transform((4000, 3000), (Map(3, 1, 0), Map(77, 1, 1)))
+    inner = Transform((4000, 3000), (IndexMap(3, 1, 0), IndexMap(77, 1, 1)))
     assert len(refine((4000, 3000), [base.apply(inner)])) <= 9
-    flipped = Transform((4096, 4096), (Map(4095, -1, 0), Map(4095, -1, 1)))
+    flipped = Transform((4096, 4096), (IndexMap(4095, -1, 0), IndexMap(4095, -1, 1)))
     assert len(refine((4096, 4096), [base.apply(flipped), base])) <= 1
-    one = Transform((4096,), (Map(17, 0, FIXED), Map(0, 1, 0)))
+    one = Transform((4096,), (IndexMap(17, 0, FIXED), IndexMap(0, 1, 0)))
     (box,) = refine((4096,), [base.apply(one)])
     assert [n for n in box.layouts[0].shape if n > 1] == [32, 128]
 

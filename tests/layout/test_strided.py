@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from tests.index.test_transform import chains, read
 from xarraylite._errors import LayoutError
-from xarraylite.index.transform import Map, Transform
+from xarraylite.index.transform import IndexMap, Transform
 from xarraylite.layout.strided import (
     COLUMN_MAJOR,
     DYNAMIC,
@@ -191,5 +191,5 @@ def test_orders_show_their_public_names() -> None:
 def test_apply_may_use_one_output_dimension_twice() -> None:
     """A diagonal: both dimensions follow the same index."""
     square = Strided.row_major((3, 3))
-    step = Transform((3,), (Map(0, 1, 0), Map(0, 1, 0)))
+    step = Transform((3,), (IndexMap(0, 1, 0), IndexMap(0, 1, 0)))
     assert square.apply(step) == Strided((3,), (4,), 0)

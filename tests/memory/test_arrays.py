@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.layout.test_digits import cases
-from xarraylite.index.transform import FIXED, Map, Transform
+from xarraylite.index.transform import FIXED, IndexMap, Transform
 from xarraylite.layout.layout import Layout, PaddingValue
 from xarraylite.layout.placement import map_of
 from xarraylite.layout.strided import Strided
@@ -36,7 +36,7 @@ def test_positions_one_by_one(case: Any, offset: int) -> None:
 
 
 def test_positions_of_a_view() -> None:
-    step = Transform((3, 2, 4), (Map(5, -2, 0), Map(1, 2, 1), Map(2, 0, FIXED)))
+    step = Transform((3, 2, 4), (IndexMap(5, -2, 0), IndexMap(1, 2, 1), IndexMap(2, 0, FIXED)))
     view = TiledMap.whole(Layout.parse("{2,0,1:T(2,4)}"), (6, 4, 3), 16).apply(step)
     found = positions(view)
     assert found.shape == (3, 2, 4)
@@ -63,7 +63,7 @@ def test_what_is_written_is_read(text: str, dtype: np.dtype[Any], bits: int) -> 
     found = read(buffer, dtype, layout)
     assert found.dtype == dtype
     assert found.tobytes() == values.tobytes()
-    part = layout.apply(Transform((2, 7), (Map(1, 2, 0), Map(6, -1, 1))))
+    part = layout.apply(Transform((2, 7), (IndexMap(1, 2, 0), IndexMap(6, -1, 1))))
     assert read(buffer, dtype, part).tobytes() == values[1:5:2, ::-1].tobytes()
     write(buffer, dtype, part, np.ones((), dtype))
     values[1:5:2] = np.ones((), dtype)

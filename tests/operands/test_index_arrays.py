@@ -22,7 +22,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "spans": (np.array([1], "m8[s]"), "dtype timedelta64[s]"),
     "structures": (np.array([(1, 2)], "i4,i4"), "('f1', '<i4')"),
     "floats": ([1.5], "dtype float64"),
-    "bools": (np.array([True, False]), "dtype bool"),
     "long ints": ([2**70], "dtype object"),
     "a list of text": (["a"], "dtype <U1"),
     "ragged lists": ([[0], [1, 0]], "nested lists are ragged"),

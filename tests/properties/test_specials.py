@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import xarraylite as xl
+from tests.specials import grid, specials
 from xarraylite.arrays.expression import XExpression, apply
 from xarraylite.dtypes.names import SUPPORTED, is_narrow_float, kind
 from xarraylite.dtypes.narrow import from_narrow
@@ -17,7 +18,6 @@ from xarraylite.ir import build
 from xarraylite.ops.op import DType, Op
 from xarraylite.ops.table import OPS
 from xarraylite.testing import assert_same_bits, assert_ulp
-from xarraylite.testing.specials import grid, specials
 
 Array = npt.NDArray[Any]
 

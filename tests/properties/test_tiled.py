@@ -38,12 +38,12 @@ def tiled(
     how = draw(st.sampled_from(("whole", "whole", "reversed", "gaps", "transposed")))
     if how == "reversed":
         key: Any = (slice(None, None, -1),) * len(shape)
-        return xst.Sample(poisoned(values[key], layout)[key], values, layout)
+        return xst.Sample(poisoned(values[key], layout)[(*key, ...)], values, layout)
     if how == "gaps":
         around = fill(dtype, tuple(2 * n + 1 for n in shape), 1, plain=True)
         key = (slice(1, None, 2),) * len(shape)
         around[key] = values
-        return xst.Sample(poisoned(around, layout)[key], values, layout)
+        return xst.Sample(poisoned(around, layout)[(*key, ...)], values, layout)
     if how == "transposed":
         return xst.Sample(poisoned(values.T, layout).T, values, layout)
     return xst.Sample(poisoned(values, layout), values, layout)
@@ -134,7 +134,7 @@ def test_operands_whose_tiles_do_not_fit_the_destination_are_copied() -> None:
 @st.composite
 def boxes(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """Draw an index that keeps all dimensions."""
-    return tuple([draw(st.slices(n)) for n in shape])
+    return (*[draw(st.slices(n)) for n in shape], ...)
 
 
 @given(st.data(), st.sampled_from((F4, BF16)))
@@ -156,8 +156,7 @@ def test_writing_leaves_the_padding_alone(data: st.DataObject, dtype: np.dtype[A
         target[key] += y.operand
         expected[key] += y.array
     else:
-        part = target[key]
-        part *= part
+        target[key] *= target[key]
         expected[key] *= expected[key]
     assert_same_bits(target, expected)
     assert padding_of(target) == before

@@ -98,6 +98,8 @@ def test_chains_of_views_of_containers(seed: int) -> None:
         pair: Pair = container, np.asarray(container)
         for _ in range(rng.randint(1, 5)):
             pair = step.any(pair)
+            if isinstance(pair[0], xl.XScalar):
+                break
             assert isinstance(pair[0], xl.XExpression)
             assert pair[0].shape == pair[1].shape
         ours, theirs = pair
@@ -325,11 +327,11 @@ def test_layouts_there_and_back() -> None:
     assert row.tolist() == [[1, 4, 7], [2, 5, 8], [3, 6, 9]]
 
 
-def test_a_flattened_part_cannot_be_written() -> None:
-    """It has no strides; xtensor writes through it, here the part itself is assigned to."""
+def test_a_flattened_part_is_a_copy() -> None:
+    """It has no strides; xtensor writes through it, here and in NumPy it is a copy."""
     p = xl.zeros((2, 8))
     flat = xl.reshape(p[:, 0:2], (4,))
-    with pytest.raises(xl.NotWritableError, match="lazy expression"):
-        flat[...] = xl.asarray([1.0, 2, 3, 4])
+    flat[...] = xl.asarray([1.0, 2, 3, 4])
+    assert (flat.tolist(), float(xl.sum(p))) == ([1, 2, 3, 4], 0)
     p[:, 0:2] = xl.reshape(xl.asarray([1.0, 2, 3, 4]), (2, 2))
     assert np.asarray(p)[:, :3].tolist() == [[1, 2, 0], [3, 4, 0]]

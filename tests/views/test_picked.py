@@ -165,7 +165,6 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "at range": (lambda a: xl.at(a, 0, 4), xl.IndexRangeError, "out of range"),
     "periodic": (lambda a: xl.periodic(a[:0], 0, 0), xl.IndexRangeError, "shape"),
     "axis": (lambda a: xl.iter_axis(a, 2), xl.AxisError, "axis 2"),
-    "box": (lambda a: xl.ndindex((1, 2), (3,)), xl.IndexRangeError, "different ranks"),
     "ravel": (lambda a: xl.ravel_index([(3, 0)], (3, 4)), xl.IndexRangeError, "out of range"),
     "parent": (lambda a: xl.parent_index(a[1:], (0, 0), a[:1]), xl.IndexRangeError, "none of"),
     "foreign": (lambda a: xl.parent_index(xl.zeros(2), (0,), a), xl.IndexRangeError, "none of"),

@@ -8,7 +8,7 @@ from typing import Any
 from ..ir.kind import Operands
 from ..operands import tracing
 from ..operands.learning import key_of
-from ..operands.nodes import NUMBERS, as_item, ends, is_operand
+from ..operands.nodes import NUMBERS, as_item, ends, is_operand, unwrapped
 from ..ops.op import Op
 from .expression import XExpression, again
 
@@ -39,6 +39,7 @@ def binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
             if tracing.running:
                 raise KeyError
         except (KeyError, AttributeError):
+            other = unwrapped(other)
             if not is_operand(other):
                 return NotImplemented
             return again((op, key_of(other)), op, self, other)
@@ -63,6 +64,7 @@ def binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
             if tracing.running:
                 raise KeyError
         except (KeyError, AttributeError):
+            other = unwrapped(other)
             if not is_operand(other):
                 return NotImplemented
             return again((op, self._kind) if lazy else (back, other.__class__), op, other, self)

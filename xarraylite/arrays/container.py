@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Self, overload
@@ -12,7 +13,6 @@ import numpy as np
 from .._errors import BroadcastError, LayoutError
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, node_of, write
-from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
 from ..dtypes.names import as_dtype
 from ..index import transform as steps
@@ -25,29 +25,36 @@ from ..ir.node import FREE, Leaf
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..labels.writing import assign_labelled
-from ..layout.layout import Layout
-from ..layout.placement import layout_of_map
-from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import read
 from ..memory.arrays import write as write_elements
-from ..memory.buffer import Buffer
+from ..memory.buffer import ALONE, Buffer
 from ..memory.snapshots import Reading
-from ..operands.convert import LayoutLike, is_quick, store
+from ..operands import tracing
+from ..operands.convert import LayoutLike, is_quick, store, values_node
 from ..operands.gathers import gather, index_leaf, is_index_array
 from ..operands.learning import key_of
-from ..operands.nodes import NUMBERS, as_node
-from ..operands.representation import container_repr
+from ..operands.nodes import as_node, unwrapped
+from ..operands.representation import container_repr, html
 from ..operands.tracing import reading_of
 from ..ops.op import Op
-from ..xla.spec import ArraySpec
 from .arithmetic import binary, unary
-from .expression import NumpyArray, XExpression, written
+from .expression import XExpression, written
+from .face import NumpyArray
+from .placed import Placed
+from .scalar import XScalar, scalar_of
+from .selections import is_advanced, numpy_index, put
 
 DType = np.dtype[Any]
 
+_new = object.__new__
+_count = sys.getrefcount
 
-class XContainer(XExpression, InPlace, binary=binary, unary=unary):
+_NumpyArray = np.ndarray
+
+
+class XContainer(Placed, XExpression, binary=binary, unary=unary):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     What a strided container needs to become part of an expression is at hand: its kind, its shape,
@@ -130,84 +137,6 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         """Dtype of the elements."""
         return self._dtype
 
-    @property
-    def buffer(self) -> Buffer:
-        """The flat buffer that holds the elements."""
-        return self._buffer
-
-    @property
-    def map(self) -> Map:
-        """Where each element lies in the buffer."""
-        return self._map
-
-    def _strided(self, what: str) -> Strided:
-        """Return the map of strided memory; tiled memory has no strides.
-
-        Raises
-        ------
-        LayoutError
-            If the layout is tiled.
-        """
-        if isinstance(self._map, Strided):
-            return self._map
-        raise LayoutError(
-            f"{what}: {self.summary()} with the layout {self._map.layout} has no strides; see "
-            "spec, or copy it with to_layout('row_major')"
-        )
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Distance between neighbours along each dimension, in elements (not bytes).
-
-        Raises
-        ------
-        LayoutError
-            If the layout is tiled: neighbours are not always as far apart.
-        """
-        return self._strided("strides").strides
-
-    @property
-    def backstrides(self) -> tuple[int, ...]:
-        """Distance from the first to the last element along each dimension, in elements."""
-        return self._strided("backstrides").backstrides
-
-    @property
-    def offset(self) -> int:
-        """Place of the first element in the buffer, in elements."""
-        return self._map.offset
-
-    @property
-    def layout(self) -> Order | Layout:
-        """How the elements lie now: row-major, column-major, an XLA layout, or none (dynamic)."""
-        if isinstance(self._map, TiledMap):
-            return self._map.layout if self._map.is_whole else DYNAMIC
-        if self._map.is_row_major():
-            return ROW_MAJOR
-        return COLUMN_MAJOR if self._map.is_column_major() else DYNAMIC
-
-    @property
-    def spec(self) -> ArraySpec:
-        """Element type, shape and layout, as XLA writes them.
-
-        Raises
-        ------
-        LayoutError
-            If the elements do not lie as any layout says: a view with gaps, or part of a tile.
-
-        Examples
-        --------
-        >>> import xarraylite as xl
-        >>> str(xl.zeros((10, 300), dtype="bfloat16", layout="{1,0:T(8,128)(2,1)}").spec)
-        'bf16[10,300]{1,0:T(8,128)(2,1)}'
-        """
-        layout = layout_of_map(self._map)
-        if layout is None:
-            raise LayoutError(
-                f"spec: the elements of {self.summary()} lie as no layout says: it is a view that "
-                "is cut, strided, reversed, repeated or reshaped"
-            )
-        return ArraySpec(self._dtype, self.shape, layout)
-
     def to_layout(self, layout: LayoutLike) -> XContainer:
         """Return the elements in new memory under another layout, bit for bit the same.
 
@@ -238,15 +167,6 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         """
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
-    @property
-    def readonly(self) -> bool:
-        """Whether assignments are refused."""
-        return self._buffer.readonly
-
-    def is_contiguous(self) -> bool:
-        """Tell whether the elements fill one run of the buffer."""
-        return self._map.is_contiguous()
-
     def numpy(self) -> NumpyArray:
         """Return a NumPy view of the memory; no copy.
 
@@ -254,7 +174,7 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         values.  Tiled memory, which NumPy cannot describe, is copied instead.
         """
         if isinstance(self._map, TiledMap):
-            return self._unpacked()
+            return self._values()
         self._buffer.share()
         return self._buffer.view(self._dtype, self._map)
 
@@ -291,7 +211,7 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
             )
         return super().__dlpack__(**options)
 
-    def _unpacked(self) -> NumpyArray:
+    def _values(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""
         if is_quick(self._map):
             return read(self._buffer, self._dtype, self._map)
@@ -305,13 +225,26 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
         try:
-            values = self._unpacked()
+            values = self._values()
         except LayoutError:  # a broadcast view of more elements than NumPy can count
             return f"<{self.summary()}>"
         return container_repr(self._title, values)
 
-    def copy(self) -> XContainer:
-        """Return the elements in new memory, in the same order of dimensions."""
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts and values."""
+        place = self._map
+        tiles = {} if not isinstance(place, TiledMap) else {"tiles": str(place.layout)}
+        layout = tiles or {"layout": self.layout.value}  # type: ignore[union-attr]
+        return html(self._facts(self._title) | layout, str(self))
+
+    def copy(self, order: str = "K") -> XContainer:
+        """Return the elements in new memory.
+
+        Parameters
+        ----------
+        order : {"K", "A", "C", "F"}
+            As they lie (K and A), in row-major (C), or in column-major order (F).
+        """
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def __copy__(self) -> XContainer:
@@ -338,23 +271,38 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
     def __getitem__(self, key: str) -> XLabelled: ...
 
     @overload
-    def __getitem__(self, key: Any) -> XExpression: ...
+    def __getitem__(self, key: Any) -> Any: ...
 
-    def __getitem__(self, key: Any) -> XExpression | XLabelled:
-        """Return a view of the elements that ``key`` selects; see `XExpression`."""
+    def __getitem__(self, key: Any) -> Any:
+        """Return a view of the elements that ``key`` selects, or the value of one element.
+
+        As in NumPy, an integer for every dimension gives a value (`XScalar`), to which later
+        writes do nothing; with ``...`` among them it gives a view of rank 0.  See `XExpression`
+        for the rest.
+        """
+        cls = key.__class__
+        if cls is int or (cls is tuple and key and key[-1].__class__ is int):
+            try:
+                one = self._array[key]
+            except (AttributeError, IndexError):
+                one = elements.one(self, key)
+            if one.__class__ is not _NumpyArray and not (tracing.running and tracing.is_active()):
+                value = _new(XScalar)
+                value._value = one
+                return value
         found: XExpression | None = elements.part(self, key)
         return super().__getitem__(key) if found is None else found
 
-    def item(self) -> Any:
-        """Return the only element as a Python scalar.
+    def item(self, *index: Any) -> Any:
+        """Return the only element, or the one at an index, as a Python number.
 
         Raises
         ------
         TypeError
-            If there is not exactly one element.
+            If no index is given and there is not exactly one element.
         """
-        if self._kind is NODE or self.size != 1:
-            return super().item()
+        if index or self._kind is NODE or self.size != 1:
+            return super().item(*index)
         return elements.number(self)
 
     def _over(self, layout: Map) -> XExpression:
@@ -370,6 +318,20 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
             return self._over(node.map)
         return XExpression(node)
 
+    def _one(self) -> Any:
+        """Return the only element of rank 0 as a value."""
+        return scalar_of(read(self._buffer, self._dtype, self._map)[()])
+
+    def _element(self) -> Any:
+        """Return the only element of a view as a value; while a function is traced, the view."""
+        return self if tracing.is_active() else self._one()
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the values of a vector, read when they are reached, or the rows of others."""
+        if len(self._shape) != 1 or self._kind is NODE or tracing.is_active():
+            return super().__iter__()
+        return map(scalar_of, elements.array_of(self))
+
     # --- assignment ---------------------------------------------------------------------------
 
     def __setitem__(self, key: Any, value: object) -> None:
@@ -382,10 +344,23 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         ReadOnlyError, OverlapError
             If the memory cannot be written.
         """
-        if value.__class__ in NUMBERS and elements.stored(self, key, value):
-            return
+        number = value._value if value.__class__ is XScalar else value
+        if number.__class__ not in self._kind.stored:
+            number = elements.fitting(self._kind, number)
+        if number is not None:
+            if key.__class__ is int or key.__class__ is tuple:
+                # As `elements.stored` does, in the fewest steps.
+                buffer = self._buffer
+                try:
+                    if not buffer.special and _count(buffer._reading) == ALONE:
+                        self._array[key] = number
+                        return
+                except (AttributeError, *elements.REFUSED):
+                    pass
+            if elements.stored(self, key, number):
+                return
         held = sys.getrefcount(value) > HELD_SETITEM
-        self._store(key, value, held, False)
+        self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value.__class__ is XExpression:
@@ -398,6 +373,9 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
             return
         if isinstance(key, str):
             assign_labelled(self, key, value, held, noalias)
+            return
+        if is_advanced(key):
+            self._put(key, value, held)
             return
         selection = parse_index(key, self.shape, is_index_array)
         if selection.take is not None:
@@ -434,6 +412,21 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         with protect(self._buffer, node, node, value, held):
             write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
 
+    def _put(self, key: Any, value: object, held: bool) -> None:
+        """Assign through masks or several integer arrays, by NumPy's rule."""
+        check_writable(self, "assignment")
+        node = node_of(value, self)
+        new = np.asarray(XExpression(converted(node, self._dtype)).numpy())
+        index, values = numpy_index(key, "assignment"), self._values()
+        if np.may_share_memory(new, values):
+            new = new.copy()
+        if isinstance(self._map, TiledMap):
+            put(values, index, new, self.summary())
+            write(self, values_node(values, None, "assignment"), None, False, False)
+            return
+        with protect(self._buffer, node, node, value, held):
+            put(values, index, new, self.summary())
+
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         """Perform ``self op= value`` by NumPy's rule.
 
@@ -446,6 +439,7 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         """
         if direct.updated(self, op, value, held):
             return
+        value = unwrapped(value)
         result = written((op, key_of(value)), op, self, value).node
         check_update(self, op.name, result.shape, result.dtype)
         write(self, result, value, held, noalias)
@@ -457,10 +451,6 @@ class XContainer(XExpression, InPlace, binary=binary, unary=unary):
         made = products.matmul(self.node, as_node(other, "matmul"), check)
         write(self, made.leaf(), None, False, False)
         return self
-
-    def fill(self, value: object) -> None:
-        """Write one value to every element."""
-        self[...] = value
 
     def assign(self, value: object) -> XContainer:
         """Assign by the container's rule; see the subclasses.

@@ -7,7 +7,6 @@ with `xl.eval`, or asked for a Python value.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, overload
 
@@ -15,7 +14,9 @@ import numpy as np
 
 from .._errors import NotWritableError
 from ..assignment import direct
-from ..dtypes.names import as_dtype, dtype_name, kind
+from ..assignment.assign import check_update
+from ..assignment.inplace import InPlace
+from ..dtypes.names import as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
@@ -30,7 +31,6 @@ from ..memory.snapshots import Reading
 from ..operands import tracing
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn
-from ..operands.namespace import namespace
 from ..operands.nodes import (
     NUMBERS,
     HasNode,
@@ -40,16 +40,17 @@ from ..operands.nodes import (
     as_operand,
     ends,
     is_operand,
+    unwrapped,
 )
 from ..operands.operators import Operators, unpicklable
-from ..operands.representation import class_of
+from ..operands.representation import class_of, html
 from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from ..ops.table import OPS
 from ..runtime import evaluate as engine
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
+from . import ownership
+from .face import Face, NumpyArray
+from .selections import is_advanced, selected
 
 
 def apply(op: Op, *operands: object) -> XExpression:
@@ -58,6 +59,7 @@ def apply(op: Op, *operands: object) -> XExpression:
         if isinstance(operand, Lifted):
             lifted: XExpression = operand.lift(op, operands)
             return lifted
+    operands = tuple([unwrapped(x) for x in operands])
     if len(operands) == 1:
         (operand,) = operands
         return written((op,), op, operand)
@@ -150,6 +152,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
                 if shape != other._shape:
                     shape = ends(shape, other._shape)
         except (KeyError, AttributeError):
+            self, other = unwrapped(self), unwrapped(other)
             if not is_operand(other):
                 return NotImplemented
             return again((op, key_of(other)), op, self, other)
@@ -162,9 +165,10 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
             kind, low, high = self._kind.table[back, other.__class__]
             operands = (as_item(other, low, high), *self._operands)
         except KeyError:
+            other = unwrapped(other)
             if not is_operand(other):
                 return NotImplemented
-            return written((back, other.__class__), op, other, self)
+            return written((back, other.__class__), op, other, unwrapped(self))
         made = _new(XExpression)
         made._kind, made._shape, made._operands = kind, self._shape, operands
         return made
@@ -180,7 +184,7 @@ def _unary(op: Op) -> Callable[..., Any]:
         try:
             kind = self._kind.table[key]
         except KeyError:
-            return written(key, op, self)
+            return written(key, op, unwrapped(self))
         made = _new(XExpression)
         # A tuple of its own: references to readings are counted.
         made._kind, made._shape, made._operands = kind, self._shape, (*self._operands,)
@@ -189,7 +193,7 @@ def _unary(op: Op) -> Callable[..., Any]:
     return method
 
 
-class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
+class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unary):
     """A lazy array: a shape, a dtype, and how to compute the elements.
 
     Parameters
@@ -208,7 +212,7 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     XArray([3., 5., 7.])
     """
 
-    __slots__ = ("_kind", "_node", "_operands", "_shape")
+    __slots__ = ("_kind", "_node", "_operands", "_owning", "_shape")
 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
@@ -217,7 +221,7 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     _container: ClassVar[Any]
 
     _kind: Kind
-    _node: Node
+    _node: Node | None
     _operands: Operands
     _shape: tuple[int, ...]
 
@@ -240,7 +244,10 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def node(self) -> Node:
         """The expression as immutable nodes."""
         kind = self._kind
-        return self._node if kind is NODE else node_of(kind, self._shape, self._operands)
+        if kind is not NODE:
+            return node_of(kind, self._shape, self._operands)
+        node = self._node
+        return ownership.memory(self).node if node is None else node
 
     def references(self, reading: Reading) -> int:
         """Count what the handle itself, without its node, holds of a reading."""
@@ -259,78 +266,45 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the result."""
         kind = self._kind
-        return self._node.dtype if kind is NODE else kind.dtype
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return math.prod(self.shape)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self.size * self.itemsize
-
-    @property
-    def device(self) -> str:
-        """Where the result will be: always ``"cpu"``."""
-        return "cpu"
-
-    def to_device(self, device: str, /, *, stream: None = None) -> XExpression:
-        """Return the expression itself; there is only the CPU.
-
-        Raises
-        ------
-        ValueError
-            For any other device.
-        """
-        if device != "cpu" or stream is not None:
-            raise ValueError(f"to_device: only 'cpu' without a stream, got {device!r}, {stream!r}")
-        return self
-
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """Return the array API namespace: this package.
-
-        Raises
-        ------
-        ValueError
-            For an unknown version of the standard.
-        """
-        return namespace(api_version)
+        return self.node.dtype if kind is NODE else kind.dtype
 
     # --- views --------------------------------------------------------------------------------
 
-    @property
-    def T(self) -> XExpression:
-        """The expression with its dimensions reversed."""
-        axes = tuple(range(self.ndim))[::-1]
-        return self._view(steps.permute(self.shape, axes))
-
-    @property
-    def mT(self) -> XExpression:
-        """The expression with its last two dimensions exchanged."""
-        build.require_rank(self.node, 2, "mT")
-        axes = (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
-        return self._view(steps.permute(self.shape, axes))
-
     def _view(self, step: steps.Transform) -> XExpression:
-        return XExpression(build.view(self.node, step))
+        own: XExpression | None = ownership.memory(self)
+        if own is not None:
+            return own._view(step)
+        viewed: XExpression = ownership.related(
+            self, XExpression(build.view(self.node, step)), step
+        )
+        return viewed
+
+    def _one(self) -> Any:
+        """Return the only element, computed."""
+        return self._container(self)._one()
+
+    def _values(self) -> NumpyArray:
+        return self.numpy()
+
+    def _element(self) -> Any:
+        """Return the only element: lazy, as an expression keeps the values it means."""
+        return self
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
-        return XExpression(build.reshape(self.node, shape))
+        own: XExpression | None = ownership.memory(self)
+        if own is not None:
+            return own._reshaped(shape)
+        made = XExpression(build.reshape(self.node, shape))
+        viewed: XExpression = ownership.related(self, made, shape)
+        return viewed
 
     @overload
     def __getitem__(self, key: str) -> XLabelled: ...
 
     @overload
-    def __getitem__(self, key: Any) -> XExpression: ...
+    def __getitem__(self, key: Any) -> Any: ...
 
-    def __getitem__(self, key: Any) -> XExpression | XLabelled:
+    def __getitem__(self, key: Any) -> Any:
         """Return the elements that ``key`` selects, lazily; a text gives dimensions labels.
 
         Raises
@@ -342,18 +316,49 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         """
         if isinstance(key, str):
             return XLabelled.of(self.node, key, self)
+        own = ownership.memory(self)
+        if own is not None:
+            return own[key]
+        if is_advanced(key):
+            return self._container._adopted(selected(self._values(), key, self.summary()))
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
-            return viewed
+            return viewed._element() if selection.element else viewed
         return XExpression(gather(viewed.node, selection))
 
     def __setitem__(self, key: Any, value: object) -> None:
-        """Refuse: an expression owns no memory."""
-        raise NotWritableError(
-            f"cannot assign to the lazy expression {describe(self.node)}: it owns no memory; "
-            "evaluate it with xl.eval first"
-        )
+        """Write elements: the expression is evaluated into a container of its own first.
+
+        What was written in terms of the expression before keeps its values (`ownership`).
+
+        Raises
+        ------
+        NotWritableError
+            While a function is traced, as nothing has values then.
+        """
+        if tracing.is_active():
+            raise NotWritableError(
+                f"assignment: {self.summary()} has no values while a function is traced; make "
+                "another array, with xl.where for instance"
+            )
+        ownership.memory_of(self)[key] = unwrapped(value)
+
+    def _update(self, op: Op, value: object, held: bool) -> None:
+        """Perform ``self op= value`` by NumPy's rule: the shape and the dtype stay.
+
+        Raises
+        ------
+        CastError, BroadcastError
+            As for containers.
+        """
+        result = written((op, key_of(value)), op, self, value)
+        check_update(self, op.name, result.shape, result.dtype)
+        if not ownership.stays_lazy(self, result):
+            ownership.memory_of(self)._update(op, unwrapped(value), True)
+            return
+        same = result.dtype == self.dtype
+        ownership.become(self, result if same else XExpression(build.cast(result.node, self.dtype)))
 
     def __len__(self) -> int:
         """Return the extent of the first dimension."""
@@ -361,9 +366,15 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
             raise TypeError("len() of an array of rank 0")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[XExpression]:
-        """Yield the sub-arrays along the first dimension."""
-        return (self[i] for i in range(len(self)))
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the sub-arrays along the first dimension: values, or views of the evaluated rows.
+
+        The expression is evaluated once; while a function is traced, each part is lazy.
+        """
+        if isinstance(self, self._container) or tracing.is_active():
+            return (self[i] for i in range(len(self)))
+        len(self)
+        return iter(self._container(self))
 
     # --- values -------------------------------------------------------------------------------
 
@@ -401,12 +412,19 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         return getattr(ufunc, method)(*values, **kwargs)
 
     def __copy__(self) -> XExpression:
-        """Return the expression itself: it is immutable."""
-        return self
+        """Return an expression of the same values; writing to one leaves the other as it is."""
+        made = _new(XExpression)
+        made._shape = self._shape
+        ownership.become(made, self)
+        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> XExpression:
-        """Return the expression itself: it is immutable, and keeps the values it means."""
-        return self
+        """Return an expression of the same values; see `copy.copy`."""
+        return self.__copy__()
+
+    def copy(self, order: str = "K") -> XExpression:
+        """Return an expression of the same values; writing to one leaves the other as it is."""
+        return self.__copy__()
 
     def __reduce__(self) -> Any:
         """Refuse: a lazy expression refers to memory of this process.
@@ -418,48 +436,19 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
         """
         raise unpicklable(describe(self.node))
 
-    def item(self) -> Any:
-        """Return the only element as a Python scalar.
+    def item(self, *index: Any) -> Any:
+        """Return the only element, or the one at an index, as a Python number.
 
         Raises
         ------
         TypeError
-            If there is not exactly one element.
+            If no index is given and there is not exactly one element.
         """
+        if index:
+            return self._values().item(*index)
         if self.size != 1:
             raise TypeError(f"only arrays of one element have a Python value, not {self.shape}")
         return self.numpy().reshape(()).item()
-
-    def _zero_rank(self, what: str) -> Any:
-        if self.shape:
-            raise TypeError(f"{what}: only arrays of rank 0 convert, not shape {self.shape}")
-        return self.item()
-
-    def __bool__(self) -> bool:
-        """Return the truth of a 0-d array."""
-        return bool(self._zero_rank("bool"))
-
-    def __float__(self) -> float:
-        """Return a real 0-d array as a float."""
-        return float(self._zero_rank("float"))
-
-    def __int__(self) -> int:
-        """Return a real 0-d array as an int."""
-        return int(self._zero_rank("int"))
-
-    def __complex__(self) -> complex:
-        """Return a 0-d array as a complex."""
-        return complex(self._zero_rank("complex"))
-
-    def __index__(self) -> int:
-        """Return an integer 0-d array as an int."""
-        if kind(self.dtype) not in "iu" or self.shape:
-            raise TypeError(f"{describe(self.node)} is not an integer of rank 0")
-        return int(self.item())
-
-    def tolist(self) -> Any:
-        """Return the values as nested lists of Python scalars."""
-        return self.numpy().tolist()
 
     def summary(self) -> str:
         """Return kind, dtype and shape, as error messages show them."""
@@ -468,6 +457,10 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
     def __repr__(self) -> str:
         """Describe the expression; never computes it."""
         return f"<{class_of(self.node)}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts, without computing the expression."""
+        return html(self._facts(f"{class_of(self.node)}, lazy"), None)
 
     # --- operators ----------------------------------------------------------------------------
 
@@ -483,18 +476,13 @@ class XExpression(HasNode, Operators, binary=_binary, unary=_unary):
             return NotImplemented
         return self._container._filled(products.matmul(as_node(other, "matmul"), self.node))
 
-    def _rounded(self) -> XExpression:
-        return apply(OPS["round"], self)
-
     def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
         """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""
         wanted = as_dtype(dtype)
-        return self if wanted == self.dtype else XExpression(build.cast(self.node, wanted))
+        if wanted != self.dtype:
+            return XExpression(build.cast(self.node, wanted))
+        return self.__copy__() if copy else self
 
     def __dlpack__(self, **options: Any) -> Any:
         """Export the values (a container's own memory, uncopied) for DLPack consumers."""
         return np.asarray(self).__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """Return DLPack's name of the CPU."""
-        return (1, 0)

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
-from .._errors import LayoutError, ShapeError
 from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
 from ..dtypes.names import float64
-from ..index import transform as steps
-from ..index.box import is_vector
-from ..index.broadcast import as_shape, check_axes, infer_extent
+from ..index.broadcast import as_shape
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
-from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands.bitcast import bitcast_of
 from ..operands.convert import (
     MISSING,
+    SMALL,
     LayoutLike,
     layout_of,
     pinned_dtype,
@@ -39,6 +35,10 @@ from ..runtime import evaluate as engine
 from ..xla.spec import ArraySpec
 from .container import DType, XContainer
 from .expression import XExpression
+from .owner import Owner
+
+#: Layouts by NumPy's letters; None where the elements decide.
+_ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
 
 
 class XView(XContainer):
@@ -58,9 +58,9 @@ class XView(XContainer):
     __slots__ = ()
     _title: ClassVar[str] = "XView"
 
-    def copy(self) -> XArray:
-        """Return the elements in a new `XArray`."""
-        return XArray(self)
+    def copy(self, order: str = "K") -> XArray:
+        """Return the elements in a new `XArray`; see `XContainer.copy`."""
+        return XArray(self, layout=_ORDERS[order])
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
@@ -77,7 +77,7 @@ XView._view_class = XView
 NOWHERE = Buffer(np.empty(0, np.uint8), 0, 0, 0)
 
 
-class XArray(XContainer):
+class XArray(Owner):
     """An array that owns its memory and may change its rank.
 
     Parameters
@@ -108,11 +108,9 @@ class XArray(XContainer):
     (1, 2)
     """
 
-    __slots__ = ("_forced", "_policy")
+    __slots__ = ()
     _title: ClassVar[str] = "XArray"
     _view_class: ClassVar[type[XContainer]] = XView
-    _policy: Order | Layout
-    _forced: bool
 
     def __init__(
         self,
@@ -152,15 +150,17 @@ class XArray(XContainer):
         self._keep(asked)
         return self
 
-    def _keep(self, asked: LayoutLike) -> None:
-        """Note that the layout was asked for, so that it stays; a default may give way."""
-        if asked is not None and self._policy is not DYNAMIC:
-            self._forced = True
+    @classmethod
+    def _adopted(cls, values: np.ndarray[tuple[int, ...], DType]) -> XArray:
+        """Return a new NumPy array, which nobody else refers to, as a container of its own memory.
 
-    @property
-    def _asked(self) -> LayoutLike:
-        """The layout that was asked for and stays; None for a default."""
-        return self._policy if hasattr(self, "_forced") else None
+        Few elements are copied: memory of ours is cheap and aligned.
+        """
+        if values.size <= SMALL or values.base is not None or not values.flags.c_contiguous:
+            return cls(values)
+        flat, address = values.reshape(-1).view(np.uint8), values.__array_interface__["data"][0]
+        buffer = Buffer(flat, 0, address, values.nbytes)
+        return cls._own(buffer, Strided.row_major(values.shape), values.dtype, ROW_MAJOR)
 
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
@@ -169,9 +169,6 @@ class XArray(XContainer):
     @classmethod
     def _filled(cls, result: Filled) -> XArray:
         return cls._own(*result, ROW_MAJOR)
-
-    def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
-        """Refuse shapes and dtypes that this kind of container cannot have."""
 
     @property
     def static_layout(self) -> Order | Layout:
@@ -196,8 +193,10 @@ class XArray(XContainer):
             return ArraySpec(self._dtype, self.shape, self._policy)
         return super().spec
 
-    def copy(self) -> XArray:
-        """Return a container of the same kind with memory of its own."""
+    def copy(self, order: str = "K") -> XArray:
+        """Return a container of the same kind with memory of its own; see `XContainer.copy`."""
+        if _ORDERS[order] is not None:
+            return self.to_layout(_ORDERS[order])
         plain = type(self) is XArray and self._policy is ROW_MAJOR and self._asked is None
         if plain and self._kind.strides is None:
             made: XArray | None = elements.copied(self)
@@ -235,7 +234,7 @@ class XArray(XContainer):
         >>> import xarraylite as xl
         >>> a = xl.asarray(range(2048), dtype="float32", layout="{0:T(1024)}")
         >>> a.bitcast("f32[16,128]{1,0:T(8,128)}")[8, 0]
-        XView(1024., dtype=float32)
+        XScalar(1024.0, dtype=float32)
         """
         place, dtype, policy = bitcast_of(self.spec, self._buffer, self._map, spec)
         self._buffer.kept = True
@@ -287,213 +286,6 @@ class XArray(XContainer):
                 self._lie(self._buffer, place, self._dtype)
             return
         self._move(store(fitted, place), place)
-
-    def _first(self) -> int:
-        """Return where the elements of foreign memory begin, which must fill one run."""
-        self._check_dense(self._map)
-        return self._map.bounds()[0]
-
-    def _check_dense(self, place: Map) -> None:
-        """Refuse a layout with gaps or padding for another shape of foreign memory.
-
-        Without any, as many elements need as many bytes.
-        """
-        if not place.is_contiguous():
-            how = (
-                f"strides {place.strides}"
-                if isinstance(place, Strided)
-                else f"the layout {place.layout}"
-            )
-            raise LayoutError(
-                f"assign: {self.summary()} is an adaptor and cannot take another shape, as the "
-                f"shape {place.shape} with {how} is not contiguous"
-            )
-
-    def _reuses(self, place: Map) -> bool:
-        """Tell whether another shape takes the present memory as it is.
-
-        Where there is padding the old elements would become padding.
-        """
-        low, high = place.byte_range(self._dtype.itemsize)
-        return low >= 0 and high + 1 == self._buffer.nbytes and place.is_contiguous()
-
-    def _move(self, buffer: Buffer, place: Map) -> None:
-        """Give up the present memory for another."""
-        self._buffer.retired = not self._buffer.kept
-        self._lie(buffer, place, self._dtype)
-
-    def _policy_layout(self, shape: tuple[int, ...], start: int = 0) -> Map:
-        if isinstance(self._policy, Layout):
-            place = map_of(self._policy, shape, self._dtype, "assign")
-            return replace(place, offset=start)
-        column = self._policy is COLUMN_MAJOR
-        kept = (Strided.column_major if column else Strided.row_major)(shape)
-        return replace(kept, offset=start)
-
-    def _check_owner(self, shape: tuple[int, ...], operation: str) -> None:
-        if self._buffer.owner is not None and math.prod(shape) != self.size:
-            raise ShapeError(
-                f"{operation}: {self.summary()} is an adaptor of foreign memory and cannot "
-                f"change its size (new shape {shape})"
-            )
-
-    # --- in place ------------------------------------------------------------------------------
-
-    def reshape_(
-        self,
-        shape: SupportsIndex | Iterable[SupportsIndex],
-        *,
-        layout: LayoutLike = None,
-        strides: Sequence[int] | None = None,
-    ) -> XArray:
-        """Change the shape in place; elements keep their place in memory, nothing is allocated.
-
-        Parameters
-        ----------
-        shape : int or sequence of int
-            New extents of the same size; one may be -1.
-        layout, strides : optional
-            Order of the new dimensions; only for containers of dynamic layout.
-
-        Returns
-        -------
-        XArray
-            The container itself.
-
-        Raises
-        ------
-        ShapeError
-            If the sizes differ.
-        LayoutError
-            If the elements are not contiguous, or the static layout forbids the new one.
-        """
-        target = infer_extent(shape, self.size)
-        self._check(target, self._dtype, "reshape_")
-        self._strided("reshape_")
-        if not self._map.is_contiguous():
-            raise LayoutError(
-                f"reshape_: {self.summary()} with strides {self.strides} is not contiguous; "
-                "use xl.reshape for a view or a copy"
-            )
-        place = self._relayout(target, layout, strides, "reshape_", self._map.bounds()[0])
-        self._lie(self._buffer, place, self._dtype)
-        return self
-
-    def resize_(
-        self,
-        shape: SupportsIndex | Iterable[SupportsIndex],
-        *,
-        layout: LayoutLike = None,
-        strides: Sequence[int] | None = None,
-    ) -> XArray:
-        """Change the shape in place; the elements are undefined where the size changes.
-
-        Nothing is allocated while the number of bytes stays the same.
-
-        Parameters
-        ----------
-        shape : int or sequence of int
-            New extents.
-        layout, strides : optional
-            Order of the new dimensions; only for containers of dynamic layout.
-
-        Returns
-        -------
-        XArray
-            The container itself.
-
-        Raises
-        ------
-        ShapeError, LayoutError
-            If this kind of container cannot have that shape or layout.
-        """
-        target = as_shape(shape, "resize_")
-        self._check(target, self._dtype, "resize_")
-        self._check_owner(target, "resize_")
-        if self._buffer.owner is not None:  # it stays where the foreign elements are
-            return self.reshape_(target, layout=layout, strides=strides)
-        place = self._relayout(target, layout, strides, "resize_", 0)
-        if place == self._map:
-            return self
-        if self._reuses(place):
-            self._lie(self._buffer, place, self._dtype)
-        else:
-            self._move(raw(place, self._dtype), place)
-        return self
-
-    def _relayout(
-        self,
-        shape: tuple[int, ...],
-        layout: LayoutLike,
-        strides: Sequence[int] | None,
-        operation: str,
-        start: int,
-    ) -> Map:
-        if layout is None and strides is None:
-            place = self._policy_layout(shape)
-        else:
-            if self._policy is not DYNAMIC:
-                raise LayoutError(
-                    f"{operation}: {self.summary()} has the static layout {self._policy}; "
-                    "only a container made with layout='dynamic' takes another layout or strides"
-                )
-            place, _ = layout_of(shape, layout or DYNAMIC, strides, self._dtype, operation)
-            self._refuse_overlap(place, self._dtype)
-            if operation == "reshape_" and place.bounds()[1] + 1 > max(self.size, 1):
-                raise LayoutError(
-                    f"reshape_: strides {strides} for shape {shape} reach beyond the "
-                    f"{self.size} elements of {self.summary()}"
-                )
-        return replace(place, offset=place.offset + start)
-
-    def transpose_(self, axes: Sequence[SupportsIndex] | None = None) -> XArray:
-        """Permute the dimensions in place; no element moves, nothing is allocated.
-
-        The container's layout is dynamic afterwards, unless it still has its static one; a layout
-        that the constructor was given stays.
-
-        Parameters
-        ----------
-        axes : sequence of int, optional
-            New order of the dimensions; by default reversed.
-
-        Returns
-        -------
-        XArray
-            The container itself.
-
-        Raises
-        ------
-        AxisError
-            If ``axes`` is no permutation.
-        LayoutError
-            If the layout was asked for when the container was made, and would change.
-        """
-        order = tuple(range(self.ndim))[::-1]
-        if axes is not None:
-            named = check_axes(axes, self.ndim, "transpose_")
-            if not is_vector(axes) or len(named) != self.ndim:
-                raise ShapeError(f"transpose_: {axes} is no permutation of {self.ndim} axes")
-            order = tuple([int(axis) % self.ndim for axis in axes])
-        step = steps.permute(self.shape, order)
-        self._check(step.shape, self._dtype, "transpose_")
-        self._strided("transpose_")
-        place = self._map.apply(step)
-        if place != self._map and not self._suits(place):
-            if self._asked is not None:
-                raise LayoutError(
-                    f"transpose_: {self.summary()} was made with layout={str(self._policy)!r} and "
-                    f"keeps it; the order {order} would change it (use xl.permute_dims for a view)"
-                )
-            self._policy = DYNAMIC
-        self._lie(self._buffer, place, self._dtype)
-        return self
-
-    def _suits(self, place: Map) -> bool:
-        """Tell whether other strides are those of the static layout."""
-        if self._policy is ROW_MAJOR:
-            return place.is_row_major()
-        return self._policy is DYNAMIC or (self._policy is COLUMN_MAJOR and place.is_column_major())
 
 
 XExpression._container = XArray

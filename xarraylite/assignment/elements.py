@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import LayoutError
+from ..compiler.dependence.overlap import Span, self_overlaps
 from ..ir.kind import NODE, strides_of
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
@@ -38,7 +40,7 @@ def part(of: Any, key: Any) -> Any:
     if key.__class__ is not tuple:
         key = (key,)
     count = len(key)
-    if count > len(shape):
+    if count > len(shape) or not count:
         return None
     own: tuple[int, ...] = ()
     paces: tuple[int, ...] = ()
@@ -104,11 +106,41 @@ def _resolved(item: slice, extent: int) -> tuple[int, int, int] | None:
     return low, (high - low + pace - (1 if pace > 0 else -1)) // pace, pace
 
 
+#: Stands for what an index of strided memory does not find.
+_NOTHING: NumpyArray = np.empty(0)
+
+
+def one(of: Any, key: Any) -> Any:
+    """Return what NumPy finds in strided memory under an index; an array if it finds no element."""
+    if of._kind is NODE:
+        return _NOTHING
+    try:
+        return array_of(of)[key]
+    except (IndexError, LayoutError):
+        return _NOTHING
+
+
+#: Up to here Python floats, and ints, are numbers of a shorter float once rounded.
+_MOST = {"f": (float(np.finfo(np.float32).max), 1 << 24), "e": (65504.0, 1 << 11)}
+
+
+def fitting(kind: Any, value: Any) -> Any:
+    """Return a Python number as one that memory of a kind stores; None for anything else."""
+    limits = _MOST.get(kind.dtype.char)
+    if limits is None or not kind.stored:
+        return None
+    if value.__class__ is float or value.__class__ is int:
+        most = limits[value.__class__ is int]
+        if -most <= value <= most:
+            return kind.dtype.type(value)
+    return None
+
+
 def stored(to: Any, key: Any, value: Any) -> bool:
-    """Write one number to the elements that integers and slices select; tell whether it is done."""
-    kind = to._kind
-    if value.__class__ not in kind.stored or kind.strides is not None:
-        return False
+    """Write one number to the elements that integers and slices select; tell whether it is done.
+
+    The number is of a class that the kind of ``to`` stores as NumPy does.
+    """
     if key.__class__ is tuple:
         for item in key:
             if item.__class__ is not int and item.__class__ is not slice:
@@ -119,25 +151,34 @@ def stored(to: Any, key: Any, value: Any) -> bool:
         if to.size > _FEW:
             return False
     try:
-        array: Any = to._array
-    except AttributeError:
         array = array_of(to)
-    if direct.waiting_for(to._buffer):
-        return False
-    try:
+        if direct.waiting_for(to._buffer):
+            return False
         array[key] = value
-    except (IndexError, OverflowError, ValueError, TypeError):
+    except REFUSED:
         return False
+    to._buffer.reading()  # the next write counts its references, which costs less than asking
     return True
 
 
+#: What NumPy raises for an index or a number that we refuse with words of our own.
+REFUSED = (IndexError, OverflowError, ValueError, TypeError)
+
+
 def array_of(container: Any) -> NumpyArray:
-    """Return strided memory as a NumPy array, which is made once."""
+    """Return strided memory as a NumPy array, which is made once.
+
+    It is read-only where an element would be written under two indices.
+    """
     made: NumpyArray
     try:
         made = container._array
     except AttributeError:
-        made = container._array = container._buffer.view(container._dtype, container._map)
+        made = container._buffer.view(container._dtype, container._map)
+        if container._kind.strides is not None and made.flags.writeable:
+            span = Span(0, made.shape, made.strides, made.itemsize)
+            made.flags.writeable = not self_overlaps(span)
+        container._array = made
     return made
 
 

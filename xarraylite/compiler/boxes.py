@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .._records import record
-from ..index.transform import FIXED, Transform
-from ..index.transform import Map as Axis
+from ..index.transform import FIXED, IndexMap, Transform
 from ..layout.splitting import refine
 from ..layout.strided import Strided
 from ..layout.tiled import Map
@@ -101,7 +100,9 @@ def spread(layout: Map, shape: tuple[int, ...], axes: tuple[int, ...]) -> Map:
     """
     kept = [k for k in range(len(shape)) if k not in axes]
     full = layout.ndim == len(shape)
-    maps = [Axis(0, 1, k) for k in kept]
+    maps = [IndexMap(0, 1, k) for k in kept]
     if full:
-        maps = [Axis(0, 0, FIXED) if k in axes else Axis(0, 1, k) for k in range(len(shape))]
+        maps = [
+            IndexMap(0, 0, FIXED) if k in axes else IndexMap(0, 1, k) for k in range(len(shape))
+        ]
     return layout.apply(Transform(shape, tuple(maps)))

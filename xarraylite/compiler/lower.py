@@ -18,8 +18,7 @@ import numpy as np
 from .._records import record
 from ..codegen.emit.body import Apply, Body, Const, Instruction, Load, Position, Spread
 from ..index import transform as steps
-from ..index.transform import FIXED, Reshape, Transform
-from ..index.transform import Map as Axis
+from ..index.transform import FIXED, IndexMap, Reshape, Transform
 from ..ir.node import Elementwise, Gather, Iota, Leaf, Node, Scalar, View
 from ..layout.splitting import Wave
 from ..layout.strided import Strided
@@ -353,7 +352,7 @@ def _take(layout: M, axis: int, index: Node) -> tuple[M, Strided]:
     more = len(index.shape)
     shape = layout.shape[:axis] + index.shape + layout.shape[axis + 1 :]
     maps = [
-        Axis(0, 0, FIXED) if k == axis else Axis(0, 1, k if k < axis else k + more - 1)
+        IndexMap(0, 0, FIXED) if k == axis else IndexMap(0, 1, k if k < axis else k + more - 1)
         for k in range(layout.ndim)
     ]
     own = (0,) * more

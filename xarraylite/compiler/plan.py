@@ -37,8 +37,8 @@ from ..layout.strided import Strided
 from ..ops.op import Op
 from ..ops.user import UserOp
 from .boxes import Part, divide, spread
-from .dependence.aliasing import Sweep, shares, sweeps, verdict_of
-from .dependence.overlap import Verdict
+from .dependence.aliasing import Sweep, direction_of, shares, sweeps
+from .dependence.overlap import Direction
 from .dependence.sweep import sweep_step
 from .folds import fold_steps
 from .graph import Graph
@@ -49,7 +49,7 @@ from .size import cut_large
 from .steps import Destination, Memory, map_depth, map_step, rows
 from .target import Target
 
-_ORDERS = {Verdict.ASCENDING: Mode.STAGED, Verdict.DESCENDING: Mode.FALLING}
+_ORDERS = {Direction.ASCENDING: Mode.STAGED, Direction.DESCENDING: Mode.FALLING}
 
 
 def plan(graph: Graph, target: Target, noalias: bool) -> Program:
@@ -294,13 +294,13 @@ class _Planner:
         if not self.noalias and any(_may_raise(n) for n in self.graph.nodes):
             return self.by_way_of(root, _HALF)
         lowered = self.lowered(root, root)
-        verdicts = [self.verdict(use) for use in lowered.uses]
-        found = set(verdicts)
+        directions = [self.direction(use) for use in lowered.uses]
+        found = set(directions)
         sweep = None
-        if Verdict.COPY in found or len(found & _ORDERS.keys()) == 2:
-            sweep, chosen = self.choose_sweep(lowered, verdicts)
+        if Direction.COPY in found or len(found & _ORDERS.keys()) == 2:
+            sweep, chosen = self.choose_sweep(lowered, directions)
             if sweep is None:
-                chosen = self.choose_copies(lowered, verdicts)
+                chosen = self.choose_copies(lowered, directions)
             if self.bytes_of(chosen) > math.prod(node.shape) * node.dtype.itemsize or any(
                 use.ordinal == root for use in chosen
             ):
@@ -308,12 +308,12 @@ class _Planner:
             for use in chosen:
                 self.cuts[use.ordinal] = "the target is written before this operand is read"
             lowered = self.lowered(root, root)
-            verdicts = [self.verdict(use) for use in lowered.uses]
+            directions = [self.direction(use) for use in lowered.uses]
         cuts = dict(self.cuts)
-        order = next((_ORDERS[v] for v in verdicts if v in _ORDERS), None)
+        order = next((_ORDERS[v] for v in directions if v in _ORDERS), None)
         memory = [
-            self.memory(use, _ACCESS.get(verdict, Access.SHARED), root)
-            for use, verdict in zip(lowered.uses, verdicts, strict=True)
+            self.memory(use, _ACCESS.get(direction, Access.SHARED), root)
+            for use, direction in zip(lowered.uses, directions, strict=True)
         ]
         parts = self.divided(root, root, to, along=FIXED if sweep is None else sweep.axis)
         if parts is None:
@@ -321,7 +321,7 @@ class _Planner:
         if self.cuts != cuts:
             return self.final_steps(root, to)  # operands were cut: look again
         if sweep is not None:
-            shared = [k for k, verdict in enumerate(verdicts) if verdict is Verdict.COPY]
+            shared = [k for k, direction in enumerate(directions) if direction is Direction.COPY]
             step = sweep_step(parts, memory, shared, sweep, "result")
             if step is not None:
                 return [step]
@@ -337,13 +337,13 @@ class _Planner:
         return self.map_one(root, -1, self.result(), "copy the result into the target")
 
     def choose_sweep(
-        self, lowered: Lowered, verdicts: Sequence[Verdict]
+        self, lowered: Lowered, directions: Sequence[Direction]
     ) -> tuple[Sweep | None, list[Use]]:
         """Return the order of slabs that serves most operands, and the leaves it does not serve.
 
         None if there is no such order: the operands are no views of one tiled array.
         """
-        wanting = [u for u, v in zip(lowered.uses, verdicts, strict=True) if v is Verdict.COPY]
+        wanting = [u for u, v in zip(lowered.uses, directions, strict=True) if v is Direction.COPY]
         ways = [{sweep[:2]: sweep for sweep in self.sweeps(use)} for use in wanting]
         best: tuple[Sweep | None, list[Use]] = None, wanting
         least = (math.inf, 0)
@@ -365,12 +365,12 @@ class _Planner:
         assert isinstance(node, Leaf)
         return sweeps(self.target, node, use.layout)
 
-    def choose_copies(self, lowered: Lowered, verdicts: Sequence[Verdict]) -> list[Use]:
+    def choose_copies(self, lowered: Lowered, directions: Sequence[Direction]) -> list[Use]:
         """Return the leaves to copy in the cheaper loop order."""
-        rising = (Verdict.COPY, Verdict.DESCENDING)
-        falling = (Verdict.COPY, Verdict.ASCENDING)
+        rising = (Direction.COPY, Direction.DESCENDING)
+        falling = (Direction.COPY, Direction.ASCENDING)
         options = [
-            [use for use, v in zip(lowered.uses, verdicts, strict=True) if v in bad]
+            [use for use, v in zip(lowered.uses, directions, strict=True) if v in bad]
             for bad in (rising, falling)
         ]
         return min(options, key=self.bytes_of)
@@ -384,15 +384,15 @@ class _Planner:
         """Tell whether a leaf may share bytes with the target (never, under ``noalias``)."""
         return not self.noalias and shares(self.target, leaf)
 
-    def verdict(self, use: Use) -> Verdict:
+    def direction(self, use: Use) -> Direction:
         """Classify one operand of the step that writes the target."""
         node = self.graph.nodes[use.ordinal]
         if self.noalias or use.ordinal in self.cuts or not isinstance(node, Leaf):
-            return Verdict.DISJOINT
+            return Direction.DISJOINT
         if any(isinstance(n, Gather) for n in self.graph.nodes):
             # The layout of a gathered operand does not say what it reads.
-            return Verdict.COPY if shares(self.target, node) else Verdict.DISJOINT
-        return verdict_of(self.target, node, use.layout)
+            return Direction.COPY if shares(self.target, node) else Direction.DISJOINT
+        return direction_of(self.target, node, use.layout)
 
     def result(self) -> Destination:
         """Return the target as the destination of the last step."""
@@ -404,12 +404,12 @@ class _Planner:
         """Raise if ``noalias`` was promised of operands that do alias."""
         self.noalias = False
         try:
-            harmless = (Verdict.DISJOINT, Verdict.SAME)
+            harmless = (Direction.DISJOINT, Direction.SAME)
             single = not isinstance(self.graph.nodes[root], Reduce | Concat)
             for leaf in self.graph.leaves:
                 uses = self.lowered(root, root).uses if single else []
                 bad = any(
-                    self.verdict(use) not in harmless
+                    self.direction(use) not in harmless
                     for use in uses
                     if self.graph.nodes[use.ordinal] is leaf
                 )
@@ -429,7 +429,7 @@ def _map_steps(
     return [map_step(part.lowered, memory, part.to, order, note, depth) for part in parts]
 
 
-_ACCESS = {Verdict.DISJOINT: Access.APART, Verdict.SAME: Access.SAME}
+_ACCESS = {Direction.DISJOINT: Access.APART, Direction.SAME: Access.SAME}
 
 
 def _may_raise(node: Node) -> bool:

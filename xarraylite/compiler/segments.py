@@ -10,8 +10,7 @@ from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.segments import SegmentSpec, emit_segments
 from ..codegen.emit.walkers import Access, Operand
 from ..codegen.kernel import kernels
-from ..index.transform import FIXED, Transform
-from ..index.transform import Map as Axis
+from ..index.transform import FIXED, IndexMap, Transform
 from ..ir.node import SegmentReduce
 from ..layout.strided import Strided
 from .identities import identity_words
@@ -128,8 +127,8 @@ def segment_step(
 
 def _along(layout: Strided, shape: tuple[int, ...]) -> Strided:
     """Return the destination's layout over the space that is folded: it stands still in a run."""
-    sides = [Axis(0, 1, k) for k in range(1, len(shape))]
-    return layout.apply(Transform(shape, (Axis(0, 0, FIXED), *sides)))
+    sides = [IndexMap(0, 1, k) for k in range(1, len(shape))]
+    return layout.apply(Transform(shape, (IndexMap(0, 0, FIXED), *sides)))
 
 
 def _operands(

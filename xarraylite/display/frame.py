@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..index.radix import compose, ravel_multi_index, unravel_index
 from ..layout.digits import Level, Tiled
 
 Chain = tuple[int, ...]
@@ -54,21 +55,6 @@ class Axis:
     def size(self) -> int:
         """Number of elements along it."""
         return math.prod(self.extents)
-
-    def split(self, merged: int) -> tuple[int, ...]:
-        """Return the index in each of `dims`."""
-        found = []
-        for extent in reversed(self.extents):
-            found.append(merged % extent)
-            merged //= extent
-        return tuple(reversed(found))
-
-    def join(self, index: Sequence[int]) -> int:
-        """Return the index along this axis, given those in each of `dims`."""
-        merged = 0
-        for extent, e in zip(self.extents, index, strict=True):
-            merged = merged * extent + e
-        return merged
 
 
 @dataclass(frozen=True)
@@ -139,16 +125,13 @@ class Frame:
 
 def _number(chain: Sequence[int], index: Sequence[int], extents: Sequence[int]) -> int:
     """Return the number that an index spells in the digits of a chain."""
-    number = 0
-    for at in chain:
-        number = number * extents[at] + index[at]
-    return number
+    return int(ravel_multi_index(compose(index, chain), compose(extents, chain)))
 
 
 def _spell(number: int, chain: Chain, extents: Sequence[int], index: list[int]) -> None:
     """Write the digits of a number into an index: the inverse of `_number`."""
-    for at in reversed(chain):
-        number, index[at] = divmod(number, extents[at])
+    for at, digit in zip(chain, unravel_index(number, compose(extents, chain)), strict=True):
+        index[at] = digit
 
 
 def _extents(tiled: Tiled, depth: int) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from .._errors import IndexRangeError, LayoutError
+from ..index.radix import ravel_multi_index, unravel_index
 from ..xla.spec import ArraySpec
 from .frame import Axis, Frame, frame_of
 
@@ -98,7 +99,7 @@ class Grid:
         for number, axis in enumerate(self.frame.axes):
             if number not in (self.rows.number, self.columns.number) and axis.dims:
                 held = [self.still[d] or 0 for d in axis.dims]
-                base[number] = self.frame.spread(number, axis.join(held))
+                base[number] = self.frame.spread(number, ravel_multi_index(held, axis.extents))
         return base
 
     def coordinates(self, row: int, column: int) -> list[int]:
@@ -275,7 +276,7 @@ def _landmarks(frame: Frame, number: int, limit: int) -> tuple[int, ...]:
 def _side(frame: Frame, number: int, shown: tuple[int, ...]) -> Side:
     axis = frame.axes[number]
     found = [frame.gather(number, at) for at in shown]
-    indices = [None if i is None else axis.split(i) for i in found]
+    indices = [None if i is None else unravel_index(i, axis.extents) for i in found]
     return Side(number, axis, shown, tuple(indices))
 
 

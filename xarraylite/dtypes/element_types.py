@@ -10,6 +10,7 @@ shapes, and the number 0, which stands for a field that is not set.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -96,50 +97,26 @@ class ElementType:
         return _by_name, (self.name,)
 
 
-# XLA's numbers.  Gaps are types that XLA has dropped.
-_ROWS: tuple[tuple[str, int, int], ...] = (
-    ("invalid", 0, 0),
-    ("pred", 1, 1),
-    ("s8", 2, 8),
-    ("s16", 3, 16),
-    ("s32", 4, 32),
-    ("s64", 5, 64),
-    ("u8", 6, 8),
-    ("u16", 7, 16),
-    ("u32", 8, 32),
-    ("u64", 9, 64),
-    ("f16", 10, 16),
-    ("f32", 11, 32),
-    ("f64", 12, 64),
-    ("tuple", 13, 0),
-    ("opaque", 14, 0),
-    ("c64", 15, 64),
-    ("bf16", 16, 16),
-    ("token", 17, 0),
-    ("c128", 18, 128),
-    ("f8e5m2", 19, 8),
-    ("f8e4m3fn", 20, 8),
-    ("s4", 21, 4),
-    ("u4", 22, 4),
-    ("f8e4m3b11fnuz", 23, 8),
-    ("f8e5m2fnuz", 24, 8),
-    ("f8e4m3fnuz", 25, 8),
-    ("s2", 26, 2),
-    ("u2", 27, 2),
-    ("f8e4m3", 28, 8),
-    ("f8e3m4", 29, 8),
-    ("s1", 30, 1),
-    ("u1", 31, 1),
-    ("f4e2m1fn", 32, 4),
-    ("f8e8m0fnu", 33, 8),
-    ("buffer", 34, 0),
-    ("f6e3m2fn", 35, 6),
-    ("f6e2m3fn", 36, 6),
+# By XLA's numbers, which count from 0; digits behind the first letters are bits.
+_NAMES = (
+    *("invalid", "pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64"),
+    *("f16", "f32", "f64", "tuple", "opaque", "c64", "bf16", "token", "c128"),
+    *("f8e5m2", "f8e4m3fn", "s4", "u4", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "s2", "u2"),
+    *("f8e4m3", "f8e3m4", "s1", "u1", "f4e2m1fn", "f8e8m0fnu", "buffer", "f6e3m2fn", "f6e2m3fn"),
 )
 _DTYPES = {xla_name(dt): dt for dt in SUPPORTED}
 
+
+def _bits(name: str) -> int:
+    found = re.match("[a-z]+([0-9]+)", name)
+    return int(found[1]) if found else int(name == "pred")
+
+
 ELEMENT_TYPES: Final = MappingProxyType(
-    {name: ElementType(name, number, bits, _DTYPES.get(name)) for name, number, bits in _ROWS}
+    {
+        name: ElementType(name, number, _bits(name), _DTYPES.get(name))
+        for number, name in enumerate(_NAMES)
+    }
 )
 """Every element type by its name, the five that describe no array included."""
 

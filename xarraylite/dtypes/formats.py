@@ -21,8 +21,6 @@ Values are rounded to nearest, ties to even; under ``scale`` ties go up, what li
 
 from __future__ import annotations
 
-import math
-
 from .._records import record
 from . import names
 from .names import DType
@@ -82,19 +80,6 @@ class Format:
         if self.inf is not None:
             return self.inf - 1
         return self.magnitude - (self.style in ("fn", "scale"))
-
-    def value(self, code: int) -> float:
-        """Return the number that a code stands for, by the formula in the module's text."""
-        size = code & self.magnitude
-        if code == self.nan or (self.style in ("ieee", "fn") and size > self.largest):
-            return math.inf * (1 - 2 * (code > size)) if size == self.inf else math.nan
-        if self.style == "scale":
-            return math.ldexp(1.0, code - self.bias)
-        exponent, fraction = divmod(size, 1 << self.mantissa)
-        if exponent > 0:
-            fraction += 1 << self.mantissa
-        number = math.ldexp(fraction, max(exponent, 1) - self.bias - self.mantissa)
-        return -number if code > self.magnitude else number
 
 
 def _format(dt: DType, exponent: int, mantissa: int, bias: int, style: str) -> Format:

@@ -2,22 +2,21 @@
 
 These follow the array API standard (2025.12), with the narrow types of `ml_dtypes` in their
 places: bfloat16 is a real floating type and int4 a signed integer.  Numbers are Python floats
-and ints.  A narrow float's limits follow from its `Format`; ``eps`` is the distance from 1 to the
-next larger value.
+and ints.  ``eps`` is the distance from 1 to the next larger value.
 """
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import Any, TypeAlias
 
+import ml_dtypes
 import numpy as np
 
 from .._errors import DTypeError
 from .._records import record
 from . import names
-from .formats import FORMATS, INT_BITS
+from .formats import INT_BITS
 from .names import DType
 from .promotion import int_bounds
 
@@ -120,27 +119,14 @@ def finfo(x: object, /) -> FInfo:
 def _finfo(dt: DType) -> FInfo:
     if names.kind(dt) != "f":
         raise DTypeError(f"finfo: got {dt.name}; a real or complex floating type is needed")
-    if dt not in FORMATS:
-        wide = np.finfo(dt)
-        return FInfo(
-            bits=wide.bits,
-            eps=float(wide.eps),
-            max=float(wide.max),
-            min=float(wide.min),
-            smallest_normal=float(wide.smallest_normal),
-            smallest_subnormal=float(wide.smallest_subnormal),
-            dtype=dt,
-        )
-    f = FORMATS[dt]
-    largest = f.value(f.largest)
-    tiny, least = (f.value(0),) * 2 if f.style == "scale" else (f.value(1), -largest)
+    limits = ml_dtypes.finfo(dt)  # type: ignore[no-untyped-call]
     return FInfo(
-        bits=f.bits,
-        eps=math.ldexp(1.0, -f.mantissa),
-        max=largest,
-        min=least,
-        smallest_normal=tiny if f.style == "scale" else f.value(1 << f.mantissa),
-        smallest_subnormal=tiny,
+        bits=int(limits.bits),
+        eps=float(limits.eps),
+        max=float(limits.max),
+        min=float(limits.min),
+        smallest_normal=float(limits.smallest_normal),
+        smallest_subnormal=float(limits.smallest_subnormal),
         dtype=dt,
     )
 
@@ -251,8 +237,8 @@ class NamespaceInfo:
     def capabilities(self) -> dict[str, bool | int]:
         """Return what the library can do, by the standard's names."""
         return {
-            "boolean indexing": False,
-            "data-dependent shapes": False,
+            "boolean indexing": True,
+            "data-dependent shapes": True,
             "max dimensions": 64,  # NumPy's, whose arrays carry the memory
         }
 

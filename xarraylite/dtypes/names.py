@@ -56,50 +56,43 @@ int4: DType = np.dtype(ml_dtypes.int4)
 uint2: DType = np.dtype(ml_dtypes.uint2)
 uint4: DType = np.dtype(ml_dtypes.uint4)
 
-# dtype -> (kind, XLA's name).  XLA has no 6-bit floats; their names follow its pattern.
-_ROWS: dict[DType, tuple[str, str]] = {
-    bool_: ("b", "pred"),
-    int8: ("i", "s8"),
-    int16: ("i", "s16"),
-    int32: ("i", "s32"),
-    int64: ("i", "s64"),
-    uint8: ("u", "u8"),
-    uint16: ("u", "u16"),
-    uint32: ("u", "u32"),
-    uint64: ("u", "u64"),
-    float16: ("f", "f16"),
-    float32: ("f", "f32"),
-    float64: ("f", "f64"),
-    complex64: ("c", "c64"),
-    complex128: ("c", "c128"),
-    bfloat16: ("f", "bf16"),
-    float8_e3m4: ("f", "f8e3m4"),
-    float8_e4m3: ("f", "f8e4m3"),
-    float8_e4m3b11fnuz: ("f", "f8e4m3b11fnuz"),
-    float8_e4m3fn: ("f", "f8e4m3fn"),
-    float8_e4m3fnuz: ("f", "f8e4m3fnuz"),
-    float8_e5m2: ("f", "f8e5m2"),
-    float8_e5m2fnuz: ("f", "f8e5m2fnuz"),
-    float8_e8m0fnu: ("f", "f8e8m0fnu"),
-    float6_e2m3fn: ("f", "f6e2m3fn"),
-    float6_e3m2fn: ("f", "f6e3m2fn"),
-    float4_e2m1fn: ("f", "f4e2m1fn"),
-    int2: ("i", "s2"),
-    int4: ("i", "s4"),
-    uint2: ("u", "u2"),
-    uint4: ("u", "u4"),
-}
+#: Every element type of this package.
+SUPPORTED: tuple[DType, ...] = (
+    *(bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64),
+    *(float16, float32, float64, complex64, complex128, bfloat16),
+    *(float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz),
+    *(float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu),
+    *(float6_e2m3fn, float6_e3m2fn, float4_e2m1fn, int2, int4, uint2, uint4),
+)
 if hasattr(ml_dtypes, "int1"):  # since ml_dtypes 0.6
     int1: DType = np.dtype(ml_dtypes.int1)
     uint1: DType = np.dtype(ml_dtypes.uint1)
-    _ROWS |= {int1: ("i", "s1"), uint1: ("u", "u1")}
+    SUPPORTED += (int1, uint1)
 
-SUPPORTED: tuple[DType, ...] = tuple(_ROWS)
-"""Every element type of this package."""
+#: How a dtype's name begins -> its kind, and how XLA's begins.
+_STEMS = {
+    "bool": ("b", "pred"),
+    "int": ("i", "s"),
+    "uint": ("u", "u"),
+    "float": ("f", "f"),
+    "bfloat": ("f", "bf"),
+    "complex": ("c", "c"),
+}
 
-_KIND = {dt: row[0] for dt, row in _ROWS.items()}
-_XLA_NAME = {dt: row[1] for dt, row in _ROWS.items()}
-_FROM_XLA: dict[object, DType] = {row[1]: dt for dt, row in _ROWS.items()}
+
+def _stem_and_rest(dt: DType) -> tuple[str, str]:
+    """Return a name's letters up to the bits, and the bits with what follows them."""
+    rest = dt.name.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return dt.name.removesuffix(rest), rest
+
+
+_KIND = {dt: _STEMS[_stem_and_rest(dt)[0]][0] for dt in SUPPORTED}
+# XLA has no 6-bit floats; their names follow its pattern.
+_XLA_NAME = {
+    dt: _STEMS[stem][1] + rest.replace("_", "")
+    for dt, (stem, rest) in zip(SUPPORTED, map(_stem_and_rest, SUPPORTED), strict=True)
+}
+_FROM_XLA: dict[object, DType] = {name: dt for dt, name in _XLA_NAME.items()}
 _NAME = {dt: dt.name for dt in SUPPORTED}
 _BUILTIN = frozenset(np.dtype(code) for code in "?bhilqBHILQefdFD")
 _NARROW_FLOAT = frozenset(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from .._errors import BroadcastError
 from ..arrays.expression import XExpression
+from ..index.broadcast import broadcast_shapes
 from ..ir import build
 from ..jagged.lazy import XJaggedExpression
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from . import reducers
 from .arguments import check_numbers
+from .composed import isclose
 from .groups import Lazy
 from .jagged_joins import any_jagged, as_jagged, same_extents
 
 
-def array_equal(a: object, b: object, /) -> bool:
-    """Tell whether two arrays have the same shape and equal elements (NaN equals nothing).
+def array_equal(a: object, b: object, /, equal_nan: bool = False) -> bool:
+    """Tell whether two arrays have the same shape and equal elements.
 
     A jagged array has the shape of a dense one if all its rows do.
 
@@ -22,6 +25,8 @@ def array_equal(a: object, b: object, /) -> bool:
     ----------
     a, b : arrays, expressions or numbers
         What to compare; dtypes need not agree.
+    equal_nan : bool, default False
+        Whether NaN are equal to each other.
 
     Returns
     -------
@@ -42,11 +47,38 @@ def array_equal(a: object, b: object, /) -> bool:
     if left.shape != right.shape:
         return False
     same = XExpression(build.elementwise(OPS["equal"], left, right))
+    if equal_nan:
+        missing = [XExpression(build.elementwise(OPS["isnan"], x)) for x in (left, right)]
+        same = same | (missing[0] & missing[1])
     return bool(reducers.all(same))
 
 
-def allclose(a: object, b: object, /, *, rtol: float = 1e-5, atol: float = 1e-8) -> bool:
-    """Tell whether ``|a - b| <= atol + rtol * |b|`` everywhere (NaN is close to nothing).
+def array_equiv(a1: object, a2: object) -> bool:
+    """Tell whether two arrays have equal elements once they are broadcast.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.array_equiv(xl.asarray([1, 1]), 1), xl.array_equiv(xl.asarray([1, 1]), [1, 2, 3])
+    (True, False)
+    """
+    left, right = as_node(a1, "array_equiv"), as_node(a2, "array_equiv")
+    try:
+        broadcast_shapes(left.shape, right.shape)
+    except BroadcastError:
+        return False
+    return bool(reducers.all(XExpression(build.elementwise(OPS["equal"], left, right))))
+
+
+def allclose(
+    a: object,
+    b: object,
+    /,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> bool:
+    """Tell whether ``|a - b| <= atol + rtol * |b|`` everywhere.
 
     Parameters
     ----------
@@ -54,6 +86,8 @@ def allclose(a: object, b: object, /, *, rtol: float = 1e-5, atol: float = 1e-8)
         What to compare, broadcast.
     rtol, atol : float
         Relative and absolute tolerance.
+    equal_nan : bool, default False
+        Whether NaN are close to each other.
 
     Returns
     -------
@@ -67,9 +101,11 @@ def allclose(a: object, b: object, /, *, rtol: float = 1e-5, atol: float = 1e-8)
     True
     """
     check_numbers("allclose", float, rtol=rtol, atol=atol)
-    left, right = _lazy(a, "allclose"), _lazy(b, "allclose")
-    near = abs(left - right) <= atol + rtol * abs(right)
-    return bool(reducers.all((left == right) | near))
+    if any_jagged([a, b]):
+        left, right = _lazy(a, "allclose"), _lazy(b, "allclose")
+        near = abs(left - right) <= atol + rtol * abs(right)
+        return bool(reducers.all((left == right) | near))
+    return bool(reducers.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
 def _lazy(x: object, operation: str) -> Lazy:

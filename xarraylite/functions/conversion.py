@@ -12,19 +12,22 @@ from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..dtypes.names import as_dtype
 from ..layout.strided import DYNAMIC
 from ..operands.convert import LayoutLike, as_order, pinned_dtype
 from ..shapes.nested import Nested
 from ..shapes.shape import Shape
 from ..xla.blocked import blocked_layout
 from .arguments import check_device
+from .creation import MemoryOrder, ordered
 
 
 def asarray(
     values: object,
     /,
-    *,
     dtype: object = None,
+    order: MemoryOrder = None,
+    *,
     device: str | None = None,
     copy: bool | None = None,
     layout: LayoutLike = None,
@@ -39,6 +42,8 @@ def asarray(
         A container of the wanted dtype and layout is returned as it is.
     dtype : dtype, optional
         By default that of the values.
+    order : {"C", "F"}, optional
+        NumPy's names of the layouts row-major and column-major.
     device : {"cpu"}, optional
         Where to put it.
     copy : bool, optional
@@ -76,6 +81,7 @@ def asarray(
     '{1,0:T(3,4)}'
     """
     check_device(device, "asarray")
+    layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
     if shape is not None:
         values, layout = _shaped(values, shape, layout)
     wanted = pinned_dtype(dtype)
@@ -91,6 +97,132 @@ def asarray(
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
     return XArray(values, dtype, layout, strides)
+
+
+def array(
+    object: object,
+    dtype: object = None,
+    *,
+    copy: bool | None = True,
+    order: MemoryOrder = None,
+    subok: bool = False,
+    ndmin: int = 0,
+    layout: LayoutLike = None,
+) -> XContainer:
+    """Return values in a new container.
+
+    Parameters
+    ----------
+    object : array, expression, scalar or nested lists
+        The elements.
+    dtype : dtype, optional
+        By default that of the values.
+    copy : bool, default True
+        None or False: as for `asarray`.
+    order, layout : optional
+        As for `asarray`.
+    subok : bool
+        Accepted as NumPy does; there are no subclasses.
+    ndmin : int, default 0
+        Least rank; extents of 1 are put in front.
+
+    Returns
+    -------
+    XContainer
+        An `XArray`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.array([1, 2], float, ndmin=2)
+    XArray([[1., 2.]])
+    """
+    made = asarray(object, dtype, order, copy=copy, layout=layout)
+    if made.ndim >= ndmin:
+        return made
+    return XArray(made._reshaped((1,) * (ndmin - made.ndim) + made.shape))
+
+
+def copy(a: object, order: MemoryOrder = "K", subok: bool = False) -> XContainer:
+    """Return the elements in a new container, in the same order of dimensions.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.copy(xl.arange(3)[1:])
+    XArray([1, 2])
+    """
+    if order in ("A", "K"):
+        return a.copy() if isinstance(a, XContainer) else XArray(a)
+    return asarray(a, order=order, copy=True)
+
+
+def ascontiguousarray(a: object, dtype: object = None) -> XContainer:
+    """Return the elements in row-major memory; a container that has it already as it is.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.ascontiguousarray(xl.zeros((2, 3), order="F")).strides
+    (3, 1)
+    """
+    return _laid(a, dtype, "C")
+
+
+def asfortranarray(a: object, dtype: object = None) -> XContainer:
+    """Return the elements in column-major memory; a container that has it already as it is.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.asfortranarray(xl.zeros((2, 3))).strides
+    (1, 2)
+    """
+    return _laid(a, dtype, "F")
+
+
+def _laid(a: object, dtype: object, order: MemoryOrder) -> XContainer:
+    made = asarray(a, dtype, order)
+    return made if made.ndim else XArray(made._reshaped((1,)))
+
+
+def frombuffer(
+    buffer: object, dtype: object = float, count: int = -1, offset: int = 0
+) -> XContainer:
+    """Return a container of rank 1 over the memory of an object, without a copy.
+
+    Parameters
+    ----------
+    buffer : buffer
+        Bytes, bytearray, memoryview, mmap and others.
+    dtype : dtype, default float64
+        Of the elements.
+    count : int, default -1
+        How many; as many as there are.
+    offset : int, default 0
+        Byte where the first begins.
+
+    Returns
+    -------
+    XContainer
+        Read-only if the memory is.
+
+    Raises
+    ------
+    ValueError
+        If the memory has not so many bytes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.frombuffer(bytes([1, 0, 2, 0]), "int16")
+    XArray([1, 2], dtype=int16)
+    """
+    wanted = as_dtype(dtype)
+    try:
+        return adapt(np.frombuffer(buffer, wanted, count, offset))  # type: ignore[call-overload]
+    except ValueError as error:
+        raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
 
 
 def _lies_so(values: object, layout: LayoutLike) -> bool:

@@ -1,51 +1,44 @@
-"""Making containers: from values, filled, or from a rule for the elements.
-
-All of these return containers.  `fromfunction` writes its rule as a lazy expression over positions
-and evaluates it by one kernel; the others need no compiler.
-"""
+"""Making containers that are filled with one value, or not at all; none needs a compiler."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, SupportsIndex
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 
 from .._config import settings
-from .._errors import ShapeError, SizeError
+from .._errors import LayoutError, ShapeError, SizeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment.elements import new_container
-from ..dtypes.names import as_dtype, dtype_name, float64, int64, kind
+from ..dtypes.names import as_dtype, dtype_name, float64
 from ..index.broadcast import as_shape
 from ..ir import build
 from ..ir.kind import row_major
-from ..ir.node import Iota, Node, Scalar
+from ..ir.node import Scalar
 from ..layout.layout import Layout
 from ..layout.placement import layout_for
-from ..layout.strided import COLUMN_MAJOR, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
-from ..operands.convert import LayoutLike, layout_of, raw, store, values_node, zeroed
-from .arguments import check_device, check_numbers
+from ..operands.convert import LayoutLike, layout_of, raw, values_node, zeroed
+from .arguments import check_device
 from .jagged_like import makes_rows
 
 #: Elements up to which making a container costs more than filling it.
 _FEW = 1 << 14
 
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
-
-
-def _wrap(node: Node, layout: LayoutLike, strides: Sequence[int] | None, name: str) -> XArray:
-    place, policy = layout_of(node.shape, layout, strides, node.dtype, name)
-    return XArray._own(store(node, place), place, node.dtype, policy, layout)
+MemoryOrder = Literal["C", "F", "A", "K"] | None
 
 
 def empty(
     shape: ShapeLike,
-    *,
     dtype: object = None,
+    order: MemoryOrder = None,
+    *,
     device: str | None = None,
     layout: LayoutLike = None,
     strides: Sequence[int] | None = None,
@@ -58,6 +51,8 @@ def empty(
         Extents.
     dtype : dtype, default float64
         Dtype of the elements.
+    order : {"C", "F"}, optional
+        NumPy's names of the layouts row-major and column-major.
     device : {"cpu"}, optional
         Where to put it.
     layout, strides : optional
@@ -80,6 +75,7 @@ def empty(
     (1, 2)
     """
     check_device(device, "empty")
+    layout = ordered(order, layout, "empty")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "empty")
     return XArray._own(raw(place, kind_), place, kind_, policy, layout)
 
@@ -93,13 +89,13 @@ def _place(
 ) -> tuple[Map, Order | Layout, np.dtype[Any]]:
     extents = as_shape(shape, name)
     kind_ = float64 if dtype is None else as_dtype(dtype)
-    _check_size(extents, kind_, name)
+    check_size(extents, kind_, name)
     place, policy = layout_of(extents, layout, strides, kind_, name)
     XArray._refuse_overlap(place, kind_)
     return place, policy, kind_
 
 
-def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> None:
+def check_size(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> None:
     nbytes = math.prod(shape) * dtype.itemsize
     if nbytes > settings.max_result_bytes:
         raise SizeError(
@@ -110,8 +106,9 @@ def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], name: str) -> None
 
 def zeros(
     shape: ShapeLike,
-    *,
     dtype: object = None,
+    order: MemoryOrder = None,
+    *,
     device: str | None = None,
     layout: LayoutLike = None,
     strides: Sequence[int] | None = None,
@@ -124,20 +121,22 @@ def zeros(
     >>> xl.zeros(3, dtype="int32")
     XArray([0, 0, 0], dtype=int32)
     """
-    plain = (dtype, device, layout, strides) == (None,) * 4 and type(shape) is int
+    plain = (dtype, order, device, layout, strides) == (None,) * 5 and type(shape) is int
     if plain and 0 <= shape <= _FEW and 8 * shape <= settings.max_result_bytes:  # type: ignore[operator]
         made: XArray = new_container(XArray, row_major(float64, 1), (shape,), shape)  # type: ignore[arg-type]
         made._buffer.run()[:] = 0
         return made
     check_device(device, "zeros")
+    layout = ordered(order, layout, "zeros")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
     return XArray._own(zeroed(place, kind_), place, kind_, policy, layout)
 
 
 def ones(
     shape: ShapeLike,
-    *,
     dtype: object = None,
+    order: MemoryOrder = None,
+    *,
     device: str | None = None,
     layout: LayoutLike = None,
     strides: Sequence[int] | None = None,
@@ -151,14 +150,15 @@ def ones(
     XArray([1., 1.])
     """
     kind_ = float64 if dtype is None else dtype
-    return full(shape, 1, dtype=kind_, device=device, layout=layout, strides=strides)
+    return full(shape, 1, kind_, order, device=device, layout=layout, strides=strides)
 
 
 def full(
     shape: ShapeLike,
     fill_value: object,
-    *,
     dtype: object = None,
+    order: MemoryOrder = None,
+    *,
     device: str | None = None,
     layout: LayoutLike = None,
     strides: Sequence[int] | None = None,
@@ -173,7 +173,7 @@ def full(
         The value.
     dtype : dtype, optional
         By default that of the value.
-    device, layout, strides : optional
+    order, device, layout, strides : optional
         As for `empty`.
 
     Returns
@@ -193,6 +193,7 @@ def full(
     XArray([7, 7])
     """
     check_device(device, "full")
+    layout = ordered(order, layout, "full")
     plain = type(fill_value) in build.WEAK_TYPES
     node = None if plain else values_node(fill_value, None, "full")
     if node is not None and node.shape:
@@ -212,21 +213,53 @@ def full(
     return made
 
 
-def _like(values: XExpression, dtype: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
-    """Return dtype and layout of an array like ``values``."""
+def _like(
+    values: XExpression,
+    dtype: object,
+    order: MemoryOrder,
+    layout: LayoutLike,
+    shape: ShapeLike | None,
+    name: str,
+) -> tuple[ShapeLike, object, LayoutLike]:
+    """Return shape, dtype and layout of an array like ``values``."""
+    layout = ordered(None if order in ("A", "K") else order, layout, name)
+    extents = values.shape if shape is None else as_shape(shape, name)
     if layout is None and isinstance(values, XContainer):
         kept = values.layout
         layout = kept if kept is COLUMN_MAJOR else None
-        if isinstance(kept, Layout):
+        if isinstance(kept, Layout) and len(extents) == values.ndim:
             layout = layout_for(
                 kept, as_dtype(values.dtype if dtype is None else dtype), values.dtype
             )
-    return (values.dtype if dtype is None else dtype), layout
+    return extents, (values.dtype if dtype is None else dtype), layout
+
+
+def ordered(order: MemoryOrder, layout: LayoutLike, name: str) -> LayoutLike:
+    """Return the layout that NumPy's ``order`` names, or the one that is given.
+
+    Raises
+    ------
+    LayoutError
+        For any other order, or if both are given.
+    """
+    if order is None:
+        return layout
+    if order not in ("C", "F") or layout is not None:
+        raise LayoutError(f"{name}: order must be 'C' or 'F' and without a layout, got {order!r}")
+    return COLUMN_MAJOR if order == "F" else ROW_MAJOR
 
 
 @makes_rows
 def empty_like(
-    x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
+    x: XExpression,
+    /,
+    dtype: object = None,
+    order: MemoryOrder = None,
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: str | None = None,
+    layout: LayoutLike = None,
 ) -> XArray:
     """Return an uninitialised container of the shape, dtype and layout of ``x``.
 
@@ -236,13 +269,21 @@ def empty_like(
     >>> xl.empty_like(xl.zeros((2, 3), layout="column_major")).strides
     (1, 2)
     """
-    kind_, order = _like(x, dtype, layout)
-    return empty(x.shape, dtype=kind_, device=device, layout=order)
+    extents, kind_, place = _like(x, dtype, order, layout, shape, "empty_like")
+    return empty(extents, kind_, device=device, layout=place)
 
 
 @makes_rows
 def zeros_like(
-    x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
+    x: XExpression,
+    /,
+    dtype: object = None,
+    order: MemoryOrder = None,
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: str | None = None,
+    layout: LayoutLike = None,
 ) -> XArray:
     """Return a container of zeros of the shape, dtype and layout of ``x``.
 
@@ -252,13 +293,21 @@ def zeros_like(
     >>> xl.zeros_like(xl.asarray([1, 2]))
     XArray([0, 0])
     """
-    kind_, order = _like(x, dtype, layout)
-    return zeros(x.shape, dtype=kind_, device=device, layout=order)
+    extents, kind_, place = _like(x, dtype, order, layout, shape, "zeros_like")
+    return zeros(extents, kind_, device=device, layout=place)
 
 
 @makes_rows
 def ones_like(
-    x: XExpression, /, *, dtype: object = None, device: str | None = None, layout: LayoutLike = None
+    x: XExpression,
+    /,
+    dtype: object = None,
+    order: MemoryOrder = None,
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: str | None = None,
+    layout: LayoutLike = None,
 ) -> XArray:
     """Return a container of ones of the shape, dtype and layout of ``x``.
 
@@ -268,8 +317,8 @@ def ones_like(
     >>> xl.ones_like(xl.asarray([1, 2]), dtype="float32")
     XArray([1., 1.], dtype=float32)
     """
-    kind_, order = _like(x, dtype, layout)
-    return ones(x.shape, dtype=kind_, device=device, layout=order)
+    extents, kind_, place = _like(x, dtype, order, layout, shape, "ones_like")
+    return ones(extents, kind_, device=device, layout=place)
 
 
 @makes_rows
@@ -277,8 +326,11 @@ def full_like(
     x: XExpression,
     /,
     fill_value: object,
-    *,
     dtype: object = None,
+    order: MemoryOrder = None,
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
     device: str | None = None,
     layout: LayoutLike = None,
 ) -> XArray:
@@ -290,203 +342,5 @@ def full_like(
     >>> xl.full_like(xl.asarray([1, 2]), 7)
     XArray([7, 7])
     """
-    kind_, order = _like(x, dtype, layout)
-    return full(x.shape, fill_value, dtype=kind_, device=device, layout=order)
-
-
-def arange(
-    start: float,
-    /,
-    stop: float | None = None,
-    step: float = 1,
-    *,
-    dtype: object = None,
-    device: str | None = None,
-    layout: LayoutLike = None,
-) -> XArray:
-    """Return evenly spaced values in the half-open interval from ``start`` to ``stop``.
-
-    Parameters
-    ----------
-    start, stop, step : int or float
-        With one argument, ``stop``; element ``i`` is ``start + i * step``.
-    dtype : dtype, optional
-        By default int64 if all are ints, else float64.
-    device, layout : optional
-        As for `empty`.
-
-    Returns
-    -------
-    XArray
-        A container of ``ceil((stop - start) / step)`` elements.
-
-    Raises
-    ------
-    ValueError
-        If ``step`` is 0.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.arange(1, 7, 2)
-    XArray([1, 3, 5])
-    """
-    check_device(device, "arange")
-    if stop is None:
-        start, stop = 0, start
-    check_numbers("arange", float, start=start, stop=stop, step=step)
-    if step == 0:
-        raise ValueError("arange: step must not be 0")
-    whole = all(isinstance(v, int) for v in (start, stop, step))
-    kind_ = (int64 if whole else float64) if dtype is None else as_dtype(dtype)
-    if whole:
-        count = max(0, -(-(int(stop) - int(start)) // int(step)))
-        _check_size(as_shape(count, "arange"), kind_, "arange")
-    elif math.isfinite(length := (stop - start) / step):
-        _check_size((max(0, math.ceil(length)),), kind_, "arange")
-    values = np.arange(start, stop, step, dtype=int64 if whole else float64)
-    return _wrap(values_node(values, kind_, "arange"), layout, None, "arange")
-
-
-def linspace(
-    start: complex,
-    stop: complex,
-    /,
-    num: int,
-    *,
-    dtype: object = None,
-    device: str | None = None,
-    endpoint: bool = True,
-    layout: LayoutLike = None,
-) -> XArray:
-    """Return ``num`` evenly spaced values from ``start`` to ``stop``.
-
-    Parameters
-    ----------
-    start, stop : float or complex
-        The ends.
-    num : int
-        Number of values.
-    dtype : dtype, optional
-        By default float64, or complex128 if an end is complex.  To integers, values are rounded
-        down.
-    endpoint : bool, default True
-        Whether ``stop`` is the last value.
-    device, layout : optional
-        As for `empty`.
-
-    Returns
-    -------
-    XArray
-        The values.
-
-    Raises
-    ------
-    ShapeError
-        If ``num`` is negative.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.linspace(0, 1, 5)
-    XArray([0.  , 0.25, 0.5 , 0.75, 1.  ])
-    """
-    check_device(device, "linspace")
-    check_numbers("linspace", complex, start=start, stop=stop)
-    extents = as_shape(num, "linspace")
-    is_complex = bool(np.iscomplexobj(start) or np.iscomplexobj(stop))
-    kind_ = as_dtype(complex if is_complex else float) if dtype is None else as_dtype(dtype)
-    _check_size(extents, kind_, "linspace")
-    wide = as_dtype(complex) if kind(kind_) == "c" else float64
-    values = np.linspace(start, stop, num, endpoint=endpoint, dtype=wide)
-    if kind(kind_) in "iu":
-        np.floor(values, out=values)
-    return _wrap(values_node(values, kind_, "linspace"), layout, None, "linspace")
-
-
-def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
-    *,
-    k: int = 0,
-    dtype: object = None,
-    device: str | None = None,
-    layout: LayoutLike = None,
-) -> XArray:
-    """Return a matrix with ones on a diagonal and zeros elsewhere.
-
-    Parameters
-    ----------
-    n_rows, n_cols : int
-        Extents; square by default.
-    k : int, default 0
-        Which diagonal: positive above the main one.
-    dtype : dtype, default float64
-        Dtype of the elements.
-    device, layout : optional
-        As for `empty`.
-
-    Returns
-    -------
-    XArray
-        The matrix.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.eye(2, 3, k=1, dtype=int)
-    XArray([[0, 1, 0],
-            [0, 0, 1]])
-    """
-    check_device(device, "eye")
-    shape = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
-    kind_ = float64 if dtype is None else as_dtype(dtype)
-    _check_size(shape, kind_, "eye")
-    values = np.eye(shape[0], shape[1], k=k, dtype=bool)
-    return _wrap(values_node(values, kind_, "eye"), layout, None, "eye")
-
-
-def fromfunction(
-    function: Callable[..., object],
-    shape: ShapeLike,
-    *,
-    dtype: object = None,
-    layout: LayoutLike = None,
-) -> XArray:
-    """Return the container whose element ``i, j, …`` is ``function(i, j, …)``.
-
-    The function is called once, with lazy arrays of positions, so it must be made of array
-    operations; the result is computed by one kernel without storing the positions.
-
-    Parameters
-    ----------
-    function : callable
-        Takes one array of positions per dimension.
-    shape : int or sequence of int
-        Extents.
-    dtype : dtype, default int64
-        Dtype of the positions.
-    layout : optional
-        As for `empty`.
-
-    Returns
-    -------
-    XArray
-        The values.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.fromfunction(lambda i, j: 10 * i + j, (2, 3))
-    XArray([[ 0,  1,  2],
-            [10, 11, 12]])
-    """
-    extents = as_shape(shape, "fromfunction")
-    kind_ = int64 if dtype is None else as_dtype(dtype)
-    positions = []
-    for axis in range(len(extents)):
-        strides = tuple([1 if k == axis else 0 for k in range(len(extents))])
-        positions.append(XExpression(Iota(extents, kind_, Strided(extents, strides))))
-    node = values_node(function(*positions), None, "fromfunction")
-    return _wrap(build.broadcast_to(node, extents), layout, None, "fromfunction")
+    extents, kind_, place = _like(x, dtype, order, layout, shape, "full_like")
+    return full(extents, fill_value, kind_, device=device, layout=place)

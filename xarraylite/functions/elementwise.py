@@ -10,15 +10,20 @@ Documentation comes from the op table too, so the dtype rule a page shows is the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import builtins
+from typing import Any
 
 import numpy as np
 
 from ..arrays.expression import XExpression, apply
-from ..dtypes.names import SUPPORTED, kind
+from ..dtypes.names import SUPPORTED, float64, kind
 from ..dtypes.promotion import int_bounds
+from ..ir import build
+from ..operands.nodes import as_node
 from ..ops.table import OPS
-from .pages import describe_as
+from .computed import into
+from .searching import nonzero
+from .ufuncs import binary, unary
 
 __all__ = [
     "abs",
@@ -33,6 +38,7 @@ __all__ = [
     "arctan",
     "arctan2",
     "arctanh",
+    "around",
     "asin",
     "asinh",
     "atan",
@@ -119,34 +125,6 @@ __all__ = [
     "where",
 ]
 
-Unary = Callable[[object], XExpression]
-Binary = Callable[[object, object], XExpression]
-
-
-# --- definitions -----------------------------------------------------------------------------
-
-
-def unary(name: str) -> Unary:
-    """Return the function of one operand for a row of the op table."""
-    op = OPS[name]
-
-    def function(x: object, /) -> XExpression:
-        return apply(op, x)
-
-    describe_as(function, op, ("x",))
-    return function
-
-
-def binary(name: str) -> Binary:
-    """Return the function of two operands for a row of the op table."""
-    op = OPS[name]
-
-    def function(x1: object, x2: object, /) -> XExpression:
-        return apply(op, x1, x2)
-
-    describe_as(function, op, ("x1", "x2"))
-    return function
-
 
 add = binary("add")
 subtract = binary("subtract")
@@ -172,7 +150,6 @@ fdim = binary("fdim")
 floor = unary("floor")
 ceil = unary("ceil")
 trunc = unary("trunc")
-round = unary("round")
 rint = unary("rint")
 copysign = binary("copysign")
 nextafter = binary("nextafter")
@@ -225,8 +202,64 @@ deg2rad = unary("deg2rad")
 rad2deg = unary("rad2deg")
 
 
-def where(condition: object, x1: object, x2: object, /) -> XExpression:
-    """Choose between two values, element by element.
+def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
+    """Return the values rounded to a number of decimals, halves to even.
+
+    Parameters
+    ----------
+    x : array, expression or number
+        Values; any dtype.
+    decimals : int, default 0
+        Places after the point; negative ones before it.  As in NumPy, floats are scaled by the
+        power of ten, rounded and scaled back.
+    out : container, optional
+        Where to write the result.
+
+    Returns
+    -------
+    XExpression
+        Lazy; the result has the operand's dtype, float16 for bool.
+
+    Raises
+    ------
+    DTypeError
+        If the operand is no array or number.
+
+    See Also
+    --------
+    numpy.round : The same on NumPy arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xarraylite as xl
+    >>> np.asarray(xl.round(xl.asarray([2.5, -1.4]))).tolist()
+    [2.0, -1.0]
+    >>> np.asarray(xl.round(xl.asarray([2.56, 1.43]), 1)).tolist()
+    [2.6, 1.4]
+    """
+    return into(out, _rounded(x, decimals), "round")
+
+
+def _rounded(x: object, decimals: int) -> XExpression:
+    node = as_node(x, "round")
+    if not decimals:
+        return apply(OPS["round"], x)
+    if kind(node.dtype) in "iu" and decimals > 0:
+        return XExpression(node)
+    scale: object = 10.0 ** builtins.abs(decimals)
+    there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    if kind(node.dtype) == "b":
+        node = build.cast(node, float64)
+    made = apply(OPS["round"], apply(OPS[there], XExpression(node), scale))
+    return apply(OPS[back], made, scale).astype(node.dtype)
+
+
+_MISSING: Any = object()
+
+
+def where(condition: object, x1: object = _MISSING, x2: object = _MISSING, /) -> Any:
+    """Choose between two values, element by element; alone, return where a condition holds.
 
     Parameters
     ----------
@@ -238,12 +271,15 @@ def where(condition: object, x1: object, x2: object, /) -> XExpression:
     Returns
     -------
     XExpression
-        The lazy result, of the common dtype of the two values.
+        The lazy result, of the common dtype of the two values.  Without them the positions of
+        `nonzero`.
 
     Raises
     ------
     DTypeError
         If an operand is no array or number.
+    ValueError
+        If only one of the two values is given.
     BroadcastError
         If the shapes do not broadcast.
 
@@ -259,10 +295,23 @@ def where(condition: object, x1: object, x2: object, /) -> XExpression:
     >>> np.asarray(xl.where(x > 0, x, 0.0)).tolist()
     [0.0, 2.0]
     """
+    if x2 is _MISSING:
+        if x1 is not _MISSING:
+            raise ValueError("where: give both values, or the condition alone")
+        return nonzero(condition)
     return apply(OPS["where"], condition, x1, x2)
 
 
-def clip(x: object, /, min: object = None, max: object = None) -> XExpression:
+def clip(
+    x: object,
+    /,
+    min: object = None,
+    max: object = None,
+    out: object = None,
+    *,
+    a_min: object = None,
+    a_max: object = None,
+) -> XExpression:
     """Move values into an interval.
 
     Parameters
@@ -272,6 +321,10 @@ def clip(x: object, /, min: object = None, max: object = None) -> XExpression:
     min, max : array, expression or number, optional
         Bounds, broadcast against `x`; None for none.  A Python int at or beyond the end of the
         range of an integer `x` is no bound.
+    out : container, optional
+        Where to write the result.
+    a_min, a_max : optional
+        NumPy's older names of the bounds.
 
     Returns
     -------
@@ -304,6 +357,12 @@ def clip(x: object, /, min: object = None, max: object = None) -> XExpression:
     >>> np.asarray(xl.clip(xl.asarray([1, 5, 9]), 2, 6)).tolist()
     [2, 5, 6]
     """
+    min = a_min if min is None else min
+    max = a_max if max is None else max
+    return into(out, _clipped(x, min, max), "clip")
+
+
+def _clipped(x: object, min: object, max: object) -> XExpression:
     low, high = _bounds(x)
     if type(min) is int and low is not None and min <= low:
         min = None
@@ -331,6 +390,7 @@ def _bounds(x: object) -> tuple[int, int] | tuple[None, None]:
 true_divide = divide
 mod = remainder
 power = pow
+around = round
 absolute = abs
 fix = trunc
 conjugate = conj

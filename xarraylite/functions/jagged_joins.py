@@ -10,6 +10,7 @@ Dense arrays stand beside jagged ones as jagged arrays whose rows happen to have
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression
@@ -46,7 +47,7 @@ def as_jagged(x: object, operation: str) -> XJaggedExpression:
     return XJaggedExpression(node, JaggedShape(Shape(node.shape)))
 
 
-def concat(arrays: Sequence[object], axis: int | None) -> Lazy:
+def concat(arrays: Sequence[object], axis: SupportsIndex | None) -> Lazy:
     """Return arrays, a jagged one among them, one behind the other; see `xl.concat`.
 
     Raises
@@ -67,7 +68,7 @@ def concat(arrays: Sequence[object], axis: int | None) -> Lazy:
     return _joined(items, Ragged.checked(columns, stacked.extents, [None] * rank))
 
 
-def stack(arrays: Sequence[object], axis: int) -> Lazy:
+def stack(arrays: Sequence[object], axis: SupportsIndex) -> Lazy:
     """Return arrays, a jagged one among them, as the slices of a new one; see `xl.stack`.
 
     Raises
@@ -82,7 +83,7 @@ def stack(arrays: Sequence[object], axis: int) -> Lazy:
 
 
 def _spaces(
-    items: Sequence[XJaggedExpression], axis: int, more: int, operation: str
+    items: Sequence[XJaggedExpression], axis: SupportsIndex, more: int, operation: str
 ) -> list[Ragged]:
     """Return the index spaces of arrays of one rank."""
     shown = ", ".join([x.summary() for x in items])

@@ -12,10 +12,14 @@ from collections.abc import Sequence
 from typing import SupportsIndex
 
 from .._errors import ShapeError
+from ..arrays.expression import XExpression, apply
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
+from ..ir import build
 from ..labels import products
 from ..operands.nodes import as_node
+from ..ops.table import OPS
+from .computed import into
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
@@ -134,6 +138,96 @@ def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> X
     return XArray._filled(
         products.tensordot(as_node(x1, "tensordot"), as_node(x2, "tensordot"), axes)
     )
+
+
+def outer(x1: object, x2: object, /, out: object = None) -> XExpression:
+    """Return the products of all pairs of elements, lazily.
+
+    Parameters
+    ----------
+    x1, x2 : array or expression
+        Flattened.
+    out : container, optional
+        Where to write the result.
+
+    Returns
+    -------
+    XExpression
+        One row for each element of ``x1``, one column for each of ``x2``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.outer(xl.asarray([1, 2]), xl.asarray([1, 10])))
+    XArray([[ 1, 10],
+            [ 2, 20]])
+    """
+    rows = XExpression(build.reshape(as_node(x1, "outer"), (-1, 1)))
+    columns = XExpression(build.reshape(as_node(x2, "outer"), (1, -1)))
+    return into(out, apply(OPS["multiply"], rows, columns), "outer")
+
+
+def dot(a: object, b: object, out: object = None) -> XExpression:
+    """Return the product of vectors or matrices by NumPy's rule for any ranks.
+
+    Parameters
+    ----------
+    a, b : array or expression
+        Scalars multiply; else the last dimension of ``a`` meets the second to last of ``b``, or
+        its only one.
+    out : container, optional
+        Where to write the result.
+
+    Returns
+    -------
+    XArray
+        The other dimensions of ``a``, then those of ``b``.
+
+    Raises
+    ------
+    ShapeError
+        If the extents that meet differ.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.dot(xl.asarray([1, 2]), xl.asarray([3, 4])))
+    11
+    """
+    left, right = [build.convert(n, n.dtype) for n in (as_node(a, "dot"), as_node(b, "dot"))]
+    if not left.shape or not right.shape:
+        return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")
+    if len(left.shape) <= 2 and len(right.shape) <= 2:
+        return into(out, matmul(a, b), "dot")
+    axes = ([-1], [max(len(right.shape) - 2, 0)])
+    return into(out, tensordot(a, b, axes=axes), "dot")
+
+
+def inner(a: object, b: object, /) -> XExpression:
+    """Return the sums of products over the last dimensions, of which both have one.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.inner(xl.asarray([[1, 2], [3, 4]]), xl.asarray([1, 10]))
+    XArray([21, 43])
+    """
+    if not as_node(a, "inner").shape or not as_node(b, "inner").shape:
+        return dot(a, b)
+    return tensordot(a, b, axes=([-1], [-1]))
+
+
+def vdot(a: object, b: object, /) -> XArray:
+    """Return the dot product of all elements, those of ``a`` conjugated.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> complex(xl.vdot(xl.asarray([1j]), xl.asarray([1j])))
+    (1+0j)
+    """
+    flat = [XExpression(build.reshape(as_node(x, "vdot"), (-1,))) for x in (a, b)]
+    return vecdot(*flat)
 
 
 def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArray:

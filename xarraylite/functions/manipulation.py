@@ -7,12 +7,13 @@ lazy expression is lazy and moves down to the operands when it is evaluated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from .._errors import AxisError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..dtypes.names import as_dtype
 from ..index import transform as steps
 from ..index.broadcast import (
     as_shape,
@@ -26,12 +27,13 @@ from ..ir import build
 from ..ir.build import describe
 from ..operands.nodes import as_node
 from . import jagged_joins
+from .computed import into
 from .groups import Lazy, takes_jagged
 
 Axes = SupportsIndex | Iterable[SupportsIndex]
 
 
-def _array(x: object, operation: str) -> XExpression:
+def array_arg(x: object, operation: str) -> XExpression:
     return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
 
 
@@ -67,7 +69,7 @@ def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     XView([[1, 2],
            [1, 2]])
     """
-    array = _array(x, "broadcast_to")
+    array = array_arg(x, "broadcast_to")
     target = as_shape(shape, "broadcast_to")
     build.broadcast_to(array.node, target)
     if array.shape == target:
@@ -75,7 +77,7 @@ def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     return array._view(steps.broadcast(array.shape, target))
 
 
-def broadcast_arrays(*arrays: object) -> list[XExpression]:
+def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     """Return views of all arrays stretched to their common shape.
 
     Raises
@@ -90,9 +92,9 @@ def broadcast_arrays(*arrays: object) -> list[XExpression]:
     >>> rows.shape, columns.shape
     ((2, 3), (2, 3))
     """
-    known = [_array(x, "broadcast_arrays") for x in arrays]
+    known = [array_arg(x, "broadcast_arrays") for x in arrays]
     shape = broadcast_shapes(*[x.shape for x in known])
-    return [broadcast_to(x, shape) for x in known]
+    return tuple([broadcast_to(x, shape) for x in known])
 
 
 def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
@@ -121,7 +123,7 @@ def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
     >>> xl.permute_dims(xl.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    array = _array(x, "permute_dims")
+    array = array_arg(x, "permute_dims")
     if not isinstance(axes, Iterable):
         raise AxisError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
     order = tuple(axes)
@@ -146,7 +148,8 @@ def matrix_transpose(x: object, /) -> XExpression:
            [2, 5],
            [3, 6]])
     """
-    return _array(x, "matrix_transpose").mT
+    turned: XExpression = array_arg(x, "matrix_transpose").mT
+    return turned
 
 
 def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
@@ -160,11 +163,18 @@ def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExp
     >>> xl.transpose(xl.zeros((2, 3, 4)), (0, 2, 1)).shape
     (2, 4, 3)
     """
-    array = _array(x, "transpose")
+    array = array_arg(x, "transpose")
     return array.T if axes is None else permute_dims(array, axes)
 
 
-def reshape(x: object, /, shape: Axes, *, copy: bool | None = None) -> XExpression:
+def reshape(
+    x: object,
+    /,
+    shape: Axes,
+    order: Literal["C", "F", "A", "K"] = "C",
+    *,
+    copy: bool | None = None,
+) -> XExpression:
     """Return the elements of ``x`` in row-major order under another shape.
 
     Parameters
@@ -173,6 +183,8 @@ def reshape(x: object, /, shape: Axes, *, copy: bool | None = None) -> XExpressi
         What to reshape.
     shape : int or sequence of int
         New extents of the same size; one may be -1.
+    order : {"C", "F"}, default "C"
+        "F": read and written in column-major order.
     copy : bool, optional
         True: return a copy.  False: refuse where a view is impossible.
 
@@ -194,8 +206,13 @@ def reshape(x: object, /, shape: Axes, *, copy: bool | None = None) -> XExpressi
     >>> xl.reshape(xl.arange(6), (2, -1)).shape
     (2, 3)
     """
-    array = _array(x, "reshape")
+    array = array_arg(x, "reshape")
     target = infer_extent(shape, array.size)
+    if order == "F":
+        turned: XExpression = reshape(array.T, target[::-1], copy=copy).T
+        return turned
+    if order not in ("C", "A", "K"):
+        raise ValueError(f"reshape: order must be 'C' or 'F', got {order!r}")
     if copy is True:
         return XArray(array._reshaped(target))
     if array.shape == target:
@@ -206,7 +223,7 @@ def reshape(x: object, /, shape: Axes, *, copy: bool | None = None) -> XExpressi
     return view
 
 
-def flip(x: object, /, *, axis: Axes | None = None) -> XExpression:
+def flip(x: object, /, axis: Axes | None = None) -> XExpression:
     """Return ``x`` with the order of elements reversed along ``axis`` (all by default).
 
     Raises
@@ -220,12 +237,12 @@ def flip(x: object, /, *, axis: Axes | None = None) -> XExpression:
     >>> xl.flip(xl.arange(3))
     XView([2, 1, 0])
     """
-    array = _array(x, "flip")
+    array = array_arg(x, "flip")
     return array._view(steps.flip(array.shape, check_axes(axis, array.ndim, "flip")))
 
 
-def squeeze(x: object, /, axis: Axes) -> XExpression:
-    """Return ``x`` without the dimensions ``axis``, whose extents must be 1.
+def squeeze(x: object, /, axis: Axes | None = None) -> XExpression:
+    """Return ``x`` without the dimensions ``axis``, whose extents must be 1; all such by default.
 
     Raises
     ------
@@ -238,7 +255,9 @@ def squeeze(x: object, /, axis: Axes) -> XExpression:
     >>> xl.squeeze(xl.zeros((1, 3)), 0).shape
     (3,)
     """
-    array = _array(x, "squeeze")
+    array = array_arg(x, "squeeze")
+    if axis is None:
+        axis = [k for k, extent in enumerate(array.shape) if extent == 1]
     axes = check_axes(axis, array.ndim, "squeeze")
     for k in axes:
         if array.shape[k] != 1:
@@ -248,7 +267,7 @@ def squeeze(x: object, /, axis: Axes) -> XExpression:
     return array._view(steps.squeeze(array.shape, axes))
 
 
-def expand_dims(x: object, /, *, axis: Axes = 0) -> XExpression:
+def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
     """Return ``x`` with dimensions of extent 1 inserted at ``axis`` of the result.
 
     Raises
@@ -262,14 +281,14 @@ def expand_dims(x: object, /, *, axis: Axes = 0) -> XExpression:
     >>> xl.expand_dims(xl.zeros(3), axis=1).shape
     (3, 1)
     """
-    array = _array(x, "expand_dims")
+    array = array_arg(x, "expand_dims")
     given = tuple(axis) if isinstance(axis, Iterable) else (axis,)
     axes = check_axes(given, array.ndim + len(given), "expand_dims")
     check_rank(array.ndim + len(given), "expand_dims")
     return array._view(steps.expand(array.shape, axes))
 
 
-def moveaxis(x: object, source: Axes, destination: Axes, /) -> XExpression:
+def moveaxis(x: object, /, source: Axes, destination: Axes) -> XExpression:
     """Return ``x`` with the dimensions ``source`` moved to ``destination``, the rest in order.
 
     Raises
@@ -283,7 +302,7 @@ def moveaxis(x: object, source: Axes, destination: Axes, /) -> XExpression:
     >>> xl.moveaxis(xl.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    array = _array(x, "moveaxis")
+    array = array_arg(x, "moveaxis")
     rank = array.ndim
     sources = tuple(source) if isinstance(source, Iterable) else (source,)
     targets = tuple(destination) if isinstance(destination, Iterable) else (destination,)
@@ -297,14 +316,21 @@ def moveaxis(x: object, source: Axes, destination: Axes, /) -> XExpression:
     return array._view(steps.permute(array.shape, order))
 
 
-def _listed(arrays: Any, operation: str) -> list[object]:
+def listed(arrays: Any, operation: str) -> list[object]:
     if not isinstance(arrays, Iterable) or isinstance(arrays, str | bytes):
         raise ShapeError(f"{operation}: a sequence of arrays is needed, got {arrays!r}")
     return list(arrays)
 
 
 @takes_jagged
-def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> Lazy:
+def concat(
+    arrays: Sequence[object],
+    /,
+    axis: SupportsIndex | None = 0,
+    out: object = None,
+    *,
+    dtype: object = None,
+) -> Lazy:
     """Return the arrays joined along an existing dimension, lazily.
 
     Parameters
@@ -314,6 +340,10 @@ def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> Lazy:
         rows may have any lengths, and ``axis`` is 0 or None.
     axis : int or None, default 0
         Where to join; None joins the flattened arrays.
+    out : container, optional
+        Where to write the result.
+    dtype : dtype, optional
+        Of the result; by default the common one.
 
     Returns
     -------
@@ -333,21 +363,31 @@ def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> Lazy:
     >>> xl.eval(xl.concat([xl.XJagged([[1, 2], []]), xl.XJagged([[3]])]))
     XJagged([[1, 2], [], [3]])
     """
-    arrays = _listed(arrays, "concat")
+    arrays = listed(arrays, "concat")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.concat(arrays, axis)
     nodes = [as_node(x, "concat") for x in arrays]
     if not nodes:
         raise ShapeError("concat: at least one array is needed")
+    if dtype is not None:
+        nodes = [build.convert(node, as_dtype(dtype)) for node in nodes]
     if axis is None:
-        return XExpression(build.concat([build.reshape(node, (-1,)) for node in nodes], 0))
+        nodes, axis = [build.reshape(node, (-1,)) for node in nodes], 0
     if not nodes[0].shape:
         raise ShapeError("concat: arrays of rank 0 cannot be joined")
-    return XExpression(build.concat(nodes, check_axis(axis, len(nodes[0].shape), "concat")))
+    joined = XExpression(build.concat(nodes, check_axis(axis, len(nodes[0].shape), "concat")))
+    return into(out, joined, "concat")
 
 
 @takes_jagged
-def stack(arrays: Sequence[object], /, *, axis: int = 0) -> Lazy:
+def stack(
+    arrays: Sequence[object],
+    /,
+    axis: SupportsIndex = 0,
+    out: object = None,
+    *,
+    dtype: object = None,
+) -> Lazy:
     """Return the arrays joined along a new dimension, lazily.
 
     Parameters
@@ -356,6 +396,10 @@ def stack(arrays: Sequence[object], /, *, axis: int = 0) -> Lazy:
         All of one shape.  With a jagged one among them, they need one rank only, and ``axis`` is 0.
     axis : int, default 0
         Place of the new dimension in the result.
+    out : container, optional
+        Where to write the result.
+    dtype : dtype, optional
+        Of the result; by default the common one.
 
     Returns
     -------
@@ -376,7 +420,7 @@ def stack(arrays: Sequence[object], /, *, axis: int = 0) -> Lazy:
     >>> xl.eval(xl.stack([xl.XJagged([[1, 2], []]), xl.XJagged([[3]])]))
     XJagged([[[1, 2], []], [[3]]])
     """
-    arrays = _listed(arrays, "stack")
+    arrays = listed(arrays, "stack")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.stack(arrays, axis)
     nodes = [as_node(x, "stack") for x in arrays]
@@ -389,4 +433,7 @@ def stack(arrays: Sequence[object], /, *, axis: int = 0) -> Lazy:
     place = check_axis(axis, len(shape) + 1, "stack")
     check_rank(len(shape) + 1, "stack")
     step = steps.expand(shape, (place,))
-    return XExpression(build.concat([build.view(n, step) for n in nodes], place, "stack"))
+    if dtype is not None:
+        nodes = [build.convert(node, as_dtype(dtype)) for node in nodes]
+    joined = XExpression(build.concat([build.view(n, step) for n in nodes], place, "stack"))
+    return into(out, joined, "stack")

@@ -23,6 +23,12 @@ Parameters
 ----------
 {names} : array, expression or number
 {operands}
+out : container, optional
+    Where to write the result.
+where : array or expression of bool, optional
+    Elements to compute; others keep what `out` has, or are 0.
+dtype : dtype, optional
+    To compute in, and of the result unless that is bool.
 
 Returns
 -------
@@ -73,6 +79,7 @@ def describe_as(function: Callable[..., object], op: Op, names: tuple[str, ...])
         Names of its parameters.
     """
     function.__name__ = function.__qualname__ = op.name
+    function.__module__ = "xarraylite.functions.elementwise"
     function.__doc__ = page(op, names)
 
 

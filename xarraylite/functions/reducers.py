@@ -1,25 +1,29 @@
 """Reductions: lazy, fused with what they read, evaluated once per evaluation.
 
-Each function takes ``axis`` (an int, a tuple, or None for all), ``keepdims`` and, where it makes
-sense, ``dtype``, ``correction`` and ``initial``.  Sums of floats of 16 bits or fewer accumulate
-in float32; sums of integers in at least 64 bits.
+Each function takes ``axis`` (an int, a tuple, or None for all), ``keepdims``, ``out``, ``where``
+(which elements count; the others are what changes nothing) and, where it makes sense, ``dtype``,
+``correction`` and ``initial``, in NumPy's order.  Sums of floats of 16 bits or fewer accumulate in
+float32; sums of integers in at least 64 bits.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
+from .._errors import ShapeError
 from ..arrays.expression import folded
-from ..dtypes.names import as_dtype, bool_, float32, float64, int64, is_narrow_float, kind, uint64
+from ..dtypes.names import as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
+from ..jagged.lazy import XJaggedExpression
 from ..operands.learning import learn_fold
+from ..operands.nodes import as_node, as_operand
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
-from .arguments import check_numbers
-from .groups import Axis, Groups, Lazy, refuse_empty, takes_jagged
+from .computed import into
+from .groups import Axis, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
 
 DType = np.dtype[Any]
@@ -42,31 +46,65 @@ def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
 _OF_TRUTH = {SUM: ANY, PROD: ALL}
 
 
+def chosen_of(where: object, node: Node, operation: str) -> Node | None:
+    """Return which elements count, of the operand's shape; None for all.
+
+    Raises
+    ------
+    BroadcastError
+        If ``where`` does not stretch to that shape.
+    """
+    if where is None or where is True:
+        return None
+    if isinstance(where, XJaggedExpression):
+        raise ShapeError(f"{operation}: where must be dense, as the array is")
+    return build.broadcast_to(build.cast(as_node(where, operation), bool_), node.shape)
+
+
+def others(node: Node, chosen: Node | None, value: object) -> Node:
+    """Return an operand with a value in place of the elements that do not count."""
+    if chosen is None:
+        return node
+    filler = build.convert(as_operand(value, "where"), node.dtype)
+    return build.elementwise(OPS["where"], chosen, node, filler)
+
+
 def _total(
-    op: Reduction, x: object, axis: Axis, dtype: object, keepdims: bool, initial: object
+    op: Reduction,
+    x: object,
+    axis: Axis,
+    dtype: object,
+    out: object,
+    keepdims: bool,
+    initial: object,
+    where: object,
 ) -> Lazy:
     whole = axis is None and dtype is None and initial is None and keepdims is False
+    whole = whole and where is None
     known = folded(op, x) if whole else None
     if known is not None:
-        return known
+        return known if out is None else into(out, known, op.name)
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     inner, end = _total_dtype(node, dtype)
     op = _OF_TRUTH.get(op, op) if inner == bool_ else op
-    made = groups.wrap(build.cast(groups.fold(op, build.cast(node, inner), initial), end))
+    node = build.cast(node, inner)
+    node = others(node, chosen_of(where, node, op.name), op.identity)
+    made = groups.wrap(build.cast(groups.fold(op, node, initial), end))
     if whole:
         learn_fold(op, x, made)
-    return made
+    return made if out is None else into(out, made, op.name)
 
 
 @takes_jagged
 def sum(
     x: object,
     /,
-    *,
     axis: Axis = None,
     dtype: object = None,
+    out: object = None,
     keepdims: bool = False,
     initial: object = None,
+    where: object = None,
 ) -> Lazy:
     """Return the sum of elements, pairwise in fixed blocks.
 
@@ -79,10 +117,14 @@ def sum(
     dtype : dtype, optional
         Dtype of the result; by default int64 or uint64 for integers and bool, else that of ``x``.
         Sums of bool are "any", products "all".
+    out : container, optional
+        Where to write the result.
     keepdims : bool, default False
         Keep reduced dimensions with extent 1.
     initial : scalar, optional
         Added to every result.
+    where : array or expression of bool, optional
+        Which elements to add up.
 
     Returns
     -------
@@ -100,18 +142,19 @@ def sum(
     >>> float(xl.sum(xl.asarray([1.0, 2.0, 3.0]) ** 2))
     14.0
     """
-    return _total(SUM, x, axis, dtype, keepdims, initial)
+    return _total(SUM, x, axis, dtype, out, keepdims, initial, where)
 
 
 @takes_jagged
 def prod(
     x: object,
     /,
-    *,
     axis: Axis = None,
     dtype: object = None,
+    out: object = None,
     keepdims: bool = False,
     initial: object = None,
+    where: object = None,
 ) -> Lazy:
     """Return the product of elements; parameters as for `sum`.
 
@@ -121,32 +164,51 @@ def prod(
     >>> int(xl.prod(xl.asarray([2, 3, 4])))
     24
     """
-    return _total(PROD, x, axis, dtype, keepdims, initial)
+    return _total(PROD, x, axis, dtype, out, keepdims, initial, where)
 
 
-def _extreme(op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object) -> Lazy:
-    whole = axis is None and initial is None and keepdims is False
+def _extreme(
+    op: Reduction,
+    x: object,
+    axis: Axis,
+    out: object,
+    keepdims: bool,
+    initial: object,
+    where: object,
+) -> Lazy:
+    whole = axis is None and initial is None and keepdims is False and where is None
     known = folded(op, x) if whole else None
     if known is not None:
-        return known
+        return known if out is None else into(out, known, op.name)
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     build.require_real(node, op.name)
-    made = groups.wrap(groups.fold(op, node, initial))
+    chosen = chosen_of(where, node, op.name)
+    if chosen is not None and initial is None:
+        raise ValueError(f"{op.name}: where= needs initial=, the result where no element counts")
+    made = groups.wrap(groups.fold(op, others(node, chosen, initial), initial))
     if whole:
         learn_fold(op, x, made)
-    return made
+    return made if out is None else into(out, made, op.name)
 
 
 @takes_jagged
-def min(x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: object = None) -> Lazy:
+def min(
+    x: object,
+    /,
+    axis: Axis = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+    where: object = None,
+) -> Lazy:
     """Return the least element; NaN if there is one.
 
     Parameters
     ----------
     x : array or expression
         Real.
-    axis, keepdims, initial : optional
-        As for `sum`.
+    axis, out, keepdims, initial, where : optional
+        As for `sum`; ``where`` needs ``initial``.
 
     Returns
     -------
@@ -166,11 +228,19 @@ def min(x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: obj
     >>> int(xl.min(xl.asarray([3, 1, 2])))
     1
     """
-    return _extreme(MIN, x, axis, keepdims, initial)
+    return _extreme(MIN, x, axis, out, keepdims, initial, where)
 
 
 @takes_jagged
-def max(x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: object = None) -> Lazy:
+def max(
+    x: object,
+    /,
+    axis: Axis = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+    where: object = None,
+) -> Lazy:
     """Return the greatest element; NaN if there is one.  Parameters as for `min`.
 
     Examples
@@ -179,16 +249,28 @@ def max(x: object, /, *, axis: Axis = None, keepdims: bool = False, initial: obj
     >>> int(xl.max(xl.asarray([3, 1, 2])))
     3
     """
-    return _extreme(MAX, x, axis, keepdims, initial)
+    return _extreme(MAX, x, axis, out, keepdims, initial, where)
 
 
-def _truth(op: Reduction, x: object, axis: Axis, keepdims: bool) -> Lazy:
+def _truth(
+    op: Reduction, x: object, axis: Axis, out: object, keepdims: bool, where: object
+) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
-    return groups.wrap(groups.fold(op, build.cast(node, bool_)))
+    truth = others(build.cast(node, bool_), chosen_of(where, node, op.name), op.identity)
+    made = groups.wrap(groups.fold(op, truth))
+    return made if out is None else into(out, made, op.name)
 
 
 @takes_jagged
-def any(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> Lazy:
+def any(
+    x: object,
+    /,
+    axis: Axis = None,
+    out: object = None,
+    keepdims: bool = False,
+    *,
+    where: object = None,
+) -> Lazy:
     """Return whether any element is true (non-zero; NaN counts as true).
 
     Examples
@@ -197,11 +279,19 @@ def any(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> Lazy:
     >>> bool(xl.any(xl.asarray([0, 2])))
     True
     """
-    return _truth(ANY, x, axis, keepdims)
+    return _truth(ANY, x, axis, out, keepdims, where)
 
 
 @takes_jagged
-def all(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> Lazy:
+def all(
+    x: object,
+    /,
+    axis: Axis = None,
+    out: object = None,
+    keepdims: bool = False,
+    *,
+    where: object = None,
+) -> Lazy:
     """Return whether all elements are true (non-zero; NaN counts as true).
 
     Examples
@@ -210,11 +300,11 @@ def all(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> Lazy:
     >>> bool(xl.all(xl.asarray([0, 2])))
     False
     """
-    return _truth(ALL, x, axis, keepdims)
+    return _truth(ALL, x, axis, out, keepdims, where)
 
 
 @takes_jagged
-def count_nonzero(x: object, /, *, axis: Axis = None, keepdims: bool = False) -> Lazy:
+def count_nonzero(x: object, /, axis: Axis = None, *, keepdims: bool = False) -> Lazy:
     """Return the number of elements that are not zero, as int64.
 
     Examples
@@ -228,132 +318,9 @@ def count_nonzero(x: object, /, *, axis: Axis = None, keepdims: bool = False) ->
     return groups.wrap(groups.fold(SUM, truth))
 
 
-def _float_node(node: Node) -> tuple[Node, DType]:
-    """Return an operand in the dtype that means are computed in, and their dtype."""
-    if kind(node.dtype) in "biu":
-        return build.cast(node, float64), float64
-    if is_narrow_float(node.dtype):
-        return build.cast(node, float32), node.dtype
-    return node, node.dtype
-
-
-def _mean(node: Node, groups: Groups) -> Node:
-    total = groups.fold(SUM, node)
-    return build.elementwise(OPS["divide"], total, groups.count(node.dtype))
-
-
-@takes_jagged
-def mean(x: object, /, *, axis: Axis = None, dtype: object = None, keepdims: bool = False) -> Lazy:
-    """Return the arithmetic mean.
-
-    Parameters
-    ----------
-    x : array or expression
-        Integers and bool are averaged in float64, floats of 16 bits or fewer in float32.
-    axis, keepdims : optional
-        As for `sum`.
-    dtype : dtype, optional
-        Dtype to compute in and to return.
-
-    Returns
-    -------
-    XExpression
-        The lazy means; NaN where there is nothing to average.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> float(xl.mean(xl.asarray([1, 2, 6])))
-    3.0
-    """
-    node, groups = operand_and_groups(x, axis, keepdims, "mean")
-    if dtype is not None:
-        node = build.cast(node, as_dtype(dtype))
-    node, end = _float_node(node)
-    end = end if dtype is None else as_dtype(dtype)
-    return groups.wrap(build.cast(_mean(node, groups), end))
-
-
-def _variance(node: Node, groups: Groups, correction: float) -> Node:
-    """Return the mean square distance from the mean, in two passes."""
-    kept = groups.kept()
-    distance = build.elementwise(OPS["subtract"], node, kept.back(_mean(node, kept)))
-    if kind(node.dtype) == "c":
-        real = build.elementwise(OPS["square"], build.elementwise(OPS["real"], distance))
-        imag = build.elementwise(OPS["square"], build.elementwise(OPS["imag"], distance))
-        square = build.elementwise(OPS["add"], real, imag)
-    else:
-        square = build.elementwise(OPS["square"], distance)
-    total = groups.fold(SUM, square)
-    return build.elementwise(OPS["divide"], total, groups.count(total.dtype, correction))
-
-
-def _real_dtype(dtype: DType) -> DType:
-    return np.dtype(f"f{dtype.itemsize // 2}") if kind(dtype) == "c" else dtype
-
-
-@takes_jagged
-def var(
-    x: object,
-    /,
-    *,
-    axis: Axis = None,
-    correction: float = 0.0,
-    keepdims: bool = False,
+def _position(
+    op: Reduction, x: object, axis: SupportsIndex | None, out: object, keepdims: bool, name: str
 ) -> Lazy:
-    """Return the variance: the mean square distance from the mean.
-
-    Parameters
-    ----------
-    x : array or expression
-        Integers and bool are computed in float64, floats of 16 bits or fewer in float32.
-    axis, keepdims : optional
-        As for `sum`.
-    correction : float, default 0
-        Subtracted from the number of elements before dividing.
-
-    Returns
-    -------
-    XExpression
-        The lazy variances.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> float(xl.var(xl.asarray([1.0, 3.0]), correction=1))
-    2.0
-    """
-    check_numbers("var", float, correction=correction)
-    node, groups = operand_and_groups(x, axis, keepdims, "var")
-    node, end = _float_node(node)
-    return groups.wrap(build.cast(_variance(node, groups, correction), _real_dtype(end)))
-
-
-@takes_jagged
-def std(
-    x: object,
-    /,
-    *,
-    axis: Axis = None,
-    correction: float = 0.0,
-    keepdims: bool = False,
-) -> Lazy:
-    """Return the standard deviation, the square root of `var`; parameters as there.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> float(xl.std(xl.asarray([1.0, 3.0])))
-    1.0
-    """
-    check_numbers("std", float, correction=correction)
-    node, groups = operand_and_groups(x, axis, keepdims, "std")
-    node, end = _float_node(node)
-    root = build.elementwise(OPS["sqrt"], _variance(node, groups, correction))
-    return groups.wrap(build.cast(root, _real_dtype(end)))
-
-
-def _position(op: Reduction, x: object, axis: int | None, keepdims: bool, name: str) -> Lazy:
     """Return the first position of the extreme: the least position of elements equal to it."""
     axes = None if axis is None else (axis,)
     node, groups = operand_and_groups(x, axes, keepdims, name)
@@ -365,11 +332,19 @@ def _position(op: Reduction, x: object, axis: int | None, keepdims: bool, name: 
     if kind(node.dtype) == "f":
         hit = build.elementwise(OPS["logical_or"], hit, build.elementwise(OPS["isnan"], node))
     found = build.elementwise(OPS["where"], hit, groups.places(node.shape), groups.largest)
-    return groups.wrap(groups.fold(MIN, found))
+    made = groups.wrap(groups.fold(MIN, found))
+    return made if out is None else into(out, made, name)
 
 
 @takes_jagged
-def argmin(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> Lazy:
+def argmin(
+    x: object,
+    /,
+    axis: SupportsIndex | None = None,
+    out: object = None,
+    *,
+    keepdims: bool = False,
+) -> Lazy:
     """Return the position of the first least element (of the first NaN if there is one).
 
     Parameters
@@ -378,6 +353,8 @@ def argmin(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> 
         Real.
     axis : int or None
         Dimension to search; None counts positions in row-major order.
+    out : container, optional
+        Where to write the result.
     keepdims : bool, default False
         Keep the searched dimensions with extent 1.
 
@@ -397,11 +374,18 @@ def argmin(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> 
     >>> int(xl.argmin(xl.asarray([3, 1, 1])))
     1
     """
-    return _position(MIN, x, axis, keepdims, "argmin")
+    return _position(MIN, x, axis, out, keepdims, "argmin")
 
 
 @takes_jagged
-def argmax(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> Lazy:
+def argmax(
+    x: object,
+    /,
+    axis: SupportsIndex | None = None,
+    out: object = None,
+    *,
+    keepdims: bool = False,
+) -> Lazy:
     """Return the position of the first greatest element; parameters as for `argmin`.
 
     Examples
@@ -410,4 +394,4 @@ def argmax(x: object, /, *, axis: int | None = None, keepdims: bool = False) -> 
     >>> int(xl.argmax(xl.asarray([3, 1, 3])))
     0
     """
-    return _position(MAX, x, axis, keepdims, "argmax")
+    return _position(MAX, x, axis, out, keepdims, "argmax")

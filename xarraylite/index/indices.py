@@ -13,7 +13,7 @@ from collections.abc import Callable
 from .._errors import IndexRangeError, TracedValueError
 from .._records import record
 from .broadcast import check_rank
-from .transform import FIXED, Map, Transform
+from .transform import FIXED, IndexMap, Transform
 
 
 @record(frozen=True, slots=True)
@@ -31,12 +31,16 @@ class Selection:
     take_front : bool
         Whether the array's dimensions come first in the result: NumPy's rule where an integer
         and the array are separated by a slice.
+    element : bool
+        Whether there is an integer for every dimension and nothing else: one element is meant,
+        and no view of rank 0, which ``...`` asks for.
     """
 
     transform: Transform
     take_axis: int = FIXED
     take: object = None
     take_front: bool = False
+    element: bool = False
 
 
 def parse_index(
@@ -58,10 +62,10 @@ def parse_index(
     IndexRangeError
         For an index out of range, too many indices, a second ``...``, or an unsupported kind.
     """
-    items = key if isinstance(key, tuple) else (key,)
-    items = fill_ellipsis(items, shape, is_array)
+    given = key if isinstance(key, tuple) else (key,)
+    items = fill_ellipsis(given, shape, is_array)
     out: list[int] = []
-    maps: list[Map] = []
+    maps: list[IndexMap] = []
     take_axis, take = FIXED, None
     for item in items:
         if item is None:
@@ -70,21 +74,20 @@ def parse_index(
         k = len(maps)
         if isinstance(item, slice):
             start, length, step = _resolve(item, shape[k])
-            maps.append(Map(start, step, len(out)))
+            maps.append(IndexMap(start, step, len(out)))
             out.append(length)
         elif is_array(item):
             if take is not None:
-                raise IndexRangeError(
-                    f"index {key!r}: only one integer array is supported; shape {shape}"
-                )
+                raise IndexRangeError(f"index {key!r}: a gather has one array; shape {shape}")
             take_axis, take = len(out), item
-            maps.append(Map(0, 1, len(out)))
+            maps.append(IndexMap(0, 1, len(out)))
             out.append(shape[k])
         else:
-            maps.append(Map(_position(item, shape, k), 0, FIXED))
+            maps.append(IndexMap(_position(item, shape, k), 0, FIXED))
     check_rank(len(out), f"index of shape {shape}")
     front = take is not None and _separated(items, is_array)
-    return Selection(Transform(tuple(out), tuple(maps)), take_axis, take, front)
+    element = not out and not any([item is Ellipsis for item in given])
+    return Selection(Transform(tuple(out), tuple(maps)), take_axis, take, front, element)
 
 
 def _separated(items: tuple[object, ...], is_array: Callable[[object], bool]) -> bool:

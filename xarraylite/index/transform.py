@@ -24,7 +24,7 @@ from .._records import record
 FIXED = -1
 
 
-class Map(NamedTuple):
+class IndexMap(NamedTuple):
     """How one input dimension is read: at ``start + step * out[axis]``."""
 
     start: int
@@ -43,12 +43,12 @@ class Transform:
     ----------
     shape : tuple of int
         Shape of the output.
-    maps : tuple of Map
+    maps : tuple of IndexMap
         One map per input dimension.
     """
 
     shape: tuple[int, ...]
-    maps: tuple[Map, ...]
+    maps: tuple[IndexMap, ...]
 
     def after(self, inner: Transform) -> Transform:
         """Return the transform that reads ``inner``'s input through ``inner``, then this one."""
@@ -56,11 +56,11 @@ class Transform:
         return Transform(self.shape, tuple([_compose(m, maps) for m in inner.maps]))
 
 
-def _compose(inner: Map, outer: Sequence[Map]) -> Map:
+def _compose(inner: IndexMap, outer: Sequence[IndexMap]) -> IndexMap:
     if inner.axis == FIXED:
         return inner
     start, step, axis = outer[inner.axis]
-    return Map(inner.start + inner.step * start, inner.step * step, axis)
+    return IndexMap(inner.start + inner.step * start, inner.step * step, axis)
 
 
 @record(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Reshape:
 @lru_cache(maxsize=1024)
 def identity(shape: tuple[int, ...]) -> Transform:
     """Return the transform that changes nothing."""
-    return Transform(shape, tuple([Map(0, 1, k) for k in range(len(shape))]))
+    return Transform(shape, tuple([IndexMap(0, 1, k) for k in range(len(shape))]))
 
 
 def broadcast(source: tuple[int, ...], shape: tuple[int, ...]) -> Transform:
@@ -86,7 +86,9 @@ def broadcast(source: tuple[int, ...], shape: tuple[int, ...]) -> Transform:
         shape,
         tuple(
             [
-                Map(0, 0, FIXED) if extent == 1 and shape[skip + k] != 1 else Map(0, 1, skip + k)
+                IndexMap(0, 0, FIXED)
+                if extent == 1 and shape[skip + k] != 1
+                else IndexMap(0, 1, skip + k)
                 for k, extent in enumerate(source)
             ]
         ),
@@ -98,7 +100,7 @@ def permute(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
     where = {axis: j for j, axis in enumerate(axes)}
     return Transform(
         tuple([source[axis] for axis in axes]),
-        tuple([Map(0, 1, where[k]) for k in range(len(source))]),
+        tuple([IndexMap(0, 1, where[k]) for k in range(len(source))]),
     )
 
 
@@ -108,7 +110,7 @@ def flip(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
         source,
         tuple(
             [
-                Map(extent - 1, -1, k) if k in axes else Map(0, 1, k)
+                IndexMap(extent - 1, -1, k) if k in axes else IndexMap(0, 1, k)
                 for k, extent in enumerate(source)
             ]
         ),
@@ -122,7 +124,10 @@ def squeeze(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
     return Transform(
         tuple([source[k] for k in kept]),
         tuple(
-            [Map(0, 1, where[k]) if k in where else Map(0, 0, FIXED) for k in range(len(source))]
+            [
+                IndexMap(0, 1, where[k]) if k in where else IndexMap(0, 0, FIXED)
+                for k in range(len(source))
+            ]
         ),
     )
 
@@ -134,12 +139,12 @@ def expand(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
     shape = [1] * rank
     for k, j in enumerate(kept):
         shape[j] = source[k]
-    return Transform(tuple(shape), tuple([Map(0, 1, j) for j in kept]))
+    return Transform(tuple(shape), tuple([IndexMap(0, 1, j) for j in kept]))
 
 
 def window(source: tuple[int, ...], axis: int, start: int, length: int) -> Transform:
     """Return the view of ``length`` positions of ``axis`` from ``start`` on."""
     shape = source[:axis] + (length,) + source[axis + 1 :]
     return Transform(
-        shape, tuple([Map(start if k == axis else 0, 1, k) for k in range(len(source))])
+        shape, tuple([IndexMap(start if k == axis else 0, 1, k) for k in range(len(source))])
     )

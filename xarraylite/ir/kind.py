@@ -44,7 +44,8 @@ _LIMIT = 4096
 
 _NONE: frozenset[type] = frozenset()
 _STORED: dict[str, frozenset[type]] = {
-    "d": frozenset((float, int, np.float64)),
+    "d": frozenset((float, int)),
+    "D": frozenset((complex, float, int)),
     **dict.fromkeys("bhilqBHILQ", frozenset((int,))),
     "?": frozenset((bool,)),
 }
@@ -126,7 +127,8 @@ class Kind:
         self.weight: int = 1 + sum([arg.weight for arg in args])
         self.table: dict[Any, Any] = {}
         self.places: dict[Any, Kind] = {}
-        self.stored = _STORED.get(dtype.char, _NONE) if op is None and rank else _NONE
+        own = _STORED.get(dtype.char, _NONE) | {dtype.type}
+        self.stored = own if op is None and not scalar else _NONE
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
 
@@ -177,6 +179,7 @@ class Kind:
 
 #: The kind of expressions that have none; its table stays empty.
 NODE = Kind(None, (), np.dtype(np.float64), 0, 0)
+NODE.stored = _NONE
 
 _kinds: dict[object, Kind] = {}
 

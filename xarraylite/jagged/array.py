@@ -25,6 +25,7 @@ from ..ir.build import describe
 from ..ir.node import Leaf, Node
 from ..operands.convert import pinned_dtype
 from ..operands.nodes import as_node
+from ..operands.representation import html
 from ..ops.op import Op
 from ..shapes.base import ShapeBase
 from ..shapes.jagged import JaggedShape
@@ -318,7 +319,8 @@ class XJagged(XJaggedExpression, InPlace):
 
     @property
     def _flat(self) -> XExpression:
-        return self._array[...]
+        whole: XExpression = self._array[...]
+        return whole
 
     def _part(self, shape: JaggedShape, low: int, high: int) -> XJagged:
         rows = self._run(shape, low, high)
@@ -345,9 +347,13 @@ class XJagged(XJaggedExpression, InPlace):
         """Pickle the elements and the shape."""
         return XJagged, (XArray(self.flat), self._shape)
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts and values."""
+        return html({"": "XJagged", "array": self.summary()}, str(self))
+
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
-        text = lists.text(self._values(), self._shape._space())
+        text = str(self)
         name = str(self.dtype)
         obvious = name in ("float64", "int64", "bool", "complex128") and self.size
         return f"XJagged({text}{'' if obvious else f', dtype={name}'})"
@@ -371,11 +377,15 @@ class XJagged(XJaggedExpression, InPlace):
         if isinstance(key, str):
             assign_jagged(self, key, value, held, noalias)
             return
+        rest: Any = Ellipsis
+        if isinstance(key, tuple) and len(key) > 1:  # an integer, and indices of what it gives
+            self._integer(key[0], key)
+            key, rest = key[0], key[1:] if len(key) > 2 else key[1]
         part = self if key is Ellipsis else self[key]
-        if isinstance(part, XJagged):
+        if isinstance(part, XJagged) and rest is Ellipsis:
             part._write(value, held, noalias)
         else:
-            part._store(Ellipsis, value, held, noalias)
+            part._store(rest, value, held, noalias)
 
     def _write(self, value: object, held: bool, noalias: bool) -> None:
         if isinstance(value, list | tuple):

@@ -53,7 +53,7 @@ ROWS = "_rows_"
 _known: WeakKeyDictionary[Ragged, dict[Labels, dict[str, Extent]]] = WeakKeyDictionary()
 
 
-class Part(NamedTuple):
+class JaggedIndexed(NamedTuple):
     """A jagged array with one label per mode.
 
     Attributes
@@ -82,7 +82,7 @@ class Part(NamedTuple):
 
 
 #: What a term multiplies.
-Factor: TypeAlias = Part | Indexed | Group
+Factor: TypeAlias = JaggedIndexed | Indexed | Group
 
 
 def extents_of(shape: JaggedShape, labels: Labels) -> dict[str, Extent]:
@@ -118,7 +118,7 @@ def flattened(
     Parameters
     ----------
     value : XLabelled
-        Its factors may be a `Part`.
+        Its factors may be a `JaggedIndexed`.
     labels : tuple of str
         Labels of the result.
     shape : JaggedShape
@@ -187,11 +187,11 @@ def _nothing(dtype: DType, labels: Labels, shape: JaggedShape) -> tuple[XLabelle
 # --- what factors know about their labels ------------------------------------------------------
 
 
-def parts_of(factors: Iterable[Factor]) -> list[Part]:
+def parts_of(factors: Iterable[Factor]) -> list[JaggedIndexed]:
     """Return all jagged arrays among factors, those in sums too."""
-    found: list[Part] = []
+    found: list[JaggedIndexed] = []
     for factor in factors:
-        if isinstance(factor, Part):
+        if isinstance(factor, JaggedIndexed):
             found.append(factor)
         elif isinstance(factor, Group):
             found += [part for term in factor.terms for part in parts_of(term.factors)]
@@ -255,7 +255,7 @@ def check_bytes(shape: JaggedShape, dtype: DType, what: str) -> None:
         )
 
 
-def _filled_up(factor: Part, clashing: set[str]) -> Part:
+def _filled_up(factor: JaggedIndexed, clashing: set[str]) -> JaggedIndexed:
     """Return a factor with zeros behind the rows of some labels, up to the longest row."""
     wide: list[Extent] = [
         int(extent.values.max()) if k in clashing and isinstance(extent, Table) else extent
@@ -266,13 +266,13 @@ def _filled_up(factor: Part, clashing: set[str]) -> Part:
     rows, space = rows_of(shape), factor.shape._space()
     zero = build.scalar(0, factor.node.dtype)
     if not space.size:
-        return Part(build.broadcast_to(zero, rows.shape), factor.labels, shape)
+        return JaggedIndexed(build.broadcast_to(zero, rows.shape), factor.labels, shape)
     at = _coordinates(factor.labels, factor.labels[: rows.head], rows, rows.shape)
     places, inside = _located(space, at)
     index = index_leaf(np.broadcast_to(places, rows.shape), space.size)
     taken = build.gather(build.reshape(factor.node, (space.size,)), 0, index)
     mask = borrow_array(np.broadcast_to(inside, rows.shape).copy(), "padding")
-    return Part(build.elementwise(OPS["where"], mask, taken, zero), factor.labels, shape)
+    return JaggedIndexed(build.elementwise(OPS["where"], mask, taken, zero), factor.labels, shape)
 
 
 # --- sums over jagged labels -------------------------------------------------------------------
@@ -329,7 +329,7 @@ def _fold(
     if len(numbers) == len(own):
         return Indexed(build.reshape(node, numbers), own)
     shape = _shape_of(own, [*leading, *sides])
-    return Part(build.reshape(node, rows_of(shape).shape), own, shape)
+    return JaggedIndexed(build.reshape(node, rows_of(shape).shape), own, shape)
 
 
 def _common_rows(
@@ -363,7 +363,7 @@ def over(factor: Factor, head: Labels, rows: Rows | None) -> Indexed | Group:
 
     Parameters
     ----------
-    factor : Part, Indexed or Group
+    factor : JaggedIndexed, Indexed or Group
         Its jagged labels are all among ``head``.
     head : tuple of str
         Labels of the rows; without any, factors are boxes and become arrays.
@@ -372,7 +372,7 @@ def over(factor: Factor, head: Labels, rows: Rows | None) -> Indexed | Group:
     """
     if isinstance(factor, Group):
         return _inside(factor, lambda inner: over(inner, head, rows))
-    if isinstance(factor, Part) and None not in factor.rows.modes:
+    if isinstance(factor, JaggedIndexed) and None not in factor.rows.modes:
         box = [n for n in factor.rows.modes if n is not None]
         factor = Indexed(build.reshape(factor.node, box), factor.labels)
     rest = tuple([k for k in factor.labels if k not in head])
@@ -383,7 +383,7 @@ def over(factor: Factor, head: Labels, rows: Rows | None) -> Indexed | Group:
     return Indexed(node, (ROWS, *rest))
 
 
-def _gathered(factor: Part | Indexed, head: Labels, rest: Labels, rows: Rows) -> Node:
+def _gathered(factor: JaggedIndexed | Indexed, head: Labels, rest: Labels, rows: Rows) -> Node:
     """Return a factor's elements for each row, and along the labels that rows do not run over."""
     own = [k for k in head if k in factor.labels]
     if isinstance(factor, Indexed):

@@ -29,7 +29,7 @@ from ..shapes.labels import IndexedShape, Mode, parse_labels
 from ..shapes.labels import Term as Modes
 from ..shapes.shape import Shape
 from ..shapes.tables import Table, extent_text, same_extent
-from .contraction import Part, check_bytes, extents_of, flattened, parts_of
+from .contraction import JaggedIndexed, check_bytes, extents_of, flattened, parts_of
 from .rows import Rows, leading, rows_of
 
 
@@ -86,7 +86,7 @@ class XJaggedLabelled(XLabelled, Evaluates):
             For labels that are malformed or repeated, or not one for each mode.
         """
         labels = labels_for(text, array.shape, array)
-        part = Part(array.node, labels, array._shape)
+        part = JaggedIndexed(array.node, labels, array._shape)
         space = part.shape._space()
         origins = [space.common_origin(mode) for mode in range(space.rank)]
         modes = {k: Mode((n,), o) for (k, n), o in zip(part.extents.items(), origins, strict=True)}
@@ -110,26 +110,6 @@ class XJaggedLabelled(XLabelled, Evaluates):
     def _text(self) -> str:
         modes = self.extents.modes
         return ", ".join([f"{k}={mode.text()}" for k, mode in modes.items()]) or "a scalar"
-
-    # --- operators -----------------------------------------------------------------------------
-
-    def __rmul__(self, other: object) -> XLabelled:
-        """Return the product of another operand and this one, lazily."""
-        if isinstance(other, XLabelled):
-            return self._of(other)._product(self)
-        return super().__rmul__(other)
-
-    def __radd__(self, other: object) -> Any:
-        """Return the sum of another operand and this one, lazily."""
-        if isinstance(other, XLabelled):
-            return self._of(other)._sum(self, "add", "+", False)
-        return super().__radd__(other)
-
-    def __rsub__(self, other: object) -> Any:
-        """Return the difference of another operand and this one, lazily."""
-        if isinstance(other, XLabelled):
-            return self._of(other)._sum(self, "subtract", "-", True)
-        return super().__rsub__(other)
 
     def _joined(self, other: XLabelled, sign: str) -> Extents:
         left, right = self.extents.space, self._of(other).extents.space

@@ -28,6 +28,7 @@ from ..operands.convert import raw
 from ..operands.gathers import index_leaf
 from ..operands.nodes import Lifted, as_operand, is_operand
 from ..operands.operators import Operators, unpicklable
+from ..operands.representation import html
 from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.table import OPS
@@ -284,7 +285,8 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
         return XJaggedExpression(self._run(shape, low, high).node, shape)
 
     def _run(self, shape: JaggedShape, low: int, high: int) -> XExpression:
-        return self._elements[low:high]._reshaped(rows_of(shape).shape)
+        elements: XExpression = self._elements[low:high]
+        return elements._reshaped(rows_of(shape).shape)
 
     def slice(self, *box: Any) -> Any:
         """Return a sub-array of the same rank, by offsets; see `JaggedShape.slice`.
@@ -446,7 +448,18 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
         """Describe the expression; never computes it."""
         return f"<{self.summary()}, lazy>"
 
-    def _rounded(self) -> XJaggedExpression:
+    def __str__(self) -> str:
+        """Return the values, summarised if there are many; computes the expression."""
+        return lists.text(self._values(), self._shape._space())
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts, without computing."""
+        return html({"": "jagged", "array": self.summary()}, None)
+
+    def __round__(self, digits: None = None) -> Any:
+        """Return the elements rounded to the nearest integers, half to even, lazily."""
+        if digits is not None:
+            raise TypeError("round: only whole numbers; scale before and after for digits")
         return self.lift(OPS["round"], (self,))
 
 

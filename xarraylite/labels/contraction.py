@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes.names import bool_, dtype_name, int64, kind
-from ..index import transform as steps
+from ..index import transform
 from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node
 from ..layout.strided import Strided
@@ -395,7 +395,7 @@ def aligned(part: Indexed, order: Labels) -> Node:
     if part.labels == order:
         return part.node
     axes = [part.labels.index(label) for label in order]
-    return build.view(part.node, steps.permute(part.node.shape, axes))
+    return build.view(part.node, transform.permute(part.node.shape, axes))
 
 
 def spread(part: Indexed, order: Labels) -> Node:
@@ -403,7 +403,7 @@ def spread(part: Indexed, order: Labels) -> Node:
     own = tuple([label for label in order if label in part.labels])
     node = aligned(part, own)
     new = [d for d, label in enumerate(order) if label not in own]
-    return build.view(node, steps.expand(node.shape, new)) if new else node
+    return build.view(node, transform.expand(node.shape, new)) if new else node
 
 
 def _is_contiguous_along(part: Indexed, label: str) -> bool:

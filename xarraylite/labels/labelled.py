@@ -19,7 +19,8 @@ of 16 bits or fewer are computed and added up in float32, and the result is roun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
@@ -103,6 +104,17 @@ class Term(NamedTuple):
     def labels(self) -> Labels:
         """Labels of all factors, in the order in which they first occur."""
         return tuple(dict.fromkeys([k for factor in self.factors for k in factor.labels]))
+
+
+def _in_place(operation: Callable[[Any, Any], Any]) -> Callable[[XLabelled, object], XLabelled]:
+    """Return an in-place operator's method."""
+
+    def method(self: XLabelled, other: object) -> XLabelled:
+        made: XLabelled = operation(self, other)
+        return type(made)(made._terms, made.dtype, made.extents, None, self.origin)
+
+    method.__doc__ = f"Return the {operation.__name__}, assigned then by the in-place rule."
+    return method
 
 
 class XLabelled:
@@ -259,10 +271,6 @@ class XLabelled:
             return self._product(other)
         return self._scaled("multiply", other) if is_operand(other) else NotImplemented
 
-    def __rmul__(self, other: object) -> XLabelled:
-        """Return a multiple, lazily."""
-        return self._scaled("multiply", other) if is_operand(other) else NotImplemented
-
     def __truediv__(self, other: object) -> XLabelled:
         """Return the quotient by a number, lazily."""
         return self._scaled("divide", other) if is_operand(other) else NotImplemented
@@ -271,17 +279,12 @@ class XLabelled:
         """Return the sum, lazily."""
         return self._sum(other, "add", "+", False)
 
-    def __radd__(self, other: object) -> Any:
-        """Return the sum, lazily; only labelled operands have one."""
-        return self._sum(other, "add", "+", False)
-
     def __sub__(self, other: object) -> Any:
         """Return the difference, lazily."""
         return self._sum(other, "subtract", "-", True)
 
-    def __rsub__(self, other: object) -> Any:
-        """Return the difference, lazily; only labelled operands have one."""
-        return self._sum(other, "subtract", "-", True)
+    #: What stands on the left is a number, or refused.
+    __radd__, __rsub__, __rmul__ = __add__, __sub__, __mul__
 
     def __neg__(self) -> XLabelled:
         """Return the negative, lazily."""
@@ -292,36 +295,35 @@ class XLabelled:
         """Return the expression itself."""
         return self
 
-    def __iadd__(self, other: object) -> XLabelled:  # noqa: PYI034
-        """Return the sum, to be assigned to the container by the in-place rule."""
-        return self._update(self + other)
+    __iadd__ = _in_place(operator.add)
+    __isub__ = _in_place(operator.sub)
+    __imul__ = _in_place(operator.mul)
+    __itruediv__ = _in_place(operator.truediv)
 
-    def __isub__(self, other: object) -> XLabelled:  # noqa: PYI034
-        """Return the difference, to be assigned to the container by the in-place rule."""
-        return self._update(self - other)
+    @classmethod
+    def _of(cls, value: XLabelled) -> XLabelled:
+        """Return any labelled expression as one of this class."""
+        return value
 
-    def __imul__(self, other: object) -> XLabelled:  # noqa: PYI034
-        """Return the product, to be assigned to the container by the in-place rule."""
-        return self._update(self * other)
-
-    def __itruediv__(self, other: object) -> XLabelled:  # noqa: PYI034
-        """Return the quotient, to be assigned to the container by the in-place rule."""
-        return self._update(self / other)
-
-    def _update(self, result: XLabelled) -> XLabelled:
-        return type(result)(result._terms, result.dtype, result.extents, None, self.origin)
+    def _alike(self, other: XLabelled) -> tuple[XLabelled, XLabelled]:
+        """Return two operands as expressions of one class: jagged ones, if one of them is."""
+        if type(self) is type(other):
+            return self, other
+        kind = type(other) if isinstance(other, type(self)) else type(self)
+        return kind._of(self), kind._of(other)
 
     def _product(self, other: XLabelled) -> XLabelled:
-        extents = self._joined(other, "*")
-        dtype = _result_dtype("multiply", self.dtype, other.dtype)
+        left, right = self._alike(other)
+        extents = left._joined(right, "*")
+        dtype = _result_dtype("multiply", left.dtype, right.dtype)
         terms = tuple(
             [
                 Term(a.factors + b.factors, a.scales + b.scales, a.negative != b.negative)
-                for a in _grouped(self.terms)
-                for b in _grouped(other.terms)
+                for a in _grouped(left.terms)
+                for b in _grouped(right.terms)
             ]
         )
-        return type(self)(terms, dtype, extents)
+        return type(left)(terms, dtype, extents)
 
     def _sum(self, other: object, name: str, sign: str, negative: bool) -> Any:
         if not isinstance(other, XLabelled):
@@ -331,10 +333,11 @@ class XLabelled:
                     'index the array with a text such as "i,j"'
                 )
             return NotImplemented
-        extents = self._joined(other, sign)
-        dtype = _result_dtype(name, self.dtype, other.dtype)
-        terms = _negated(other.terms) if negative else other.terms
-        return type(self)(self.terms + terms, dtype, extents)
+        left, right = self._alike(other)
+        extents = left._joined(right, sign)
+        dtype = _result_dtype(name, left.dtype, right.dtype)
+        terms = _negated(right.terms) if negative else right.terms
+        return type(left)(left.terms + terms, dtype, extents)
 
     def _scaled(self, name: str, other: object) -> XLabelled:
         operand = as_operand(other, name)

@@ -16,9 +16,9 @@ import numpy as np
 from .._errors import AxisError, BroadcastError, ShapeError
 from ..dtypes.names import kind
 from ..dtypes.promotion import result_type
-from ..index import transform as steps
+from ..index import transform
 from ..index.broadcast import broadcast_shapes, check_axis
-from ..index.transform import Map, Transform
+from ..index.transform import IndexMap, Transform
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
@@ -116,7 +116,7 @@ def _diagonal(node: Node, labels: Labels, operation: str) -> tuple[Node, Labels]
                 f"{operation}: {describe(node)} has label {label!r} for dimensions of extents "
                 f"{extents[label]} and {extent}; a diagonal needs equal ones"
             )
-    maps = tuple([Map(0, 1, kept.index(label)) for label in labels])
+    maps = tuple([IndexMap(0, 1, kept.index(label)) for label in labels])
     return build.view(node, Transform(tuple([extents[k] for k in kept]), maps)), kept
 
 
@@ -126,7 +126,7 @@ def _stretched(node: Node, labels: Labels, extents: dict[str, int]) -> Indexed:
     if not wide:
         return Indexed(node, labels)
     kept = tuple([k for d, k in enumerate(labels) if d not in wide])
-    return Indexed(build.view(node, steps.squeeze(node.shape, wide)), kept)
+    return Indexed(build.view(node, transform.squeeze(node.shape, wide)), kept)
 
 
 def matmul(left: Node, right: Node, check: Check | None = None) -> Filled:

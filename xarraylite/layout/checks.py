@@ -3,42 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import Protocol
+from typing import Any
 
 from .._errors import LayoutError
-from ..dtypes.element_types import ElementType
-from .fields import SplitConfig
 
 
-class LayoutLike(Protocol):
-    """The attributes of a `Layout` that are checked."""
-
-    @property
-    def minor_to_major(self) -> tuple[int, ...]:
-        """Order of the dimensions."""
-
-    @property
-    def split_configs(self) -> tuple[SplitConfig, ...]:
-        """Where dimensions are cut."""
-
-    @property
-    def padded_dimensions(self) -> tuple[int, ...] | None:
-        """Dimensions with padding."""
-
-    @property
-    def index_primitive_type(self) -> ElementType | None:
-        """Type of a sparse array's indices."""
-
-    @property
-    def pointer_primitive_type(self) -> ElementType | None:
-        """Type of a sparse array's pointers."""
-
-    @property
-    def physical_shape(self) -> object:
-        """Shape of a sparse array's parts."""
-
-
-def check_order(layout: LayoutLike, rank: int, operation: str) -> None:
+def check_order(layout: Any, rank: int, operation: str) -> None:
     """Refuse a ``minor_to_major`` that is no permutation of ``rank`` dimensions."""
     order = layout.minor_to_major
     if sorted(order) != list(range(rank)):
@@ -49,7 +19,7 @@ def check_order(layout: LayoutLike, rank: int, operation: str) -> None:
         )
 
 
-def check_padded(layout: LayoutLike, sizes: tuple[int, ...]) -> None:
+def check_padded(layout: Any, sizes: tuple[int, ...]) -> None:
     """Refuse padded dimensions that are not one per dimension, or smaller than it."""
     padded = layout.padded_dimensions
     if padded is None:
@@ -62,7 +32,7 @@ def check_padded(layout: LayoutLike, sizes: tuple[int, ...]) -> None:
         )
 
 
-def check_sparse(layout: LayoutLike) -> None:
+def check_sparse(layout: Any) -> None:
     """Refuse what only sparse arrays had."""
     for name in ("index_primitive_type", "pointer_primitive_type", "physical_shape"):
         if getattr(layout, name) is not None:
@@ -72,7 +42,7 @@ def check_sparse(layout: LayoutLike) -> None:
             )
 
 
-def check_splits(layout: LayoutLike, sizes: tuple[int, ...]) -> None:
+def check_splits(layout: Any, sizes: tuple[int, ...]) -> None:
     """Refuse split configs that name a dimension twice or cut it outside of its size."""
     rank = len(sizes)
     seen: set[int] = set()

@@ -20,12 +20,14 @@ engine, the overlap test.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from .._records import record
+from ..index.radix import compose, inverse, ravel_multi_index, unravel_index
 from .tile import COMBINE
 
 Digits = tuple[tuple[int, int], ...]
@@ -83,12 +85,10 @@ class Level(NamedTuple):
     def forward(self, index: Sequence[Any]) -> list[Any]:
         """Return the index after this level."""
         index = [0] * self.extra + list(index)
-        joined = []
-        for parts in self.merged:
-            value = 0
-            for at in parts:
-                value = value * self.before[at] + index[at]
-            joined.append(value)
+        joined = [
+            ravel_multi_index(compose(index, parts), compose(self.before, parts))
+            for parts in self.merged
+        ]
         keep = len(joined) - len(self.tile)
         inside = list(zip(joined[keep:], self.tile, strict=True))
         return joined[:keep] + [e // t for e, t in inside] + [e % t for e, t in inside]
@@ -106,12 +106,11 @@ class Level(NamedTuple):
         ]
         if any(e >= d for e, d in zip(joined, self.sizes, strict=True)):
             return None
-        found = [0] * len(self.before)
-        for value, parts in zip(joined, self.merged, strict=True):
-            rest = value
-            for at in reversed(parts):
-                found[at] = rest % self.before[at]
-                rest //= self.before[at]
+        found = [
+            digit
+            for value, parts in zip(joined, self.merged, strict=True)
+            for digit in unravel_index(value, compose(self.before, parts))
+        ]
         return found[self.extra :]
 
 
@@ -183,7 +182,7 @@ class Tiled:
         """Return the position of the element at ``index`` (known to be in range)."""
         fields = self.fields
         if fields is None:
-            return self._by_levels(index)
+            return int(self.position_by_levels(index))
         position = 0
         for dims, weights, digits in fields:
             if len(dims) == 1:
@@ -193,13 +192,9 @@ class Tiled:
             position += place_of(rest, digits)
         return position
 
-    def _by_levels(self, index: Sequence[int]) -> int:
+    def position_by_levels(self, index: Sequence[Any]) -> Any:
         """Follow every level: the definition, for layouts without digits and for tests."""
-        position = 0
-        moved = self.physical_index(index)
-        for extent, e in zip(self.physical_dimensions, moved, strict=True):
-            position = position * extent + e
-        return position
+        return ravel_multi_index(self.physical_index(index), self.physical_dimensions)
 
     def physical_index(self, index: Sequence[Any]) -> list[Any]:
         """Return the index in the physical dimensions; of ints, or of arrays of them."""
@@ -210,34 +205,21 @@ class Tiled:
 
     def multi_index(self, position: int) -> tuple[int, ...] | None:
         """Return the index of the element at ``position`` (known to be in range), or None."""
-        moved: list[int] = []
-        for extent in reversed(self.physical_dimensions):
-            moved.append(position % extent)
-            position //= extent
-        moved.reverse()
+        moved: Sequence[int] = unravel_index(position, self.physical_dimensions)
         for level in reversed(self.levels):
             before = level.backward(moved)
             if before is None:
                 return None
             moved = before
-        index = [0] * len(self.dimensions)
-        for d, e in zip(reversed(self.minor_to_major), moved, strict=True):
-            index[d] = e
-        return tuple(index)
+        return compose(moved, inverse(self.minor_to_major[::-1]))
 
     def memory_order(self) -> list[int | None]:
         """Return the row-major ordinal of the element at each position, None for padding."""
         order: list[int | None] = [None] * self.physical_size
         if 0 in self.dimensions:
             return order
-        index = [0] * len(self.dimensions)
-        for ordinal in range(math.prod(self.dimensions)):
+        for ordinal, index in enumerate(itertools.product(*map(range, self.dimensions))):
             order[self.linear_index(index)] = ordinal
-            for d in range(len(index) - 1, -1, -1):
-                index[d] += 1
-                if index[d] < self.dimensions[d]:
-                    break
-                index[d] = 0
         return order
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from .._errors import LayoutError
 from ..dtypes.element_types import element_type
 from ..dtypes.names import DType, dtype_name
+from ..index.radix import contiguous_strides
 from .layout import Layout
 from .strided import Strided
 from .tiled import Map, TiledMap
@@ -38,11 +39,8 @@ def map_of(layout: Layout, shape: tuple[int, ...], dtype: DType, operation: str)
     bits = element_bits(layout, dtype, operation)
     tail = layout.tail_padding_alignment_in_elements
     if not layout.tile_dims and tail == 1 and bits == 8 * dtype.itemsize:
-        strides, step = [0] * len(shape), 1
-        for d in layout.minor_to_major:
-            strides[d] = step
-            step *= shape[d] or 1
-        return Strided(shape, tuple(strides))
+        filled = [extent or 1 for extent in shape]
+        return Strided(shape, contiguous_strides(filled, layout.minor_to_major))
     return TiledMap.whole(layout, shape, bits)
 
 

@@ -49,14 +49,20 @@ T = TypeVar("T")
 _TOKEN = re.compile(r"-?[0-9]+|[A-Za-z_][A-Za-z0-9_.\-]*|<=|[^ \t\n\r]")
 # An unterminated comment extends to the end, in one match: no later start is tried.
 _COMMENT = re.compile(r"//[^\n\r]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_ORDER = {name: k for k, name in enumerate(["D", *"TL#*ES", "SC", "P", "M"])}
-_INTEGERS = {  # property -> (field, least, most)
-    "L": ("tail_padding_alignment_in_elements", 1, LIMIT - 1),
-    "E": ("element_size_in_bits", 0, LIMIT - 1),
-    "S": ("memory_space", 0, 127),
-    "M": ("dynamic_shape_metadata_prefix_bytes", 0, LIMIT - 1),
+#: Property -> the field of a layout it says, and the value that is not printed.
+_FIELDS: Final[dict[str, tuple[str, object]]] = {
+    "T": ("tiles", ()),
+    "L": ("tail_padding_alignment_in_elements", 1),
+    "#": ("index_primitive_type", None),
+    "*": ("pointer_primitive_type", None),
+    "E": ("element_size_in_bits", 0),
+    "S": ("memory_space", 0),
+    "SC": ("split_configs", ()),
+    "P": ("physical_shape", None),
+    "M": ("dynamic_shape_metadata_prefix_bytes", 0),
 }
-_TYPES = {"#": "index_primitive_type", "*": "pointer_primitive_type"}
+_BOUNDS = {"L": (1, LIMIT - 1), "S": (0, 127)}
+_ORDER = {name: k for k, name in enumerate(["D", *_FIELDS])}
 _LEVELS = frozenset("DCSH")
 _NO_OPTIONS: Mapping[str, Any] = {}
 
@@ -372,9 +378,9 @@ class _Reader:
 
     def read_integer(self, name: str, options: dict[str, Any], _rank: int | None) -> None:
         """``L(8)``, ``E(4)``, ``S(1)``, ``M(8)``."""
-        field, low, high = _INTEGERS[name]
         self.at += 1
-        options[field] = self.integer("expected a number", low, high)
+        bounds = _BOUNDS.get(name, (0, LIMIT - 1))
+        options[_FIELDS[name][0]] = self.integer("expected a number", *bounds)
         self.close()
 
     def read_type(self, name: str, options: dict[str, Any], _rank: int | None) -> None:
@@ -384,7 +390,7 @@ class _Reader:
         if kind is None or not kind.is_unsigned:
             self.fail("expected an unsigned integer type")
         self.at += 1
-        options[_TYPES[name]] = kind
+        options[_FIELDS[name][0]] = kind
         self.close()
 
     def read_splits(self, _name: str, options: dict[str, Any], rank: int | None) -> None:
@@ -430,8 +436,8 @@ _PROPERTIES: dict[str, Callable[[_Reader, str, dict[str, Any], int | None], None
     "T": _Reader.read_tiles,
     "SC": _Reader.read_splits,
     "P": _Reader.read_shape,
-    **dict.fromkeys(_INTEGERS, _Reader.read_integer),
-    **dict.fromkeys(_TYPES, _Reader.read_type),
+    **dict.fromkeys("LESM", _Reader.read_integer),
+    **dict.fromkeys("#*", _Reader.read_type),
 }
 
 
@@ -439,24 +445,11 @@ def print_layout(layout: Any) -> str:
     """Return the canonical text of a layout."""
     order = ",".join(map(str, layout.minor_to_major))
     parts: list[str] = []
-    if layout.tiles:
-        parts += ["T", *map(str, layout.tiles)]
-    if layout.tail_padding_alignment_in_elements != 1:
-        parts.append(f"L({layout.tail_padding_alignment_in_elements})")
-    if layout.index_primitive_type is not None:
-        parts.append(f"#({layout.index_primitive_type})")
-    if layout.pointer_primitive_type is not None:
-        parts.append(f"*({layout.pointer_primitive_type})")
-    if layout.element_size_in_bits:
-        parts.append(f"E({layout.element_size_in_bits})")
-    if layout.memory_space:
-        parts.append(f"S({layout.memory_space})")
-    if layout.split_configs:
-        parts += ["SC", *map(str, layout.split_configs)]
-    if layout.physical_shape is not None:
-        parts.append(f"P({layout.physical_shape})")
-    if layout.dynamic_shape_metadata_prefix_bytes:
-        parts.append(f"M({layout.dynamic_shape_metadata_prefix_bytes})")
+    for name, (field, unset) in _FIELDS.items():
+        value = getattr(layout, field)
+        if value != unset:
+            shown = map(str, value) if isinstance(unset, tuple) else [f"({value})"]
+            parts += [name, *shown]
     return f"{{{order}:{''.join(parts)}}}" if parts else f"{{{order}}}"
 
 

@@ -44,11 +44,7 @@ def positions(layout: TiledMap, only: Choice | None = None) -> Array:
     total: Any = layout.offset
     fields = tiled.fields
     if fields is None:
-        place: Any = 0
-        moved = tiled.physical_index(index)
-        for extent, e in zip(tiled.physical_dimensions, moved, strict=True):
-            place = place * extent + e
-        total = total + place
+        total = total + tiled.position_by_levels(index)
     else:
         for dims, weights, digits in fields:
             merged = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])

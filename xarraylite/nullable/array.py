@@ -29,7 +29,7 @@ from ..dtypes.promotion import int_bounds
 from ..index.broadcast import broadcast_shapes
 from ..ir import build
 from ..operands.namespace import namespace
-from ..operands.nodes import Lifted, as_node, is_operand
+from ..operands.nodes import Lifted, as_node, is_operand, unwrapped
 from ..operands.operators import Operators
 from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
@@ -442,6 +442,7 @@ def _words(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _half(x: object, which: int) -> Any:
     """Return an operand's values (0), or its flags (1): True where everything is there."""
+    x = unwrapped(x)
     if isinstance(x, XOptional):
         return x._flags if which else x._values
     if x is None or isinstance(x, Missing):
@@ -456,6 +457,7 @@ def _lazy(flags: Any) -> XExpression:
 
 
 def _spread(half: XExpression, shape: tuple[int, ...]) -> XExpression:
+    half = unwrapped(half)
     return half if half.shape == shape else XExpression(build.broadcast_to(half.node, shape))
 
 
@@ -464,4 +466,5 @@ def _part(half: XExpression, key: Any) -> XExpression:
     found = half[key]
     if isinstance(found, XExpression):
         return found
-    return half[(*(key if isinstance(key, tuple) else (key,)), ...)]
+    rank_zero: XExpression = half[(*(key if isinstance(key, tuple) else (key,)), ...)]
+    return rank_zero

@@ -14,6 +14,7 @@ from ..arrays.expression import XExpression, apply
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update, converted, fit, node_of
 from ..assignment.inplace import InPlace
+from ..operands.nodes import unwrapped
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..views.picked import XPicked
@@ -93,7 +94,7 @@ class Filtration(InPlace):
 
 def write_where(target: XExpression, flags: XExpression, value: object) -> None:
     """Write a value to the elements of memory where flags are set."""
-    memory = _memory(target)
+    memory, value = _memory(target), unwrapped(value)
     if isinstance(value, XOptional | Missing) or value is None:
         raise NotWritableError(
             "assignment: a masked view has no place for values that may be missing; "
@@ -105,7 +106,7 @@ def write_where(target: XExpression, flags: XExpression, value: object) -> None:
 
 def update_where(target: XExpression, flags: XExpression, op: Op, value: object) -> None:
     """Perform ``target op= value`` where flags are set."""
-    memory = _memory(target)
+    memory, value = _memory(target), unwrapped(value)
     made = apply(
         op, memory, XExpression(node_of(value, memory)) if isinstance(value, list) else value
     )

@@ -24,7 +24,7 @@ from ..memory.arrays import allocate, padding_value, read, write
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from ..runtime.reference import convert
-from .nodes import HasNode, Lifted, borrow_array, is_masked
+from .nodes import HasNode, Lifted, borrow_array, is_masked, values_in
 
 DType = np.dtype[Any]
 #: Elements up to which tiled memory is copied through a table of positions.
@@ -123,7 +123,7 @@ def values_node(values: object, dtype: DType | None, operation: str) -> Node:
     elif isinstance(values, np.ndarray) and _is_native(values):
         node = borrow_array(values, operation)
     else:
-        node = borrow_array(_plain_array(values, dtype, operation), operation)
+        node = borrow_array(plain_array(values, dtype, operation), operation)
     return node if dtype is None else build.cast(node, dtype)
 
 
@@ -132,12 +132,12 @@ def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:
     return values.dtype.isnative and not any(s % size for s in values.strides)
 
 
-def _plain_array(
+def plain_array(
     values: object, dtype: DType | None, operation: str
 ) -> np.ndarray[tuple[int, ...], DType]:
     """Return lists and scalars as a NumPy array of a supported dtype."""
     if isinstance(values, list | tuple):
-        values = _unwrap(values)
+        values = values_in(values)
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -189,13 +189,6 @@ def _checked_numbers(
 
 def _odd(item: float) -> float:
     return odd_float(item) if isinstance(item, int) else item
-
-
-def _unwrap(values: Any) -> Any:
-    """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
-    if isinstance(values, list | tuple):
-        return [_unwrap(item) for item in values]
-    return np.asarray(values) if isinstance(values, HasNode) else values
 
 
 def store(node: Node, layout: Map) -> Buffer:

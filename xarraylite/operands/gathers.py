@@ -21,8 +21,8 @@ NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 def is_index_array(item: object) -> bool:
-    """Tell whether an index item is an integer array (lists count, 0-d arrays do not)."""
-    if isinstance(item, list):
+    """Tell whether an index item is an integer array (lists and tuples are, 0-d arrays are not)."""
+    if isinstance(item, list | tuple):
         return True
     return isinstance(item, HasNode | np.ndarray) and item.ndim > 0
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import DTypeError
+from .._errors import DTypeError, ShapeError
 from ..dtypes.names import as_dtype
 from ..ir.build import WEAK_TYPES, Operand, scalar, weak_scalar
 from ..ir.kind import NODE, Kind, Operands
@@ -115,13 +115,52 @@ class Lifted(Evaluates):
         raise NotImplementedError
 
 
+class OneValue:
+    """Base of array scalars: what they hold.
+
+    It is a NumPy scalar, or the Python number that stands for a float64, an int64 or a bool.
+    """
+
+    __slots__ = ("_value",)
+
+    _value: Any
+
+    @property
+    def value(self) -> np.generic[Any]:
+        """The NumPy scalar."""
+        value = self._value
+        known = _STANDING.get(value.__class__)
+        return value if known is None else known(value)  # type: ignore[no-any-return]
+
+
+_STANDING: dict[type, Any] = {float: np.float64, int: np.int64, bool: np.bool_}
+
 #: Classes of numbers whose kind is their class; their values are converted when they are met.
 NUMBERS = frozenset((bool, int, float, np.float64, np.float32, np.int64, np.int32, np.bool_))
 
 #: Subclasses of these (an IntEnum, say) count as their base.
 _PYTHON: tuple[type[Any], ...] = (bool, int, float, complex)
 
-_OPERANDS = (HasNode, bool, int, float, complex, np.ndarray, np.generic)
+_SCALARS = (bool, int, float, complex, np.generic, OneValue)
+
+_OPERANDS = (HasNode, np.ndarray, list, tuple, *_SCALARS)
+
+
+def is_number(value: object) -> bool:
+    """Tell whether ``value`` is one number: Python's, NumPy's or ours."""
+    return isinstance(value, _SCALARS)
+
+
+def unwrapped(value: Any) -> Any:
+    """Return what stands behind an operand.
+
+    Of an array scalar its number, of a lazy result that was written its container, else the
+    operand itself.
+    """
+    if isinstance(value, OneValue):
+        return value.value
+    owning = getattr(value, "_owning", None)
+    return value if owning is None or owning.memory is None else owning.memory
 
 
 def is_operand(value: object) -> bool:
@@ -145,6 +184,7 @@ def as_operand(value: object, operation: str) -> Operand:
         if is_masked(value):
             raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
         return borrow_array(value, operation)
+    value = unwrapped(value)
     if isinstance(value, np.generic):
         return scalar(value, as_dtype(value.dtype))
     for kind in _PYTHON:
@@ -152,10 +192,38 @@ def as_operand(value: object, operation: str) -> Operand:
             return kind(value)  # type: ignore[no-any-return]
     if isinstance(value, Lifted):
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
+    if isinstance(value, list | tuple):
+        return borrow_array(array_of_list(value, operation), operation)
     raise DTypeError(
-        f"{operation}: got {type(value).__name__}; operands are arrays, expressions and numbers "
-        "(make an array of other things with xl.asarray)"
+        f"{operation}: got {type(value).__name__}; operands are arrays, expressions, numbers and "
+        "nested lists of them (make an array of other things with xl.asarray)"
     )
+
+
+def array_of_list(values: list[Any] | tuple[Any, ...], operation: str) -> NumpyArray:
+    """Return nested lists of numbers and arrays as one NumPy array.
+
+    Raises
+    ------
+    ShapeError
+        If the lists are ragged.
+    DTypeError
+        If something in them is no number.
+    """
+    try:
+        array = np.asarray(values_in(values))
+    except ValueError as error:
+        raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
+    if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin != 2):
+        raise DTypeError(f"{operation}: got a list of {array.dtype}; elements must be numbers")
+    return array
+
+
+def values_in(values: Any) -> Any:
+    """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
+    if isinstance(values, list | tuple):
+        return [values_in(item) for item in values]
+    return np.asarray(values) if isinstance(values, HasNode) else unwrapped(values)
 
 
 def as_item(value: Any, low: int | None, high: int | None) -> float | int:

@@ -130,10 +130,6 @@ class Operators:
                 if isinstance(entry, _Entry):
                     setattr(cls, name, entry.method(binary, unary))
 
-    def _rounded(self) -> Any:
-        """Return the lazy ``round``."""
-        raise NotImplementedError(f"{type(self).__name__} is abstract")
-
     def __divmod__(self, other: object) -> tuple[Any, Any]:
         """Return the lazy quotient and remainder of a floor division."""
         return self // other, self % other
@@ -141,12 +137,6 @@ class Operators:
     def __rdivmod__(self, other: object) -> tuple[Any, Any]:
         """Return the lazy quotient and remainder of another operand divided by this one."""
         return other // self, other % self
-
-    def __round__(self, digits: None = None) -> Any:
-        """Return the elements rounded to the nearest integers, half to even, lazily."""
-        if digits is not None:
-            raise TypeError("round: only whole numbers; scale before and after for digits")
-        return self._rounded()
 
 
 def unpicklable(text: str) -> TypeError:

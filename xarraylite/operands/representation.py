@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,43 @@ from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar
 _OBVIOUS = frozenset({"float64", "int64", "bool", "complex128"})
 
 
+def shows_dtype(dtype: np.dtype[Any]) -> bool:
+    """Tell whether the values do not show their dtype."""
+    return dtype_name(dtype) not in _OBVIOUS
+
+
 def container_repr(kind: str, values: np.ndarray[tuple[int, ...], np.dtype[Any]]) -> str:
     """Return ``Kind(values, dtype=…)``, or the shape where there are no values."""
     name = dtype_name(values.dtype)
-    suffix = "" if name in _OBVIOUS and values.size else f", dtype={name}"
+    suffix = f", dtype={name}" if shows_dtype(values.dtype) or not values.size else ""
     if values.size == 0 and values.shape != (0,):
         suffix = f", shape={values.shape}{suffix}"
     prefix = f"{kind}("
     text = np.array2string(values, separator=", ", prefix=prefix, suffix=f"{suffix})")
     return f"{prefix}{text}{suffix})"
+
+
+def formatted(value: Any, spec: str) -> str:
+    """Return a NumPy scalar formatted as NumPy and Python do; narrow ones as Python's numbers."""
+    return format(value.item() if spec and value.dtype.isbuiltin != 1 else value, spec)
+
+
+def html(facts: dict[str, str], text: str | None) -> str:
+    """Return what a notebook shows of an array.
+
+    Parameters
+    ----------
+    facts : dict
+        Facts by their names; one without a name is the title.
+    text : str or None
+        The values, if there are some.
+    """
+    shown = [
+        f"<b>{escape(fact)}</b>" if not name else f"{escape(name)} <code>{escape(fact)}</code>"
+        for name, fact in facts.items()
+    ]
+    values = "" if text is None else f"<pre>{escape(text)}</pre>"
+    return f"<div class='xarraylite'><div>{' · '.join(shown)}</div>{values}</div>"
 
 
 def class_of(node: Node) -> str:

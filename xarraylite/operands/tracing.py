@@ -70,6 +70,11 @@ def _count(by: int) -> None:
         running += by
 
 
+def is_active() -> bool:
+    """Tell whether this thread runs a trace."""
+    return _state.trace is not None
+
+
 def reading_of(buffer: Buffer) -> Reading:
     """Return the reading that a leaf over ``buffer`` holds."""
     trace = _state.trace

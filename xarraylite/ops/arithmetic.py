@@ -29,6 +29,14 @@ def power_reference(base: Array, exponent: Array) -> Array:
     return np.where(unit, np.zeros_like(powers), powers)
 
 
+def floor_divide_reference(x: Array, y: Array) -> Array:
+    """``np.floor_divide`` with the standard's answers for infinities: those of ``floor(x / y)``."""
+    quotient = np.asarray(np.floor_divide(x, y))
+    if quotient.dtype.kind != "f":
+        return quotient
+    return np.where(np.isinf(x) | np.isinf(y), x / y, quotient)
+
+
 def sign_reference(x: Array) -> Array:
     """``np.sign``, with the direction of finite complex numbers whose modulus overflows."""
     if x.dtype.kind == "c":
@@ -89,7 +97,7 @@ ROWS: tuple[Op, ...] = (
         "floor_divide",
         2,
         rules.REAL_NUMBER,
-        np.floor_divide,
+        floor_divide_reference,
         {
             "i": "floor_divide_i({0}, {1})",
             "u": "floor_divide_u({0}, {1})",
@@ -98,7 +106,9 @@ ROWS: tuple[Op, ...] = (
         "Quotient of two arrays, rounded down.",
         cost=20,
         example=([7, -7, 5], [2, 2, 0]),
-        notes="An integer divided by 0 gives 0, and the least integer divided by -1 itself.",
+        notes="An integer divided by 0 gives 0, and the least integer divided by -1 itself.  An "
+        "infinity divided by a number is an infinity, and a number by an infinity a zero, as the "
+        "standard wants (NumPy gives NaN and 0 or -1).",
     ),
     Op(
         "remainder",

@@ -200,6 +200,7 @@ ROWS: tuple[Op, ...] = (
         {**dict.fromkeys("iu", "{0}"), "f": "rint_f({0})", "c": "rint_c({0})"},
         "x rounded to the nearest integer, halves to the even one.",
         hlo="round-nearest-even",
+        aliases=("around",),
         example=(_X,),
         notes="Both parts of complex numbers are rounded.",
     ),

@@ -25,6 +25,7 @@ from .._errors import BoundsError, ShapeError, SizeError
 from .._records import record
 from ..index.box import Range, lexicographic
 from ..index.broadcast import MAX_SIZE, check_rank
+from ..index.radix import ravel_multi_index
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -263,15 +264,13 @@ class Ragged:
         where = tuple(index[: self.outer])
         node = self.locate(where, operation)
         extents = [int(column[node]) for column in self.extents]
-        position = 0
-        for offset, extent in zip(index[self.outer :], extents, strict=True):
-            if not 0 <= offset < extent:
-                raise BoundsError(
-                    f"{operation}: index {tuple(index)} is out of range: the slice at {where} has "
-                    f"extents {tuple(extents)}"
-                )
-            position = position * extent + offset
-        return position + int(self.slice_offsets[node])
+        inner = index[self.outer :]
+        if not all([0 <= i < extent for i, extent in zip(inner, extents, strict=True)]):
+            raise BoundsError(
+                f"{operation}: index {tuple(index)} is out of range: the slice at {where} has "
+                f"extents {tuple(extents)}"
+            )
+        return int(ravel_multi_index(inner, extents)) + int(self.slice_offsets[node])
 
     def leading_size(self, n_modes: int) -> int:
         """Return how many different indices the first ``n_modes`` modes have."""

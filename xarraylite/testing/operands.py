@@ -167,12 +167,12 @@ def _gaps(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
     around = fill(values.dtype, tuple(ends), 1)
     key = tuple([slice(1, end, step) for end, step in zip(ends, steps, strict=True)])
     around[key] = values
-    return XArray(around)[key], values
+    return XArray(around)[(*key, ...)], values
 
 
 def _reversed(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
     key = _some(rng, values.ndim, slice(None, None, -1))
-    return XArray(values[key])[key], values
+    return XArray(values[key])[(*key, ...)], values
 
 
 def _broadcast(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:

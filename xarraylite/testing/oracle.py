@@ -21,6 +21,9 @@ from ..ops.table import OPS
 Array = npt.NDArray[Any]
 DType = np.dtype[Any]
 
+#: Operations whose special cases the array API standard fixes, and NumPy has otherwise.
+STANDARD = frozenset({"floor_divide"})
+
 
 def convert(array: Array, dtype: object) -> Array:
     """Return the elements in another dtype, rounded once; of complex numbers the real part.
@@ -45,6 +48,8 @@ def convert(array: Array, dtype: object) -> Array:
 def call(name: str, *args: Any) -> Array:
     """Return one operation of the op table on arrays and Python scalars.
 
+    Where the array API standard departs from NumPy (`STANDARD`), the standard's answer.
+
     Parameters
     ----------
     name : str
@@ -63,7 +68,8 @@ def call(name: str, *args: Any) -> Array:
     with np.errstate(all="ignore"):
         if any(_is_foreign(array.dtype) for array in arrays):
             return _by_table(op, args)
-        return np.asarray(getattr(np, name, op.numpy)(*args))
+        function = op.numpy if name in STANDARD else getattr(np, name, op.numpy)
+        return np.asarray(function(*args))
 
 
 def _by_table(op: Op, args: tuple[Any, ...]) -> Array:

@@ -39,7 +39,7 @@ from ..memory.buffer import Buffer
 from ..memory.snapshots import LateReading, Reading
 from ..operands.convert import policy_of, values_node
 from ..operands.gathers import index_leaf
-from ..operands.nodes import as_node
+from ..operands.nodes import as_node, unwrapped
 from ..operands.tracing import Trace, tracing
 from ..runtime import evaluate as engine
 
@@ -226,13 +226,14 @@ class Jitted(Generic[P, R]):
         self.traces += 1
         readings: dict[int, int] = {}
         handles = [_handle(k, arg, readings) for k, arg in enumerate(arrays)]
+        leaves = [handle.node for handle in handles if isinstance(handle, XExpression)]
         with tracing() as trace:
             result = self._function(*handles)
             items = list(result) if isinstance(result, tuple | list) else [result]
             outputs = [_output(item, arrays, readings, trace) for item in items]
-        for handle in handles:  # the trace outlives this call, the arguments need not
-            if isinstance(handle, XExpression) and isinstance(handle.node, Leaf):
-                reading = handle.node.reading
+        for leaf in leaves:  # the trace outlives this call, the arguments need not
+            if isinstance(leaf, Leaf):
+                reading = leaf.reading
                 assert isinstance(reading, LateReading), "made by `_handle`"
                 reading.become(NOWHERE)
         if isinstance(result, tuple | list):
@@ -304,8 +305,9 @@ def _is_traced(root: Node) -> bool:
     )
 
 
-def _argument(arg: object) -> Any:
+def _argument(arg: Any) -> Any:
     """Return an argument as a container, a Python scalar or a NumPy scalar."""
+    arg = unwrapped(arg)
     if isinstance(arg, XContainer | np.generic) or type(arg) in WEAK_TYPES:
         return arg
     node = values_node(arg, None, "jit")

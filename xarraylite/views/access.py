@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import IndexRangeError
@@ -191,36 +191,6 @@ def _lines(array: XExpression, axis: int, others: Sequence[int]) -> Iterator[XEx
 
 def _basic(array: XExpression, key: tuple[Any, ...]) -> XExpression:
     return array._view(parse_index(key, array.shape, lambda item: False).transform)
-
-
-def ndindex(
-    low: SupportsIndex | Iterable[SupportsIndex],
-    high: SupportsIndex | Iterable[SupportsIndex] | None = None,
-    /,
-) -> Iterator[tuple[int, ...]]:
-    """Yield every index of a shape, or of the box from ``low`` up to ``high``, in row-major order.
-
-    Raises
-    ------
-    ShapeError
-        If an extent is no integer, or negative.
-    IndexRangeError
-        If the ends have not the same rank.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> list(xl.ndindex((2, 2)))
-    [(0, 0), (0, 1), (1, 0), (1, 1)]
-    >>> list(xl.ndindex((1, 2), (2, 4)))
-    [(1, 2), (1, 3)]
-    """
-    first = as_shape(low, "ndindex")
-    last = as_shape(high, "ndindex") if high is not None else first
-    first = first if high is not None else (0,) * len(last)
-    if len(first) != len(last):
-        raise IndexRangeError(f"ndindex: {first} and {last} have different ranks")
-    return itertools.product(*[range(a, b) for a, b in zip(first, last, strict=True)])
 
 
 def ravel_index(indices: Any, shape: Any, /, order: LayoutLike = None) -> Positions:

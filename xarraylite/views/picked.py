@@ -13,20 +13,21 @@ one stays.
 
 from __future__ import annotations
 
+import operator
 import sys
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self, SupportsIndex
 
 import numpy as np
 
+from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, written
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update, check_writable, converted, fit, node_of, write
-from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
 from ..dtypes.names import dtype_name, int64
-from ..index.transform import FIXED, Map, Transform
+from ..index.transform import FIXED, IndexMap, Transform
 from ..ir import build
 from ..ir.kind import NODE
 from ..ir.node import RANK, Leaf, Node, Scalar
@@ -34,7 +35,9 @@ from ..layout.strided import Strided
 from ..memory.arrays import read
 from ..memory.arrays import write as write_elements
 from ..memory.buffer import Buffer
+from ..operands import tracing
 from ..operands.learning import key_of
+from ..operands.nodes import unwrapped
 from ..operands.representation import container_repr
 from ..ops.op import Op
 from .items import Positions
@@ -55,7 +58,7 @@ def array_of(leaf: Leaf) -> Positions:
     return read(leaf.reading, leaf.dtype, leaf.map)
 
 
-class XPicked(XExpression, InPlace):
+class XPicked(XExpression):
     """What views of irregular elements have in common; see the module's classes."""
 
     __slots__ = ("_base",)
@@ -126,9 +129,8 @@ class XPicked(XExpression, InPlace):
         >>> xl.view(xl.zeros((3, 4)), xl.keep(2, 0, 1)).parent_index(0, 3)
         (2, 3)
         """
-        one = self._view(steps_of(index, self._shape))
-        assert isinstance(one, XPicked)
-        return tuple(map(int, np.unravel_index(int(one.positions()), self.base.shape)))
+        where = self.positions()[check_index(index, self._shape)]
+        return tuple(map(int, np.unravel_index(int(where), self.base.shape)))
 
     def summary(self) -> str:
         """Return kind, dtype and shape, as error messages show them."""
@@ -138,9 +140,9 @@ class XPicked(XExpression, InPlace):
         """Show the values, summarised if there are many."""
         return container_repr(self._title, self.numpy())
 
-    def copy(self) -> XArray:
-        """Return the elements in a new `XArray`."""
-        return XArray(self)
+    def copy(self, order: str = "K") -> XArray:
+        """Return the elements in a new `XArray`; see `XContainer.copy`."""
+        return XArray(self).copy(order) if order == "F" else XArray(self)
 
     def __copy__(self) -> XArray:
         """Return a copy, as of any view of memory."""
@@ -155,6 +157,14 @@ class XPicked(XExpression, InPlace):
         return self.copy().__reduce__()
 
     # --- views --------------------------------------------------------------------------------
+
+    def _element(self) -> Any:
+        """Return the only element of a view as a value; while a function is traced, the view."""
+        return self if tracing.is_active() else self._one()
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the values of a vector, or the views along the first dimension."""
+        return (self[k] for k in range(len(self)))
 
     def _view(self, step: Transform) -> XExpression:
         place = Strided.row_major(self._shape).apply(step)
@@ -177,7 +187,7 @@ class XPicked(XExpression, InPlace):
             If the memory cannot be written.
         """
         held = sys.getrefcount(value) > HELD_SETITEM
-        self._store(key, value, held, False)
+        self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value is self and key is Ellipsis:
@@ -196,17 +206,14 @@ class XPicked(XExpression, InPlace):
             The view itself.
         """
         held = sys.getrefcount(value) > HELD_ASSIGN
-        self._assign(value, held, False)
+        self._assign(unwrapped(value), held, False)
         return self
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         self._write(node_of(value, self), value, held)
 
-    def fill(self, value: object) -> None:
-        """Write one value to every element."""
-        self[...] = value
-
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
+        value = unwrapped(value)
         result = written((op, key_of(value)), op, self, value).node
         check_update(self, op.name, result.shape, result.dtype)
         self._write(result, value, held)
@@ -215,11 +222,11 @@ class XPicked(XExpression, InPlace):
         """Compute a node, and write it when that is done."""
         check_writable(self.base, "assignment")
         fit(node, self)
-        values = self._values(converted(node, self.dtype))
+        values = self._computed(converted(node, self.dtype))
         with protect(self.base.buffer, node, node, value, held):
             self._scatter(values)
 
-    def _values(self, node: Node) -> Array:
+    def _computed(self, node: Node) -> Array:
         """Return what is written as an array of this shape that shares no memory with the base."""
         if isinstance(node, Scalar):
             values = np.asarray(node.value).astype(node.dtype)
@@ -230,10 +237,20 @@ class XPicked(XExpression, InPlace):
         return np.broadcast_to(values, self._shape)
 
 
-def steps_of(index: tuple[int, ...], shape: tuple[int, ...]) -> Transform:
-    """Return the transform that picks one element."""
-    from_front = [i + n if i < 0 else i for i, n in zip(index, shape, strict=True)]
-    return Transform((), tuple([Map(i, 0, FIXED) for i in from_front]))
+def check_index(index: Sequence[SupportsIndex], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return an index counted from the front.
+
+    Raises
+    ------
+    IndexRangeError
+        Unless it has one integer in range for each dimension.
+    """
+    given = tuple(map(operator.index, index))
+    if len(given) != len(shape) or any(
+        [not -n <= i < n for i, n in zip(given, shape, strict=True)]
+    ):
+        raise IndexRangeError(f"parent_index: {given} is no index of shape {shape}")
+    return tuple([i + n if i < 0 else i for i, n in zip(given, shape, strict=True)])
 
 
 def places(place: Strided) -> Positions:
@@ -297,6 +314,11 @@ class XDynamicView(XPicked):
         leaf = self._takes[axis]
         return np.arange(self._shape[axis], dtype=np.int64) if leaf is None else array_of(leaf)
 
+    def parent_index(self, *index: int) -> tuple[int, ...]:
+        """Return where in the base the element at an index of the view is."""
+        at = check_index(index, self._shape)
+        return tuple([int(self._along(axis)[i]) for axis, i in enumerate(at)])
+
     def take(self, picks: Mapping[int, Positions]) -> XPicked:
         """Return a view of positions along some dimensions of this one."""
         known = {axis: leaf for axis, leaf in enumerate(self._takes) if leaf is not None}
@@ -313,11 +335,11 @@ class XDynamicView(XPicked):
             if leaf is None:
                 continue
             if axis == FIXED:
-                maps[k] = Map(int(array_of(leaf)[start]), 0, FIXED)
+                maps[k] = IndexMap(int(array_of(leaf)[start]), 0, FIXED)
                 continue
             chosen = start + pace * np.arange(step.shape[axis], dtype=np.int64)
             takes[axis] = leaf_of(array_of(leaf)[chosen])
-            maps[k], shape[axis] = Map(0, 1, axis), self.base.shape[k]
+            maps[k], shape[axis] = IndexMap(0, 1, axis), self.base.shape[k]
         base = self.base._view(Transform(tuple(shape), tuple(maps)))
         assert isinstance(base, XContainer)
         return XDynamicView.of(base, takes) if takes else base

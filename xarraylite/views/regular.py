@@ -18,7 +18,7 @@ from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import TiledMap
 from ..ops.table import OPS
 from .items import Pick
-from .picked import XPicked, places
+from .picked import XPicked, check_index, places
 from .selection import as_array, pointed, selected
 
 
@@ -226,13 +226,8 @@ def parent_index(
     >>> xl.parent_index(a[1:, ::2].T, (1, 3), a)
     (4, 2)
     """
-    given = tuple(map(operator.index, index))
-    shape = view.shape
-    if len(given) != len(shape) or any(
-        [not -n <= i < n for i, n in zip(given, shape, strict=True)]
-    ):
-        raise IndexRangeError(f"parent_index: {given} is no index of shape {shape}")
-    at = tuple([i + n if i < 0 else i for i, n in zip(given, shape, strict=True)])
+    given = tuple(index)
+    at = check_index(given, view.shape)
     if isinstance(view, XPicked):
         at, view = view.parent_index(*at), view.base
     found = _found(view, at, parent) if view.buffer is parent.buffer else None

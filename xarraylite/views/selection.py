@@ -16,13 +16,14 @@ from ..ir import build
 from ..ir.build import describe
 from ..layout.strided import COLUMN_MAJOR
 from ..operands.convert import LayoutLike, as_order
-from ..operands.nodes import as_node
+from ..operands.nodes import as_node, unwrapped
 from .items import Pick, Positions
 from .picked import XDynamicView, XIndexView, XPicked, XReshapeView, leaf_of
 
 
 def as_array(x: object, operation: str) -> XExpression:
     """Return what a view is made of."""
+    x = unwrapped(x)
     return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
 
 
@@ -349,7 +350,8 @@ def reshape_view(
     array = as_array(x, "reshape_view")
     target = infer_extent(shape, array.size)
     if order is not None and as_order(order, "reshape_view") is COLUMN_MAJOR:
-        return _reshaped(array.T, target[::-1]).T
+        turned: XExpression = _reshaped(array.T, target[::-1]).T
+        return turned
     return _reshaped(array, target)
 
 

@@ -16,6 +16,7 @@ from typing import Generic
 
 from .._errors import LayoutError, SizeError
 from .._records import record
+from ..index.radix import compose, contiguous_strides, inverse, unravel_index
 from ..layout.sequences import MOST_ELEMENTS, same, sequence
 from .edit import make_shape_with_descending_layout_and_same_physical_layout, permute_dimensions
 from .positions import geometry, physical_size
@@ -24,8 +25,6 @@ from .speclike import (
     S,
     SpecLike,
     check_permutation,
-    compose,
-    inverse,
     layout_of,
     require_array,
     require_bounded,
@@ -97,9 +96,37 @@ def _numbers(values: Iterable[int]) -> str:
     return f"[{','.join(map(str, values))}]"
 
 
-def is_bitcast(spec: S, dst: S, permutation: Iterable[int] | None = None) -> bool:
-    """Tell whether a reshape, or the transpose by ``permutation``, to ``dst`` moves no byte."""
-    spec = require_bounded(spec, "is_bitcast")
+def is_bitcast(self: S, dst: S, permutation: Iterable[int] | None = None) -> bool:
+    """Tell whether reading the buffer as ``dst`` is a reshape, or a transpose.
+
+    Exact for every layout: each element of ``dst`` must lie where it lies here, elements
+    must be as wide, and the buffers as large.  The answer is computed from the digits of
+    both layouts and takes no time proportional to the size.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        The other description.
+    permutation : iterable of int, optional
+        Ask for the transpose whose dimension ``i`` is dimension ``permutation[i]`` here
+        instead of for the reshape.
+
+    Raises
+    ------
+    SizeError
+        If tiles combine dimensions so that their digits cannot be told apart (sizes that do
+        not divide each other), and the array has more than 2**18 elements.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> flat = xl.ArraySpec.parse("f32[2048]{0:T(1024)}")
+    >>> flat.is_bitcast(xl.ArraySpec.parse("f32[16,128]{1,0:T(8,128)}"))
+    True
+    >>> flat.is_bitcast(xl.ArraySpec.parse("f32[8,256]{1,0:T(8,128)}"))
+    False
+    """
+    spec = require_bounded(self, "is_bitcast")
     dst = require_bounded(dst, "is_bitcast")
     if permutation is not None:
         spec = permute_dimensions(spec, permutation)
@@ -133,10 +160,30 @@ def _same_element_type(spec: SpecLike, dst: SpecLike, ignore: bool) -> bool:
 
 
 def transpose_is_bitcast(
-    spec: SpecLike, dst: SpecLike, permutation: Iterable[int], ignore_element_type: bool
+    self: SpecLike,
+    dst: SpecLike,
+    permutation: Iterable[int],
+    ignore_element_type: bool = False,
 ) -> bool:
-    """Tell whether the transpose permutes `minor_to_major` accordingly."""
-    spec = require_array(spec, "transpose_is_bitcast")
+    """Tell whether a transpose moves nothing, as XLA decides it: tiles are ignored.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        What the transpose makes.
+    permutation : iterable of int
+        Dimension ``i`` of ``dst`` is dimension ``permutation[i]`` here.
+    ignore_element_type : bool, default False
+        Accept other element types.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> spec = xl.ArraySpec.parse("f32[10,5]{1,0}")
+    >>> spec.transpose_is_bitcast(xl.ArraySpec.parse("f32[5,10]{0,1}"), (1, 0))
+    True
+    """
+    spec = require_array(self, "transpose_is_bitcast")
     dst = require_array(dst, "transpose_is_bitcast")
     order = check_permutation(permutation, len(spec.dimensions), "transpose_is_bitcast")
     if len(dst.dimensions) != len(order):
@@ -146,9 +193,24 @@ def transpose_is_bitcast(
     return compose(order, layout_of(dst).minor_to_major) == layout_of(spec).minor_to_major
 
 
-def reshape_is_bitcast(spec: SpecLike, dst: SpecLike, ignore_element_type: bool) -> bool:
-    """Tell whether every unit index of either shape stays where it is, without tiles."""
-    spec = require_bounded(spec, "reshape_is_bitcast")
+def reshape_is_bitcast(self: SpecLike, dst: SpecLike, ignore_element_type: bool = False) -> bool:
+    """Tell whether a reshape moves nothing, as XLA decides it: tiles are ignored.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        What the reshape makes.
+    ignore_element_type : bool, default False
+        Accept other element types.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> spec = xl.ArraySpec.parse("f32[3,2,2]{1,0,2}")
+    >>> spec.reshape_is_bitcast(xl.ArraySpec.parse("f32[6,2]{0,1}"))
+    True
+    """
+    spec = require_bounded(self, "reshape_is_bitcast")
     dst = require_bounded(dst, "reshape_is_bitcast")
     if not _same_element_type(spec, dst, ignore_element_type):
         return False
@@ -158,37 +220,36 @@ def reshape_is_bitcast(spec: SpecLike, dst: SpecLike, ignore_element_type: bool)
     return not count or (_units_stay(spec, dst) and _units_stay(dst, spec))
 
 
-def _strides(spec: SpecLike) -> list[int]:
-    strides = [0] * len(spec.dimensions)
-    stride = 1
-    for d in layout_of(spec).minor_to_major:
-        strides[d] = stride
-        stride *= spec.dimensions[d]
-    return strides
-
-
 def _units_stay(spec: SpecLike, dst: SpecLike) -> bool:
     """Tell whether each index of ``spec`` with a single 1 has its position in ``dst``."""
-    places = _strides(dst)
+    places = contiguous_strides(dst.dimensions, layout_of(dst).minor_to_major)
+    strides = contiguous_strides(spec.dimensions, layout_of(spec).minor_to_major)
     ordinal = math.prod(spec.dimensions)
-    for extent, stride in zip(spec.dimensions, _strides(spec), strict=True):
+    for extent, stride in zip(spec.dimensions, strides, strict=True):
         ordinal //= extent
-        if extent == 1:
-            continue
-        rest, position = ordinal, 0
-        for size, place in zip(reversed(dst.dimensions), reversed(places), strict=True):
-            rest, i = divmod(rest, size)
-            position += i * place
-        if position != stride:
-            return False
+        if extent != 1:
+            index = unravel_index(ordinal, dst.dimensions)
+            if sum([i * place for i, place in zip(index, places, strict=True)]) != stride:
+                return False
     return True
 
 
 def deduce_transpose_dimensions_for_bitcast(
-    spec: SpecLike, dst: SpecLike
+    self: SpecLike, dst: SpecLike
 ) -> tuple[int, ...] | None:
-    """Return the permutation that makes ``dst`` without moving a byte; None if there is none."""
-    spec = require_array(spec, "deduce_transpose_dimensions_for_bitcast")
+    """Return the permutation whose transpose makes ``dst`` and moves nothing, without tiles.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        What the transpose makes.
+
+    Returns
+    -------
+    tuple of int or None
+        None if the extents in physical order differ.
+    """
+    spec = require_array(self, "deduce_transpose_dimensions_for_bitcast")
     dst = require_array(dst, "deduce_transpose_dimensions_for_bitcast")
     if len(spec.dimensions) != len(dst.dimensions):
         return None
@@ -197,14 +258,22 @@ def deduce_transpose_dimensions_for_bitcast(
 
 
 def is_reshape_or_transpose_bitcast(
-    spec: SpecLike, dst: SpecLike, ignore_element_type: bool
+    self: SpecLike, dst: SpecLike, ignore_element_type: bool = False
 ) -> bool:
-    """Tell whether a reshape or some transpose to ``dst`` is a bitcast by XLA's tests."""
-    if not _same_element_type(spec, dst, ignore_element_type):
+    """Tell whether a reshape or some transpose to ``dst`` moves nothing, without tiles.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        The other description.
+    ignore_element_type : bool, default False
+        Accept other element types.
+    """
+    if not _same_element_type(self, dst, ignore_element_type):
         return False
     # Transposes first: they need no sizes, so dimensions may be without a bound.
-    return deduce_transpose_dimensions_for_bitcast(spec, dst) is not None or reshape_is_bitcast(
-        spec, dst, True
+    return deduce_transpose_dimensions_for_bitcast(self, dst) is not None or reshape_is_bitcast(
+        self, dst, True
     )
 
 
@@ -213,25 +282,49 @@ def _same_count(spec: SpecLike, dst: SpecLike, operation: str) -> bool:
     return math.prod(left.dimensions) == math.prod(right.dimensions)
 
 
-def decompose_bitcast_to_trt(spec: S, dst: S) -> BitcastTrt[S] | None:
-    """Return the transposes and the reshape that a bitcast consists of; None if it is none."""
-    if not _same_count(spec, dst, "decompose_bitcast_to_trt"):
+def decompose_bitcast_to_trt(self: S, dst: S) -> BitcastTrt[S] | None:
+    """Return a bitcast as transpose, reshape and transpose, also where less would do.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        The other description.
+    """
+    if not _same_count(self, dst, "decompose_bitcast_to_trt"):
         return None
     return BitcastTrt(
-        layout_of(spec).minor_to_major[::-1],
-        make_shape_with_descending_layout_and_same_physical_layout(spec),
+        layout_of(self).minor_to_major[::-1],
+        make_shape_with_descending_layout_and_same_physical_layout(self),
         make_shape_with_descending_layout_and_same_physical_layout(dst),
         tuple([len(dst.dimensions) - 1 - p for p in inverse(layout_of(dst).minor_to_major)]),
     )
 
 
-def decompose_bitcast(spec: S, dst: S) -> BitcastReshape | BitcastTranspose | BitcastTrt[S] | None:
-    """Return a bitcast as a reshape, a transpose, or both; None if it is none."""
-    if not _same_count(spec, dst, "decompose_bitcast"):
+def decompose_bitcast(self: S, dst: S) -> BitcastReshape | BitcastTranspose | BitcastTrt[S] | None:
+    """Return a bitcast as a reshape, a transpose, or transpose, reshape and transpose.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        The other description.
+
+    Returns
+    -------
+    BitcastReshape or BitcastTranspose or BitcastTrt or None
+        None if the numbers of elements differ.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> spec = xl.ArraySpec.parse("f32[16,17,3]{2,1,0}")
+    >>> print(spec.decompose_bitcast(xl.ArraySpec.parse("f32[51,16]{0,1}")))
+    trt: T1=[0,1,2], R=f32[16,51]{1,0}, T2=[1,0]
+    """
+    if not _same_count(self, dst, "decompose_bitcast"):
         return None
-    if reshape_is_bitcast(spec, dst, True):
+    if reshape_is_bitcast(self, dst, True):
         return BitcastReshape()
-    permutation = deduce_transpose_dimensions_for_bitcast(spec, dst)
+    permutation = deduce_transpose_dimensions_for_bitcast(self, dst)
     if permutation is not None:
         return BitcastTranspose(permutation)
-    return decompose_bitcast_to_trt(spec, dst)
+    return decompose_bitcast_to_trt(self, dst)

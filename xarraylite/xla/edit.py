@@ -13,14 +13,13 @@ from operator import index
 from typing import Any
 
 from .._errors import IndexRangeError, LayoutError
+from ..index.radix import compose, inverse
 from ..layout.layout import Layout
 from .speclike import (
     UNBOUNDED,
     S,
     check_dimension,
     check_permutation,
-    compose,
-    inverse,
     layout_of,
     map_leaves,
     rebuild,
@@ -35,9 +34,15 @@ def _extent(bound: int, operation: str) -> int:
     return size
 
 
-def permute_dimensions_ignoring_layout(spec: S, permutation: Iterable[int]) -> S:
-    """Return the spec with dimension ``permutation[i]`` at ``i`` and the layout as it is."""
-    spec = require_array(spec, "permute_dimensions_ignoring_layout")
+def permute_dimensions_ignoring_layout(self: S, permutation: Iterable[int]) -> S:
+    """Return the spec with its dimensions permuted and the layout as it is.
+
+    Parameters
+    ----------
+    permutation : iterable of int
+        Dimension ``i`` of the result is dimension ``permutation[i]`` here.
+    """
+    spec = require_array(self, "permute_dimensions_ignoring_layout")
     order = check_permutation(
         permutation, len(spec.dimensions), "permute_dimensions_ignoring_layout"
     )
@@ -46,9 +51,21 @@ def permute_dimensions_ignoring_layout(spec: S, permutation: Iterable[int]) -> S
     )
 
 
-def permute_dimensions(spec: S, permutation: Iterable[int]) -> S:
-    """Return the spec with dimension ``permutation[i]`` at ``i`` and the same physical layout."""
-    spec = require_array(spec, "permute_dimensions")
+def permute_dimensions(self: S, permutation: Iterable[int]) -> S:
+    """Return the spec with its dimensions renamed and every byte where it was.
+
+    Parameters
+    ----------
+    permutation : iterable of int
+        Dimension ``i`` of the result is dimension ``permutation[i]`` here.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> print(xl.ArraySpec.parse("f32[10,20,30]{2,1,0:T(8,128)}").permute_dimensions((1, 2, 0)))
+    f32[20,30,10]{1,0,2:T(8,128)}
+    """
+    spec = require_array(self, "permute_dimensions")
     order = check_permutation(permutation, len(spec.dimensions), "permute_dimensions")
     layout = spec.layout
     if layout is not None:
@@ -66,9 +83,17 @@ def permute_dimensions(spec: S, permutation: Iterable[int]) -> S:
     )
 
 
-def make_shape_with_descending_layout_and_same_physical_layout(spec: S) -> S:
-    """Return the physical dimensions, before tiles, as a spec in default order."""
-    spec = require_array(spec, "make_shape_with_descending_layout_and_same_physical_layout")
+def make_shape_with_descending_layout_and_same_physical_layout(self: S) -> S:
+    """Return the physical dimensions as a spec in default order, over the same bytes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> spec = xl.ArraySpec.parse("f32[10,20]{0,1:T(8,128)}")
+    >>> print(spec.make_shape_with_descending_layout_and_same_physical_layout())
+    f32[20,10]{1,0:T(8,128)}
+    """
+    spec = require_array(self, "make_shape_with_descending_layout_and_same_physical_layout")
     layout = layout_of(spec)
     found = permute_dimensions(spec, layout.minor_to_major[::-1])
     if layout.split_configs or layout.dynamic_shape_metadata_prefix_bytes:
@@ -78,11 +103,26 @@ def make_shape_with_descending_layout_and_same_physical_layout(spec: S) -> S:
     return found if found.layout is not None else rebuild(found, layout=layout_of(found))
 
 
-def insert_dimensions_at_index(spec: S, at: int, bounds: Sequence[int]) -> S:
-    """Return the spec with dimensions put before dimension ``at``, next more major to it."""
-    spec = require_array(spec, "insert_dimensions_at_index")
+def insert_dimensions_at_index(self: S, dimension: int, bounds: Sequence[int]) -> S:
+    """Return the spec with dimensions inserted; tiles are dropped.
+
+    Parameters
+    ----------
+    dimension : int
+        Where the first of them stands in the result.
+    bounds : sequence of int
+        Their extents.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> spec = xl.ArraySpec.parse("f32[10,20,30]{0,2,1}")
+    >>> print(spec.insert_dimensions_at_index(1, (40, 50)))
+    f32[10,40,50,20,30]{0,4,3,2,1}
+    """
+    spec = require_array(self, "insert_dimensions_at_index")
     rank = len(spec.dimensions)
-    where = index(at)
+    where = index(dimension)
     if not 0 <= where <= rank:
         raise IndexRangeError(
             f"insert_dimensions_at_index: {where} is out of range for {rank} dimensions"
@@ -127,33 +167,63 @@ def _grow(spec: S, where: int, bound: int, order: Iterable[int], operation: str)
     )
 
 
-def prepend_major_dimension(spec: S, bound: int) -> S:
-    """Return the spec with a new dimension 0 that is the most major; tiles are dropped."""
-    spec = require_array(spec, "prepend_major_dimension")
+def prepend_major_dimension(self: S, bound: int) -> S:
+    """Return the spec with a new first dimension, the most major; tiles are dropped.
+
+    Parameters
+    ----------
+    bound : int
+        Extent of the new dimension.
+    """
+    spec = require_array(self, "prepend_major_dimension")
     size = _extent(bound, "prepend_major_dimension")
     order = [d + 1 for d in layout_of(spec).minor_to_major]
     return _resize(spec, 0, (size,), [*order, 0])
 
 
-def append_major_dimension(spec: S, bound: int) -> S:
-    """Return the spec with a new last dimension that is the most major; tiles stay."""
-    spec = require_array(spec, "append_major_dimension")
+def append_major_dimension(self: S, bound: int) -> S:
+    """Return the spec with a new last dimension that is the most major.
+
+    Parameters
+    ----------
+    bound : int
+        Extent of the new dimension.
+    """
+    spec = require_array(self, "append_major_dimension")
     rank = len(spec.dimensions)
     order = (*layout_of(spec).minor_to_major, rank)
     return _grow(spec, rank, bound, order, "append_major_dimension")
 
 
-def append_minor_dimension(spec: S, bound: int) -> S:
-    """Return the spec with a new last dimension that is the most minor; tiles stay."""
-    spec = require_array(spec, "append_minor_dimension")
+def append_minor_dimension(self: S, bound: int) -> S:
+    """Return the spec with a new last dimension that is the most minor.
+
+    Parameters
+    ----------
+    bound : int
+        Extent of the new dimension.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> print(xl.ArraySpec.parse("f32[10,20,30]{0,2,1}").append_minor_dimension(40))
+    f32[10,20,30,40]{3,0,2,1}
+    """
+    spec = require_array(self, "append_minor_dimension")
     rank = len(spec.dimensions)
     order = (rank, *layout_of(spec).minor_to_major)
     return _grow(spec, rank, bound, order, "append_minor_dimension")
 
 
-def delete_dimensions(spec: S, dimensions: Iterable[int]) -> S:
-    """Return the spec without some dimensions; the rest of the layout stays."""
-    spec = require_array(spec, "delete_dimensions")
+def delete_dimensions(self: S, dimensions: Iterable[int]) -> S:
+    """Return the spec without some dimensions; tiles stay as they are.
+
+    Parameters
+    ----------
+    dimensions : iterable of int
+        Dimension numbers from 0.
+    """
+    spec = require_array(self, "delete_dimensions")
     rank = len(spec.dimensions)
     gone = {check_dimension(d, rank, "delete_dimensions") for d in dimensions}
     kept = [d for d in range(rank) if d not in gone]
@@ -188,19 +258,40 @@ def _kept_splits(layout: Layout, gone: set[int]) -> tuple[Any, ...]:
     )
 
 
-def filter_dimensions(spec: S, keep: Callable[[int], bool]) -> S:
-    """Return the spec with the dimensions for which ``keep`` is true."""
-    spec = require_array(spec, "filter_dimensions")
+def filter_dimensions(self: S, keep: Callable[[int], bool]) -> S:
+    """Return the spec with some of its dimensions.
+
+    Parameters
+    ----------
+    keep : callable
+        Called with each dimension number; true keeps the dimension.
+    """
+    spec = require_array(self, "filter_dimensions")
     return delete_dimensions(spec, [d for d in range(len(spec.dimensions)) if not keep(d)])
 
 
-def drop_degenerate_dimensions(spec: S) -> S:
-    """Return the spec without dimensions of extent 1."""
-    return filter_dimensions(spec, lambda d: spec.dimensions[d] != 1)
+def drop_degenerate_dimensions(self: S) -> S:
+    """Return the spec without the dimensions of extent 1.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> print(xl.ArraySpec.parse("f32[1,5,1,7]{1,3,2,0}").drop_degenerate_dimensions())
+    f32[5,7]{0,1}
+    """
+    return filter_dimensions(self, lambda d: self.dimensions[d] != 1)
 
 
-def move_dim_to_major(spec: S, dimension: int) -> S:
-    """Return the spec with a dimension made the most major; a plain layout, as in XLA."""
+def move_dim_to_major(self: S, dimension: int) -> S:
+    """Return the spec with a dimension made the most major; of a tuple, in each member.
+
+    As in XLA the result has nothing but an order; `Layout.move_dim_to_major` keeps the rest.
+
+    Parameters
+    ----------
+    dimension : int
+        Dimension number from 0.
+    """
 
     def move(leaf: S) -> S:
         if not leaf.is_array:
@@ -209,11 +300,11 @@ def move_dim_to_major(spec: S, dimension: int) -> S:
         order = [k for k in layout_of(leaf).minor_to_major if k != d]
         return rebuild(leaf, layout=Layout((*order, d)))
 
-    return map_leaves(spec, move)
+    return map_leaves(self, move)
 
 
-def make_static_shape(spec: S) -> S:
-    """Return the spec with every bound taken for the extent."""
+def make_static_shape(self: S) -> S:
+    """Return the spec with every dynamic dimension at its bound."""
 
     def fix(leaf: S) -> S:
         if UNBOUNDED in leaf.dimensions:
@@ -225,4 +316,28 @@ def make_static_shape(spec: S) -> S:
             layout = replace(layout, dynamic_shape_metadata_prefix_bytes=0)
         return rebuild(leaf, dynamic=(False,) * len(leaf.dimensions), layout=layout)
 
-    return map_leaves(spec, fix)
+    return map_leaves(self, fix)
+
+
+def insert_dimension_at_index(self: S, dimension: int, bound: int) -> S:
+    """Return the spec with a dimension inserted, next more major to the one it displaces.
+
+    Parameters
+    ----------
+    dimension : int
+        Where it stands in the result; the rank appends it, as the most minor.
+    bound : int
+        Its extent.
+    """
+    return insert_dimensions_at_index(self, dimension, (bound,))
+
+
+def delete_dimension(self: S, dimension: int) -> S:
+    """Return the spec without a dimension; tiles stay as they are.
+
+    Parameters
+    ----------
+    dimension : int
+        Dimension number from 0.
+    """
+    return delete_dimensions(self, (dimension,))

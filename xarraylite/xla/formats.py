@@ -24,6 +24,7 @@ from .._errors import LayoutError
 from ..dtypes import element_types
 from ..dtypes.element_types import ElementType
 from ..index.broadcast import HasExtents, unwrap_shape
+from ..index.radix import round_up
 from ..layout.layout import Layout
 from ..layout.tile import as_ints
 
@@ -209,7 +210,7 @@ def _order(extents: tuple[int, ...], bits: int, granule: int) -> tuple[int, ...]
     def padded(pair: tuple[int, int]) -> tuple[int, int, int]:
         minor, second = extents[pair[0]], extents[pair[1]]
         rows = min(_height(second, packing, granule), SUBLANES)
-        size = total // (minor * second) * _round_up(minor, LANES) * _round_up(second, rows)
+        size = total // (minor * second) * round_up(minor, LANES) * round_up(second, rows)
         return size, -pair[0], -pair[1]
 
     total = math.prod(extents)
@@ -220,7 +221,3 @@ def _order(extents: tuple[int, ...], bits: int, granule: int) -> tuple[int, ...]
 def _power_of_two(value: int) -> int:
     """Return the smallest power of two that is not less than `value`."""
     return 1 << (value - 1).bit_length()
-
-
-def _round_up(value: int, unit: int) -> int:
-    return -(-value // unit) * unit

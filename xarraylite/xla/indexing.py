@@ -15,6 +15,7 @@ import operator
 from collections.abc import Iterator, Sequence
 
 from .._errors import IndexRangeError, LayoutError
+from ..index.radix import compose, inverse, ravel_multi_index, unravel_index
 from ..layout.tile import COMBINE
 from .positions import geometry
 from .speclike import (
@@ -32,20 +33,36 @@ def _room(spec: SpecLike) -> tuple[int, ...]:
     return layout_of(spec).padded_dimensions or spec.dimensions
 
 
-def multidimensional_index_to_linear_index(spec: SpecLike, index: Sequence[int]) -> int:
-    """Return the position of ``index`` in the untiled array."""
-    spec = require_bounded(spec, "multidimensional_index_to_linear_index")
+def multidimensional_index_to_linear_index(self: SpecLike, index: Sequence[int]) -> int:
+    """Return the position of an element as if there were no tiles.
+
+    Parameters
+    ----------
+    index : sequence of int
+        One entry per dimension, from 0.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> spec = xl.ArraySpec.parse("f32[3,5]{1,0:T(2,2)}")
+    >>> spec.multidimensional_index_to_linear_index((2, 3))
+    13
+    """
+    spec = require_bounded(self, "multidimensional_index_to_linear_index")
     at = check_index(index, spec.dimensions, "multidimensional_index_to_linear_index")
-    position, scale, room = 0, 1, _room(spec)
-    for d in layout_of(spec).minor_to_major:
-        position += at[d] * scale
-        scale *= room[d]
-    return position
+    order = layout_of(spec).minor_to_major[::-1]
+    return int(ravel_multi_index(compose(at, order), compose(_room(spec), order)))
 
 
-def linear_index_to_multidimensional_index(spec: SpecLike, position: int) -> tuple[int, ...]:
-    """Return the index at ``position`` of the untiled array; for padding, one outside of it."""
-    spec = require_bounded(spec, "linear_index_to_multidimensional_index")
+def linear_index_to_multidimensional_index(self: SpecLike, position: int) -> tuple[int, ...]:
+    """Return the index of the element at a position as if there were no tiles.
+
+    Parameters
+    ----------
+    position : int
+        From 0, in elements; in padding the index is outside of the array.
+    """
+    spec = require_bounded(self, "linear_index_to_multidimensional_index")
     room = _room(spec)
     rest, size = operator.index(position), math.prod(room)
     if not 0 <= rest < size:
@@ -53,15 +70,19 @@ def linear_index_to_multidimensional_index(spec: SpecLike, position: int) -> tup
             f"linear_index_to_multidimensional_index: position {rest} is out of range for "
             f"{spec} ({size} elements)"
         )
-    index = [0] * len(spec.dimensions)
-    for d in layout_of(spec).minor_to_major:
-        rest, index[d] = divmod(rest, room[d])
-    return tuple(index)
+    order = layout_of(spec).minor_to_major[::-1]
+    return compose(unravel_index(rest, compose(room, order)), inverse(order))
 
 
-def bump_indices(spec: SpecLike, index: Sequence[int]) -> tuple[int, ...] | None:
-    """Return the next index, the last dimension fastest; None after the last."""
-    spec = require_bounded(spec, "bump_indices")
+def bump_indices(self: SpecLike, index: Sequence[int]) -> tuple[int, ...] | None:
+    """Return the next index in row-major order; None after the last.
+
+    Parameters
+    ----------
+    index : sequence of int
+        One entry per dimension, from 0.
+    """
+    spec = require_bounded(self, "bump_indices")
     at = check_index(index, spec.dimensions, "bump_indices")
     for d in range(len(at) - 1, -1, -1):
         if at[d] + 1 < spec.dimensions[d]:
@@ -69,24 +90,44 @@ def bump_indices(spec: SpecLike, index: Sequence[int]) -> tuple[int, ...] | None
     return None
 
 
-def get_dimension_stride(spec: SpecLike, dimension: int) -> int:
-    """Return the distance of neighbours along a dimension of the untiled array."""
-    spec = require_bounded(spec, "get_dimension_stride")
+def get_dimension_stride(self: SpecLike, dimension: int) -> int:
+    """Return the distance of neighbours along a dimension, in elements, without tiles.
+
+    Parameters
+    ----------
+    dimension : int
+        Dimension number from 0.
+    """
+    spec = require_bounded(self, "get_dimension_stride")
     d = check_dimension(dimension, len(spec.dimensions), "get_dimension_stride")
     order, room = layout_of(spec).minor_to_major, _room(spec)
     return math.prod([room[k] for k in order[: order.index(d)]])
 
 
-def index_in_bounds(spec: SpecLike, index: Sequence[int]) -> bool:
-    """Tell whether there is one entry per dimension, each below the extent."""
-    spec = require_bounded(spec, "index_in_bounds")
+def index_in_bounds(self: SpecLike, index: Sequence[int]) -> bool:
+    """Tell whether an index has one entry per dimension, each below the extent.
+
+    As in XLA, negative entries pass.
+
+    Parameters
+    ----------
+    index : sequence of int
+        Any integers.
+    """
+    spec = require_bounded(self, "index_in_bounds")
     return len(index) == len(spec.dimensions) and all(
         [i < extent for i, extent in zip(index, spec.dimensions, strict=True)]
     )
 
 
 def compare_indices(lhs: Sequence[int], rhs: Sequence[int]) -> int:
-    """Return -1, 0 or 1 as ``lhs`` comes before, at or after ``rhs``, the first entry first."""
+    """Return -1, 0 or 1 as an index comes before, at or after another in row-major order.
+
+    Parameters
+    ----------
+    lhs, rhs : sequence of int
+        Indices of the same length.
+    """
     if len(lhs) != len(rhs):
         raise LayoutError(
             f"compare_indices: {tuple(lhs)} and {tuple(rhs)} must have as many entries"
@@ -95,9 +136,17 @@ def compare_indices(lhs: Sequence[int], rhs: Sequence[int]) -> int:
     return (left > right) - (left < right)
 
 
-def linear_index_first_tile(spec: SpecLike, index: Sequence[int]) -> int:
-    """Return the position as ``LayoutUtil::LinearIndex`` counts it."""
-    spec = require_bounded(spec, "linear_index_first_tile")
+def linear_index_first_tile(self: SpecLike, index: Sequence[int]) -> int:
+    """Return the position by the first tile alone: XLA's ``LayoutUtil::LinearIndex``.
+
+    Arrays of one dimension count as untiled.
+
+    Parameters
+    ----------
+    index : sequence of int
+        One entry per dimension, from 0.
+    """
+    spec = require_bounded(self, "linear_index_first_tile")
     at = check_index(index, spec.dimensions, "linear_index_first_tile")
     layout = layout_of(spec)
     if len(at) < 2:
@@ -132,49 +181,83 @@ def _nested_tiles(spec: SpecLike, operation: str) -> tuple[tuple[int, ...], ...]
     return tiles
 
 
-def linear_index_for_nested_tiling(spec: SpecLike, index: Sequence[int]) -> int:
-    """Return the position with all tiles; equal to `positions.linear_index` where defined."""
-    if spec.is_array and not spec.dimensions:
+def linear_index_for_nested_tiling(self: SpecLike, index: Sequence[int]) -> int:
+    """Return the position with all tiles, where XLA has it.
+
+    Parameters
+    ----------
+    index : sequence of int
+        One entry per dimension, from 0.
+
+    Raises
+    ------
+    LayoutError
+        If tiles combine dimensions or are longer than the array, which `linear_index` allows.
+    """
+    if self.is_array and not self.dimensions:
         return 0
-    _nested_tiles(spec, "linear_index_for_nested_tiling")
-    at = check_index(index, spec.dimensions, "linear_index_for_nested_tiling")
-    return geometry(spec, "linear_index_for_nested_tiling").linear_index(at)
+    _nested_tiles(self, "linear_index_for_nested_tiling")
+    at = check_index(index, self.dimensions, "linear_index_for_nested_tiling")
+    return geometry(self, "linear_index_for_nested_tiling").linear_index(at)
 
 
-def delinearize_index_for_nested_tiling(spec: SpecLike, position: int) -> tuple[int, ...]:
-    """Return the index at ``position``; for padding, one outside of the array."""
-    if spec.is_array and not spec.dimensions:
+def delinearize_index_for_nested_tiling(self: SpecLike, position: int) -> tuple[int, ...]:
+    """Return the index at a position with all tiles, where XLA has it.
+
+    Parameters
+    ----------
+    position : int
+        From 0, in elements, tile padding included.
+
+    Returns
+    -------
+    tuple of int
+        For padding an index outside of the array; `multi_index` returns None there.
+    """
+    if self.is_array and not self.dimensions:
         return ()
-    tiles = _nested_tiles(spec, "delinearize_index_for_nested_tiling")
+    tiles = _nested_tiles(self, "delinearize_index_for_nested_tiling")
     rest = operator.index(position)
-    extents = geometry(spec, "delinearize_index_for_nested_tiling").physical_dimensions
+    extents = geometry(self, "delinearize_index_for_nested_tiling").physical_dimensions
     if not 0 <= rest < math.prod(extents):
         raise IndexRangeError(
-            f"delinearize_index_for_nested_tiling: position {rest} is out of range for {spec} "
+            f"delinearize_index_for_nested_tiling: position {rest} is out of range for {self} "
             f"({math.prod(extents)})"
         )
-    index = [0] * len(extents)
-    for k in range(len(extents) - 1, -1, -1):
-        rest, index[k] = divmod(rest, extents[k])
+    index = list(unravel_index(rest, extents))
     for tile in reversed(tiles):
         k = len(tile)
         grid, inside = index[-2 * k : -k], index[-k:]
         whole = [q * t + r for q, t, r in zip(grid, tile, inside, strict=True)]
         index = index[: -2 * k] + whole
-    found = [0] * len(index)
-    for d, i in zip(reversed(layout_of(spec).minor_to_major), index, strict=True):
-        found[d] = i
-    return tuple(found)
+    return compose(index, inverse(layout_of(self).minor_to_major[::-1]))
 
 
 def for_each_index(
-    spec: SpecLike,
+    self: SpecLike,
     base: Sequence[int] | None = None,
     count: Sequence[int] | None = None,
     incr: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, ...]]:
-    """Return the indices of a window in the order of `minor_to_major`."""
-    spec = require_bounded(spec, "for_each_index")
+    """Return the indices of a window, those of the most minor dimension fastest.
+
+    Parameters
+    ----------
+    base : sequence of int, default all 0
+        First index.
+    count : sequence of int, default the dimensions
+        Extents of the window; 0 keeps a dimension at its base.
+    incr : sequence of int, default all 1
+        Steps.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> spec = xl.ArraySpec.parse("f32[4,2]{0,1}")
+    >>> list(spec.for_each_index(incr=(2, 1)))
+    [(0, 0), (2, 0), (0, 1), (2, 1)]
+    """
+    spec = require_bounded(self, "for_each_index")
     rank = len(spec.dimensions)
     starts = tuple(base) if base is not None else (0,) * rank
     counts = tuple(count) if count is not None else spec.dimensions
@@ -191,17 +274,24 @@ def for_each_index(
     if 0 in spec.dimensions:
         return iter(())
     order = layout_of(spec).minor_to_major[::-1]
-    back = [order.index(d) for d in range(rank)]
+    back = inverse(order)
     # A count of 0 fixes the dimension at its base.
     walks = [
         range(starts[d], starts[d] + counts[d], steps[d]) if counts[d] else (starts[d],)
         for d in order
     ]
-    return (tuple([moved[k] for k in back]) for moved in itertools.product(*walks))
+    return (compose(moved, back) for moved in itertools.product(*walks))
 
 
-def is_untiled_layout(spec: SpecLike) -> bool:
-    """Tell, on the safe side, whether the tiles of a spec move nothing."""
-    spec = require_array(spec, "is_untiled_layout")
+def is_untiled_layout(self: SpecLike) -> bool:
+    """Tell, on the safe side, whether the tiles move nothing.
+
+    Returns
+    -------
+    bool
+        True only if every element is where it would be without tiles; False also where an
+        extent is no multiple of its tile.
+    """
+    spec = require_array(self, "is_untiled_layout")
     layout = layout_of(spec)
-    return layout.is_untiled_layout([spec.dimensions[d] for d in reversed(layout.minor_to_major)])
+    return layout.is_untiled_layout(compose(spec.dimensions, layout.minor_to_major[::-1]))

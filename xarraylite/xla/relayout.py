@@ -8,13 +8,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .._errors import LayoutError
-from ..dtypes.element_types import element_type
-from .speclike import S, SpecLike, layout_of, map_leaves, members, rebuild, retuple
+from ..dtypes.element_types import element_type as as_element_type
+from ..layout.layout import Layout
+from .speclike import (
+    S,
+    SpecLike,
+    layout_of,
+    map_leaves,
+    members,
+    rebuild,
+    require_array,
+    retuple,
+)
 
 
-def change_element_type(spec: S, to: object) -> S:
-    """Return the spec with another element type; packing ends unless that packs too."""
-    new = element_type(to)
+def change_element_type(self: S, element_type: object) -> S:
+    """Return the spec with another element type.
+
+    Parameters
+    ----------
+    element_type : ElementType, str or dtype
+        The new type.  A layout's element size is dropped unless the type is narrower than
+        a byte; then, as in XLA, it stays what it was.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> print(xl.ArraySpec.parse("s4[64,128]{1,0:E(4)}").change_element_type("u8"))
+    u8[64,128]{1,0}
+    """
+    new = as_element_type(element_type)
 
     def change(leaf: S) -> S:
         layout = leaf.layout
@@ -22,11 +45,23 @@ def change_element_type(spec: S, to: object) -> S:
             layout = replace(layout, element_size_in_bits=0)
         return rebuild(leaf, element_type=new, layout=layout)
 
-    return map_leaves(spec, change)
+    return map_leaves(self, change)
 
 
-def update_element_size_in_bits(spec: S, pack_subbyte_types: bool) -> S:
-    """Return the spec with elements narrower than a byte packed, or with none packed."""
+def update_element_size_in_bits(self: S, pack_subbyte_types: bool = True) -> S:
+    """Return the spec with elements narrower than a byte packed, or unpacked.
+
+    Parameters
+    ----------
+    pack_subbyte_types : bool, default True
+        Pack integers of 1, 2 and 4 bits and 4-bit floats, and nothing else; or nothing.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> print(xl.ArraySpec.parse("s4[64,128]").update_element_size_in_bits())
+    s4[64,128]{1,0:E(4)}
+    """
 
     def update(leaf: S) -> S:
         if leaf.layout is None:
@@ -35,11 +70,18 @@ def update_element_size_in_bits(spec: S, pack_subbyte_types: bool) -> S:
         bits = leaf.element_type.bits if packs else 0
         return rebuild(leaf, layout=replace(leaf.layout, element_size_in_bits=bits))
 
-    return map_leaves(spec, update)
+    return map_leaves(self, update)
 
 
-def device_shape_to_host_shape(spec: S) -> S:
-    """Return the spec as the host sees it: the order of dimensions and nothing else."""
+def device_shape_to_host_shape(self: S) -> S:
+    """Return the spec without tiles, padding, packing, memory space and prefix.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> print(xl.ArraySpec.parse("f32[8,3]{0,1:T(8,128)S(1)}").device_shape_to_host_shape())
+    f32[8,3]{0,1}
+    """
 
     def strip(leaf: S) -> S:
         if leaf.layout is None:
@@ -57,22 +99,22 @@ def device_shape_to_host_shape(spec: S) -> S:
         )
         return rebuild(leaf, layout=layout)
 
-    return map_leaves(spec, strip)
+    return map_leaves(self, strip)
 
 
-def device_shape_is_host_shape(spec: S) -> bool:
-    """Tell whether `device_shape_to_host_shape` would change nothing."""
-    if spec.is_tuple:
-        return all([device_shape_is_host_shape(s) for s in spec.tuple_shapes])
-    host = device_shape_to_host_shape(spec).layout
-    if spec.layout is None or host is None:
+def device_shape_is_host_shape(self: S) -> bool:
+    """Tell whether `device_shape_to_host_shape` changes nothing."""
+    if self.is_tuple:
+        return all([device_shape_is_host_shape(s) for s in self.tuple_shapes])
+    host = device_shape_to_host_shape(self).layout
+    if self.layout is None or host is None:
         return True
-    prefix = spec.layout.dynamic_shape_metadata_prefix_bytes
-    return spec.layout == host and prefix == 0
+    prefix = self.layout.dynamic_shape_metadata_prefix_bytes
+    return self.layout == host and prefix == 0
 
 
-def get_with_default_layout(spec: S) -> S:
-    """Return the spec with dimensions in default order; the rest of the layout stays."""
+def get_with_default_layout(self: S) -> S:
+    """Return the spec with its dimensions in default order; tiles and the like stay."""
 
     def reset(leaf: S) -> S:
         if not leaf.is_array:
@@ -80,15 +122,15 @@ def get_with_default_layout(spec: S) -> S:
         order = tuple(range(len(leaf.dimensions) - 1, -1, -1))
         return rebuild(leaf, layout=replace(layout_of(leaf), minor_to_major=order))
 
-    return map_leaves(spec, reset)
+    return map_leaves(self, reset)
 
 
-def clear_layout(spec: S) -> S:
-    """Return the spec without layouts."""
-    return map_leaves(spec, lambda leaf: rebuild(leaf, layout=None) if leaf.layout else leaf)
+def clear_layout(self: S) -> S:
+    """Return the spec without a layout."""
+    return map_leaves(self, lambda leaf: rebuild(leaf, layout=None) if leaf.layout else leaf)
 
 
-def clear_tiles(spec: S) -> S:
+def clear_tiles(self: S) -> S:
     """Return the spec without tiles."""
 
     def clear(leaf: S) -> S:
@@ -96,27 +138,51 @@ def clear_tiles(spec: S) -> S:
             return leaf
         return rebuild(leaf, layout=replace(leaf.layout, tiles=()))
 
-    return map_leaves(spec, clear)
+    return map_leaves(self, clear)
 
 
-def copy_layout_between_shapes(spec: SpecLike, dst: S) -> S:
-    """Return ``dst`` with the layouts of ``spec``."""
-    if spec.is_tuple != dst.is_tuple:
-        raise LayoutError(f"copy_layout_between_shapes: {spec} and {dst} differ in structure")
-    if spec.is_tuple:
-        if len(spec.tuple_shapes) != len(dst.tuple_shapes):
+def copy_layout_between_shapes(self: SpecLike, dst: S) -> S:
+    """Return ``dst`` with the layouts of this spec.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        Of the same structure and ranks.
+
+    Raises
+    ------
+    LayoutError
+        If structures or ranks differ, or a layout does not fit.
+    """
+    if self.is_tuple != dst.is_tuple:
+        raise LayoutError(f"copy_layout_between_shapes: {self} and {dst} differ in structure")
+    if self.is_tuple:
+        if len(self.tuple_shapes) != len(dst.tuple_shapes):
             raise LayoutError(
-                f"copy_layout_between_shapes: {spec} and {dst} differ in their number of members"
+                f"copy_layout_between_shapes: {self} and {dst} differ in their number of members"
             )
-        pairs = zip(members(spec), members(dst), strict=True)
+        pairs = zip(members(self), members(dst), strict=True)
         return retuple(dst, [copy_layout_between_shapes(s, d) for s, d in pairs])
-    if spec.is_buffer and dst.is_buffer:
-        inner = copy_layout_between_shapes(spec.tuple_shapes[0], dst.tuple_shapes[0])
+    if self.is_buffer and dst.is_buffer:
+        inner = copy_layout_between_shapes(self.tuple_shapes[0], dst.tuple_shapes[0])
         return rebuild(dst, tuple_shapes=(inner,))
-    if not spec.is_array:
+    if not self.is_array:
         return dst
-    if spec.layout is not None and len(spec.dimensions) != len(dst.dimensions):
+    if self.layout is not None and len(self.dimensions) != len(dst.dimensions):
         raise LayoutError(
-            f"copy_layout_between_shapes: {spec} and {dst} differ in their number of dimensions"
+            f"copy_layout_between_shapes: {self} and {dst} differ in their number of dimensions"
         )
-    return rebuild(dst, layout=spec.layout)
+    return rebuild(dst, layout=self.layout)
+
+
+def get_default_layout_for_shape(self: SpecLike) -> Layout:
+    """Return the default layout: row major, untiled; empty for tokens and opaque values."""
+    if self.element_type.name in ("token", "opaque"):
+        return Layout(())
+    array = require_array(self, "get_default_layout_for_shape")
+    return Layout.row_major(len(array.dimensions))
+
+
+def memory_space(self: SpecLike) -> int:
+    """Return the number of the memory space, 0 without a layout."""
+    return layout_of(require_array(self, "memory_space")).memory_space

@@ -67,9 +67,15 @@ def _factors(spec: SpecLike, dst: SpecLike, operation: str) -> Pairs:
     return common_factors(spec.dimensions, dst.dimensions)
 
 
-def dimensions_unmodified_by_reshape(spec: SpecLike, dst: SpecLike) -> Pairs:
-    """Return the pairs of dimensions that a reshape takes over as they are."""
-    borders = _factors(spec, dst, "dimensions_unmodified_by_reshape")
+def dimensions_unmodified_by_reshape(self: SpecLike, dst: SpecLike) -> list[tuple[int, int]]:
+    """Return the pairs of dimensions, here and in ``dst``, that a reshape keeps as they are.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        What the reshape makes.
+    """
+    borders = _factors(self, dst, "dimensions_unmodified_by_reshape")
     return [
         border
         for border, after in itertools.pairwise(borders)
@@ -78,34 +84,71 @@ def dimensions_unmodified_by_reshape(spec: SpecLike, dst: SpecLike) -> Pairs:
 
 
 def reshape_leaves_dimensions_unmodified(
-    spec: SpecLike, dst: SpecLike, dimensions: Sequence[int]
+    self: SpecLike, dst: SpecLike, dimensions: Sequence[int]
 ) -> list[int] | None:
-    """Return where a reshape takes these dimensions over; None if it changes one of them."""
+    """Return where a reshape keeps some dimensions; None if it changes one.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        What the reshape makes.
+    dimensions : sequence of int
+        Dimension numbers, rising.
+    """
     if list(dimensions) != sorted(dimensions):
         return None
-    kept = dict(dimensions_unmodified_by_reshape(spec, dst))
+    kept = dict(dimensions_unmodified_by_reshape(self, dst))
     return [kept[d] for d in dimensions] if all([d in kept for d in dimensions]) else None
 
 
 def inserted_or_deleted_1_sized_dimensions(
-    spec: SpecLike, dst: SpecLike
+    self: SpecLike, dst: SpecLike
 ) -> tuple[list[int], list[int]] | None:
-    """Return the extents of 1 that a reshape deletes and inserts; None if it does more."""
-    kept = dimensions_unmodified_by_reshape(spec, dst)
+    """Return the extents of 1 a reshape deletes here and inserts in ``dst``.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        What the reshape makes.
+
+    Returns
+    -------
+    tuple of two lists of int or None
+        None if the reshape does more than that.
+    """
+    kept = dimensions_unmodified_by_reshape(self, dst)
     old, new = {i for i, _ in kept}, {j for _, j in kept}
-    deleted = [i for i in range(len(spec.dimensions)) if i not in old]
+    deleted = [i for i in range(len(self.dimensions)) if i not in old]
     inserted = [j for j in range(len(dst.dimensions)) if j not in new]
-    trivial = all([spec.dimensions[i] <= 1 for i in deleted]) and all(
+    trivial = all([self.dimensions[i] <= 1 for i in deleted]) and all(
         [dst.dimensions[j] <= 1 for j in inserted]
     )
     return (deleted, inserted) if trivial else None
 
 
-def align_layouts(spec: SpecLike, dst: S) -> S | None:
-    """Return ``dst`` in a layout that makes the reshape a bitcast; None if there is none."""
-    _factors(spec, dst, "align_layouts")
+def align_layouts(self: SpecLike, dst: S) -> S | None:
+    """Return ``dst`` in an untiled layout that makes the reshape to it a bitcast.
+
+    Parameters
+    ----------
+    dst : ArraySpec
+        What the reshape makes; its layout is replaced.
+
+    Returns
+    -------
+    ArraySpec or None
+        None if no layout does.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> spec = xl.ArraySpec.parse("f32[3,8,5,7,11]{3,2,1,0,4}")
+    >>> print(spec.align_layouts(xl.ArraySpec("f32", (4, 3, 2, 7, 5, 11))))
+    f32[4,3,2,7,5,11]{4,3,2,1,0,5}
+    """
+    _factors(self, dst, "align_layouts")
     order = _aligned_order(
-        drop_degenerate_dimensions(spec), drop_degenerate_dimensions(dst).dimensions
+        drop_degenerate_dimensions(self), drop_degenerate_dimensions(dst).dimensions
     )
     if order is None:
         return None

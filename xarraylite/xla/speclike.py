@@ -151,16 +151,3 @@ def check_permutation(permutation: Iterable[int], rank: int, operation: str) -> 
     if sorted(found) != list(range(rank)):
         raise LayoutError(f"{operation}: {found} is not a permutation of the {rank} dimensions")
     return found
-
-
-def inverse(permutation: Sequence[int]) -> tuple[int, ...]:
-    """Return the permutation that undoes ``permutation``."""
-    found = [0] * len(permutation)
-    for at, p in enumerate(permutation):
-        found[p] = at
-    return tuple(found)
-
-
-def compose(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
-    """Return ``first[second[i]]`` for each ``i``."""
-    return tuple([first[p] for p in second])

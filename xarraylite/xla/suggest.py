@@ -75,13 +75,8 @@ class _Candidate(NamedTuple, Generic[S]):
         )
 
 
-def suggest(spec: S) -> tuple[Suggestion[S], ...]:
+def suggest(self: S) -> tuple[Suggestion[S], ...]:
     """Return layouts in which an array takes less memory, the smallest first.
-
-    Parameters
-    ----------
-    spec : ArraySpec
-        The array as it is laid out now.
 
     Returns
     -------
@@ -105,14 +100,14 @@ def suggest(spec: S) -> tuple[Suggestion[S], ...]:
     5242880 -> bf16[16,1280,40]{1,2,0:T(8,128)}: 1638400 bytes, 3604480 less
     (order {1,2,0}; padding 68.8% -> 0.0%)
     """
-    layout = spec.layout
-    if not spec.is_array or layout is None or UNBOUNDED in spec.dimensions:
+    layout = self.layout
+    if not self.is_array or layout is None or UNBOUNDED in self.dimensions:
         return ()
-    size, least = nbytes(spec), math.prod(spec.dimensions) * element_size_in_bits(spec)
+    size, least = nbytes(self), math.prod(self.dimensions) * element_size_in_bits(self)
     if not layout.tile_dims or not 0 < least < size * 8:
         return ()
     front: list[_Candidate[S]] = []
-    for found in sorted(_candidates(spec, layout, size), key=_key):
+    for found in sorted(_candidates(self, layout, size), key=_key):
         if not any([better.dominates(found) for better in front]):
             front.append(found)
     return tuple([_explained(found, size, least) for found in _few(front)])

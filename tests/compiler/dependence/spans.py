@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xarraylite.compiler.dependence.overlap import MAX_WORK, Span, Verdict, bounds, classify
+from xarraylite.compiler.dependence.overlap import MAX_WORK, Direction, Span, bounds, classify
 
 ITEMSIZES = (1, 2, 4, 8)
 
@@ -66,23 +66,23 @@ PLENTY = 1 << 20
 
 
 def check(dst: Span, src: Span, max_work: int = MAX_WORK) -> str:
-    """Assert the verdict is right; return what happened, for counting."""
-    verdict, real = classify(dst, src, max_work=max_work), truth(dst, src)
+    """Assert the direction is right; return what happened, for counting."""
+    direction, real = classify(dst, src, max_work=max_work), truth(dst, src)
     allowed = {
-        Verdict.DISJOINT: real.disjoint,
-        Verdict.SAME: real.same,
-        Verdict.ASCENDING: real.ascending and not real.same and not real.folded,
-        Verdict.DESCENDING: real.descending and not real.same and not real.folded,
-        Verdict.COPY: not real.same or real.folded,
+        Direction.DISJOINT: real.disjoint,
+        Direction.SAME: real.same,
+        Direction.ASCENDING: real.ascending and not real.same and not real.folded,
+        Direction.DESCENDING: real.descending and not real.same and not real.folded,
+        Direction.COPY: not real.same or real.folded,
     }
-    assert allowed[verdict], f"{dst} <- {src}: {verdict}, {real}"
-    if real.disjoint and verdict is not Verdict.DISJOINT:
+    assert allowed[direction], f"{dst} <- {src}: {direction}, {real}"
+    if real.disjoint and direction is not Direction.DISJOINT:
         return "missed disjoint" if 0 not in dst.strides else "folded"
-    if verdict is Verdict.DESCENDING and real.ascending:
+    if direction is Direction.DESCENDING and real.ascending:
         return "missed ascending"
-    if verdict is Verdict.COPY and (real.ascending or real.descending) and not real.folded:
+    if direction is Direction.COPY and (real.ascending or real.descending) and not real.folded:
         return "missed direction" if is_nested(dst) else "not nested"
-    return verdict.value
+    return direction.value
 
 
 def random_pair(rng: random.Random) -> tuple[Span, Span]:

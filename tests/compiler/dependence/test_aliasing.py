@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import xarraylite as xl
 from tests.properties.tiling import LAYOUTS, poisoned
-from xarraylite.compiler.dependence.aliasing import Sweep, shares, sweeps, verdict_of
-from xarraylite.compiler.dependence.overlap import Verdict
+from xarraylite.compiler.dependence.aliasing import Sweep, direction_of, shares, sweeps
+from xarraylite.compiler.dependence.overlap import Direction
 from xarraylite.compiler.target import Target
 from xarraylite.ir.node import Leaf
 
@@ -34,14 +34,14 @@ def relation(to: Any, source: Any) -> tuple[Target, Leaf]:
 def check(to: Any, source: Any, written: Array, read: Array) -> None:
     """Compare with the truth; ``written`` and ``read`` hold the number of each element."""
     target, leaf = relation(to, source)
-    verdict = verdict_of(target, leaf, leaf.map.based())
+    direction = direction_of(target, leaf, leaf.map.based())
     meet = [
         (x, y) for x, y in product(np.ndindex(*written.shape), repeat=2) if written[x] == read[y]
     ]
-    assert (verdict is Verdict.DISJOINT) == (not meet)
+    assert (direction is Direction.DISJOINT) == (not meet)
     assert shares(target, leaf) == bool(meet)
-    assert (verdict is Verdict.SAME) == bool(meet and np.array_equal(written, read))
-    assert verdict in (Verdict.DISJOINT, Verdict.SAME, Verdict.COPY)
+    assert (direction is Direction.SAME) == bool(meet and np.array_equal(written, read))
+    assert direction in (Direction.DISJOINT, Direction.SAME, Direction.COPY)
     for sweep in sweeps(target, leaf, leaf.map.based()):
         assert all(is_right(sweep, x, y) for x, y in meet)
 
@@ -108,7 +108,7 @@ def test_rows_may_be_chosen_from_either_end() -> None:
     target, leaf = relation(down[1:], down[:-1])
     assert sweeps(target, leaf, leaf.map.based()) == [Sweep(0, True, 0)]
     target, leaf = relation(down[:-1], array[:0:-1])
-    assert verdict_of(target, leaf, leaf.map.based()) is Verdict.SAME
+    assert direction_of(target, leaf, leaf.map.based()) is Direction.SAME
 
 
 def test_other_layouts_of_one_buffer_are_no_views_of_one_array() -> None:
@@ -117,7 +117,7 @@ def test_other_layouts_of_one_buffer_are_no_views_of_one_array() -> None:
     target, leaf = relation(grid[1:], grid[:-1])
     assert sweeps(target, leaf, leaf.map.based())
     target, leaf = relation(flat[:8], grid[0])
-    assert verdict_of(target, leaf, leaf.map.based()) is Verdict.SAME
+    assert direction_of(target, leaf, leaf.map.based()) is Direction.SAME
     target, leaf = relation(flat[1:9], grid[0])
-    assert verdict_of(target, leaf, leaf.map.based()) is Verdict.COPY
+    assert direction_of(target, leaf, leaf.map.based()) is Direction.COPY
     assert sweeps(target, leaf, leaf.map.based()) == []

@@ -1,6 +1,6 @@
 """The overlap test against brute force, and the engine's promise against copy-first.
 
-The engine is modelled by `assign`: it visits the destination in the order a verdict allows, reads
+The engine is modelled by `assign`: it visits the destination in the order a direction allows, reads
 a block of elements, then writes it; the result must be that of copying the source first, for
 every block length.
 """
@@ -26,8 +26,8 @@ from tests.compiler.dependence.spans import (
     truth,
 )
 from xarraylite.compiler.dependence.overlap import (
+    Direction,
     Span,
-    Verdict,
     bounds,
     classify,
     may_share,
@@ -35,15 +35,15 @@ from xarraylite.compiler.dependence.overlap import (
 )
 
 
-def assign(memory: np.ndarray, dst: Span, src: Span, verdict: Verdict, block: int) -> None:
+def assign(memory: np.ndarray, dst: Span, src: Span, direction: Direction, block: int) -> None:
     """Do what the engine does: bytes out = a function of the bytes in, block by block."""
     write, read = addresses(dst), addresses(src)
     order = np.argsort(write)
-    if verdict is Verdict.DESCENDING:
+    if direction is Direction.DESCENDING:
         order = order[::-1]
-    elif verdict in (Verdict.DISJOINT, Verdict.SAME):
+    elif direction in (Direction.DISJOINT, Direction.SAME):
         order = np.random.default_rng(block).permutation(order)
-    elif verdict is Verdict.COPY:
+    elif direction is Direction.COPY:
         block = max(1, len(order))
     for first in range(0, len(order), block):
         part = order[first : first + block]
@@ -61,12 +61,12 @@ def check_assignment(dst: Span, src: Span, blocks: tuple[int, ...] = (1, 2, 3, 7
     dst, src = dst._replace(address=dst.address - low), src._replace(address=src.address - low)
     start = (np.arange(high - low, dtype=np.uint64) * 167 % 251).astype(np.uint8)
     expected = start.copy()
-    assign(expected, dst, src, Verdict.COPY, 1)
-    verdict = classify(dst, src)
+    assign(expected, dst, src, Direction.COPY, 1)
+    direction = classify(dst, src)
     for block in blocks:
         got = start.copy()
-        assign(got, dst, src, verdict, block)
-        assert np.array_equal(got, expected), f"{dst} <- {src}: {verdict}, blocks of {block}"
+        assign(got, dst, src, direction, block)
+        assert np.array_equal(got, expected), f"{dst} <- {src}: {direction}, blocks of {block}"
 
 
 def slices(length: int, steps: tuple[int, ...], counts: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -95,7 +95,7 @@ def test_all_pairs_of_slices_of_a_vector(itemsize: int) -> None:
         if itemsize == 8 and n > 2:
             check_assignment(dst, src, (1, 2))
     assert not {"missed disjoint", "missed direction", "not nested"} & set(seen), seen
-    assert {v.value for v in Verdict} <= set(seen)
+    assert {v.value for v in Direction} <= set(seen)
 
 
 def test_all_pairs_of_slices_of_a_matrix() -> None:
@@ -106,7 +106,7 @@ def test_all_pairs_of_slices_of_a_matrix() -> None:
         ((a, p, n), (b, q, _)), ((c, s, m), (d, t, _)) = rows, columns
         dst = Span(8 * (5 * a + c), (n, m), (40 * p, 8 * s), 8)
         src = Span(8 * (5 * b + d), (n, m), (40 * q, 8 * t), 8)
-        verdict = classify(dst, src)
+        direction = classify(dst, src)
         # Elements of one matrix meet when both coordinates do: order by row, then by column.
         places = [(x, y) for x in range(n) for y in range(m)]
         written = {(a + p * x, c + s * y): (x, y) for x, y in places}
@@ -117,19 +117,19 @@ def test_all_pairs_of_slices_of_a_matrix() -> None:
         descending = all(w <= r for w, r in meets)
         same = len(meets) == n * m and all(w == r for w, r in meets)
         expected = (
-            Verdict.DISJOINT
+            Direction.DISJOINT
             if not meets
-            else Verdict.SAME
+            else Direction.SAME
             if same
-            else Verdict.ASCENDING
+            else Direction.ASCENDING
             if ascending
-            else Verdict.DESCENDING
+            else Direction.DESCENDING
             if descending
-            else Verdict.COPY
+            else Direction.COPY
         )
-        assert verdict is expected, (dst, src)
-        seen[verdict.name] += 1
-    assert min(seen[v.name] for v in Verdict) > 100, seen
+        assert direction is expected, (dst, src)
+        seen[direction.name] += 1
+    assert min(seen[v.name] for v in Direction) > 100, seen
 
 
 def test_random_pairs_against_brute_force() -> None:
@@ -147,7 +147,7 @@ def test_random_pairs_against_brute_force() -> None:
         assert may_share(dst, src) or real.disjoint, (dst, src)
         bounded[check(dst, src)] += 1
         bounded["share, missed"] += may_share(dst, src) == real.disjoint
-    assert min(seen[v.value] for v in Verdict) > 200, seen
+    assert min(seen[v.value] for v in Direction) > 200, seen
     assert not any(found.startswith("missed") for found in seen), seen
     # What the bound on work costs where no two strides need be related: about 1 in 65.
     missed = sum(n for found, n in bounded.items() if found.startswith("missed"))
@@ -156,14 +156,14 @@ def test_random_pairs_against_brute_force() -> None:
 
 def test_random_assignments_equal_copy_first() -> None:
     rng = random.Random(21)
-    seen: Counter[Verdict] = Counter()
+    seen: Counter[Direction] = Counter()
     while sum(seen.values()) < 1500:
         dst, src = random_pair(rng)
         if self_overlaps(dst):
             continue  # refused by assignment
         check_assignment(dst, src)
         seen[classify(dst, src)] += 1
-    assert min(seen[v] for v in Verdict) > 40, seen
+    assert min(seen[v] for v in Direction) > 40, seen
 
 
 def test_rank_one_is_exact() -> None:
@@ -202,10 +202,10 @@ def test_any_pair(
 
 
 @given(strides_and_shape, st.integers(-200, 200), st.integers(1 << 40, 1 << 58))
-def test_verdict_does_not_depend_on_scale(
+def test_direction_does_not_depend_on_scale(
     given_dims: tuple[tuple[int, ...], ...], address: int, scale: int
 ) -> None:
-    """Single bytes meet at equal addresses only, so scaled strides give the same verdict."""
+    """Single bytes meet at equal addresses only, so scaled strides give the same direction."""
     shape, dst_strides, src_strides = given_dims
     small = classify(
         Span(0, shape, dst_strides, 1), Span(address, shape, src_strides, 1), max_work=PLENTY
@@ -224,41 +224,41 @@ T = np.arange(64.0).reshape(4, 4, 4)
 Z = np.arange(12) * (1 + 1j)
 
 NAMED = {
-    "itself": (M, M, Verdict.SAME),
-    "the same strided view": (M[::2, 1:], M[::2, 1:], Verdict.SAME),
-    "both reversed": (V[::-1], V[::-1], Verdict.SAME),
-    "another buffer": (M, M.copy(), Verdict.DISJOINT),
-    "interleaved": (V[::2], V[1::2], Verdict.DISJOINT),
-    "checkerboard": (M[::2, ::2], M[1::2, ::2], Verdict.DISJOINT),
-    "left and right half": (M[:, :5], M[:, 5:], Verdict.DISJOINT),
-    "real and imaginary part": (Z.real, Z.imag, Verdict.DISJOINT),
-    "no element": (M[5:5], M[5:5], Verdict.DISJOINT),
-    "shift up": (V[1:], V[:-1], Verdict.DESCENDING),
-    "shift down": (V[:-1], V[1:], Verdict.ASCENDING),
-    "shift up, both reversed": (V[:0:-1], V[-2::-1], Verdict.DESCENDING),
-    "shift by rows": (M[1:], M[:-1], Verdict.DESCENDING),
-    "shift along the diagonal": (M[:-1, :-1], M[1:, 1:], Verdict.ASCENDING),
-    "shift against the diagonal": (M[1:, :-1], M[:-1, 1:], Verdict.DESCENDING),
-    "shift of a transposed view": (M.T[1:], M.T[:-1], Verdict.DESCENDING),
-    "stencil in three dimensions": (T[1:-1, 1:-1, 1:-1], T[1:-1, 2:, 1:-1], Verdict.ASCENDING),
-    "every second to the front": (V[:20], V[::2], Verdict.ASCENDING),
-    "spread to every second": (V[::2], V[:20], Verdict.DESCENDING),
-    "columns, every second to the front": (M[:, :5], M[:, ::2], Verdict.ASCENDING),
-    "complex from its real part": (Z, Z.real, Verdict.ASCENDING),
-    "float64 over its float32 halves": (V[:20], V.view("f4")[:20], Verdict.DESCENDING),
-    "float32 over float64": (V.view("f4")[:40], V, Verdict.ASCENDING),
-    "one element of its own": (V[:1], V.view("f4")[1:2], Verdict.ASCENDING),
-    "first element to all": (V, np.broadcast_to(V[:1], 40), Verdict.DESCENDING),
-    "last element to all": (V, np.broadcast_to(V[-1:], 40), Verdict.ASCENDING),
-    "middle element to all": (V, np.broadcast_to(V[20:21], 40), Verdict.COPY),
-    "first row to all": (M, np.broadcast_to(M[0], (10, 10)), Verdict.DESCENDING),
-    "first column to all": (M, np.broadcast_to(M[:, :1], (10, 10)), Verdict.DESCENDING),
-    "reversed": (V, V[::-1], Verdict.COPY),
-    "reversed rows": (M, M[::-1], Verdict.COPY),
-    "rows reversed by columns": (M, M[:, ::-1], Verdict.COPY),
-    "transposed": (M, M.T, Verdict.COPY),
-    "permuted": (T, T.transpose(2, 0, 1), Verdict.COPY),
-    "middle out": (V[2:7], V[0:10:2], Verdict.COPY),
+    "itself": (M, M, Direction.SAME),
+    "the same strided view": (M[::2, 1:], M[::2, 1:], Direction.SAME),
+    "both reversed": (V[::-1], V[::-1], Direction.SAME),
+    "another buffer": (M, M.copy(), Direction.DISJOINT),
+    "interleaved": (V[::2], V[1::2], Direction.DISJOINT),
+    "checkerboard": (M[::2, ::2], M[1::2, ::2], Direction.DISJOINT),
+    "left and right half": (M[:, :5], M[:, 5:], Direction.DISJOINT),
+    "real and imaginary part": (Z.real, Z.imag, Direction.DISJOINT),
+    "no element": (M[5:5], M[5:5], Direction.DISJOINT),
+    "shift up": (V[1:], V[:-1], Direction.DESCENDING),
+    "shift down": (V[:-1], V[1:], Direction.ASCENDING),
+    "shift up, both reversed": (V[:0:-1], V[-2::-1], Direction.DESCENDING),
+    "shift by rows": (M[1:], M[:-1], Direction.DESCENDING),
+    "shift along the diagonal": (M[:-1, :-1], M[1:, 1:], Direction.ASCENDING),
+    "shift against the diagonal": (M[1:, :-1], M[:-1, 1:], Direction.DESCENDING),
+    "shift of a transposed view": (M.T[1:], M.T[:-1], Direction.DESCENDING),
+    "stencil in three dimensions": (T[1:-1, 1:-1, 1:-1], T[1:-1, 2:, 1:-1], Direction.ASCENDING),
+    "every second to the front": (V[:20], V[::2], Direction.ASCENDING),
+    "spread to every second": (V[::2], V[:20], Direction.DESCENDING),
+    "columns, every second to the front": (M[:, :5], M[:, ::2], Direction.ASCENDING),
+    "complex from its real part": (Z, Z.real, Direction.ASCENDING),
+    "float64 over its float32 halves": (V[:20], V.view("f4")[:20], Direction.DESCENDING),
+    "float32 over float64": (V.view("f4")[:40], V, Direction.ASCENDING),
+    "one element of its own": (V[:1], V.view("f4")[1:2], Direction.ASCENDING),
+    "first element to all": (V, np.broadcast_to(V[:1], 40), Direction.DESCENDING),
+    "last element to all": (V, np.broadcast_to(V[-1:], 40), Direction.ASCENDING),
+    "middle element to all": (V, np.broadcast_to(V[20:21], 40), Direction.COPY),
+    "first row to all": (M, np.broadcast_to(M[0], (10, 10)), Direction.DESCENDING),
+    "first column to all": (M, np.broadcast_to(M[:, :1], (10, 10)), Direction.DESCENDING),
+    "reversed": (V, V[::-1], Direction.COPY),
+    "reversed rows": (M, M[::-1], Direction.COPY),
+    "rows reversed by columns": (M, M[:, ::-1], Direction.COPY),
+    "transposed": (M, M.T, Direction.COPY),
+    "permuted": (T, T.transpose(2, 0, 1), Direction.COPY),
+    "middle out": (V[2:7], V[0:10:2], Direction.COPY),
 }
 
 

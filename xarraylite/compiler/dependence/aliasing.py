@@ -1,10 +1,10 @@
 """How an operand's memory relates to the target's, for every pair of layouts.
 
-**Strided** operands are one problem of `storage.overlap`.
+**Strided** operands are one problem of `overlap`.
 
 **Views of one tiled array** share memory just where they share elements, because a layout gives
 every element a place of its own.  So they are compared in the numbering of the array's elements,
-which is row-major, and are one problem of `storage.overlap` as well; tiles play no part in it.
+which is row-major, and are one problem of `overlap` as well; tiles play no part in it.
 They do in the order of loops.  Where views of one array meet in other elements than their own,
 `sweeps` names dimensions along which one slab after the other may be written: each element is
 then read in an earlier slab than it is written in, or in the same.
@@ -25,15 +25,15 @@ from ...layout.strided import Strided
 from ...layout.tiled import Map, TiledMap
 from ...memory.block import Memory
 from ..target import Target
-from .overlap import Span, Verdict, classify, may_share
+from .overlap import Direction, Span, classify, may_share
 
 #: Pairs of boxes to compare before giving up.
 MOST_PAIRS = 1024
 
-_UNORDERED = frozenset((Verdict.DISJOINT, Verdict.SAME))
+_UNORDERED = frozenset((Direction.DISJOINT, Direction.SAME))
 
 
-def verdict_of(target: Target, leaf: Leaf, layout: Map) -> Verdict:
+def direction_of(target: Target, leaf: Leaf, layout: Map) -> Direction:
     """Classify the elements of ``leaf`` that ``layout`` (based at the leaf's start) reads."""
     if isinstance(target.map, Strided) and isinstance(layout, Strided):
         size = leaf.dtype.itemsize
@@ -43,9 +43,9 @@ def verdict_of(target: Target, leaf: Leaf, layout: Map) -> Verdict:
     views = _same_array(target, leaf, layout)
     if views is None:
         return _by_boxes(target, leaf, layout)
-    verdict = classify(_numbers(views[0]), _numbers(views[1]))
+    direction = classify(_numbers(views[0]), _numbers(views[1]))
     # A direction is one of addresses in a row-major array: no order of tiles.
-    return verdict if verdict in _UNORDERED else Verdict.COPY
+    return direction if direction in _UNORDERED else Direction.COPY
 
 
 def shares(target: Target, leaf: Leaf) -> bool:
@@ -86,7 +86,7 @@ class Sweep(NamedTuple):
 
 
 def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
-    """Return the orders that are right for an operand whose verdict is `Verdict.COPY`."""
+    """Return the orders that are right for an operand whose direction is `Direction.COPY`."""
     views = _same_array(target, leaf, layout)
     if views is None:
         return []
@@ -102,15 +102,15 @@ def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
             return []  # a transpose: dimensions depend on each other
         moves[k] = (w, dw, r, 0 if follows == FIXED else dr)
     found = []
-    verdicts = {
+    directions = {
         k: classify(Span(w, (shape[k],), (dw,), 1), Span(r, (shape[k],), (dr,), 1))
         for k, (w, dw, r, dr) in moves.items()
     }
-    still = [k for k, verdict in verdicts.items() if verdict is Verdict.SAME]
+    still = [k for k, direction in directions.items() if direction is Direction.SAME]
     for k, (w, dw, r, dr) in moves.items():
-        if verdicts[k] not in (Verdict.ASCENDING, Verdict.DESCENDING):
+        if directions[k] not in (Direction.ASCENDING, Direction.DESCENDING):
             continue
-        falling = (verdicts[k] is Verdict.DESCENDING) != (dw < 0)
+        falling = (directions[k] is Direction.DESCENDING) != (dw < 0)
         if len(still) == len(moves) - 1:
             found.append(Sweep(k, falling, 0))
         elif dw == dr:
@@ -169,22 +169,22 @@ def _bit_spans(buffer: Memory, layout: Map, size: int) -> list[Span] | None:
     ]
 
 
-def _by_boxes(target: Target, leaf: Leaf, layout: Map) -> Verdict:
+def _by_boxes(target: Target, leaf: Leaf, layout: Map) -> Direction:
     if not shares(target, leaf):
-        return Verdict.DISJOINT
+        return Direction.DISJOINT
     to_bits = target.map.bits_of(target.dtype.itemsize)
     from_bits = layout.bits_of(leaf.dtype.itemsize)
     if to_bits != from_bits or target.dtype.itemsize != leaf.dtype.itemsize:
-        return Verdict.COPY
+        return Direction.COPY
     distance = target.span()[2] - leaf.reading.address
     distance -= leaf.map.byte_start(leaf.dtype.itemsize)
     try:
         boxes = refine(layout.shape, [target.map.based(), layout])
     except TooManyBoxes:
-        return Verdict.COPY
+        return Direction.COPY
     same = all(
         written.strides == read.strides
         and distance * 8 + (written.offset - read.offset) * to_bits == 0
         for written, read in [box.layouts for box in boxes]
     )
-    return Verdict.SAME if same else Verdict.COPY
+    return Direction.SAME if same else Direction.COPY

@@ -18,9 +18,15 @@ is linear: ``x`` lies below ``y`` in the destination if ``w.x - w.y`` is negativ
 sum plus ``(r - w).y``, the drift of ``y``.  Its extremes over a box are sums of one term per
 level.  All boxes together are all meeting pairs, so the answer is exact.
 
-Levels are made and solved from the outermost inwards, all boxes side by side.  The work is
-counted, and where it is used up the answer is that nothing is known.  The bounds of a
-level are written out for like and for unlike strides, so that no function is called for a box.
+Levels are made and solved from the outermost inwards, all boxes side by side.  The invariant
+between two of them: the boxes hold every choice on the levels so far from which the levels inside
+can still reach the window.  The work is counted, and where it is used up the answer is that
+nothing is known.
+
+In the words of dependence analysis, ``w x - r y = g q`` is the equation that the GCD test asks
+about, the bounds on ``q`` are Banerjee's inequalities, and a direction is read off the extremes of
+the drift (Banerjee, *Dependence Analysis for Supercomputing*, 1988).  Where these decide nothing
+the Omega test (Pugh 1991) would go on to search; here the budget ends the search instead.
 """
 
 from __future__ import annotations
@@ -86,53 +92,21 @@ def meet(
     w, m = writes.pop()
     r, n, s = reads.pop()
     while w or r:
-        if r > up:
-            step = other = r
-            top, bound, drift = 0, n, s
+        if r > up:  # beyond all that is left of the destination: the source has the level alone
             down -= r * n
+            lo, hi = low - up, high + down
+            boxes, work = _solve(boxes, r, r, 0, n, s if ordered else 0, lo, hi, work)
             r, n, s = reads.pop()
         elif w > down:
-            step = other = w
-            top, bound, drift = m, 0, 0
             up -= w * m
+            boxes, work = _solve(boxes, w, w, m, 0, 0, low - up, high + down, work)
             w, m = writes.pop()
         else:
-            step, other = w, r
-            top, bound, drift = m, n, s
             up, down = up - w * m, down - r * n
+            lo, hi = low - up, high + down
+            boxes, work = _solve(boxes, w, r, m, n, s if ordered else 0, lo, hi, work)
             w, m = writes.pop()
             r, n, s = reads.pop()
-        work -= _LEVEL
-        if not ordered:
-            drift = 0
-        outer, lo, hi = boxes, low - up, high + down
-        if step != other:
-            boxes, work = _mixed(outer, step, other, top, bound, drift, lo, hi, work)
-        else:
-            boxes = []
-            price = _DRIFTING if drift else _PLAIN
-            for sum_, least, most in outer:
-                q = -((sum_ - lo) // step)
-                if q < -bound:
-                    q = -bound
-                last = (hi - sum_) // step
-                if last > top:
-                    last = top
-                if q > last:
-                    continue
-                work -= (last - q + 1) * price
-                if work < 0:
-                    return None
-                while q <= last:
-                    if drift:
-                        y = -q if q < 0 else 0
-                        z = top - q if top - q < bound else bound
-                        if drift < 0:
-                            y, z = z, y
-                        boxes.append((sum_ + step * q, least + drift * y, most + drift * z))
-                    else:
-                        boxes.append((sum_ + step * q, least, most))
-                    q += 1
         if not boxes:
             return None if work < 0 else []
     return boxes
@@ -155,18 +129,26 @@ def sides(boxes: list[Box]) -> int:
     return found
 
 
-def _mixed(
+def _solve(
     outer: list[Box], w: int, r: int, m: int, n: int, s: int, lo: int, hi: int, work: int
 ) -> tuple[list[Box], int]:
-    """One level of two strides that differ: the boxes in it, none if ``work`` gets negative."""
-    g = gcd(w, r)
-    a = w // g
-    b = r // g
-    inverse = pow(b, -1, a) if a > 1 < b else 1
-    top = a * m
-    bound = b * n
+    """Return the boxes of one level, none if ``work`` gets negative, and what is left of that.
+
+    The level adds ``w x - r y`` to a sum that is to end up in ``lo..hi``, where ``0 <= x <= m`` and
+    ``0 <= y <= n``, and ``s y`` to the drift.
+    """
+    if w == r:
+        g, a, b = w, 1, 1
+        work -= _LEVEL
+        price = _DRIFTING if s else _PLAIN
+    else:
+        g = gcd(w, r)
+        a, b = w // g, r // g
+        inverse = pow(b, -1, a) if a > 1 < b else 1
+        work -= _LEVEL + _MIXED_LEVEL
+        price = _MIXED
+    top, bound = a * m, b * n
     boxes: list[Box] = []
-    work -= _MIXED_LEVEL
     for sum_, least, most in outer:
         q = -((sum_ - lo) // g)
         if q < -bound:
@@ -176,17 +158,23 @@ def _mixed(
             last = top
         if q > last:
             continue
-        work -= (last - q + 1) * _MIXED
+        work -= (last - q + 1) * price
         if work < 0:
             return [], work
-        while q <= last:  # y to z, in steps of a, solve a x - b y = q
-            y = -(q // b) if q < 0 else 0
-            z = (top - q) // b if top - q < bound else n
-            y += (-q * inverse - y) % a
-            if y <= z:
-                z -= (z - y) % a
-                if s < 0:
-                    y, z = z, y
-                boxes.append((sum_ + g * q, least + s * y, most + s * z))
+        sum_ += g * q
+        while q <= last:
+            if price != _PLAIN:  # y to z solve a x - b y = q, every a-th of them
+                y = -(q // b) if q < 0 else 0
+                z = (top - q) // b if top - q < bound else n
+                if a > 1:
+                    y += (-q * inverse - y) % a
+                    z -= (z - y) % a
+                if y <= z:
+                    if s < 0:
+                        y, z = z, y
+                    boxes.append((sum_, least + s * y, most + s * z))
+            else:
+                boxes.append((sum_, least, most))
+            sum_ += g
             q += 1
     return boxes, work

@@ -19,7 +19,7 @@ the destination is one solid run of bytes that holds all of the source, the conv
 something is written wherever something is read.  That settles arrays that are reversed,
 transposed, broadcast or reinterpreted within themselves.
 
-Otherwise `storage.levels` looks for the pairs that meet, within a bound on its work.
+Otherwise `levels` looks for the pairs that meet, within a bound on its work.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from functools import lru_cache
 from math import gcd
 from typing import Final, NamedTuple
 
-from .levels import ABOVE, BELOW, Read, Write, meet, sides
+from .levels import ABOVE, BELOW, Box, Read, Write, meet, sides
 from .sums import Budget, OutOfWork, Sums
 
 MAX_WORK: Final = 30
-"""Work of `classify` and `may_share`, in the units of `storage.levels`: so much that they take
-five microseconds at most at rank 4."""
+"""Work of `classify` and `may_share`, in the units of `levels`: so much that they take
+about five microseconds at rank 4."""
 
 MAX_FOLD_WORK: Final = 256
 """Search steps of `self_overlaps`, where giving up means an error; nested strides take none."""
@@ -42,7 +42,7 @@ MAX_FOLD_WORK: Final = 256
 _MOST_REMEMBERED: Final = 4096
 
 
-class Verdict(enum.Enum):
+class Direction(enum.Enum):
     """How a source relates to the destination it is assigned to."""
 
     DISJOINT = "disjoint"
@@ -99,7 +99,7 @@ def bounds(span: Span) -> tuple[int, int]:
     return low, high
 
 
-def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
+def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Direction:
     """Decide how an assignment from ``src`` to ``dst`` may be carried out.
 
     Parameters
@@ -108,19 +108,19 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
         Both over the same iteration space: the shapes are equal, a broadcast source has zero
         strides.  The destination is assumed not to overlap itself (see `self_overlaps`).
     max_work : int, optional
-        Bound on the search, see `storage.levels`.
+        Bound on the search, see `levels`.
 
     Returns
     -------
-    Verdict
+    Direction
         Exact where the destination's strides are nested and ``max_work`` is not reached.
-        Otherwise a verdict that is right, if not always the best: a direction that the drift
-        proves, or `Verdict.COPY`.
+        Otherwise a direction that is right, if not always the best: a direction that the drift
+        proves, or `Direction.COPY`.
 
     Notes
     -----
     Geometries are remembered by shape, strides and distance; a remembered one takes 0.3 us.  The
-    first time takes 5 us at most at rank up to 4:
+    first time takes about 5 us at most at rank up to 4:
 
     - bytes that are nowhere near each other (not remembered): 0.8 to 1.2 us;
     - all of an array reversed, permuted, broadcast or reinterpreted: 0.9 to 1.8 us;
@@ -130,29 +130,29 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Verdict:
     Of random views of one array (a step for each dimension, permuted, other dtypes) 1 in 100 to
     1 in 1000 uses up the work: mostly rank 4 with unlike steps nearly everywhere, which would
     take up to 6 us.  Slices with like steps do not.  Of random strides, which takes
-    ``as_strided``, 1 in 12 uses it up and gets a verdict that is not the best.
+    ``as_strided``, 1 in 12 uses it up and gets a direction that is not the best.
 
     Examples
     --------
     ``a[1:] = a[:-1]`` for a float64 array:
 
     >>> classify(Span(8, (9,), (8,), 8), Span(0, (9,), (8,), 8))
-    <Verdict.DESCENDING: 'descending'>
+    <Direction.DESCENDING: 'descending'>
     """
     if src == dst:
-        return Verdict.DISJOINT if 0 in dst.shape else Verdict.SAME
+        return Direction.DISJOINT if 0 in dst.shape else Direction.SAME
     address, shape, strides, size = dst
     start, _, other_strides, other_size = src
     geometry = shape, strides, other_strides, size, other_size, start - address, max_work
-    verdict = _remembered.get(geometry)
-    if verdict is None:
-        verdict = _relate(*geometry)
-        if verdict is None:
-            return Verdict.DISJOINT
+    direction = _remembered.get(geometry)
+    if direction is None:
+        direction = _relate(*geometry)
+        if direction is None:
+            return Direction.DISJOINT
         if len(_remembered) >= _MOST_REMEMBERED:
             _remembered.clear()
-        _remembered[geometry] = verdict
-    return verdict
+        _remembered[geometry] = direction
+    return direction
 
 
 def may_share(a: Span, b: Span, *, max_work: int = MAX_WORK) -> bool:
@@ -208,10 +208,10 @@ def self_overlaps(a: Span, *, max_work: int = MAX_FOLD_WORK) -> bool:
     return _folds(tuple(dims), a.itemsize, max_work)
 
 
-_remembered: dict[tuple[object, ...], Verdict] = {}
+_remembered: dict[tuple[object, ...], Direction] = {}
 _shared: dict[tuple[object, ...], bool] = {}
 
-_ORDERS: Final = (Verdict.ASCENDING, Verdict.DESCENDING, Verdict.ASCENDING, Verdict.COPY)
+_ORDERS: Final = (Direction.ASCENDING, Direction.DESCENDING, Direction.ASCENDING, Direction.COPY)
 """By `BELOW` and `ABOVE`, where operands meet and the destination's strides are nested."""
 
 
@@ -223,18 +223,74 @@ def _relate(
     other_size: int,
     distance: int,
     max_work: int,
-) -> Verdict | None:
+) -> Direction | None:
     """`classify` for a source ``distance`` bytes above the destination; None if bounds differ."""
+    lattice = _lattice(shape, strides, other_strides, distance)
+    if lattice is None:
+        return None
+    writes, reads, delta, reach, up, down, drop, start = lattice
+    first = delta + down
+    last = delta + up + other_size
+    if last <= 0 or first >= reach + size:
+        return None
+    least = delta + drop  # of the drift
+    most = delta + up + down - reach - drop
+    if least == most == delta == 0 and size == other_size:
+        return Direction.SAME
+    order = _address_order(writes, size)
+    if order is None:
+        return Direction.COPY
+    solid, nested = order
+    possible = 0
+    if least < 0:
+        possible |= BELOW
+    if most + other_size > size:
+        possible |= ABOVE
+    if solid and first >= 0 and last <= reach + size:
+        return _ORDERS[possible]
+    reads.sort()
+    low, high = first - size + 1, first + other_size - 1
+    ordered = nested and possible != 0
+    boxes = meet(writes, reads, low, high, start, reach, up - down, ordered, max_work)
+    if boxes is None:
+        # Two strides tell most of the time that all have no common divisor to keep them apart.
+        if gcd(strides[-1], other_strides[-1]) > high - low < -low % gcd(*strides, *other_strides):
+            return Direction.DISJOINT
+    elif not boxes:
+        return Direction.DISJOINT
+    elif ordered:
+        possible &= sides(boxes)
+    return _ORDERS[possible] if nested else Direction.COPY
+
+
+def _lattice(
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    other_strides: tuple[int, ...],
+    distance: int,
+) -> tuple[list[Write], list[Read], int, int, int, int, int, Box] | None:
+    """Return both operands as `meet` wants them, and bounds; None if there is no element.
+
+    Every index of the destination is counted from its end with the lowest address, so its strides
+    are positive; an index of the source that then falls is counted from its far end besides.
+
+    Returns
+    -------
+    tuple
+        Strides written and read; the distance of the elements that are first then; the largest
+        sum of the destination's strides, and the largest and the least of the source's; how far
+        the drift falls below the distance; what the dimensions that the reversals and broadcasts
+        of the source leave out of the levels add to the drift.
+    """
     writes: list[Write] = [(0, 0)]
     reads: list[Read] = [(0, 0, 0)]
-    delta = distance
-    reach = up = down = 0  # of the strides: the destination's, the source's upwards, downwards
+    reach = up = down = 0
     drop = flipped = broadcast = 0
     for n, w, r in zip(shape, strides, other_strides):  # noqa: B905 - strict takes 0.1 us
         if n > 1:
             m = n - 1
-            if w < 0:  # count this index from its far end
-                delta += (r - w) * m
+            if w < 0:
+                distance += (r - w) * m
                 w, r = -w, -r
             far = w * m
             near = r * m
@@ -245,7 +301,7 @@ def _relate(
             if r > 0:
                 up += near
                 reads.append((r, m, r - w))
-            elif r:  # count this index of the source from its far end
+            elif r:
                 down += near
                 flipped -= far
                 reads.append((-r, m, w - r))
@@ -253,14 +309,15 @@ def _relate(
                 broadcast -= far
         elif n < 1:
             return None
-    first = delta + down
-    last = delta + up + other_size
-    if last <= 0 or first >= reach + size:
-        return None
-    least = delta + drop  # of the drift
-    most = delta + up + down - reach - drop
-    if least == most == delta == 0 and size == other_size:
-        return Verdict.SAME
+    return writes, reads, distance, reach, up, down, drop, (0, flipped + broadcast, flipped)
+
+
+def _address_order(writes: list[Write], size: int) -> tuple[bool, bool] | None:
+    """Sort the destination's strides and tell whether they are solid, and whether nested.
+
+    Solid: the elements are one run of bytes.  Nested: each stride is at least what the smaller
+    ones reach, so addresses rise with the indices.  None if elements lie in one place.
+    """
     writes.sort()
     end = size
     solid = nested = True
@@ -268,33 +325,13 @@ def _relate(
         if w != end:
             if not w:
                 if m:
-                    return Verdict.COPY
+                    return None
                 continue
             solid = False
             if w < end:
                 nested = False
         end += w * m
-    possible = 0
-    if least < 0:
-        possible |= BELOW
-    if most + other_size > size:
-        possible |= ABOVE
-    if solid and first >= 0 and last <= end:
-        return _ORDERS[possible]
-    reads.sort()
-    low, high = first - size + 1, first + other_size - 1
-    start = 0, flipped + broadcast, flipped
-    ordered = nested and possible != 0
-    boxes = meet(writes, reads, low, high, start, reach, up - down, ordered, max_work)
-    if boxes is None:
-        # Two strides tell most of the time that all have no common divisor to keep them apart.
-        if gcd(strides[-1], other_strides[-1]) > high - low < -low % gcd(*strides, *other_strides):
-            return Verdict.DISJOINT
-    elif not boxes:
-        return Verdict.DISJOINT
-    elif ordered:
-        possible &= sides(boxes)
-    return _ORDERS[possible] if nested else Verdict.COPY
+    return solid, nested
 
 
 def _share(
@@ -308,40 +345,34 @@ def _share(
     max_work: int,
 ) -> bool | None:
     """`may_share` for operands ``distance`` bytes apart; None if their bounds do not meet."""
-    writes: list[Write] = [(0, 0)]
-    reads: list[Read] = [(0, 0, 0)]
-    low = distance
-    reach = other_reach = 0
-    for n, w in zip(shape, strides):  # noqa: B905
-        if n > 1:
-            if w < 0:
-                w = -w
-                low += w * (n - 1)
-            if w:
-                reach += w * (n - 1)
-                writes.append((w, n - 1))
-        elif n < 1:
-            return None
-    for n, r in zip(other_shape, other_strides):  # noqa: B905
-        if n > 1:
-            if r < 0:
-                r = -r
-                low -= r * (n - 1)
-            if r:
-                other_reach += r * (n - 1)
-                reads.append((r, n - 1, 0))
-        elif n < 1:
-            return None
-    high = low + other_size - 1
-    low -= size - 1
+    if 0 in shape or 0 in other_shape:
+        return None
+    writes, reach, below = _upwards(shape, strides)
+    others, other_reach, other_below = _upwards(other_shape, other_strides)
+    distance += below - other_below
+    low, high = distance - size + 1, distance + other_size - 1
     if high + other_reach < 0 or low > reach:
         return None
-    writes.sort()
-    reads.sort()
+    reads = [(r, m, 0) for r, m in others]
     boxes = meet(writes, reads, low, high, (0, 0, 0), reach, other_reach, False, max_work)
     if boxes is None:
         return -low % gcd(*strides, *other_strides) <= high - low
     return bool(boxes)
+
+
+def _upwards(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[list[Write], int, int]:
+    """Return strides counted from the lowest address: sorted; their largest sum; how far down."""
+    steps: list[Write] = [(0, 0)]
+    reach = below = 0
+    for n, w in zip(shape, strides):  # noqa: B905
+        if n > 1 and w:
+            if w < 0:
+                w = -w
+                below += w * (n - 1)
+            reach += w * (n - 1)
+            steps.append((w, n - 1))
+    steps.sort()
+    return steps, reach, below
 
 
 @lru_cache(maxsize=1024)

@@ -4,7 +4,7 @@
 the same tile, the one row that comes from the tile above, and what is left at the ends.  Each kind
 is one box of the refinement, and one kernel.  `aliasing.sweeps` says along which dimension, and
 from which end, the slabs of all kinds may follow each other; here they are listed in that order.
-Within a slab, what overlaps is one problem of `storage.overlap` again.
+Within a slab, what overlaps is one problem of `overlap` again.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ..lower import Lowered
 from ..program import SweepStep
 from ..steps import Destination, Memory, map_depth, map_step, strided, unit
 from .aliasing import Sweep
-from .overlap import Span, Verdict, classify
+from .overlap import Direction, Span, classify
 
 #: Slabs of one step at most: a plan lists them, and each costs about two microseconds.
 MOST_SLABS = 8192
 
-_MODES = {Verdict.ASCENDING: Mode.STAGED, Verdict.DESCENDING: Mode.FALLING}
+_MODES = {Direction.ASCENDING: Mode.STAGED, Direction.DESCENDING: Mode.FALLING}
 
 _ACCESS = {
-    Verdict.DISJOINT: Access.APART,
-    Verdict.SAME: Access.SAME,
-    Verdict.ASCENDING: Access.SHARED,
-    Verdict.DESCENDING: Access.SHARED,
+    Direction.DISJOINT: Access.APART,
+    Direction.SAME: Access.SAME,
+    Direction.ASCENDING: Access.SHARED,
+    Direction.DESCENDING: Access.SHARED,
 }
 
 
@@ -96,9 +96,9 @@ def sweep_step(
         known, modes = list(memory), set()
         for k in shared:
             found = _relations(kind, k)
-            if Verdict.COPY in found:
+            if Direction.COPY in found:
                 return None
-            modes |= {_MODES[verdict] for verdict in found if verdict in _MODES}
+            modes |= {_MODES[direction] for direction in found if direction in _MODES}
             # An operand that is read in place in some slabs only must be read at its own address.
             access = _ACCESS[found.pop()] if len(found) == 1 else Access.SHARED
             known[k] = replace(memory[k], access=access)
@@ -179,7 +179,7 @@ def _scaled(index: Sequence[int], steps: Sequence[tuple[int, ...]]) -> list[tupl
     return [tuple([i * s for s in step]) for i, step in zip(index, steps, strict=True)]
 
 
-def _relations(kind: _Kind, k: int) -> set[Verdict]:
+def _relations(kind: _Kind, k: int) -> set[Direction]:
     """Return how operand ``k`` relates to the destination, over all slabs of a kind.
 
     Positions are those of one array, so its place in memory does not matter.

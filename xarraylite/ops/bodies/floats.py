@@ -44,7 +44,7 @@ def remainder_f(a: Any, b: Any) -> Any:
 
 
 def floor_divide_f(a: Any, b: Any) -> Any:
-    """(a - remainder) / b rounded to the nearest integer; a / b for a zero divisor."""
+    """(a - remainder) / b rounded to the nearest integer; a / b beside a zero or infinities."""
     r = np.fmod(a, b)
     quotient = (a - r) / b
     one = type(quotient)(1)
@@ -52,7 +52,7 @@ def floor_divide_f(a: Any, b: Any) -> Any:
     floor = np.floor(quotient)
     floor = floor + one if quotient - floor > type(quotient)(0.5) else floor
     floor = floor if quotient != 0 else math.copysign(quotient, a / b)
-    return floor if b != 0 else a / b
+    return floor if (b != 0) & (a - a == b - b) else a / b
 
 
 def fdim_f(a: Any, b: Any) -> Any:

@@ -1,0 +1,184 @@
+"""Every function against NumPy's of the same name, called in the same words.
+
+A row of ``tests/conformance/calls.txt`` is an expression in ``xp`` (this package, or NumPy) and in
+operands that lie in memory in every way there is: row- and column-major, views with gaps, tiles,
+lazy, NumPy's own; in dtypes from bool to complex128.  Narrow floats are compared with NumPy's
+float32, rounded; arrays without elements, with NumPy's or its refusal.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+LIST = Path(__file__).parent.parent / "conformance" / "calls.txt"
+
+
+def sections() -> dict[str, list[str]]:
+    """The rows of the list, by the title above them."""
+    found: dict[str, list[str]] = {}
+    for line in LIST.read_text().splitlines():
+        if line.startswith("["):
+            title = line.strip("[]")
+        elif line and not line.startswith("#"):
+            found.setdefault(title, []).append(line)
+    return found
+
+
+CALLS = sections()
+
+_REAL = ["NUMBERS", "SIGNED", "ORDERED", "REAL"]
+DTYPES = {
+    "bool": ["NUMBERS"],
+    "uint8": [*_REAL, "WHOLE"],
+    "int64": [*_REAL, "WHOLE"],
+    "float32": [*_REAL, "FLOATS"],
+    "float64": [*_REAL, "FLOATS"],
+    "complex128": ["NUMBERS", "SIGNED"],
+}
+MATRIX = np.array([[3, 1, 4, 1], [5, 2, 0, 6], [1, 3, 2, 0]])
+
+
+def values(dtype: str) -> dict[str, Array]:
+    """NumPy's operands."""
+    a = MATRIX.astype(dtype)
+    if dtype == "complex128":
+        a = a + 1j * np.roll(a, 1)
+    v, s = a[1] + a[0] if dtype != "bool" else a[1], a[:, :3] + np.eye(3, dtype=dtype)
+    i, m = np.array([2, 0, 1]), np.array([[True, False, True, True]] * 2 + [[False] * 4])
+    return {"a": a, "v": v, "s": s.astype(dtype), "i": i, "m": m}
+
+
+def placed(x: Array, how: str) -> Any:
+    """The same values as this package has them."""
+    if how == "numpy":
+        return x
+    if how == "lazy":
+        return xl.where(True, xl.asarray(x), x)
+    if how == "gaps":
+        wide = xl.zeros([2 * n for n in x.shape], x.dtype)
+        part = wide[
+            tuple([slice(n - 1, None, -1) if n == 0 else slice(0, None, 2) for n in x.shape])
+        ]
+        part[...] = x
+        return part
+    tiles = "{1,0:T(2,2)}" if x.ndim == 2 else "{0:T(2)}"
+    layouts = {"column": "column_major", "tiled": tiles, "row": None}
+    return xl.asarray(x, layout=layouts[how])
+
+
+def check(ours: Any, theirs: Any) -> None:
+    if isinstance(theirs, tuple | list):
+        assert len(ours) == len(theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            check(one, other)
+        return
+    if isinstance(theirs, bool | np.dtype) or type(theirs) is type(ours) is int:
+        assert ours == theirs
+        return
+    theirs = np.asarray(theirs)
+    assert isinstance(ours, np.ndarray) or ours.__array_namespace__() is xl
+    got = np.asarray(ours)
+    assert (got.dtype, got.shape) == (theirs.dtype, theirs.shape)
+    if theirs.dtype.kind not in "fc":
+        np.testing.assert_array_equal(got, theirs)
+    else:
+        tight = 1e-12 if theirs.dtype.itemsize > 4 and theirs.dtype != "c8" else 1e-5
+        np.testing.assert_allclose(got, theirs, rtol=tight, atol=tight * 10)
+
+
+def run(text: str, xp: Any, operands: dict[str, Any]) -> Any:
+    with np.errstate(all="ignore"):
+        return eval(text, {"xp": xp, "np": np, **operands})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_calls(dtype: str, subtests: Any) -> None:
+    theirs = values(dtype)
+    hows = ["row", "column", "gaps", "tiled", "lazy", "numpy"]
+    for number, text in enumerate([row for title in DTYPES[dtype] for row in CALLS[title]]):
+        expected = run(text, np, theirs)
+        for how in [hows[number % 6], hows[(number + 1) % 6]]:
+            with subtests.test(call=text, operands=how):
+                ours = {name: placed(x, how) for name, x in theirs.items()}
+                check(run(text, xl, ours), expected)
+
+
+@pytest.mark.parametrize("text", CALLS["MADE"])
+def test_makers(text: str) -> None:
+    check(run(text, xl, {}), run(text, np, {}))
+
+
+#: Functions whose result for a narrow float is NumPy's for float32, rounded to it.
+NARROW = ["NUMBERS", "SIGNED", "ORDERED", "REAL"]
+#: Calls in which roundings of intermediate results, or dtypes, are no function of the values.
+OTHER = ("result_type", "dtype", "float)", "complex)", "out=", "spacing", "eye(", "weights", "cov(")
+
+
+@pytest.mark.parametrize("dtype", [xl.bfloat16, xl.float16], ids=str)
+def test_narrow_floats(dtype: Any, subtests: Any) -> None:
+    """The same dtype where NumPy has float32, and its values to the last digit or two."""
+    theirs = values("float32")
+    for text in [row for title in NARROW for row in CALLS[title]]:
+        if any(word in text for word in OTHER):
+            continue
+        with subtests.test(call=text):
+            narrow = {n: xl.asarray(x, x.dtype if n in "im" else dtype) for n, x in theirs.items()}
+            compare_narrow(run(text, xl, narrow), run(text, np, theirs), dtype)
+
+
+def compare_narrow(ours: Any, theirs: Any, dtype: Any) -> None:
+    if isinstance(theirs, tuple | list):
+        for one, other in zip(ours, theirs, strict=True):
+            compare_narrow(one, other, dtype)
+        return
+    got, wanted = np.asarray(ours), np.asarray(theirs)
+    if wanted.dtype == np.float32:
+        assert got.dtype == dtype
+        step = float(xl.finfo(dtype).eps)
+        wide = got.astype(np.float32)
+        np.testing.assert_allclose(wide, wanted, rtol=8 * step, atol=16 * step)
+    else:
+        assert got.dtype == wanted.dtype
+    assert got.shape == wanted.shape
+
+
+EMPTY = ["NUMBERS", "SIGNED", "ORDERED", "REAL"]
+
+
+def test_without_elements(subtests: Any) -> None:
+    """NumPy's result, or a refusal where NumPy refuses."""
+    theirs = {"a": np.zeros((3, 0)), "v": np.zeros(0), "s": np.zeros((0, 0)), "i": np.zeros(0, int)}
+    theirs["m"] = np.zeros((3, 0), bool)
+    ours = {name: xl.asarray(x) for name, x in theirs.items()}
+    for text in [row for title in EMPTY for row in CALLS[title]]:
+        with subtests.test(call=text):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                refusal = refused_by_numpy(text, theirs)
+                if refusal is None:
+                    check(run(text, xl, ours), run(text, np, theirs))
+                elif "average" not in text:  # lazy: NaN where weights add up to 0
+                    with pytest.raises((refusal, ValueError, IndexError)):
+                        evaluated(run(text, xl, ours))
+
+
+def refused_by_numpy(text: str, operands: dict[str, Any]) -> type[Exception] | None:
+    try:
+        run(text, np, operands)
+    except Exception as error:
+        return type(error)
+    return None
+
+
+def evaluated(made: Any) -> None:
+    for part in made if isinstance(made, tuple | list) else [made]:
+        np.asarray(part)

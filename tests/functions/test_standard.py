@@ -1,0 +1,170 @@
+"""The array API standard 2025.12: every name, its parameters, and the values of special cases.
+
+The signatures stand in ``tests/conformance/array_api_2025_12.txt``; where array-api-strict is
+installed, the list is compared with it.  What functions compute is tested against NumPy in
+`test_calls`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.functions.table_functions import signature_of
+
+LIST = Path(__file__).parent.parent / "conformance" / "array_api_2025_12.txt"
+SIGNATURES = LIST.read_text().splitlines()
+DTYPES = """
+bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128
+"""
+METHODS = """
+__abs__ __add__ __and__ __array_namespace__ __bool__ __complex__ __dlpack__ __dlpack_device__
+__eq__ __float__ __floordiv__ __ge__ __getitem__ __gt__ __index__ __int__ __invert__ __le__
+__lshift__ __lt__ __matmul__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __rshift__
+__setitem__ __sub__ __truediv__ __xor__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__
+__ipow__ __imod__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__ __radd__ __rsub__
+__rmul__ __rtruediv__ __rfloordiv__ __rpow__ __rmod__ __rmatmul__ __rand__ __ror__ __rxor__
+__rlshift__ __rrshift__ to_device dtype device mT ndim shape size T
+"""
+
+
+def found(name: str) -> Any:
+    value: Any = xl
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+@pytest.mark.parametrize("line", SIGNATURES, ids=[line.partition("(")[0] for line in SIGNATURES])
+def test_signature(line: str) -> None:
+    """Positional parameters in the standard's order, keywords by their names and defaults."""
+    name, _, rest = line.partition("(")
+    wanted = list(signature_of(f"f({rest}").parameters.values())
+    ours = inspect.signature(found(name)).parameters
+    mine = list(ours.values())
+    for place, parameter in enumerate(wanted):
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
+            own = mine[place]
+            assert own.kind is not own.KEYWORD_ONLY
+            assert parameter.kind is not parameter.VAR_POSITIONAL or own.kind is own.VAR_POSITIONAL
+        else:
+            own = ours[parameter.name]
+            by_keyword = parameter.kind is parameter.KEYWORD_ONLY
+            assert own.kind in (own.POSITIONAL_OR_KEYWORD, own.KEYWORD_ONLY)
+            assert by_keyword or (own is mine[place] and own.kind is own.POSITIONAL_OR_KEYWORD)
+        if parameter.default not in (parameter.empty, None):
+            assert own.default == parameter.default or parameter.name == "correction", own
+
+
+def test_the_list_is_the_standards() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    listed = {line.partition("(")[0] for line in SIGNATURES}
+    for space, prefix in ((strict, ""), (strict.linalg, "linalg."), (strict.fft, "fft.")):
+        for name in space.__all__:
+            value = getattr(space, name)
+            if not inspect.isfunction(value) or "strict_flags" in name:
+                continue
+            assert f"{prefix}{name}" in listed
+
+
+def test_dtypes_constants_and_methods() -> None:
+    for name in DTYPES.split():
+        assert getattr(xl, name) == np.dtype(name if name != "bool" else "?")
+    assert (xl.e, xl.pi, xl.inf, xl.newaxis) == (np.e, np.pi, np.inf, None)
+    assert np.isnan(xl.nan)
+    for array in (xl.ones((2, 2)), xl.ones((2, 2)) + 1):
+        missing = [name for name in METHODS.split() if not hasattr(array, name)]
+        lazy = type(array) is xl.XExpression
+        assert [name for name in missing if not (lazy and name.startswith("__i"))] == []
+
+
+def test_the_namespace_is_found_by_its_entry_point() -> None:
+    points = [p for p in entry_points(group="array_api") if p.name == "xarraylite"]
+    if not points:
+        pytest.skip("the installed metadata is older than the entry point")
+    assert points[0].load() is xl
+
+
+def test_inspection() -> None:
+    info = xl.__array_namespace_info__()
+    assert info.capabilities()["boolean indexing"] is True
+    assert info.capabilities()["data-dependent shapes"] is True
+    assert set(info.dtypes()) == set(DTYPES.split())
+    assert info.dtypes(kind="bool") == {"bool": xl.bool}
+
+
+INF, NAN = float("inf"), float("nan")
+
+#: Name, arguments, result: where the standard's answer is not NumPy's, or easily got wrong.
+CASES: list[tuple[str, tuple[float, ...], float]] = [
+    ("floor_divide", (INF, 2.0), INF),
+    ("floor_divide", (INF, -2.0), -INF),
+    ("floor_divide", (-INF, 2.0), -INF),
+    ("floor_divide", (-INF, -2.0), INF),
+    ("floor_divide", (2.0, INF), 0.0),
+    ("floor_divide", (2.0, -INF), -0.0),
+    ("floor_divide", (-2.0, INF), -0.0),
+    ("floor_divide", (-2.0, -INF), 0.0),
+    ("floor_divide", (INF, INF), NAN),
+    ("floor_divide", (0.0, 0.0), NAN),
+    ("floor_divide", (-0.0, 3.0), -0.0),
+    ("floor_divide", (0.0, -3.0), -0.0),
+    ("floor_divide", (5.0, -0.0), -INF),
+    ("remainder", (2.0, INF), 2.0),
+    ("remainder", (2.0, -INF), -INF),
+    ("remainder", (-2.0, INF), INF),
+    ("remainder", (INF, 2.0), NAN),
+    ("remainder", (-0.0, 3.0), 0.0),
+    ("remainder", (0.0, -3.0), -0.0),
+    ("pow", (NAN, 0.0), 1.0),
+    ("pow", (NAN, -0.0), 1.0),
+    ("pow", (2.0, NAN), NAN),
+    ("pow", (-1.0, INF), 1.0),
+    ("pow", (-1.0, -INF), 1.0),
+    ("pow", (0.5, -INF), INF),
+    ("pow", (-INF, 3.0), -INF),
+    ("pow", (-INF, -3.0), -0.0),
+    ("pow", (-0.0, -3.0), -INF),
+    ("pow", (-0.0, 2.0), 0.0),
+    ("pow", (-8.0, 0.5), NAN),
+    ("hypot", (INF, NAN), INF),
+    ("hypot", (NAN, 1.0), NAN),
+    ("copysign", (2.0, -0.0), -2.0),
+    ("nextafter", (-0.0, 0.0), 0.0),
+    ("nextafter", (0.0, -0.0), -0.0),
+    ("maximum", (NAN, 1.0), NAN),
+    ("minimum", (1.0, NAN), NAN),
+    ("atan2", (-0.0, -0.0), -np.pi),
+    ("atan2", (INF, -INF), 3 * np.pi / 4),
+    ("logaddexp", (NAN, 1.0), NAN),
+    ("sign", (-0.0,), 0.0),
+    ("round", (-0.5,), -0.0),
+    ("round", (2.5,), 2.0),
+    ("ceil", (-0.5,), -0.0),
+    ("trunc", (-0.5,), -0.0),
+    ("sqrt", (-0.0,), -0.0),
+    ("log1p", (-1.0,), -INF),
+    ("expm1", (-INF,), -1.0),
+    ("tanh", (-INF,), -1.0),
+    ("asinh", (-0.0,), -0.0),
+    ("acosh", (0.5,), NAN),
+    ("atanh", (-1.0,), -INF),
+    ("reciprocal", (-0.0,), -INF),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "args", "expected"), CASES)
+def test_special_case(name: str, args: tuple[float, ...], expected: float, dtype: str) -> None:
+    arrays = [xl.full((3,), value, dtype=dtype) for value in args]
+    made = np.asarray(getattr(xl, name)(*arrays))
+    wanted = np.full(3, expected, dtype)
+    if not np.isnan(expected):
+        np.testing.assert_array_equal(np.signbit(made), np.signbit(wanted))
+    np.testing.assert_allclose(made, wanted, rtol=1e-6)

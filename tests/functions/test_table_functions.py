@@ -1,0 +1,46 @@
+"""Functions made of rows: their pages run, say what every parameter is, and name NumPy's."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.functions import table_functions
+from xarraylite.functions.table_functions import BY_NAME
+
+NAMES = sorted(BY_NAME)
+
+
+def test_every_row_is_public() -> None:
+    assert set(NAMES) <= set(dir(xl))
+    assert dir(table_functions) == NAMES
+    assert not hasattr(table_functions, "no_such_function")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_runs(name: str) -> None:
+    function = getattr(xl, name)
+    test = doctest.DocTestParser().get_doctest(function.__doc__, {}, name, None, None)
+    assert test.examples
+    flags = doctest.NORMALIZE_WHITESPACE
+    assert doctest.DocTestRunner(verbose=False, optionflags=flags).run(test).failed == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_are_those_of_numpy(name: str) -> None:
+    """In NumPy's order, so that positional arguments mean the same; what is left out is said."""
+    ours = inspect.signature(getattr(xl, name)).parameters
+    theirs = list(inspect.signature(getattr(np, name)).parameters.values())
+    if isinstance(getattr(np, name), np.ufunc):
+        return
+    positional = [p.name for p in theirs if p.kind is not p.KEYWORD_ONLY]
+    mine = [p.name for p in ours.values() if p.kind is not p.KEYWORD_ONLY]
+    assert mine == positional[: len(mine)]
+    assert [p for p in theirs[len(mine) :] if p.default is p.empty and p.kind < 3] == []
+    for p in theirs:
+        if p.name in ours and p.default is not np._NoValue and not isinstance(p.default, type):
+            assert ours[p.name].default == p.default, p.name

@@ -1,0 +1,183 @@
+"""Evaluation of whole modules: JAX's results, arguments, layouts, memory, devices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.hlo import oracle
+from xarraylite._config import settings
+
+
+def check(case: oracle.Case) -> None:
+    got = oracle.leaves(xl.hlo.parse(case.text)(*case.inputs))
+    assert len(got) == len(case.outputs)
+    for mine, want, tolerance in zip(got, case.outputs, case.tolerances, strict=True):
+        values = np.asarray(mine)
+        assert oracle.agree(values, want, tolerance), (values, want)
+
+
+@pytest.mark.parametrize("name", oracle.texts("modules", "unoptimised"))
+def test_module_gives_what_jax_gives(name):
+    check(oracle.load("modules", name, "unoptimised"))
+
+
+@pytest.mark.parametrize("name", oracle.texts("modules", "optimised"))
+def test_optimised_module_gives_what_jax_gives(name):
+    # Fusions and bitcasts are the same expressions to either engine; kernels cost time.
+    engine = "compiled" if name.startswith(("model_mlp", "text_")) else "reference"
+    with xl.config(engine=engine if settings.engine == "compiled" else "reference"):
+        check(oracle.load("modules", name, "optimised"))
+
+
+ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
+
+
+def test_arguments_of_a_wrong_shape_or_dtype_are_refused():
+    module = xl.hlo.parse("ENTRY e { p = f32[2,<=3] parameter(0)  ROOT r = negate(p) }")
+    assert np.asarray(module(np.ones((2, 1), np.float32))).shape == (2, 1)
+    for wrong in (np.ones((2, 4), np.float32), np.ones((2, 3)), np.ones(2, np.float32)):
+        with pytest.raises(xl.HloError, match=r"p: the argument is .*expected f32\[2,<=3\]"):
+            module(wrong)
+    with pytest.raises(xl.HloError, match="takes 1 arguments, got 2"):
+        module(1, 2)
+
+
+def test_results_have_memory_of_their_own():
+    module = xl.hlo.parse(
+        "ENTRY e { p = f32[4] parameter(0)  c = f32[2] constant({1, 2})  "
+        "s = f32[2] slice(p), slice={[0:2]}  ROOT t = tuple(p, s, c, c) }"
+    )
+    given = np.arange(4, dtype=np.float32)
+    whole, part, one, other = module(given)
+    for result in (whole, part, one, other):
+        result[...] = 9
+    assert given.tolist() == [0, 1, 2, 3]
+    assert module(given)[2].tolist() == [1, 2]
+    whole[...], one[...] = 5, 6
+    assert part.tolist() == [9, 9]
+    assert other.tolist() == [9, 9]
+
+
+def test_entry_layouts_are_honoured():
+    module = xl.hlo.parse(
+        "HloModule m, entry_computation_layout="
+        "{(f32[16,256]{1,0:T(8,128)})->f32[16,256]{0,1:T(8,128)}}\n"
+        "ENTRY e { p = f32[16,256]{1,0:T(8,128)} parameter(0)  "
+        "ROOT r = f32[16,256]{0,1:T(8,128)} add(p, p) }"
+    )
+    values = np.arange(16 * 256, dtype=np.float32).reshape(16, 256)
+    for given in (values, xl.asarray(values, layout="{1,0:T(8,128)}")):
+        result = module(given)
+        assert str(result.spec) == "f32[16,256]{0,1:T(8,128)}"
+        assert np.array_equal(np.asarray(result), 2 * values)
+
+
+def test_bitcast_between_tiled_layouts_moves_no_byte():
+    module = xl.hlo.parse(
+        "ENTRY e { p = f32[1024]{0:T(1024)} parameter(0)  "
+        "ROOT r = f32[8,128]{1,0:T(8,128)} bitcast(p) }"
+    )
+    given = np.arange(1024, dtype=np.float32)
+    result = module(xl.asarray(given, layout="{0:T(1024)}"))
+    assert str(result.spec) == "f32[8,128]{1,0:T(8,128)}"
+    assert np.array_equal(np.asarray(result), given.reshape(8, 128))
+
+
+def test_bitcast_between_strided_layouts_follows_memory():
+    module = xl.hlo.parse(
+        "ENTRY e { p = f32[2,3]{0,1} parameter(0)  ROOT r = f32[3,2]{1,0} bitcast(p) }"
+    )
+    given = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert module(given).tolist() == given.T.tolist()
+
+
+def test_custom_calls_are_registered_or_refused():
+    module = xl.hlo.parse(
+        "ENTRY e { p = f32[2] parameter(0)  ROOT r = f32[2] custom-call(p), "
+        'custom_call_target="nobody_knows" }'
+    )
+    with pytest.raises(xl.HloError, match=r"r: custom-call.*'nobody_knows'"):
+        module([1, 2])
+    xl.hlo.register_custom_call("nobody_knows", lambda instruction, x: x.astype(np.float64))
+    with pytest.raises(xl.HloError, match=r"gave float64\[2\] for f32\[2\]"):
+        module([1, 2])
+    xl.hlo.register_custom_call("nobody_knows", lambda instruction, x: x[::-1])
+    assert module([1, 2]).tolist() == [2, 1]
+
+
+def test_constants_that_were_left_out_cannot_be_evaluated():
+    module = xl.hlo.parse("ENTRY e { ROOT c = f32[99] constant({...}) }")
+    with pytest.raises(xl.HloError, match=r"c: .*left its values out"):
+        module()
+
+
+def test_dynamic_sizes():
+    module = xl.hlo.parse(
+        ADD + "ENTRY e { p = f32[4] parameter(0)  n = s32[] parameter(1)  "
+        "q = f32[<=4] set-dimension-size(p, n), dimensions={0}  z = f32[] constant(0)  "
+        "s = f32[] reduce(q, z), dimensions={0}, to_apply=add  "
+        "k = s32[] get-dimension-size(q), dimensions={0}  ROOT t = tuple(s, k) }"
+    )
+    assert [part.item() for part in module([1, 2, 4, 8], 3)] == [7, 3]
+
+
+def test_replicas_meet_in_collectives():
+    module = xl.hlo.parse(
+        ADD
+        + """
+ENTRY e {
+  p = f32[4] parameter(0)
+  i = u32[] replica-id()
+  r = f32[4] all-reduce(p), replica_groups={{0,1},{2,3}}, to_apply=add
+  g = f32[8] all-gather(p), replica_groups={{0,2},{1,3}}, dimensions={0}
+  s = f32[1] reduce-scatter(p), replica_groups={}, dimensions={0}, to_apply=add
+  a = f32[4] all-to-all(p), replica_groups={{0,1,2,3}}, dimensions={0}
+  c = f32[4] collective-permute(p), source_target_pairs={{0,1},{1,2}}
+  ROOT t = tuple(i, r, g, s, a, c)
+}"""
+    )
+    given = np.arange(16, dtype=np.float32).reshape(4, 4)
+    results = module(list(given), replicas=4)
+    for k, (i, r, g, s, a, c) in enumerate(results):
+        assert i.item() == k
+        assert r.tolist() == given[k // 2 * 2 : k // 2 * 2 + 2].sum(0).tolist()
+        assert g.tolist() == given[k % 2 :: 2].ravel().tolist()
+        assert s.tolist() == [given[:, k].sum()]
+        assert a.tolist() == given[:, k].tolist()
+        assert c.tolist() == (given[k - 1] if k in (1, 2) else np.zeros(4)).tolist()
+
+
+def test_devices_that_part_ways_are_found():
+    module = xl.hlo.parse(
+        ADD
+        + """
+yes { y = f32[] parameter(0)  ROOT r = f32[] all-reduce(y), replica_groups={}, to_apply=add }
+no { ROOT n = f32[] parameter(0) }
+ENTRY e {
+  p = f32[] parameter(0)
+  q = pred[] parameter(1)
+  ROOT c = f32[] conditional(q, p, p), true_computation=yes, false_computation=no
+}"""
+    )
+    assert [x.item() for x in module([1, 2], [True, True], replicas=2)] == [3, 3]
+    with pytest.raises(xl.HloError, match=r"different places: (r, the end|the end, r)"):
+        module([1, 2], [True, False], replicas=2)
+    with pytest.raises(xl.HloError, match="3 arguments for 2 devices"):
+        module([1, 2, 3], [True, False], replicas=2)
+
+
+def test_partitioned_program_runs_on_its_devices():
+    module = xl.hlo.parse(
+        "HloModule m, num_partitions=2\n"
+        + ADD
+        + """
+ENTRY e {
+  p = f32[2] parameter(0)
+  ROOT r = f32[2] all-reduce(p), channel_id=1, replica_groups={{0,1}}, \
+use_global_device_ids=true, to_apply=add
+}"""
+    )
+    results = module([np.float32([1, 2]), np.float32([10, 20])])
+    assert [result.tolist() for result in results] == [[11, 22], [11, 22]]

@@ -1,0 +1,50 @@
+"""Small NumPy programs run as written: with NumPy and with us, results and types compared."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.numpy_programs import methods, values, writing
+
+Program = Callable[[ModuleType], Any]
+
+
+def same(ours: Any, theirs: Any, where: str = "result") -> None:
+    """Compare results: arrays by shape, dtype and values, others as they are.
+
+    Where NumPy has a value we may have an expression of rank 0 (a reduction, say).
+    """
+    if isinstance(theirs, np.ndarray):
+        assert isinstance(ours, xl.XExpression), where
+        assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), where
+        np.testing.assert_array_equal(np.asarray(ours), theirs, where)
+    elif isinstance(theirs, np.generic):
+        assert isinstance(ours, xl.XScalar | xl.XExpression), (where, type(ours))
+        assert (ours.shape, ours.dtype) == ((), theirs.dtype), where
+        np.testing.assert_array_equal(np.asarray(ours), theirs, where)
+    elif isinstance(theirs, list | tuple):
+        assert type(ours) is type(theirs), where
+        assert len(ours) == len(theirs), where
+        for k, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+            same(mine, other, f"{where}[{k}]")
+    else:
+        assert type(ours) is type(theirs), where
+        assert ours == theirs or (ours != ours and theirs != theirs), where
+
+
+PROGRAMS: list[Program] = [*values.PROGRAMS, *writing.PROGRAMS, *methods.PROGRAMS]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_a_program_gives_numpys_results(program: Program) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's scalars warn where ours do not
+        theirs = program(np)
+    same(program(xl), theirs)

@@ -1,0 +1,219 @@
+"""What values, expressions and containers show to the world, in terms of a few questions to them.
+
+The array object of the standard, printing and formatting, and Python's numbers.  `repr` describes,
+and never computes; everything that asks for values computes them: `str`, `format`, `round`,
+``print``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._errors import AxisError, LayoutError
+from ..dtypes.names import dtype_name, kind
+from ..index import transform as steps
+from ..operands.methods import Methods
+from ..operands.namespace import namespace
+from ..operands.representation import formatted
+from .flat import Flat
+
+NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+
+class Face(Methods):
+    """Base of all arrays: what follows from their shape, their dtype and their values."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the elements."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _values(self) -> NumpyArray:
+        """Return the values, to be looked at only."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _one(self) -> Any:
+        """Return an array of rank 0 as a value."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def summary(self) -> str:
+        """Return kind, dtype and shape, as error messages show them."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def item(self, *index: Any) -> Any:
+        """Return an element as a Python number."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _view(self, step: steps.Transform) -> Any:
+        """Return the array under another index."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    # --- the array object ------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements, padding not counted."""
+        return self.size * self.itemsize
+
+    @property
+    def device(self) -> str:
+        """Where the elements are: always ``"cpu"``."""
+        return "cpu"
+
+    def to_device(self, device: str, /, *, stream: None = None) -> Any:
+        """Return the array itself; there is only the CPU.
+
+        Raises
+        ------
+        ValueError
+            For any other device.
+        """
+        if device != "cpu" or stream is not None:
+            raise ValueError(f"to_device: only 'cpu' without a stream, got {device!r}, {stream!r}")
+        return self
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Return the array API namespace: this package.
+
+        Raises
+        ------
+        ValueError
+            For an unknown version of the standard.
+        """
+        return namespace(api_version)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return DLPack's name of the CPU."""
+        return (1, 0)
+
+    @property
+    def T(self) -> Any:
+        """The array with its dimensions reversed."""
+        axes = tuple(range(len(self.shape)))[::-1]
+        return self._view(steps.permute(self.shape, axes))
+
+    @property
+    def mT(self) -> Any:
+        """The array with its last two dimensions exchanged."""
+        if len(self.shape) < 2:
+            raise AxisError(f"mT({self.summary().split()[-1]}): rank must be at least 2")
+        axes = (*range(len(self.shape) - 2), len(self.shape) - 1, len(self.shape) - 2)
+        return self._view(steps.permute(self.shape, axes))
+
+    # --- printing --------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        """Return the values as NumPy prints them; computes a lazy expression."""
+        try:
+            return str(self._values())
+        except LayoutError:  # a broadcast view of more elements than NumPy can count
+            return repr(self)
+
+    def __format__(self, spec: str) -> str:
+        """Return the value of an array of rank 0 formatted, or `str` of any other.
+
+        Raises
+        ------
+        TypeError
+            If there is a format, but not one value.
+        """
+        if not self.shape:
+            return formatted(self._values()[()], spec)
+        if spec:
+            raise TypeError(
+                f"format: {spec!r} formats one value, not {self.summary()}; see "
+                "xl.set_printoptions for arrays"
+            )
+        return str(self)
+
+    def _facts(self, title: str) -> dict[str, str]:
+        """Return what a notebook says about the array besides its values."""
+        shape = " x ".join(map(str, self.shape)) or "one value"
+        return {
+            "": title,
+            "dtype": dtype_name(self.dtype),
+            "shape": shape,
+            "bytes": f"{self.nbytes:,}",
+        }
+
+    # --- Python's numbers ------------------------------------------------------------------------
+
+    def __round__(self, digits: int | None = None) -> Any:
+        """Return the elements rounded to decimal places, half to even.
+
+        Of one element the value, as Python rounds numbers: an int where no digits are given.
+        """
+        if not self.shape:
+            return round(self._one(), digits)
+        return namespace(None).round(self, *(() if digits is None else (digits,)))
+
+    def _zero_rank(self, what: str) -> Any:
+        if self.shape:
+            raise TypeError(f"{what}: only arrays of rank 0 convert, not shape {self.shape}")
+        return self.item()
+
+    def __bool__(self) -> bool:
+        """Return the truth of a 0-d array."""
+        return bool(self._zero_rank("bool"))
+
+    def __float__(self) -> float:
+        """Return a real 0-d array as a float."""
+        return float(self._zero_rank("float"))
+
+    def __int__(self) -> int:
+        """Return a real 0-d array as an int."""
+        return int(self._zero_rank("int"))
+
+    def __complex__(self) -> complex:
+        """Return a 0-d array as a complex."""
+        return complex(self._zero_rank("complex"))
+
+    def __index__(self) -> int:
+        """Return an integer 0-d array as an int."""
+        if kind(self.dtype) not in "iu" or self.shape:
+            raise TypeError(f"{self.summary()} is not an integer of rank 0")
+        return int(self.item())
+
+    # --- copies of the values --------------------------------------------------------------------
+
+    def tolist(self) -> Any:
+        """Return the values as nested lists of Python numbers."""
+        return self._values().tolist()
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """Return the bytes of the elements in row-major order (``"F"``: column-major)."""
+        return self._values().tobytes(order)  # type: ignore[arg-type]
+
+    def flatten(self, order: str = "C") -> Any:
+        """Return the elements in row-major order (``"F"``: column-major) in new memory."""
+        source = namespace(None).transpose(self) if order == "F" else self
+        return namespace(None).reshape(source, (-1,), copy=True)
+
+    def fill(self, value: object) -> None:
+        """Write one value to every element."""
+        self[...] = value  # type: ignore[index]
+
+    @property
+    def flat(self) -> Flat:
+        """The elements in row-major order: to be iterated, read and written."""
+        return Flat(self)

@@ -1,0 +1,148 @@
+"""Writing into a lazy result: it gets memory of its own first.
+
+``e = a * 2`` is an array to NumPy's users, who write to it: ``e[0] = 1``, ``e += b``.  The handle
+``e`` then stands for a container with the expression's values (`memory_of`), into which this and
+all later writes go.  What was written in terms of ``e`` before keeps what it meant; what is written
+afterwards reads the container.
+
+Views of a lazy result (``e[1:]``, ``e.T``) are expressions of their own until somebody writes.
+All handles that are alive and views of one result are a family: where one is written, the result
+is evaluated and the others become views of the same memory, as they are in NumPy.  They know each
+other weakly, so a family keeps nothing alive.  A result that nobody holds any more is none: its
+views are then written one by one.
+
+``e += b`` needs no memory as long as the expression is short and has no views: the handle stands
+for the sum from then on, still lazy.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from ..index.transform import Transform
+from ..ir.kind import NODE
+from ..operands import tracing
+
+#: Operations up to which an updated expression stays lazy.
+_SHORT = 32
+
+#: Members from which those that are gone are looked for.
+_MANY = 16
+
+
+class Owning:
+    """What a handle has to do with writing; see the module docstring.
+
+    Attributes
+    ----------
+    memory : XContainer or None
+        What the handle stands for since it was written.
+    root : weak reference or None
+        The result that the handle is a view of.
+    path : tuple of (Transform or shape)
+        The views that lead from there to it, under another index or of another shape.
+    family : list of weak references
+        The result and its views.
+    """
+
+    __slots__ = ("family", "memory", "path", "root")
+
+    def __init__(self) -> None:
+        self.memory: Any = None
+        self.root: weakref.ref[Any] | None = None
+        self.path: tuple[Any, ...] = ()
+        self.family: list[weakref.ref[Any]] = []
+
+    def source(self) -> Any:
+        """Return the result that the handle is a view of, if there is one."""
+        return None if self.root is None else self.root()
+
+    def members(self) -> list[Any]:
+        """Return the handles of the family that are alive."""
+        found = [member() for member in self.family]
+        return [member for member in found if member is not None]
+
+
+def owning(e: Any) -> Owning:
+    """Return what a handle has to do with writing, noted with the handle from now on."""
+    try:
+        known: Owning = e._owning
+    except AttributeError:
+        known = e._owning = Owning()
+        known.family.append(weakref.ref(e))
+    return known
+
+
+def memory(e: Any) -> Any:
+    """Return the container that a handle stands for since it was written; None if it was not."""
+    known = getattr(e, "_owning", None)
+    return None if known is None else known.memory
+
+
+def related(of: Any, made: Any, step: Any) -> Any:
+    """Return a view of a lazy result, and remember whose view it is.
+
+    Parameters
+    ----------
+    of, made : XExpression
+        The result, or a view of it, and the view of that.
+    step : Transform or tuple of int
+        The view: under another index, or of another shape.
+    """
+    if tracing.is_active():
+        return made
+    its = owning(of)
+    root = its.source()
+    mine = made._owning = Owning()
+    mine.path = (step,) if root is None else (*its.path, step)
+    mine.root = weakref.ref(of if root is None else root)
+    mine.family = its.family
+    if len(mine.family) >= _MANY:
+        mine.family[:] = [weakref.ref(member) for member in its.members()]
+    mine.family.append(weakref.ref(made))
+    return made
+
+
+def memory_of(e: Any) -> Any:
+    """Return the container that a handle stands for, made of its values if there is none yet."""
+    mine = owning(e)
+    root = mine.source()
+    if mine.memory is None and root is not None and memory(root) is None:
+        memory_of(root)  # which gives its views theirs
+    if mine.memory is not None:
+        return mine.memory
+    made = e._container(e)
+    _stand_for(e, made)
+    for member in mine.members():
+        its = owning(member)
+        if its.source() is e:
+            view = made
+            for step in its.path:
+                view = view._view(step) if isinstance(step, Transform) else view._reshaped(step)
+            if hasattr(view, "buffer"):  # else it is a copy in NumPy too
+                _stand_for(member, view)
+    return made
+
+
+def _stand_for(e: Any, container: Any) -> None:
+    """Have a handle stand for a container: it has no kind of its own and no reading."""
+    owning(e).memory = container
+    e._kind, e._operands, e._node = NODE, (), None
+
+
+def stays_lazy(e: Any, result: Any) -> bool:
+    """Tell whether an updated handle may stand for the lazy result."""
+    if tracing.is_active():
+        return True
+    known = getattr(e, "_owning", None)
+    if known is not None and (known.memory is not None or len(known.members()) > 1):
+        return False
+    return result._kind is not NODE and result._kind.weight <= _SHORT
+
+
+def become(e: Any, result: Any) -> None:
+    """Have a handle stand for another expression of its shape and dtype."""
+    e._kind, e._operands = result._kind, result._operands
+    if e._kind is NODE:
+        e._node = result.node

@@ -1,0 +1,119 @@
+"""Where a container's elements lie: what follows from its buffer and its map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._errors import LayoutError
+from ..layout.layout import Layout
+from ..layout.placement import layout_of_map
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.tiled import Map, TiledMap
+from ..memory.buffer import Buffer
+from ..xla.spec import ArraySpec
+
+
+class Placed:
+    """Base of containers: memory, and a map from indices to places in it."""
+
+    __slots__ = ()
+
+    _buffer: Buffer
+    _dtype: np.dtype[Any]
+
+    @property
+    def _map(self) -> Map:
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def summary(self) -> str:
+        """Return kind, dtype, shape and tiled layout, as error messages show them."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    @property
+    def buffer(self) -> Buffer:
+        """The flat buffer that holds the elements."""
+        return self._buffer
+
+    @property
+    def map(self) -> Map:
+        """Where each element lies in the buffer."""
+        return self._map
+
+    def _strided(self, what: str) -> Strided:
+        """Return the map of strided memory; tiled memory has no strides.
+
+        Raises
+        ------
+        LayoutError
+            If the layout is tiled.
+        """
+        if isinstance(self._map, Strided):
+            return self._map
+        raise LayoutError(
+            f"{what}: {self.summary()} with the layout {self._map.layout} has no strides; see "
+            "spec, or copy it with to_layout('row_major')"
+        )
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Distance between neighbours along each dimension, in elements (not bytes).
+
+        Raises
+        ------
+        LayoutError
+            If the layout is tiled: neighbours are not always as far apart.
+        """
+        return self._strided("strides").strides
+
+    @property
+    def backstrides(self) -> tuple[int, ...]:
+        """Distance from the first to the last element along each dimension, in elements."""
+        return self._strided("backstrides").backstrides
+
+    @property
+    def offset(self) -> int:
+        """Place of the first element in the buffer, in elements."""
+        return self._map.offset
+
+    @property
+    def layout(self) -> Order | Layout:
+        """How the elements lie now: row-major, column-major, an XLA layout, or none (dynamic)."""
+        if isinstance(self._map, TiledMap):
+            return self._map.layout if self._map.is_whole else DYNAMIC
+        if self._map.is_row_major():
+            return ROW_MAJOR
+        return COLUMN_MAJOR if self._map.is_column_major() else DYNAMIC
+
+    @property
+    def spec(self) -> ArraySpec:
+        """Element type, shape and layout, as XLA writes them.
+
+        Raises
+        ------
+        LayoutError
+            If the elements do not lie as any layout says: a view with gaps, or part of a tile.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> str(xl.zeros((10, 300), dtype="bfloat16", layout="{1,0:T(8,128)(2,1)}").spec)
+        'bf16[10,300]{1,0:T(8,128)(2,1)}'
+        """
+        layout = layout_of_map(self._map)
+        if layout is None:
+            raise LayoutError(
+                f"spec: the elements of {self.summary()} lie as no layout says: it is a view that "
+                "is cut, strided, reversed, repeated or reshaped"
+            )
+        return ArraySpec(self._dtype, self._map.shape, layout)
+
+    @property
+    def readonly(self) -> bool:
+        """Whether assignments are refused."""
+        return self._buffer.readonly
+
+    def is_contiguous(self) -> bool:
+        """Tell whether the elements fill one run of the buffer."""
+        return self._map.is_contiguous()

@@ -1,0 +1,232 @@
+"""`XScalar`: one element as a value of its own, what NumPy calls an array scalar.
+
+``v[0]``, ``A[i, j]`` and the elements met when a vector is iterated are values: what is written to
+the array later does not change them, so swaps, accumulators and histories keep what they took.  A
+value never changes, hashes as the equal Python number does, and is an array of rank 0 to whoever
+asks for the standard's interface.
+
+Between values and Python numbers operators compute at once (`scalar_arithmetic`).  Together with
+an array or an expression a value is a constant of its dtype (NumPy's scalars are "strong" in the
+same sense), so the result is lazy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes.names import as_dtype, dtype_name, kind
+from ..operands.nodes import OneValue, is_number
+from ..operands.operators import Operators
+from ..operands.representation import html, shows_dtype
+from ..operands.ufuncs import ufunc_table
+from ..runtime import reference
+from .expression import XExpression, apply
+from .face import Face
+from .scalar_arithmetic import binary, compute, unary
+
+_new = object.__new__
+
+_COMPLEX: frozenset[Any] = frozenset((np.complex128, np.complex64))
+
+
+def scalar_of(value: object) -> XScalar:
+    """Return a NumPy scalar, or a Python number that stands for its dtype, as a value."""
+    made = _new(XScalar)
+    made._value = value
+    return made
+
+
+class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
+    """One element of an array as a value: what a full integer index returns.
+
+    Parameters
+    ----------
+    value : number, array of one element or XScalar
+        The value.
+    dtype : dtype, optional
+        By default that of the value.
+
+    Raises
+    ------
+    TypeError
+        If there is not exactly one element.
+    DTypeError
+        If it is no number.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> v = xl.asarray([3.0, 1.0])
+    >>> v[0], v[1] = v[1], v[0]
+    >>> first = v[0]
+    >>> v[0] = 7
+    >>> first, first.dtype, first + 1
+    (XScalar(1.0), dtype('float64'), XScalar(2.0))
+    """
+
+    __slots__ = ()
+
+    #: NumPy's operators leave mixed expressions to us.
+    __array_priority__ = 1000.0
+
+    def __init__(self, value: object, dtype: object = None) -> None:
+        made = XExpression._container(value, dtype)
+        if made.size != 1:
+            raise TypeError(f"XScalar: one element is needed, got the shape {made.shape}")
+        self._value = made.numpy().reshape(())[()]
+
+    # --- the array object ------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the value."""
+        return as_dtype(self.value.dtype)
+
+    @property
+    def shape(self) -> tuple[()]:
+        """No extents: the rank is 0."""
+        return ()
+
+    @property
+    def strides(self) -> tuple[()]:
+        """No strides: the rank is 0."""
+        return ()
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions: 0."""
+        return 0
+
+    @property
+    def T(self) -> XScalar:
+        """The value itself: there are no dimensions to reverse."""
+        return self
+
+    def _values(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+        return np.asarray(self.value)
+
+    def _one(self) -> XScalar:
+        return self
+
+    def summary(self) -> str:
+        """Return kind and dtype, as error messages show them."""
+        return f"XScalar {dtype_name(self.dtype)}[]"
+
+    def _array(self) -> Any:
+        """Return the value in a container of its own."""
+        return XExpression._container(self.value)
+
+    def numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+        """Return the value as a NumPy array of rank 0."""
+        return np.asarray(self.value)
+
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Any:
+        """Return the value as a NumPy array; ``copy=False`` is refused, as there is no memory."""
+        if copy is False:
+            raise ValueError("an XScalar has no memory to share: its value cannot be had uncopied")
+        return np.asarray(self.value, dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
+        """Compute ``np.add(value, 1)`` at once; with arrays, as theirs do."""
+        op = ufunc_table().get(ufunc)
+        if op is not None and method == "__call__" and not kwargs:
+            if all([is_number(x) for x in inputs]):
+                return compute(XScalar, op, inputs, {})
+            return apply(op, *inputs)
+        arrays = [x._array() if isinstance(x, XScalar) else x for x in inputs]
+        return self._array().__array_ufunc__(ufunc, method, *arrays, **kwargs)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Export a copy of the value for DLPack consumers."""
+        return self._array().__dlpack__(**options)
+
+    def astype(self, dtype: object, /, *, copy: bool = True) -> XScalar:
+        """Return the value converted to ``dtype``, as `xl.astype` converts."""
+        return scalar_of(reference.convert(np.asarray(self.value), as_dtype(dtype))[()])
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return the value itself under ``[()]``, and arrays of it for ``...`` and ``newaxis``."""
+        return self if key == () and type(key) is tuple else self._array()[key]
+
+    def __len__(self) -> int:
+        """Refuse: a value has no extents."""
+        raise TypeError("len() of an array of rank 0")
+
+    # --- Python's numbers ------------------------------------------------------------------------
+
+    def item(self, *index: Any) -> Any:
+        """Return the value as a Python number."""
+        return self.value.item(*index)
+
+    def __float__(self) -> float:
+        """Return a real value as a float.
+
+        Raises
+        ------
+        TypeError
+            For a complex one, of which NumPy would take the real part.
+        """
+        value = self._value
+        return float(value.item() if value.__class__ in _COMPLEX else value)
+
+    def __int__(self) -> int:
+        """Return a real value as an int; as `float`."""
+        value = self._value
+        return int(value.item() if value.__class__ in _COMPLEX else value)
+
+    def __bool__(self) -> bool:
+        """Return whether the value is not zero."""
+        return bool(self._value)
+
+    def __complex__(self) -> complex:
+        """Return the value as a complex."""
+        return complex(self._value)
+
+    def __index__(self) -> int:
+        """Return an integer as an int.
+
+        Raises
+        ------
+        TypeError
+            For other dtypes.
+        """
+        if kind(self.dtype) not in "iu":
+            raise TypeError(f"{dtype_name(self.dtype)}[] is not an integer of rank 0")
+        return int(self._value)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        """Return the hash of the equal Python number."""
+        return hash(self._value)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        """Return the nearest int, half to even, or the value rounded to decimal places."""
+        if digits is None:
+            return round(self.item())
+        wide = np.asarray(self.value, None if self.dtype.isbuiltin == 1 else np.float32)
+        with np.errstate(all="ignore"):
+            return scalar_of(reference.convert(np.asarray(np.round(wide, digits)), self.dtype)[()])
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def __repr__(self) -> str:
+        suffix = f", dtype={dtype_name(self.dtype)}" if shows_dtype(self.dtype) else ""
+        return f"XScalar({str(self.value).strip('()')}{suffix})"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts and the value."""
+        return html(self._facts("XScalar"), str(self))
+
+    def __copy__(self) -> XScalar:
+        """Return the value itself: it never changes."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> XScalar:
+        """Return the value itself: it never changes."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Pickle the number and its dtype's name."""
+        return XScalar, (self.item(), dtype_name(self.dtype))

@@ -1,0 +1,270 @@
+"""The operators of values, which compute at once with the dtypes and bits that expressions have.
+
+Four ways lead there, each tried before the next:
+
+1. float64, float32 and integers by Python's own numbers, which are the same where nothing overflows
+   (and no warning is due, as NumPy's scalars would give);
+2. NumPy's function for operand types that the third way has met, where its dtype and bits are ours;
+3. the reference of the op table, for operations that have the same bits on both engines;
+4. the engine, for those that have not (powers, for example).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes.names import as_dtype, kind
+from ..ir import build
+from ..ir.node import Elementwise, Node
+from ..operands.nodes import OneValue, is_number, is_operand
+from ..ops.op import Op
+from ..runtime import reference
+from .expression import XExpression, apply
+
+_new = object.__new__
+
+Way = Callable[..., Any]
+Ways = dict[tuple[type, ...], Way]
+
+#: Operand types an operation has met, at most: they are few unless somebody makes types.
+_KEPT = 256
+
+#: Operations that Python's numbers do as expressions do, where nothing overflows.
+_PYTHON: dict[str, Way] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "abs": operator.abs,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+}
+
+_COMPARING = frozenset(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"))
+
+#: Python's methods of float64.
+_METHODS = {
+    "add": ("__add__", "__radd__"),
+    "subtract": ("__sub__", "__rsub__"),
+    "multiply": ("__mul__", "__rmul__"),
+    "divide": ("__truediv__", "__rtruediv__"),
+    "less": ("__lt__", "__gt__"),
+    "less_equal": ("__le__", "__ge__"),
+    "greater": ("__gt__", "__lt__"),
+    "greater_equal": ("__ge__", "__le__"),
+    "equal": ("__eq__", "__eq__"),
+    "not_equal": ("__ne__", "__ne__"),
+}
+
+#: The classes of float64, int64 and bool values: NumPy's, and Python's that stand for them.
+_REAL = (np.float64, float)
+_IS_REAL = frozenset(_REAL)
+_IS_WHOLE: frozenset[Any] = frozenset((np.int64, int))
+_LOW, _HIGH = -(1 << 63), 1 << 63
+_NONE: frozenset[type] = frozenset()
+
+#: Up to here an int is a float32, and a float64 rounds to a finite one.
+_SINGLE_INT, _SINGLE_MOST = 1 << 24, float(np.finfo(np.float32).max)
+
+
+def _of_integers(function: Way, dtype: Any) -> Way:
+    """Return a function of integers of a dtype, which refuses what would wrap."""
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+
+    def checked(*operands: object) -> Any:
+        plain = [int(x) for x in operands]  # type: ignore[call-overload]
+        result = function(*plain)
+        # A Python int among them may be none of the dtype.
+        if not all([low <= number <= high for number in (result, *plain)]):
+            raise OverflowError
+        return result if result.__class__ is bool else dtype(result)
+
+    return checked
+
+
+def _of_singles(function: Way) -> Way:
+    """Return a function of float32, computed in float64.
+
+    Rounding twice is rounding once there: 53 bits are more than twice 24 and two.
+    """
+
+    def checked(*operands: Any) -> Any:
+        plain = []
+        for x in operands:
+            if x.__class__ is int and not -_SINGLE_INT <= x <= _SINGLE_INT:
+                raise OverflowError
+            if x.__class__ is float:
+                if not -_SINGLE_MOST <= x <= _SINGLE_MOST:
+                    raise OverflowError
+                x = np.float32(x)
+            plain.append(float(x))
+        result = function(*plain)
+        if result.__class__ is bool:
+            return result
+        if -_SINGLE_MOST <= result <= _SINGLE_MOST:
+            return np.float32(result)
+        raise OverflowError
+
+    return checked
+
+
+def _python_ways(op: Op) -> Ways:
+    """Return an operation's first ways, by the types of its operands."""
+    function = _PYTHON.get(op.name)
+    if function is None:
+        return {}
+    ways: Ways = dict.fromkeys(_alike(op, np.float32, (float, *_mixed(op))), _of_singles(function))
+    if op.name != "divide":
+        for char in "bhilqBHILQ":
+            one: Any = np.dtype(char).type
+            ways |= dict.fromkeys(_alike(op, one, (int,)), _of_integers(function, one))
+    return ways
+
+
+def _mixed(op: Op) -> tuple[type, ...]:
+    """Return which weaker Python numbers a float meets as Python's floats do.
+
+    Python compares a float with an int exactly, NumPy converts the int.
+    """
+    return () if op.name in _COMPARING else (int,)
+
+
+def _alike(op: Op, own: type, weak: tuple[type, ...]) -> list[tuple[type, ...]]:
+    """Return the types of operands of one dtype, or with one Python number among them."""
+    if op.arity == 1:
+        return [(own,)]
+    return [(own, own), *[(own, other) for other in weak], *[(other, own) for other in weak]]
+
+
+def _by_numpy(op: Op) -> Way:
+    def compute(*operands: object) -> Any:
+        with np.errstate(all="ignore"):
+            return op.numpy(*operands)
+
+    return compute
+
+
+def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
+    """Return an operation on NumPy's scalars and Python's numbers by the third or fourth way."""
+    node = build.elementwise(op, *[_part(x) for x in operands])
+    if not _is_exact(node):
+        return XExpression(node).numpy()[()]
+    with np.errstate(all="ignore"):
+        result = _folded(node)[()]
+        strong = [isinstance(x, np.generic) and x.dtype.isbuiltin == 1 for x in operands]
+        if all(strong) and len(ways) < _KEPT:
+            again = op.numpy(*operands)
+            if type(again) is type(result) and result.dtype.isbuiltin == 1:
+                ways[tuple([x.__class__ for x in operands])] = _by_numpy(op)
+    return result
+
+
+def _part(operand: Any) -> Any:
+    if isinstance(operand, np.generic):
+        return build.scalar(operand, as_dtype(operand.dtype))
+    return operand
+
+
+def _is_exact(node: Elementwise) -> bool:
+    """Tell whether NumPy has the bits of every engine."""
+    return all([kind(arg.dtype) in node.op.exact for arg in node.args])
+
+
+def _folded(node: Node) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+    """Return the values of a few operations on constants, by the reference."""
+    return reference.value(node, [_folded(arg) for arg in node.args])
+
+
+def compute(cls: type[Any], op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
+    """Return an operation on values and numbers as a value of a class."""
+    plain = tuple([x.value if isinstance(x, OneValue) else x for x in operands])
+    made = _new(cls)
+    try:
+        made._value = ways[tuple([x.__class__ for x in plain])](*plain)
+    except _FAILS:
+        made._value = _computed(op, plain, ways)
+    return made
+
+
+#: How the first ways say that they do not lead to the end.
+_FAILS = (KeyError, ZeroDivisionError, OverflowError, TypeError)
+
+
+def binary(op: Op) -> tuple[Way, Way]:
+    """Return an operator's method and its reflected method; float64 and int64 come first."""
+    ways = _python_ways(op)
+    names = _METHODS.get(op.name, ("__add__", "__add__"))
+    real, real_back = [getattr(float, name) for name in names]
+    whole: Any = _PYTHON.get(op.name)
+    reals: frozenset[Any] = frozenset((*_REAL, *_mixed(op)) if op.name in _METHODS else ())
+    wholes: frozenset[Any] = _IS_WHOLE if op.name in _METHODS and op.name != "divide" else _NONE
+
+    def otherwise(self: Any, one: Any, other: Any, asked: Any) -> Any:
+        if is_number(asked):
+            return compute(self.__class__, op, (one, other), ways)
+        if isinstance(asked, XExpression) or not is_operand(asked):
+            return NotImplemented
+        return apply(op, one, other)
+
+    def forward(self: Any, other: Any) -> Any:
+        mine = self._value
+        theirs = other._value if other.__class__ is self.__class__ else other
+        if theirs.__class__ in reals and mine.__class__ in _IS_REAL:
+            try:
+                result = real(mine, theirs)
+            except (ZeroDivisionError, OverflowError):
+                return otherwise(self, self, other, other)
+        elif theirs.__class__ in wholes and mine.__class__ in _IS_WHOLE:
+            result = whole(int(mine), int(theirs))
+            if not (_LOW <= result < _HIGH and _LOW <= theirs < _HIGH):
+                return otherwise(self, self, other, other)
+        else:
+            return otherwise(self, self, other, other)
+        made = _new(self.__class__)
+        made._value = result
+        return made
+
+    def reflected(self: Any, other: Any) -> Any:
+        mine = self._value
+        if other.__class__ in reals and mine.__class__ in _IS_REAL:
+            try:
+                result = real_back(mine, other)
+            except (ZeroDivisionError, OverflowError):
+                return otherwise(self, other, self, other)
+        elif other.__class__ in wholes and mine.__class__ in _IS_WHOLE:
+            result = whole(int(other), int(mine))
+            if not (_LOW <= result < _HIGH and _LOW <= other < _HIGH):
+                return otherwise(self, other, self, other)
+        else:
+            return otherwise(self, other, self, other)
+        made = _new(self.__class__)
+        made._value = result
+        return made
+
+    return forward, reflected
+
+
+def unary(op: Op) -> Way:
+    """Return an operator's method."""
+    ways = _python_ways(op)
+    real = _PYTHON.get(op.name)
+
+    def method(self: Any) -> Any:
+        mine = self._value
+        if real is None or mine.__class__ not in _IS_REAL:
+            return compute(self.__class__, op, (self,), ways)
+        made = _new(self.__class__)
+        made._value = real(float(mine))
+        return made
+
+    return method

@@ -1,0 +1,111 @@
+"""Indices whose result depends on values, or that meet in more than one array: NumPy's own.
+
+An index of integers, slices and one integer array is lazy: it is a view, or a gather inside a
+kernel.  Boolean masks (whose result has as many elements as they have trues) and several arrays,
+which are broadcast against each other, are computed when they are written, by NumPy on the
+evaluated elements, so that every combination means what it means there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._errors import BroadcastError, IndexRangeError, TracedValueError
+from ..dtypes.names import is_narrow_int
+from ..operands import tracing
+from ..operands.nodes import HasNode, is_masked, unwrapped, values_in
+from .face import NumpyArray
+
+_BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
+
+
+def is_advanced(key: Any) -> bool:
+    """Tell whether an index has masks or several arrays."""
+    if key.__class__ in _BASIC:
+        return False
+    arrays = 0
+    for item in key if isinstance(key, tuple) else (key,):
+        if item.__class__ in _BASIC:
+            continue
+        if isinstance(item, list | tuple):
+            if _is_mask(item):
+                return True
+            arrays += 1
+        elif isinstance(item, bool) or getattr(item, "dtype", None) == np.bool_:
+            return True
+        else:
+            arrays += getattr(item, "ndim", 0) > 0
+    return arrays > 1
+
+
+def _is_mask(items: Any) -> bool:
+    """Tell whether nested sequences hold truth values (the first one tells)."""
+    while isinstance(items, list | tuple):
+        if not items:
+            return False
+        items = items[0]
+    return isinstance(items, bool) or getattr(items, "dtype", None) == np.bool_
+
+
+def numpy_index(key: Any, operation: str) -> Any:
+    """Return an index with NumPy's arrays in the place of ours.
+
+    Raises
+    ------
+    TracedValueError
+        While a function is traced: what is selected depends on values.
+    """
+    if tracing.is_active():
+        raise TracedValueError(
+            f"{operation}: masks and several index arrays select by values, which a traced "
+            "function does not have; use xl.where, or index outside of it"
+        )
+    if isinstance(key, tuple):
+        return tuple([_numpy_item(item) for item in key])
+    return _numpy_item(key)
+
+
+def _numpy_item(item: Any) -> Any:
+    if item.__class__ in _BASIC:
+        return item
+    if isinstance(item, list | tuple):
+        return np.asarray(values_in(item)) if len(item) else np.empty(0, np.intp)
+    if isinstance(item, np.ndarray) and is_masked(item):
+        raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
+    if isinstance(item, HasNode):
+        item = np.asarray(item)
+    item = unwrapped(item)
+    narrow = isinstance(item, np.ndarray | np.generic) and is_narrow_int(item.dtype)
+    return item.astype(np.int64) if narrow else item
+
+
+def selected(values: NumpyArray, key: Any, summary: str) -> NumpyArray:
+    """Return what NumPy selects: values of their own.
+
+    Raises
+    ------
+    IndexRangeError
+        For indices out of range, of other kinds, or that do not broadcast.
+    """
+    try:
+        return np.asarray(values[numpy_index(key, "index")])
+    except IndexError as error:
+        raise IndexRangeError(f"index of {summary}: {error}") from None
+
+
+def put(values: NumpyArray, key: Any, new: NumpyArray, summary: str) -> None:
+    """Write to what one of NumPy's indices selects, the last of equal ones counts.
+
+    Raises
+    ------
+    IndexRangeError, BroadcastError
+        As NumPy; nothing has been written then.
+    """
+    try:
+        values[key] = new
+    except IndexError as error:
+        raise IndexRangeError(f"assignment to {summary}: {error}") from None
+    except ValueError as error:
+        raise BroadcastError(f"assignment to {summary}: {error}") from None

@@ -1,0 +1,181 @@
+"""Users' functions of parts of arrays, and iteration over positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import ShapeError
+from ..arrays.expression import XExpression, apply
+from ..arrays.xarray import XArray
+from ..index.broadcast import as_shape, check_axis
+from ..operands.nodes import as_node
+from ..ops.table import OPS
+from .computed import Narrow, container, numpy_of
+from .creation import ShapeLike
+from .manipulation import array_arg, broadcast_to, expand_dims
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: object, *args: Any, **kwargs: Any
+) -> XArray:
+    """Return what a function makes of each vector along an axis.
+
+    Parameters
+    ----------
+    func1d : callable
+        Takes a container of rank 1, and returns a number or an array.
+    axis : int
+        Along which dimension.
+    arr : array or expression
+        What to look at.
+    *args, **kwargs
+        Further arguments of the function.
+
+    Returns
+    -------
+    XArray
+        The axis is replaced by the dimensions of what the function returns.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of range.
+    ShapeError
+        If there is no vector to call the function with.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.apply_along_axis(lambda u: u[-1] - u[0], 1, xl.asarray([[1, 5], [2, 3]]))
+    XArray([4, 1])
+    """
+    values = np.asarray(array_arg(arr, "apply_along_axis"))
+    along = check_axis(axis, values.ndim, "apply_along_axis")
+    moved = np.moveaxis(values, along, -1)
+    outer = moved.shape[:-1]
+    made = [
+        np.asarray(func1d(container(moved[place]), *args, **kwargs)) for place in np.ndindex(outer)
+    ]
+    if not made:
+        raise ShapeError(f"apply_along_axis: {outer} has no vectors to call the function with")
+    if len({part.shape for part in made}) > 1:
+        raise ShapeError("apply_along_axis: the function returns arrays of different shapes")
+    inner = made[0].shape
+    joined = np.stack(made).reshape(*outer, *inner)
+    last = range(len(outer), len(outer) + len(inner))
+    return container(np.moveaxis(joined, last, range(along, along + len(inner))))
+
+
+def apply_over_axes(func: Callable[..., Any], a: object, axes: int | Iterable[int]) -> Any:
+    """Return what a reducer makes of an array along one axis after the other, dimensions kept.
+
+    Parameters
+    ----------
+    func : callable
+        Called with an array and an axis.
+    a : array or expression
+        What to look at.
+    axes : int or sequence of int
+        Along which dimensions.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.apply_over_axes(xl.sum, xl.ones((2, 3)), (0, 1)))
+    XArray([[6.]])
+    """
+    made: Any = array_arg(a, "apply_over_axes")
+    rank = made.ndim
+    for axis in axes if isinstance(axes, Iterable) else [axes]:
+        along = check_axis(axis, rank, "apply_over_axes")
+        made = func(made, along)
+        if made.ndim < rank:
+            made = expand_dims(made, axis=along)
+    return made
+
+
+def piecewise(
+    x: object, condlist: Sequence[Any], funclist: Sequence[Any], *args: Any, **kw: Any
+) -> XExpression:
+    """Return for each element what the function of the last condition that holds gives, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        What functions are called with, all of it each time: they must work element by element.
+    condlist : sequence of arrays of bool
+        Where each function is used.
+    funclist : sequence of callable or number
+        As many as conditions, or one more for the rest, which is 0 otherwise.
+    *args, **kw
+        Further arguments of the functions.
+
+    Returns
+    -------
+    XExpression
+        Of the dtype of ``x``, as NumPy's.
+
+    Raises
+    ------
+    ShapeError
+        If the numbers of conditions and functions do not fit.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> x = xl.asarray([-2.0, 1.0, 3.0])
+    >>> xl.piecewise(x, [x < 0, x >= 2], [lambda u: -u, 7]).tolist()
+    [2.0, 0.0, 7.0]
+    """
+    array = array_arg(x, "piecewise")
+    given: Any = condlist
+    if np.isscalar(given) or (array.ndim and np.ndim(given[0]) == 0):
+        given = [given]
+    conditions, functions = list(given), list(funclist)
+    if len(functions) not in (len(conditions), len(conditions) + 1):
+        raise ShapeError(
+            f"piecewise: {len(functions)} functions for {len(conditions)} conditions; as many, or "
+            "one more, are needed"
+        )
+    rest = functions.pop() if len(functions) > len(conditions) else 0
+
+    def value(function: Any) -> Any:
+        return function(array, *args, **kw) if callable(function) else function
+
+    made = XExpression(as_node(value(rest), "piecewise")).astype(array.dtype)
+    for condition, function in zip(conditions, functions, strict=True):
+        made = apply(OPS["where"], condition, value(function), made).astype(array.dtype)
+    return broadcast_to(made, array.shape)
+
+
+class ndindex:
+    """Iterate over the positions of a shape, in row-major order.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> list(xl.ndindex(2, 2))
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    """
+
+    def __init__(self, *shape: ShapeLike) -> None:
+        one = len(shape) == 1 and isinstance(shape[0], Iterable)
+        self._places = np.ndindex(as_shape(shape[0] if one else shape, "ndindex"))  # type: ignore[arg-type]
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return iter(self._places)
+
+
+def ndenumerate(arr: object) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Iterate over positions and elements, which are NumPy's scalars, in row-major order.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> [(place, int(value)) for place, value in xl.ndenumerate(xl.asarray([[1, 2]]))]
+    [((0, 0), 1), ((0, 1), 2)]
+    """
+    return iter(np.ndenumerate(np.asarray(numpy_of(arr, "ndenumerate", Narrow()))))

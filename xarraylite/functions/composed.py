@@ -1,0 +1,325 @@
+"""Elementwise functions beside the op table's: lazy, written in terms of its operations.
+
+Each costs no more than its parts: a kernel fuses them, and computes what is shared once.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import DTypeError, ShapeError
+from ..arrays.expression import XExpression, apply
+from ..dtypes.info import finfo
+from ..dtypes.names import bool_, complex128, dtype_name, float64, is_narrow_float, kind
+from ..dtypes.promotion import result_type as promoted
+from ..ir import build
+from ..operands.nodes import as_node
+from ..ops.table import OPS
+from .arguments import check_numbers
+from .computed import into
+
+
+def _of(name: str, *operands: Any) -> XExpression:
+    return apply(OPS[name], *operands)
+
+
+def _constant(value: object, dtype: np.dtype[Any]) -> XExpression:
+    return XExpression(build.scalar(value, dtype))
+
+
+def _floats(x: object, operation: str) -> XExpression:
+    """Return an operand in the dtype its square root has."""
+    node = as_node(x, operation)
+    if kind(node.dtype) in "fc":
+        return XExpression(node)
+    return XExpression(build.cast(node, _of("sqrt", XExpression(node)).dtype))
+
+
+def isclose(
+    a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> XExpression:
+    """Return whether ``|a - b| <= atol + rtol * |b|``, element by element, lazily.
+
+    Parameters
+    ----------
+    a, b : array, expression or number
+        What to compare, broadcast.
+    rtol, atol : float
+        Relative and absolute tolerance.
+    equal_nan : bool, default False
+        Whether NaN are close to each other.
+
+    Returns
+    -------
+    XExpression
+        Of bool; infinities are close to themselves alone.
+
+    Raises
+    ------
+    DTypeError
+        If a tolerance is no number.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.isclose(xl.asarray([1.0, 2.0]), xl.asarray([1.0 + 1e-9, 2.1])))
+    XArray([ True, False])
+    """
+    check_numbers("isclose", float, rtol=rtol, atol=atol)
+    left, right = XExpression(as_node(a, "isclose")), XExpression(as_node(b, "isclose"))
+    # Neither bool nor unsigned integers have a distance, and narrow dtypes round tolerances away.
+    wide = promoted(left.dtype, right.dtype)
+    if kind(wide) != "c" and (kind(wide) != "f" or is_narrow_float(wide)):
+        left, right = left.astype(float64), right.astype(float64)
+    distance, size = _of("abs", left - right), _of("abs", right)
+    near: XExpression = (distance <= rtol * size + atol) & _of("isfinite", right)
+    near = near | (left == right)
+    if equal_nan:
+        near = near | (_of("isnan", left) & _of("isnan", right))
+    return near
+
+
+def nan_to_num(
+    x: object,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> XExpression:
+    """Return the elements with numbers in place of NaN and infinities, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        Integers stay as they are; of complex numbers each part is looked at.
+    copy : bool, default True
+        False: write the result into ``x``, which must be a container.
+    nan : float, default 0.0
+        For NaN.
+    posinf, neginf : float, optional
+        For infinities; by default the greatest and the least finite number of the dtype.
+
+    Returns
+    -------
+    XExpression
+        Of the dtype of ``x``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.nan_to_num(xl.asarray([1.0, xl.nan, -xl.inf]), neginf=-9.0))
+    XArray([ 1.,  0., -9.])
+    """
+    array = XExpression(as_node(x, "nan_to_num"))
+    if kind(array.dtype) == "c":
+        parts = [nan_to_num(_of(p, array), True, nan, posinf, neginf) for p in ("real", "imag")]
+        made = _joined(*parts).astype(array.dtype)
+    elif kind(array.dtype) == "f":
+        info = _limits(array.dtype)
+        high = info[1] if posinf is None else posinf
+        low = info[0] if neginf is None else neginf
+        infinite = _of("isinf", array)
+        ends = _of("where", array > 0, _constant(high, array.dtype), _constant(low, array.dtype))
+        made = _of("where", infinite, ends, array)
+        made = _of("where", _of("isnan", array), _constant(nan, array.dtype), made)
+    else:
+        made = array
+    return made if copy else into(x, made, "nan_to_num")
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    info = finfo(dtype)
+    return float(info.min), float(info.max)
+
+
+def _joined(real: XExpression, imag: XExpression) -> XExpression:
+    """Return complex numbers of their parts, an infinite one included."""
+    unit = _constant(1j, complex128)
+    return _of("add", real, imag * unit)
+
+
+def angle(z: object, deg: bool = False) -> XExpression:
+    """Return the angles of complex numbers, lazily: 0 or pi for real ones.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.angle(xl.asarray([1j, -1.0]), deg=True))
+    XArray([ 90., 180.])
+    """
+    array = _floats(z, "angle")
+    imag = _of("imag", array) if kind(array.dtype) == "c" else _constant(0, array.dtype)
+    made = _of("atan2", imag, _of("real", array))
+    return _of("multiply", made, 180 / math.pi) if deg else made
+
+
+def sinc(x: object) -> XExpression:
+    """Return ``sin(pi x) / (pi x)``, and 1 for 0, lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.sinc(xl.asarray([0.0, 0.5]))).tolist()
+    [1.0, 0.6366197723675814]
+    """
+    node = as_node(x, "sinc")
+    array = XExpression(node if kind(node.dtype) in "fc" else build.cast(node, float64))
+    # As NumPy: 0 is moved off the pole, where the quotient rounds to 1.
+    tiny = _constant(_epsilon(array.dtype), array.dtype)
+    y = math.pi * _of("where", array != 0, array, tiny)
+    return _of("divide", _of("sin", y), y)
+
+
+def _epsilon(dtype: np.dtype[Any]) -> float:
+    return 2.0**-14 if is_narrow_float(dtype) else 1e-20
+
+
+def float_power(x1: object, x2: object, /) -> XExpression:
+    """Return the first operand to the power of the second, at least in float64, lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.float_power(xl.asarray([2, 3]), -1)).tolist()
+    [0.5, 0.3333333333333333]
+    """
+    operands = [XExpression(as_node(x, "float_power")) for x in (x1, x2)]
+    wide = complex128 if builtins.any([kind(x.dtype) == "c" for x in operands]) else float64
+    return _of("pow", *[x.astype(wide) for x in operands])
+
+
+def divmod(x1: object, x2: object, /) -> tuple[XExpression, XExpression]:
+    """Return the quotients and remainders of floor division, lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> [part.tolist() for part in xl.divmod(xl.asarray([7, -7]), 3)]
+    [[2, -3], [1, 2]]
+    """
+    return _of("floor_divide", x1, x2), _of("remainder", x1, x2)
+
+
+def modf(x: object, /) -> tuple[XExpression, XExpression]:
+    """Return the fractions and the whole parts of numbers, both with their sign, lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> [part.tolist() for part in xl.modf(xl.asarray([2.5, -0.5]))]
+    [[0.5, -0.5], [2.0, -0.0]]
+    """
+    array = _floats(x, "modf")
+    whole = _of("trunc", array)
+    left = _of("where", _of("isinf", array), _constant(0, array.dtype), array - whole)
+    return _of("copysign", left, array), whole
+
+
+def isposinf(x: object, /) -> XExpression:
+    """Return whether elements are positive infinity, lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.isposinf(xl.asarray([xl.inf, -xl.inf, 1.0])).tolist()
+    [True, False, False]
+    """
+    return _of("equal", _floats(x, "isposinf"), math.inf)
+
+
+def isneginf(x: object, /) -> XExpression:
+    """Return whether elements are negative infinity, lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.isneginf(xl.asarray([xl.inf, -xl.inf, 1.0])).tolist()
+    [False, True, False]
+    """
+    return _of("equal", _floats(x, "isneginf"), -math.inf)
+
+
+def isreal(x: object) -> XExpression:
+    """Return whether elements have no imaginary part, lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.isreal(xl.asarray([1.0 + 0j, 1j])).tolist()
+    [True, False]
+    """
+    return _of("logical_not", iscomplex(x))
+
+
+def iscomplex(x: object) -> XExpression:
+    """Return whether elements have an imaginary part, lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.iscomplex(xl.asarray([1.0 + 0j, 1j])).tolist()
+    [False, True]
+    """
+    node = as_node(x, "iscomplex")
+    if kind(node.dtype) != "c":
+        return XExpression(build.broadcast_to(build.scalar(False, bool_), node.shape))
+    return _of("not_equal", _of("imag", XExpression(node)), 0)
+
+
+def select(
+    condlist: Sequence[object], choicelist: Sequence[object], default: object = 0
+) -> XExpression:
+    """Return for each element the first choice whose condition holds, lazily.
+
+    Parameters
+    ----------
+    condlist : sequence of arrays of bool
+        Conditions, broadcast.
+    choicelist : sequence of arrays
+        As many choices.
+    default : array or number, default 0
+        Where no condition holds.
+
+    Returns
+    -------
+    XExpression
+        Of the choices' common dtype.
+
+    Raises
+    ------
+    ShapeError
+        If there are not as many choices as conditions, or none.
+    DTypeError
+        If a condition is not bool.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> x = xl.arange(5)
+    >>> xl.select([x < 2, x > 3], [-1, 10 * x], 7).tolist()
+    [-1, -1, 7, 7, 40]
+    """
+    conditions, choices = list(condlist), list(choicelist)
+    if len(conditions) != len(choices) or not conditions:
+        raise ShapeError(
+            f"select: {len(conditions)} conditions and {len(choices)} choices; as many are needed, "
+            "and at least one"
+        )
+    made: Any = default
+    for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
+        node = as_node(condition, "select")
+        if node.dtype != bool_:
+            raise DTypeError(f"select: a condition is {dtype_name(node.dtype)}, not bool")
+        made = _of("where", XExpression(node), choice, made)
+    return made  # type: ignore[no-any-return]
+
+
+__all__ = [
+    "angle", "divmod", "float_power", "iscomplex", "isclose", "isneginf", "isposinf", "isreal",
+    "modf", "nan_to_num", "select", "sinc",
+]  # fmt: skip

@@ -1,0 +1,271 @@
+"""Functions that NumPy computes: inputs are evaluated, results are containers.
+
+What no fused loop can do (sorting, sets, searches, histograms, linear algebra, transforms) is left
+to NumPy.  `computed` makes such a function of one that is written in terms of NumPy arrays: it
+evaluates the operands and hands out the results in containers of their own memory.
+
+NumPy has no routines for floats of 16 bits or fewer and for integers of fewer than 8.  They are
+computed in the dtype that kernels load them into, float32 or an 8-bit integer, and results of that
+dtype are rounded back once.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from .._errors import AxisError, DTypeError, IndexRangeError, XarrayliteError
+from ..arrays.adapt import adapt
+from ..arrays.container import XContainer
+from ..arrays.xarray import XArray
+from ..assignment.assign import check_update
+from ..assignment.elements import array_of, new_container
+from ..dtypes.formats import loop_dtype
+from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, is_narrow_float, is_narrow_int
+from ..dtypes.narrow import from_narrow, to_narrow
+from ..dtypes.promotion import result_type
+from ..ir.build import WEAK_TYPES
+from ..ir.kind import NODE, row_major
+from ..layout.strided import ROW_MAJOR, Strided
+from ..memory.buffer import Buffer
+from ..operands.convert import plain_array
+from ..operands.nodes import HasNode, Lifted, is_masked
+
+NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
+DType = np.dtype[Any]
+
+#: NumPy without its types: what it returns becomes a container on the way out.
+numpy: Any = np
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+#: Elements from which a result's memory is kept, where copying it would be noticed.
+_MANY = 1 << 12
+
+_COMMON = frozenset(dt for dt in SUPPORTED if not (is_narrow_float(dt) or is_narrow_int(dt)))
+
+
+class Narrow:
+    """The narrow dtypes among the operands of one call, and how results are rounded to them.
+
+    Attributes
+    ----------
+    wide : set of dtype
+        Dtypes of operands that NumPy computes with.
+    found : list of dtype
+        The others.
+    """
+
+    __slots__ = ("found", "wide")
+
+    def __init__(self) -> None:
+        self.found: list[DType] = []
+        self.wide: set[DType] = set()
+
+    def widened(self, values: NumpyArray, dtype: DType) -> NumpyArray:
+        """Return an operand as NumPy computes with it."""
+        if dtype in _COMMON:
+            self.wide.add(dtype)
+            return values
+        self.found.append(dtype)
+        return from_narrow(values)
+
+    def rounded(self, values: NumpyArray) -> NumpyArray:
+        """Return a result in the operands' narrow dtype, if it has the computing one."""
+        if not self.found or values.dtype in self.wide:
+            return values
+        same = [dt for dt in self.found if loop_dtype(dt) == values.dtype]
+        if not same:
+            return values
+        joined = result_type(*same)
+        return values if joined in _COMMON else to_narrow(values, joined)
+
+
+def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
+    """Return an operand's values as NumPy computes with them; they may be its own memory.
+
+    Raises
+    ------
+    DTypeError
+        If it is no array of numbers.
+    """
+    if isinstance(x, XContainer) and x._kind is not NODE:
+        return narrow.widened(array_of(x), x.dtype)
+    if isinstance(x, HasNode):
+        values: NumpyArray = x.numpy()
+        return narrow.widened(values, as_dtype(values.dtype))
+    if isinstance(x, Lifted):
+        raise DTypeError(f"{operation}: got {type(x).__name__}; {x.instead}")
+    if isinstance(x, np.ndarray | np.generic):
+        if is_masked(x):
+            raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
+        return narrow.widened(np.asarray(x), as_dtype(x.dtype))
+    if type(x) in WEAK_TYPES:
+        return x  # type: ignore[return-value]  # NumPy knows what it is worth
+    values = plain_array(x, None, operation)
+    return narrow.widened(values, as_dtype(values.dtype))
+
+
+def container(values: NumpyArray) -> XArray:
+    """Return the values in a container whose memory nobody else has.
+
+    Parameters
+    ----------
+    values : ndarray
+        Large results of a NumPy function are not copied if they own their memory.
+    """
+    dtype = as_dtype(values.dtype)
+    shape, size = values.shape, values.size
+    if size > _MANY and values.base is None and values.flags.c_contiguous:
+        flat = values.reshape(-1).view(np.uint8)
+        address: int = values.__array_interface__["data"][0]
+        buffer = Buffer(flat, 0, address, values.nbytes)
+        return XArray._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
+    made: XArray = new_container(XArray, row_major(dtype, values.ndim), shape, size)
+    made._buffer.array(dtype, shape)[...] = values
+    return made
+
+
+def results(made: Any, narrow: Narrow) -> Any:
+    """Return what a NumPy function returned with containers for its arrays and scalars."""
+    if isinstance(made, np.ndarray):
+        return container(narrow.rounded(made))
+    if isinstance(made, np.generic):
+        return container(narrow.rounded(np.asarray(made)))
+    if isinstance(made, tuple | list):
+        items = [results(item, narrow) for item in made]
+        named = hasattr(made, "_fields")
+        return type(made)(*items) if named else type(made)(items)
+    return made
+
+
+def into(out: object, made: T, operation: str) -> T:
+    """Return a result, or write it into ``out`` by the rule of updates and return that.
+
+    Raises
+    ------
+    CastError, BroadcastError
+        If it does not cast to the destination's dtype, or has another shape.
+    """
+    if out is None:
+        return made
+    if isinstance(out, tuple) and len(out) == 1:
+        (out,) = out
+    if not isinstance(out, XContainer | np.ndarray):
+        raise DTypeError(f"{operation}: out must be a container, got {type(out).__name__}")
+    to = out if isinstance(out, XContainer) else adapt(out)
+    result: Any = made
+    check_update(to, operation, result.shape, result.dtype)
+    to[...] = result
+    return cast("T", out)  # of the same kind: an array
+
+
+def shown(x: object) -> str:
+    """Return how a message shows an argument."""
+    if isinstance(x, np.ndarray | np.generic) and x.dtype in SUPPORTED:
+        return f"{dtype_name(as_dtype(x.dtype))}{list(x.shape)}"
+    return repr(x)[:60]
+
+
+def refusal(operation: str, operands: Iterable[object], error: Exception) -> Exception:
+    """Return NumPy's error as this package says it: with the operation and the operands."""
+    text = f"{operation}({', '.join(map(shown, operands))}): {error}"
+    if isinstance(error, np.exceptions.AxisError):
+        return AxisError(text)
+    if isinstance(error, np.linalg.LinAlgError):
+        return np.linalg.LinAlgError(text)
+    if isinstance(error, IndexError):
+        return IndexRangeError(text)
+    return DTypeError(text) if isinstance(error, TypeError) else ValueError(text)
+
+
+def computed(*arrays: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a public function of one that is written with NumPy arrays.
+
+    Parameters
+    ----------
+    *arrays : str
+        The parameters that are arrays; where one may be None, that is passed on.
+
+    Returns
+    -------
+    callable
+        A decorator.  What it makes takes arrays, expressions, numbers and lists for these
+        parameters, and returns containers where the function returns arrays.  A parameter ``out``
+        is taken care of here.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        takes = dict.fromkeys(arrays, numpy_of)
+        call = invoked(function, function.__name__, inspect.signature(function), takes)
+        return functools.wraps(function)(call)
+
+    return decorate
+
+
+#: From what a user gives to what NumPy is given.
+Take = Callable[[Any, str, Narrow], Any]
+
+
+def several(x: Any, operation: str, narrow: Narrow) -> Any:
+    """Return an array, or a sequence of arrays, each as `numpy_of` has it."""
+    if isinstance(x, list | tuple):
+        return [numpy_of(item, operation, narrow) for item in x]
+    return numpy_of(x, operation, narrow)
+
+
+def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
+    """Return an array as `numpy_of` has it, also within a list, and anything else as it is."""
+    if isinstance(x, HasNode | np.ndarray):
+        return numpy_of(x, operation, narrow)
+    if isinstance(x, list | tuple):
+        return [perhaps(item, operation, narrow) for item in x]
+    return x
+
+
+def invoked(
+    function: Callable[..., Any],
+    name: str,
+    signature: inspect.Signature,
+    takes: Mapping[str, Take],
+) -> Callable[..., Any]:
+    """Return a function of containers that calls one of NumPy arrays; see `computed`."""
+    parameters = list(signature.parameters.values())
+    names = [p.name for p in parameters]
+    optional = {array for array in takes if signature.parameters[array].default is None}
+    positional = [takes.get(n) for n in names]
+    rest = next((k for k, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), len(names))
+    place = names.index("out") if "out" in names else -1
+    count = len(names)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        narrow, out = Narrow(), None
+        if place >= 0:
+            out = kwargs.pop("out", None)
+            if len(args) > place:
+                out, args = args[place], (*args[:place], None, *args[place + 1 :])
+        taken = list(args)
+        for k, value in enumerate(args):
+            at = k if k < rest else rest
+            take = positional[at] if at < count else None
+            if take is not None and (value is not None or names[at] not in optional):
+                taken[k] = take(value, name, narrow)
+        for key in kwargs.keys() & takes:
+            if kwargs[key] is not None or key not in optional:
+                kwargs[key] = takes[key](kwargs[key], name, narrow)
+        try:
+            with np.errstate(all="ignore"):
+                made = function(*taken, **kwargs)
+        except XarrayliteError:
+            raise
+        except (ValueError, TypeError, IndexError) as error:
+            raise refusal(name, [*taken, *kwargs.values()], error) from None
+        return into(out, results(made, narrow), name)
+
+    return call

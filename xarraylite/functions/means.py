@@ -1,0 +1,223 @@
+"""Means, variances and standard deviations: two or three fused reductions.
+
+Integers and bool are computed in float64, floats of 16 bits or fewer in float32; the result is
+rounded once.  A variance takes two passes, since one pass loses what the mean and the elements have
+in common.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes.names import as_dtype, float32, float64, int64, is_narrow_float, kind
+from ..ir import build
+from ..ir.build import Operand
+from ..ir.node import Node
+from ..operands.nodes import as_node
+from ..ops.reductions import SUM
+from ..ops.table import OPS
+from .arguments import check_numbers
+from .computed import into
+from .groups import Axis, Groups, Lazy, takes_jagged
+from .jagged import operand_and_groups
+from .reducers import chosen_of, others
+
+DType = np.dtype[Any]
+
+
+def _float_node(node: Node, dtype: object) -> tuple[Node, DType]:
+    """Return an operand in the dtype that means are computed in, and their dtype."""
+    if dtype is not None:
+        end = as_dtype(dtype)
+        node = build.cast(node, end)
+        return (build.cast(node, float32) if is_narrow_float(end) else node), end
+    if kind(node.dtype) in "biu":
+        return build.cast(node, float64), float64
+    if is_narrow_float(node.dtype):
+        return build.cast(node, float32), node.dtype
+    return node, node.dtype
+
+
+def _count(node: Node, groups: Groups, chosen: Node | None, less: float = 0.0) -> Operand:
+    """Return how many elements of each group count, ``less`` subtracted, at least 0."""
+    if chosen is None:
+        return groups.count(node.dtype, less)
+    number = build.cast(groups.fold(SUM, build.cast(chosen, int64)), node.dtype)
+    if not less:
+        return number
+    return build.elementwise(
+        OPS["maximum"], build.elementwise(OPS["subtract"], number, float(less)), 0.0
+    )
+
+
+def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
+    total = groups.fold(SUM, others(node, chosen, 0))
+    return build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
+
+
+@takes_jagged
+def mean(
+    x: object,
+    /,
+    axis: Axis = None,
+    dtype: object = None,
+    out: object = None,
+    keepdims: bool = False,
+    *,
+    where: object = None,
+) -> Lazy:
+    """Return the arithmetic mean.
+
+    Parameters
+    ----------
+    x : array or expression
+        Integers and bool are averaged in float64, floats of 16 bits or fewer in float32.
+    axis, out, keepdims, where : optional
+        As for `sum`.
+    dtype : dtype, optional
+        Dtype to compute in and to return.
+
+    Returns
+    -------
+    XExpression
+        The lazy means; NaN where there is nothing to average.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.mean(xl.asarray([1, 2, 6])))
+    3.0
+    """
+    node, groups = operand_and_groups(x, axis, keepdims, "mean")
+    node, end = _float_node(node, dtype)
+    made = groups.wrap(build.cast(_mean(node, groups, chosen_of(where, node, "mean")), end))
+    return made if out is None else into(out, made, "mean")
+
+
+def _variance(
+    x: object,
+    name: str,
+    axis: Axis,
+    dtype: object,
+    keepdims: bool,
+    correction: float,
+    where: object,
+    mean: object,
+) -> tuple[Node, Groups, DType]:
+    """Return the mean square distance from the mean, in two passes, and the result's dtype."""
+    check_numbers(name, float, correction=correction)
+    node, groups = operand_and_groups(x, axis, keepdims, name)
+    node, end = _float_node(node, dtype)
+    chosen = chosen_of(where, node, name)
+    kept = groups.kept()
+    centre = kept.back(_mean(node, kept, chosen)) if mean is None else as_node(mean, name)
+    distance = build.elementwise(OPS["subtract"], node, centre)
+    if kind(node.dtype) == "c":
+        real = build.elementwise(OPS["square"], build.elementwise(OPS["real"], distance))
+        imag = build.elementwise(OPS["square"], build.elementwise(OPS["imag"], distance))
+        square = build.elementwise(OPS["add"], real, imag)
+    else:
+        square = build.elementwise(OPS["square"], distance)
+    total = groups.fold(SUM, others(square, chosen, 0))
+    count = _count(square, groups, chosen, correction)
+    return build.elementwise(OPS["divide"], total, count), groups, _real_dtype(end)
+
+
+def _real_dtype(dtype: DType) -> DType:
+    return np.dtype(f"f{dtype.itemsize // 2}") if kind(dtype) == "c" else dtype
+
+
+def _corrected(name: str, ddof: float, correction: float | None) -> float:
+    """Return what is subtracted from the number of elements: NumPy's name or the standard's.
+
+    Raises
+    ------
+    ValueError
+        If both are given.
+    """
+    if correction is None:
+        return ddof
+    if ddof:
+        raise ValueError(f"{name}: ddof and correction are one thing; give one of them")
+    return correction
+
+
+@takes_jagged
+def var(
+    x: object,
+    /,
+    axis: Axis = None,
+    dtype: object = None,
+    out: object = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: object = None,
+    mean: object = None,
+    correction: float | None = None,
+) -> Lazy:
+    """Return the variance: the mean square distance from the mean.
+
+    Parameters
+    ----------
+    x : array or expression
+        Integers and bool are computed in float64, floats of 16 bits or fewer in float32.
+    axis, out, keepdims, where : optional
+        As for `sum`.
+    dtype : dtype, optional
+        Dtype to compute in and to return.
+    ddof, correction : float, default 0
+        Subtracted from the number of elements before dividing; NumPy's and the standard's name.
+    mean : array or expression, optional
+        The mean, if it is known, with the reduced dimensions kept.
+
+    Returns
+    -------
+    XExpression
+        The lazy variances.
+
+    Raises
+    ------
+    ValueError
+        If both ``ddof`` and ``correction`` are given.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.var(xl.asarray([1.0, 3.0]), correction=1))
+    2.0
+    """
+    less = _corrected("var", ddof, correction)
+    node, groups, end = _variance(x, "var", axis, dtype, keepdims, less, where, mean)
+    made = groups.wrap(build.cast(node, end))
+    return made if out is None else into(out, made, "var")
+
+
+@takes_jagged
+def std(
+    x: object,
+    /,
+    axis: Axis = None,
+    dtype: object = None,
+    out: object = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: object = None,
+    mean: object = None,
+    correction: float | None = None,
+) -> Lazy:
+    """Return the standard deviation, the square root of `var`; parameters as there.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.std(xl.asarray([1.0, 3.0])))
+    1.0
+    """
+    less = _corrected("std", ddof, correction)
+    node, groups, end = _variance(x, "std", axis, dtype, keepdims, less, where, mean)
+    made = groups.wrap(build.cast(build.elementwise(OPS["sqrt"], node), end))
+    return made if out is None else into(out, made, "std")

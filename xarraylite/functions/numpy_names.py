@@ -1,0 +1,202 @@
+"""Small names that NumPy programs use: questions about arrays and dtypes, indices, settings.
+
+Kernels of this package never warn about floating point, and what NumPy computes for it does not
+either, so that `errstate` has nothing to do but keep programs running.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import index_exp, s_
+
+from ..arrays.expression import XExpression
+from ..dtypes.names import as_dtype, kind
+from ..dtypes.promotion import result_type
+from ..index.broadcast import check_axis
+from ..memory.buffer import Buffer
+from ..operands.nodes import HasNode, as_node
+from .computed import Narrow, container, numpy_of
+
+__all__ = [
+    "c_", "errstate", "index_exp", "iscomplexobj", "isrealobj", "isscalar", "issubdtype",
+    "may_share_memory", "ndim", "promote_types", "r_", "s_", "shape", "shares_memory",
+    "size",
+]  # fmt: skip
+
+
+class errstate(np.errstate):
+    """Accept NumPy's context of floating-point warnings; nothing here warns.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> with xl.errstate(divide="ignore"):
+    ...     xl.eval(1 / xl.zeros(1))
+    XArray([inf])
+    """
+
+
+def ndim(a: object) -> int:
+    """Return the number of dimensions.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.ndim([[1, 2]])
+    2
+    """
+    return len(as_node(a, "ndim").shape)
+
+
+def shape(a: object) -> tuple[int, ...]:
+    """Return the extents.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.shape([[1, 2]])
+    (1, 2)
+    """
+    return as_node(a, "shape").shape
+
+
+def size(a: object, axis: int | None = None) -> int:
+    """Return the number of elements, or the extent of a dimension.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.size([[1, 2]]), xl.size([[1, 2]], 0)
+    (2, 1)
+    """
+    array = XExpression(as_node(a, "size"))
+    return array.size if axis is None else array.shape[check_axis(axis, array.ndim, "size")]
+
+
+def isscalar(element: object) -> bool:
+    """Tell whether something is one number or text: no array, whatever its rank.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.isscalar(3.0), xl.isscalar(xl.asarray(3.0))
+    (True, False)
+    """
+    return not isinstance(element, HasNode) and bool(np.isscalar(element))
+
+
+def iscomplexobj(x: object) -> bool:
+    """Tell whether an array's dtype is complex.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.iscomplexobj(xl.asarray([1j]))
+    True
+    """
+    return kind(as_node(x, "iscomplexobj").dtype) == "c"
+
+
+def isrealobj(x: object) -> bool:
+    """Tell whether an array's dtype is not complex.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.isrealobj(xl.asarray([1j]))
+    False
+    """
+    return not iscomplexobj(x)
+
+
+def promote_types(type1: object, type2: object) -> np.dtype[Any]:
+    """Return the dtype that two dtypes are promoted to; see `result_type`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.promote_types("f4", "int64")
+    dtype('float64')
+    """
+    return result_type(as_dtype(type1), as_dtype(type2))
+
+
+def issubdtype(arg1: object, arg2: Any) -> bool:
+    """Tell whether a dtype is another, or of one of NumPy's abstract kinds.
+
+    Parameters
+    ----------
+    arg1 : dtype
+        For example ``xl.bfloat16``.
+    arg2 : dtype or abstract type of NumPy
+        For example ``np.floating``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xarraylite as xl
+    >>> xl.issubdtype(xl.bfloat16, np.floating), xl.issubdtype(xl.int8, np.floating)
+    (True, False)
+    """
+    dtype = as_dtype(arg1)
+    stands = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}
+    if isinstance(arg2, type) and issubclass(arg2, np.generic) and arg2.__subclasses__():
+        return issubclass(stands[kind(dtype)], arg2)
+    return dtype == as_dtype(arg2)
+
+
+def shares_memory(a: object, b: object) -> bool:
+    """Tell whether two arrays share an element in memory; lazy results share none.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> x = xl.arange(4)
+    >>> xl.shares_memory(x[::2], x[1::2]), xl.shares_memory(x, x[1:])
+    (False, True)
+    """
+    return bool(np.shares_memory(_memory(a), _memory(b)))
+
+
+def may_share_memory(a: object, b: object) -> bool:
+    """Tell whether the memory that two arrays reach overlaps.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> x = xl.arange(4)
+    >>> xl.may_share_memory(x[::2], x[1::2])
+    True
+    """
+    return bool(np.may_share_memory(_memory(a), _memory(b)))
+
+
+def _memory(x: Any) -> np.ndarray[Any, Any]:
+    """Return an array over the memory of a container: all of its buffer where that is tiled."""
+    if isinstance(getattr(x, "buffer", None), Buffer):
+        tiled = not hasattr(x.map, "strides")
+        return x.buffer.run() if tiled else np.asarray(x)
+    return np.asarray(x)
+
+
+class Join:
+    """What `r_` and `c_` are: indexed with arrays and slices, they join them."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self, made: Any) -> None:
+        self._made = made
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return the parts joined, slices standing for ranges, as NumPy's object does."""
+        items = key if isinstance(key, tuple) else (key,)
+        values = tuple(
+            [numpy_of(k, "r_", Narrow()) if isinstance(k, HasNode) else k for k in items]
+        )
+        return container(np.asarray(self._made[values]))
+
+
+r_ = Join(np.r_)
+c_ = Join(np.c_)

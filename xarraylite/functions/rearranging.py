@@ -1,0 +1,451 @@
+"""Elements moved around, repeated and surrounded: lazy, from views, joins and gathers.
+
+`roll` is two slices in the other order, `tile` and `repeat` are stretched views, `pad` joins what
+is around; nothing is copied before the result is needed.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+from typing import Any, Literal, SupportsIndex
+
+import numpy as np
+
+from .._errors import ShapeError
+from ..arrays.expression import XExpression
+from ..index import transform as steps
+from ..index.broadcast import as_shape, check_axes, check_axis
+from ..ir import build
+from ..ir.build import describe
+from ..ir.node import Node
+from ..operands.gathers import index_leaf
+from .computed import Narrow, container, numpy_of
+from .manipulation import (
+    Axes,
+    array_arg,
+    broadcast_to,
+    expand_dims,
+    flip,
+    moveaxis,
+    permute_dims,
+    reshape,
+)
+
+Ints = SupportsIndex | Iterable[SupportsIndex]
+
+
+def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
+    """Return the elements moved along a dimension; those that leave come in at the other end.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to move.
+    shift : int or sequence of int
+        How far, towards higher indices.
+    axis : int, sequence of int or None
+        Along which dimensions, one for each shift; None moves the flattened elements.
+
+    Returns
+    -------
+    XExpression
+        Lazy, of the shape of ``x``.
+
+    Raises
+    ------
+    AxisError
+        For an axis out of range.
+    ShapeError
+        If there are not as many shifts as axes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.roll(xl.arange(5), 2))
+    XArray([3, 4, 0, 1, 2])
+    """
+    array = array_arg(x, "roll")
+    if axis is None:
+        return reshape(_rolled(reshape(array, (-1,)), _total(shift), 0), array.shape)
+    axes = list(axis) if isinstance(axis, Iterable) else [axis]
+    shifts = list(shift) if isinstance(shift, Iterable) else [shift]
+    if len(axes) == 1:
+        axes = axes * len(shifts)
+    elif len(shifts) == 1:
+        shifts = shifts * len(axes)
+    if len(axes) != len(shifts):
+        raise ShapeError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
+    for distance, along in zip(shifts, axes, strict=True):
+        array = _rolled(array, _total(distance), check_axis(along, array.ndim, "roll"))
+    return array
+
+
+def _total(shift: Ints) -> int:
+    given = shift if isinstance(shift, Iterable) else [shift]
+    return builtins.sum([int(np.asarray(s)) for s in given])
+
+
+def _rolled(array: XExpression, shift: int, axis: int) -> XExpression:
+    extent = array.shape[axis]
+    cut = -shift % extent if extent else 0
+    node = array.node
+    if not cut:
+        return XExpression(node)
+    parts = [
+        build.view(node, steps.window(node.shape, axis, first, length))
+        for first, length in ((cut, extent - cut), (0, cut))
+    ]
+    return XExpression(build.concat(parts, axis, "roll"))
+
+
+def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
+    """Return the array turned by 90 degrees ``k`` times, from the first axis to the second.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.rot90(xl.asarray([[1, 2], [3, 4]]))
+    XView([[2, 4],
+           [1, 3]])
+    """
+    array = array_arg(m, "rot90")
+    first, second = [check_axis(a, array.ndim, "rot90") for a in axes]
+    if first == second:
+        raise ShapeError(f"rot90: the axes {axes} must be two different ones")
+    turns = k % 4
+    if turns in (1, 2):
+        array = flip(array, axis=second)
+    if turns % 2:
+        order = list(range(array.ndim))
+        order[first], order[second] = second, first
+        array = permute_dims(array, order)
+    if turns in (2, 3):
+        array = flip(array, axis=first if turns == 2 else second)
+    return array
+
+
+def fliplr(m: object) -> XExpression:
+    """Return the array with the order of its columns reversed.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.fliplr(xl.asarray([[1, 2]]))
+    XView([[2, 1]])
+    """
+    array = array_arg(m, "fliplr")
+    build.require_rank(array.node, 2, "fliplr")
+    return flip(array, axis=1)
+
+
+def flipud(m: object) -> XExpression:
+    """Return the array with the order of its rows reversed.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.flipud(xl.asarray([1, 2]))
+    XView([2, 1])
+    """
+    array = array_arg(m, "flipud")
+    build.require_rank(array.node, 1, "flipud")
+    return flip(array, axis=0)
+
+
+def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpression:
+    """Return ``x`` with two dimensions exchanged.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.swapaxes(xl.zeros((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
+    array = array_arg(x, "swapaxes")
+    one, other = [check_axis(a, array.ndim, "swapaxes") for a in (axis1, axis2)]
+    order = list(range(array.ndim))
+    order[one], order[other] = other, one
+    return permute_dims(array, order)
+
+
+def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
+    """Return ``a`` with a dimension moved before another; `moveaxis` says it better.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.rollaxis(xl.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
+    array = array_arg(a, "rollaxis")
+    place = check_axis(axis, array.ndim, "rollaxis")
+    start = start + array.ndim if start < 0 else start
+    return moveaxis(array, place, start - (place < start))
+
+
+def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
+    """Return all elements as one dimension: a view where that is possible.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to flatten.
+    order : {"C", "F"}, default "C"
+        Row-major or column-major.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.ravel(xl.asarray([[1, 2], [3, 4]]), "F"))
+    XArray([1, 3, 2, 4])
+    """
+    return reshape(x, (-1,), order=order)
+
+
+def tile(x: object, repetitions: Ints, /) -> XExpression:
+    """Return copies of the array side by side, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to repeat.
+    repetitions : int or sequence of int
+        How often along each dimension, aligned to the last ones.
+
+    Returns
+    -------
+    XExpression
+        Each extent multiplied.
+
+    Raises
+    ------
+    ShapeError
+        If a number of repetitions is negative.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.tile(xl.asarray([1, 2]), (2, 2)))
+    XArray([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
+    array = array_arg(x, "tile")
+    times = as_shape(repetitions, "tile")
+    rank = builtins.max(len(times), array.ndim)
+    times = (1,) * (rank - len(times)) + times
+    extents = (1,) * (rank - array.ndim) + array.shape
+    apart = reshape(array, tuple([n for extent in extents for n in (1, extent)]))
+    spread = [n for pair in zip(times, extents, strict=True) for n in pair]
+    shape = tuple([t * n for t, n in zip(times, extents, strict=True)])
+    return reshape(broadcast_to(apart, spread), shape)
+
+
+def repeat(x: object, repeats: Any, /, axis: SupportsIndex | None = None) -> XExpression:
+    """Return each element several times in a row, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to repeat.
+    repeats : int or array of int
+        How often: all alike, or one number for each index along the axis.
+    axis : int or None
+        Along which dimension; None flattens.
+
+    Returns
+    -------
+    XExpression
+        The extent of the axis is the sum of the repeats.
+
+    Raises
+    ------
+    AxisError
+        For an axis out of range.
+    ShapeError
+        If a number is negative, or there are not as many as indices.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.repeat(xl.asarray([1, 2]), 2))
+    XArray([1, 1, 2, 2])
+    >>> xl.eval(xl.repeat(xl.asarray([1, 2]), [1, 3]))
+    XArray([1, 2, 2, 2])
+    """
+    array = array_arg(x, "repeat")
+    if axis is None:
+        array, axis = reshape(array, (-1,)), 0
+    along = check_axis(axis, array.ndim, "repeat")
+    extent = array.shape[along]
+    counts = np.asarray(numpy_of(repeats, "repeat", Narrow()))
+    if counts.dtype.kind not in "iu" or counts.ndim > 1:
+        raise ShapeError(f"repeat: repeats must be integers of rank 0 or 1, got {repeats!r}")
+    if counts.size and int(counts.min()) < 0:
+        raise ShapeError(f"repeat: a number of repeats is negative: {int(counts.min())}")
+    if counts.size == 1:
+        times = int(counts.reshape(()))
+        spread = (*array.shape[: along + 1], times, *array.shape[along + 1 :])
+        shape = (*array.shape[:along], extent * times, *array.shape[along + 1 :])
+        return reshape(broadcast_to(expand_dims(array, axis=along + 1), spread), shape)
+    if counts.size != extent:
+        raise ShapeError(
+            f"repeat({describe(array.node)}): {counts.size} repeats for an extent of {extent}"
+        )
+    index = index_leaf(np.repeat(np.arange(extent), counts), extent)
+    return XExpression(build.gather(array.node, along, index))
+
+
+PadMode = Literal[
+    "constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
+    "symmetric", "wrap", "empty",
+]  # fmt: skip
+
+
+def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: Any) -> XExpression:
+    """Return an array with something around it.
+
+    Parameters
+    ----------
+    array : array or expression
+        The middle.
+    pad_width : int, pair, sequence of pairs, or dict
+        How many elements before and after, the same for all dimensions or for each.
+    mode : str, default "constant"
+        What stands there: ``constant_values=`` (0), the nearest element ("edge"), the elements
+        mirrored ("reflect" without the outermost, "symmetric" with it) or repeated ("wrap");
+        these are lazy.  NumPy's other modes are computed at once.
+    **options
+        As for NumPy's function.
+
+    Returns
+    -------
+    XExpression
+        Each extent longer by its two widths.
+
+    Raises
+    ------
+    ShapeError
+        For widths that are negative or do not broadcast.
+    ValueError
+        For an unknown mode or option.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.pad(xl.asarray([1, 2]), (1, 2), constant_values=9))
+    XArray([9, 1, 2, 9, 9])
+    >>> xl.eval(xl.pad(xl.asarray([1, 2, 3]), 2, mode="reflect"))
+    XArray([3, 2, 1, 2, 3, 2, 1])
+    """
+    x = array_arg(array, "pad")
+    widths = _pairs(pad_width, x, "pad_width")
+    if mode == "constant" and not options.keys() - {"constant_values"}:
+        values = _pairs_of(options.get("constant_values", 0), x, "constant_values")
+        node = x.node
+        for axis, (width, value) in enumerate(zip(widths, values, strict=True)):
+            node = _framed(node, axis, width, value)
+        return XExpression(node)
+    if mode in ("edge", "wrap", "reflect", "symmetric") and not options and x.size:
+        node = x.node
+        for axis, (before, after) in enumerate(widths):
+            if before or after:
+                where = np.pad(np.arange(node.shape[axis]), (before, after), mode=mode)
+                node = build.gather(node, axis, index_leaf(where, node.shape[axis]))
+        return XExpression(node)
+    narrow = Narrow()
+    middle = numpy_of(x, "pad", narrow)
+    try:
+        made = np.pad(middle, widths, mode=mode, **options)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"pad({describe(x.node)}, mode={mode!r}): {error}") from None
+    return container(narrow.rounded(made))
+
+
+def _pairs(given: Any, x: XExpression, name: str) -> list[tuple[int, int]]:
+    if isinstance(given, dict):
+        found = {check_axis(k, x.ndim, "pad"): v for k, v in given.items()}
+        given = [np.broadcast_to(found.get(k, 0), 2).tolist() for k in range(x.ndim)] or 0
+    pairs = _pairs_of(given, x, name)
+    whole = [(int(low), int(high)) for low, high in pairs]
+    if builtins.any([a < 0 or b < 0 for a, b in whole]) or whole != pairs:
+        raise ShapeError(f"pad({describe(x.node)}): {name} must be integers of 0 or more: {given}")
+    return whole
+
+
+def _pairs_of(given: Any, x: XExpression, name: str) -> list[tuple[Any, Any]]:
+    try:
+        spread = np.broadcast_to(np.asarray(given), (x.ndim, 2))
+    except ValueError:
+        raise ShapeError(
+            f"pad({describe(x.node)}): {name}={given} does not broadcast to one pair per dimension"
+        ) from None
+    return [(low, high) for low, high in spread.tolist()]
+
+
+def _framed(node: Node, axis: int, width: tuple[int, int], value: tuple[Any, Any]) -> Node:
+    if not any(width):
+        return node
+    parts = [node]
+    for k, (count, what) in enumerate(zip(width, value, strict=True)):
+        shape = (*node.shape[:axis], count, *node.shape[axis + 1 :])
+        # NumPy assigns the values: 1.7 becomes 1 among integers.
+        edge = build.cast(build.weak_scalar(what), node.dtype)
+        part = build.broadcast_to(edge, shape)
+        parts = [part, *parts] if k == 0 else [*parts, part]
+    return build.concat(parts, axis, "pad")
+
+
+def sliding_window_view(x: object, window_shape: Ints, axis: Axes | None = None) -> XExpression:
+    """Return all windows of an array, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to look at.
+    window_shape : int or sequence of int
+        Extents of the windows.
+    axis : int or sequence of int, optional
+        Along which dimensions; all by default.
+
+    Returns
+    -------
+    XExpression
+        The positions of the windows, then their own dimensions.
+
+    Raises
+    ------
+    ShapeError
+        If a window is larger than the array.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.sliding_window_view(xl.arange(4), 2))
+    XArray([[0, 1],
+            [1, 2],
+            [2, 3]])
+    """
+    array = array_arg(x, "sliding_window_view")
+    extents = as_shape(window_shape, "sliding_window_view")
+    axes = (
+        list(range(array.ndim))
+        if axis is None
+        else list(axis if isinstance(axis, Iterable) else [axis])
+    )
+    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in axes]
+    if len(axes) != len(extents):
+        raise ShapeError(f"sliding_window_view: {len(extents)} extents for {len(axes)} axes")
+    check_axes(None, array.ndim, "sliding_window_view")
+    node = array.node
+    for axis_, extent in zip(axes, extents, strict=True):
+        left = node.shape[axis_] - extent + 1
+        if left < 1:
+            raise ShapeError(
+                f"sliding_window_view({describe(node)}): a window of {extent} along axis {axis_}"
+            )
+        where = np.arange(left)[:, None] + np.arange(extent)
+        node = build.gather(node, axis_, index_leaf(where, node.shape[axis_]))
+        order = [k for k in range(len(node.shape)) if k != axis_ + 1] + [axis_ + 1]
+        node = build.view(node, steps.permute(node.shape, order))
+    return XExpression(node)

@@ -1,0 +1,309 @@
+"""Sorting, searching and counting: the standard's functions, computed with NumPy.
+
+Sorts are stable unless ``stable=False`` or another ``kind`` is asked for.  NumPy's unstable sorts
+are several times faster, and give the same wherever no two elements are equal; so they are tried
+first, and what they gave is kept if it shows no equal elements whose order could matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
+from ..index.broadcast import check_axis
+from ..ir import build
+from ..ir.node import Leaf
+from ..operands.gathers import index_leaf
+from ..operands.nodes import as_node
+from ..operands.tracing import remember_index
+from .computed import NumpyArray, computed, into
+from .computed import numpy as np
+
+Side = Literal["left", "right"]
+
+#: Elements from which a faster unstable sort is worth being checked.
+_MANY = 1 << 10
+
+
+@computed("x")
+def sort(
+    x: Any,
+    /,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+) -> XArray:
+    """Return the elements in ascending order along an axis.
+
+    Parameters
+    ----------
+    x : array or expression
+        Real or complex; NaN are last.
+    axis : int or None, default -1
+        Dimension to sort along; None sorts all elements.
+    kind : {"quicksort", "heapsort", "mergesort", "stable"}, optional
+        NumPy's names of algorithms; the first two are not stable.
+    order : None
+        Elements have no fields.
+    descending : bool, default False
+        The other way round: NaN first.
+    stable : bool, default True
+        Whether equal elements (0.0 and -0.0) keep their order.
+
+    Returns
+    -------
+    XArray
+        Sorted copy.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of range.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.sort(xl.asarray([3, 1, 2]), descending=True)
+    XArray([3, 2, 1])
+    """
+    if axis is None:
+        x, axis = np.ravel(x), 0
+    keep = stable and kind in (None, "stable", "mergesort")
+    made = np.sort(x, axis=axis, kind=None if keep else kind)
+    if keep and _has_negative_zero(made):
+        made = np.sort(x, axis=axis, kind="stable")
+    if descending:
+        if keep and _has_negative_zero(made):
+            made = np.sort(np.flip(x, axis), axis=axis, kind="stable")
+        made = np.flip(made, axis)
+    return made
+
+
+def _has_negative_zero(values: NumpyArray) -> bool:
+    """Tell whether equal elements may differ: there are zeros of both signs, perhaps."""
+    if values.dtype.kind not in "fc":
+        return False
+    bits = np.ascontiguousarray(values).view(np.finfo(values.dtype).dtype)
+    words = bits.view(f"i{bits.itemsize}")
+    return bool((words == np.iinfo(words.dtype).min).any())
+
+
+@computed("x")
+def argsort(
+    x: Any,
+    /,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+) -> XArray:
+    """Return the positions of the elements in ascending order along an axis.
+
+    Parameters
+    ----------
+    x, axis, kind, order, descending, stable : optional
+        As for `sort`; a stable order has the first of equal elements first.
+
+    Returns
+    -------
+    XArray
+        int64 positions.
+
+    Raises
+    ------
+    AxisError
+        If the axis is out of range.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.argsort(xl.asarray([3, 1, 1]), descending=True)
+    XArray([0, 1, 2])
+    """
+    if axis is None:
+        x, axis = np.ravel(x), 0
+    keep = stable and kind in (None, "stable", "mergesort")
+    if not descending:
+        found: Any = _positions(x, axis, kind, keep)
+        return found
+    last = np.shape(x)[axis] - 1 if np.ndim(x) else 0
+    return last - np.flip(_positions(np.flip(x, axis), axis, kind, keep), axis)
+
+
+def _positions(x: NumpyArray, axis: int, kind: str | None, stable: bool) -> NumpyArray:
+    if not stable:
+        return np.argsort(x, axis=axis, kind=kind)
+    if np.ndim(x) == 1 and np.size(x) >= _MANY:
+        found = np.argsort(x)
+        ordered = x[found]
+        if not (ordered[1:] == ordered[:-1]).any() and ordered[-1] == ordered[-1]:
+            return found
+    return np.argsort(x, axis=axis, kind="stable")
+
+
+@computed("x1", "x2", "sorter")
+def searchsorted(x1: Any, x2: Any, /, side: Side = "left", sorter: Any = None) -> XArray:
+    """Return where elements would have to be inserted to keep an order.
+
+    Parameters
+    ----------
+    x1 : array or expression
+        Of rank 1, in ascending order.
+    x2 : array, expression or number
+        What to insert.
+    side : {"left", "right"}, default "left"
+        Before or after equal elements.
+    sorter : array of int, optional
+        Positions that put ``x1`` in order, as `argsort` gives them.
+
+    Returns
+    -------
+    XArray
+        int64 positions, of the shape of ``x2``.
+
+    Raises
+    ------
+    ValueError
+        If ``x1`` is not of rank 1, or the side is unknown.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.searchsorted(xl.asarray([1, 2, 2, 3]), xl.asarray([2, 9]))
+    XArray([1, 4])
+    """
+    return np.searchsorted(x1, x2, side=side, sorter=sorter)
+
+
+@computed("x")
+def nonzero(x: Any, /) -> tuple[XArray, ...]:
+    """Return the positions of elements that are not zero, one array per dimension.
+
+    Parameters
+    ----------
+    x : array or expression
+        Of rank 1 or more; NaN is not zero.
+
+    Returns
+    -------
+    tuple of XArray
+        int64 positions in row-major order.
+
+    Raises
+    ------
+    ValueError
+        If the rank is 0.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.nonzero(xl.asarray([[0, 1], [2, 0]]))
+    (XArray([0, 1]), XArray([1, 0]))
+    """
+    return np.nonzero(x)
+
+
+def take(
+    x: object,
+    indices: Any,
+    /,
+    axis: int | None = None,
+    out: object = None,
+    mode: Literal["raise", "wrap", "clip"] = "raise",
+) -> XExpression:
+    """Return the elements at some positions along an axis, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to take from.
+    indices : array of int, or int
+        Positions; negative ones count from the end.
+    axis : int or None
+        Which dimension they replace; None takes from the flattened array.
+    out : container, optional
+        Where to write the result.
+    mode : {"raise", "wrap", "clip"}, default "raise"
+        What positions outside mean: an error, counting on from the start, or the nearest end.
+
+    Returns
+    -------
+    XExpression
+        The dimension ``axis`` is replaced by those of the indices.
+
+    Raises
+    ------
+    IndexRangeError
+        If a position is out of range, or no integer.
+    AxisError
+        If the axis is out of range.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.take(xl.asarray([[1, 2, 3], [4, 5, 6]]), xl.asarray([2, 0]), axis=1))
+    XArray([[3, 1],
+            [6, 4]])
+    """
+    node = as_node(x, "take")
+    if axis is None:
+        node, axis = build.reshape(node, (-1,)), 0
+    axis = check_axis(axis, len(node.shape), "take")
+    extent = node.shape[axis]
+    if mode == "wrap" and extent:
+        indices = np.asarray(indices) % extent
+    elif mode == "clip":
+        indices = np.clip(np.asarray(indices), 0, max(extent - 1, 0))
+    elif mode != "raise":
+        raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
+    index = index_leaf(indices, extent)
+    remember_index(index, indices, extent)
+    shape = index.shape
+    if not shape:
+        index = cast("Leaf", build.reshape(index, (1,)))
+    taken = build.gather(node, axis, index)
+    if not shape:
+        taken = build.reshape(taken, (*node.shape[:axis], *node.shape[axis + 1 :]))
+    return into(out, XExpression(taken), "take")
+
+
+@computed("x", "indices")
+def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> XArray:
+    """Return the elements at positions that differ from place to place along an axis.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to take from.
+    indices : array of int
+        Of the same rank; the other dimensions are broadcast.
+    axis : int or None, default -1
+        The dimension that positions are along; None flattens ``x``.
+
+    Returns
+    -------
+    XArray
+        Of the shape of ``indices``, broadcast.
+
+    Raises
+    ------
+    IndexRangeError
+        If a position is out of range, or the indices are no integers.
+    ValueError
+        If the ranks differ.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[3, 1], [1, 2]])
+    >>> xl.take_along_axis(a, xl.argsort(a))
+    XArray([[1, 3],
+            [1, 2]])
+    """
+    return np.take_along_axis(x, indices, axis)

@@ -1,0 +1,391 @@
+"""Containers from a rule for the elements: ranges, grids, the identity, functions of positions.
+
+`fromfunction` writes its rule as a lazy expression over positions and evaluates it by one kernel;
+the others need no compiler.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import TracedValueError
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
+from ..dtypes.names import as_dtype, float64, int64, kind
+from ..index.broadcast import as_shape
+from ..ir import build
+from ..ir.node import Iota, Node
+from ..layout.strided import Strided
+from ..operands.convert import LayoutLike, layout_of, store, values_node
+from ..operands.nodes import HasNode
+from .arguments import check_device, check_numbers
+from .computed import Narrow, computed, container, numpy, numpy_of
+from .creation import MemoryOrder, ShapeLike, check_size, ordered
+
+
+def _wrap(node: Node, layout: LayoutLike, strides: Sequence[int] | None, name: str) -> XArray:
+    place, policy = layout_of(node.shape, layout, strides, node.dtype, name)
+    return XArray._own(store(node, place), place, node.dtype, policy)
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    dtype: object = None,
+    *,
+    device: str | None = None,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return evenly spaced values in the half-open interval from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    start, stop, step : int or float
+        With one argument, ``stop``; element ``i`` is ``start + i * step``.
+    dtype : dtype, optional
+        By default int64 if all are ints, else float64.
+    device, layout : optional
+        As for `empty`.
+
+    Returns
+    -------
+    XArray
+        A container of ``ceil((stop - start) / step)`` elements.
+
+    Raises
+    ------
+    ValueError
+        If ``step`` is 0.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.arange(1, 7, 2)
+    XArray([1, 3, 5])
+    """
+    check_device(device, "arange")
+    if stop is None:
+        start, stop = 0, start
+    check_numbers("arange", float, start=start, stop=stop, step=step)
+    if step == 0:
+        raise ValueError("arange: step must not be 0")
+    whole = all([_is_whole(v) for v in (start, stop, step)])
+    kind_ = (int64 if whole else float64) if dtype is None else as_dtype(dtype)
+    if whole:
+        count = max(0, -(-(int(stop) - int(start)) // int(step)))
+        check_size(as_shape(count, "arange"), kind_, "arange")
+    elif math.isfinite(length := (stop - start) / step):
+        check_size((max(0, math.ceil(length)),), kind_, "arange")
+    values = np.arange(start, stop, step, dtype=int64 if whole else float64)
+    return _wrap(values_node(values, kind_, "arange"), layout, None, "arange")
+
+
+def _is_whole(value: object) -> bool:
+    """Tell whether a number is an integer, Python's or of an integer dtype."""
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TracedValueError:
+        raise
+    except TypeError:
+        return False
+    return True
+
+
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: object = None,
+    axis: int = 0,
+    *,
+    device: str | None = None,
+    layout: LayoutLike = None,
+) -> Any:
+    """Return ``num`` evenly spaced values from ``start`` to ``stop``.
+
+    Parameters
+    ----------
+    start, stop : float or complex
+        The ends.
+    num : int, default 50
+        Number of values.
+    endpoint : bool, default True
+        Whether ``stop`` is the last value.
+    retstep : bool, default False
+        Return the distance of neighbours too.
+    dtype : dtype, optional
+        By default float64, or complex128 if an end is complex.  To integers, values are rounded
+        down.
+    axis : int, default 0
+        Along which new dimension, if the ends are arrays.
+    device, layout : optional
+        As for `empty`.
+
+    Returns
+    -------
+    XArray, or a pair
+        The values.
+
+    Raises
+    ------
+    ShapeError
+        If ``num`` is negative.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.linspace(0, 1, 5)
+    XArray([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+    check_device(device, "linspace")
+    ends = [_number_or_array(x, "linspace", name) for x, name in ((start, "start"), (stop, "stop"))]
+    extents = as_shape(num, "linspace")
+    is_complex = bool(np.iscomplexobj(ends[0]) or np.iscomplexobj(ends[1]))
+    kind_ = as_dtype(complex if is_complex else float) if dtype is None else as_dtype(dtype)
+    check_size(extents, kind_, "linspace")
+    wide = as_dtype(complex) if kind(kind_) == "c" else float64
+    values, step = numpy.linspace(
+        *ends, num, endpoint=endpoint, retstep=True, dtype=wide, axis=axis
+    )
+    if kind(kind_) in "iu":
+        np.floor(values, out=values)
+    made = _wrap(values_node(values, kind_, "linspace"), layout, None, "linspace")
+    return (made, container(np.asarray(step))) if retstep else made
+
+
+def _number_or_array(x: object, operation: str, name: str) -> Any:
+    """Return a number, or an array's values."""
+    if isinstance(x, HasNode | np.ndarray | list | tuple):
+        return numpy_of(x, operation, Narrow())
+    check_numbers(operation, complex, **{name: x})
+    return x
+
+
+@computed("start", "stop")
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: object = None,
+    axis: int = 0,
+) -> XArray:
+    """Return powers of ``base`` with evenly spaced exponents; parameters as for `linspace`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.logspace(0, 2, 3)
+    XArray([  1.,  10., 100.])
+    """
+    return numpy.logspace(start, stop, num, endpoint, base, dtype, axis)
+
+
+@computed("start", "stop")
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: object = None,
+    axis: int = 0,
+) -> XArray:
+    """Return a geometric progression from ``start`` to ``stop``; parameters as for `linspace`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.geomspace(1, 8, 4)
+    XArray([1., 2., 4., 8.])
+    """
+    return numpy.geomspace(start, stop, num, endpoint, dtype, axis)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    k: int = 0,
+    dtype: object = None,
+    order: MemoryOrder = None,
+    *,
+    device: str | None = None,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows, n_cols : int
+        Extents; square by default.
+    k : int, default 0
+        Which diagonal: positive above the main one.
+    dtype : dtype, default float64
+        Dtype of the elements.
+    order, device, layout : optional
+        As for `empty`.
+
+    Returns
+    -------
+    XArray
+        The matrix.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eye(2, 3, k=1, dtype=int)
+    XArray([[0, 1, 0],
+            [0, 0, 1]])
+    """
+    check_device(device, "eye")
+    layout = ordered(order, layout, "eye")
+    shape = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
+    kind_ = float64 if dtype is None else as_dtype(dtype)
+    check_size(shape, kind_, "eye")
+    values = np.eye(shape[0], shape[1], k=k, dtype=bool)
+    return _wrap(values_node(values, kind_, "eye"), layout, None, "eye")
+
+
+def identity(n: int, dtype: object = None) -> XArray:
+    """Return a square matrix with ones on the diagonal; see `eye`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.identity(2, int)
+    XArray([[1, 0],
+            [0, 1]])
+    """
+    return eye(n, dtype=dtype)
+
+
+def fromfunction(
+    function: Callable[..., object],
+    shape: ShapeLike,
+    *,
+    dtype: object = None,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return the container whose element ``i, j, …`` is ``function(i, j, …)``.
+
+    The function is called once, with lazy arrays of positions, so it must be made of array
+    operations; the result is computed by one kernel without storing the positions.
+
+    Parameters
+    ----------
+    function : callable
+        Takes one array of positions per dimension.
+    shape : int or sequence of int
+        Extents.
+    dtype : dtype, default int64
+        Dtype of the positions.
+    layout : optional
+        As for `empty`.
+
+    Returns
+    -------
+    XArray
+        The values.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.fromfunction(lambda i, j: 10 * i + j, (2, 3))
+    XArray([[ 0,  1,  2],
+            [10, 11, 12]])
+    """
+    extents = as_shape(shape, "fromfunction")
+    kind_ = int64 if dtype is None else as_dtype(dtype)
+    positions = []
+    for axis in range(len(extents)):
+        strides = tuple([1 if k == axis else 0 for k in range(len(extents))])
+        positions.append(XExpression(Iota(extents, kind_, Strided(extents, strides))))
+    node = values_node(function(*positions), None, "fromfunction")
+    return _wrap(build.broadcast_to(node, extents), layout, None, "fromfunction")
+
+
+def indices(dimensions: ShapeLike, dtype: object = int, sparse: bool = False) -> Any:
+    """Return the positions of the elements of a grid.
+
+    Parameters
+    ----------
+    dimensions : int or sequence of int
+        Extents of the grid.
+    dtype : dtype, default int64
+        Of the positions.
+    sparse : bool, default False
+        Return a tuple of arrays that broadcast against each other.
+
+    Returns
+    -------
+    XArray or tuple of XArray
+        Row ``k`` has the positions along dimension ``k``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.indices((2, 3))[1]
+    XView([[0, 1, 2],
+           [0, 1, 2]])
+    """
+    extents = as_shape(dimensions, "indices")
+    check_size((len(extents), *extents), as_dtype(dtype), "indices")
+    made = numpy.indices(extents, as_dtype(dtype), sparse)
+    return tuple([container(x) for x in made]) if sparse else container(made)
+
+
+class Grid:
+    """What `mgrid` and `ogrid` are: indexed with slices, they make coordinates."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self, sparse: bool) -> None:
+        self._made: Any = numpy.ogrid if sparse else numpy.mgrid
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return coordinates for slices; an imaginary step is a number of points."""
+        made = self._made[key]
+        if isinstance(made, tuple):
+            return tuple([container(x) for x in made])
+        return container(made)
+
+
+mgrid = Grid(sparse=False)
+ogrid = Grid(sparse=True)
+
+
+def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
+    """Return a container of rank 1 of what an iterable yields.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.fromiter((k * k for k in range(3)), int)
+    XArray([0, 1, 4])
+    """
+    return XArray(list(iter if count < 0 else itertools.islice(iter, count)), as_dtype(dtype))
+
+
+def vander(x: object, N: int | None = None, increasing: bool = False) -> XArray:
+    """Return the powers of the elements of a vector, one row each, the highest first.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.vander([2, 3], 3)
+    XArray([[4, 2, 1],
+            [9, 3, 1]])
+    """
+    return container(numpy.vander(numpy_of(x, "vander", Narrow()), N, increasing))

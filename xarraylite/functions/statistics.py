@@ -1,0 +1,433 @@
+"""Running totals, differences, and reducers beside the standard's.
+
+Reducers that leave out NaN, weighted means and ranges are lazy, made of the reducers of
+`functions.reducers`; running totals are computed with NumPy, as each element needs the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .._errors import ShapeError
+from ..arrays.expression import XExpression, apply
+from ..arrays.xarray import XArray
+from ..dtypes.names import kind
+from ..index import transform as steps
+from ..index.broadcast import check_axis
+from ..ir import build
+from ..ir.build import describe
+from ..ir.node import Node
+from ..operands.nodes import as_node
+from ..ops.table import OPS
+from . import means, reducers
+from .computed import computed, into, numpy
+from .groups import Axis
+from .manipulation import array_arg, broadcast_to, moveaxis, reshape
+
+
+@computed("x")
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
+) -> XArray:
+    """Return running sums along an axis.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to add up.
+    axis : int, optional
+        Along which dimension; needed unless the rank is 1.
+    dtype : dtype, optional
+        Of the computation and the result; by default as for `sum`.
+    include_initial : bool, default False
+        Begin with 0, so that the result is longer by one.
+
+    Returns
+    -------
+    XArray
+        The sums.
+
+    Raises
+    ------
+    ValueError
+        If no axis is given and the rank is not 1.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.cumulative_sum(xl.asarray([1, 2, 3]), include_initial=True)
+    XArray([0, 1, 3, 6])
+    """
+    return numpy.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+@computed("x")
+def cumulative_prod(
+    x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
+) -> XArray:
+    """Return running products along an axis; parameters as for `cumulative_sum`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.cumulative_prod(xl.asarray([1, 2, 3]))
+    XArray([1, 2, 6])
+    """
+    return numpy.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+def diff(
+    x: object,
+    /,
+    n: int = 1,
+    axis: SupportsIndex = -1,
+    prepend: object = None,
+    append: object = None,
+) -> XExpression:
+    """Return the differences of neighbours along an axis, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        Numbers, or bool, whose difference is "not equal".
+    n : int, default 1
+        How many times.
+    axis : int, default -1
+        Along which dimension.
+    prepend, append : array, expression or number, optional
+        What stands before and after ``x``.
+
+    Returns
+    -------
+    XExpression
+        Shorter by ``n`` along the axis, or empty.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is negative.
+    AxisError
+        If the axis is out of range.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.diff(xl.asarray([1, 4, 9, 16]), n=2))
+    XArray([2, 2])
+    """
+    node = as_node(x, "diff")
+    along = check_axis(axis, len(node.shape), "diff")
+    if n < 0:
+        raise ValueError(f"diff({describe(node)}): n must not be negative, got {n}")
+    if n == 0:
+        return array_arg(x, "diff")
+    ends = [_end(e, node, along) for e in (prepend, append)]
+    parts = [part for part in (ends[0], node, ends[1]) if part is not None]
+    node = build.concat(parts, along, "diff") if len(parts) > 1 else node
+    step = OPS["not_equal" if kind(node.dtype) == "b" else "subtract"]
+    for _ in range(min(n, node.shape[along])):
+        left = max(node.shape[along] - 1, 0)
+        first = min(1, node.shape[along])
+        after, before = [
+            build.view(node, steps.window(node.shape, along, k, left)) for k in (first, 0)
+        ]
+        node = build.elementwise(step, after, before)
+    return XExpression(node)
+
+
+def _end(value: object, node: Node, axis: int) -> Node | None:
+    """Return what stands before or after an array along an axis."""
+    if value is None:
+        return None
+    end = as_node(value, "diff")
+    if end.shape:
+        return end
+    return build.broadcast_to(end, (*node.shape[:axis], 1, *node.shape[axis + 1 :]))
+
+
+# --- without NaN -----------------------------------------------------------------------------
+
+
+def _filled(x: object, value: object, name: str) -> tuple[XExpression, XExpression | None]:
+    """Return an array with a value where it is NaN, and where it is not; None if it has none."""
+    array = array_arg(x, name)
+    if kind(array.dtype) not in "fc":
+        return array, None
+    missing = apply(OPS["isnan"], array)
+    filled = apply(OPS["where"], missing, XExpression(build.scalar(value, array.dtype)), array)
+    return filled, apply(OPS["logical_not"], missing)
+
+
+def nansum(
+    x: object,
+    /,
+    axis: Axis = None,
+    dtype: object = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+    where: object = None,
+) -> XExpression:
+    """Return the sum of the elements that are not NaN, lazily; parameters as for `sum`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.nansum(xl.asarray([1.0, xl.nan, 2.0])))
+    3.0
+    """
+    filled, _ = _filled(x, 0, "nansum")
+    return reducers.sum(filled, axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(
+    x: object,
+    /,
+    axis: Axis = None,
+    dtype: object = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+    where: object = None,
+) -> XExpression:
+    """Return the product of the elements that are not NaN, lazily; parameters as for `sum`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.nanprod(xl.asarray([3.0, xl.nan, 2.0])))
+    6.0
+    """
+    filled, _ = _filled(x, 1, "nanprod")
+    return reducers.prod(filled, axis, dtype, out, keepdims, initial, where)
+
+
+def _nan_extreme(
+    fold: Callable[..., Any],
+    x: object,
+    axis: Axis,
+    out: object,
+    keepdims: bool,
+    initial: object,
+    where: object,
+) -> XExpression:
+    name = f"nan{fold.__name__}"
+    worst = -np.inf if fold is reducers.max else np.inf
+    filled, known = _filled(x, worst, name)
+    found = fold(filled, axis, None, keepdims, initial, where)
+    if known is not None:
+        some = reducers.any(known, axis, None, keepdims, where=where)
+        nan = XExpression(build.scalar(np.nan, found.dtype))
+        found = found if initial is not None else apply(OPS["where"], some, found, nan)
+    return into(out, found, name)
+
+
+def nanmin(
+    x: object,
+    /,
+    axis: Axis = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+    where: object = None,
+) -> XExpression:
+    """Return the least element that is not NaN, or NaN if there is none; as `min`, lazy.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.nanmin(xl.asarray([3.0, xl.nan, 2.0])))
+    2.0
+    """
+    return _nan_extreme(reducers.min, x, axis, out, keepdims, initial, where)
+
+
+def nanmax(
+    x: object,
+    /,
+    axis: Axis = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+    where: object = None,
+) -> XExpression:
+    """Return the greatest element that is not NaN, or NaN if there is none; as `max`, lazy.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.nanmax(xl.asarray([3.0, xl.nan, 2.0])))
+    3.0
+    """
+    return _nan_extreme(reducers.max, x, axis, out, keepdims, initial, where)
+
+
+def nanmean(
+    x: object,
+    /,
+    axis: Axis = None,
+    dtype: object = None,
+    out: object = None,
+    keepdims: bool = False,
+    *,
+    where: object = None,
+) -> XExpression:
+    """Return the mean of the elements that are not NaN, lazily; parameters as for `mean`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.nanmean(xl.asarray([1.0, xl.nan, 2.0])))
+    1.5
+    """
+    return means.mean(x, axis, dtype, out, keepdims, where=_known(x, where, "nanmean"))
+
+
+def nanvar(
+    x: object,
+    /,
+    axis: Axis = None,
+    dtype: object = None,
+    out: object = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: object = None,
+    correction: float | None = None,
+) -> XExpression:
+    """Return the variance of the elements that are not NaN, lazily; parameters as for `var`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.nanvar(xl.asarray([1.0, xl.nan, 3.0])))
+    1.0
+    """
+    chosen = _known(x, where, "nanvar")
+    return means.var(x, axis, dtype, out, ddof, keepdims, correction=correction, where=chosen)
+
+
+def nanstd(
+    x: object,
+    /,
+    axis: Axis = None,
+    dtype: object = None,
+    out: object = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: object = None,
+    correction: float | None = None,
+) -> XExpression:
+    """Return the standard deviation of the elements that are not NaN; as `std`, lazy.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.nanstd(xl.asarray([1.0, xl.nan, 3.0])))
+    1.0
+    """
+    chosen = _known(x, where, "nanstd")
+    return means.std(x, axis, dtype, out, ddof, keepdims, correction=correction, where=chosen)
+
+
+def _known(x: object, where: object, name: str) -> object:
+    """Return which elements count: those that are not NaN, among some."""
+    _, known = _filled(x, 0, name)
+    if known is None or where is None:
+        return where if known is None else known
+    return apply(OPS["logical_and"], known, where)
+
+
+# --- ranges and means ------------------------------------------------------------------------
+
+
+def ptp(x: object, /, axis: Axis = None, out: object = None, keepdims: bool = False) -> XExpression:
+    """Return the greatest element less the least, lazily; parameters as for `max`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.ptp(xl.asarray([3, 9, 4])))
+    6
+    """
+    high = reducers.max(x, axis, None, keepdims)
+    low = reducers.min(x, axis, None, keepdims)
+    return into(out, high - low, "ptp")
+
+
+def average(
+    x: object,
+    /,
+    axis: Axis = None,
+    weights: object = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+) -> Any:
+    """Return the weighted mean, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to average.
+    axis, keepdims : optional
+        As for `mean`.
+    weights : array or expression, optional
+        Of the shape of ``x``, or of the axes; all 1 by default.
+    returned : bool, default False
+        Return the sums of the weights too.
+
+    Returns
+    -------
+    XExpression, or a pair
+        The means; NaN where the weights add up to 0.
+
+    Raises
+    ------
+    ShapeError
+        If the weights have another shape than the array, or than the axes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.average(xl.asarray([1.0, 5.0]), weights=[3, 1]))
+    2.0
+    """
+    array = array_arg(x, "average")
+    if weights is None:
+        mean = means.mean(array, axis, keepdims=keepdims)
+        count = array.size // max(mean.size, 1)
+        total = broadcast_to(XExpression(build.scalar(count, mean.dtype)), mean.shape)
+        return (mean, total) if returned else mean
+    wide = _weights(array, array_arg(weights, "average"), axis)
+    if kind(array.dtype) in "biu":
+        array = array.astype(float)
+    scale = reducers.sum(wide, axis, keepdims=keepdims, dtype=(array * wide).dtype)
+    mean = reducers.sum(array * wide, axis, keepdims=keepdims) / scale
+    return (mean, broadcast_to(scale, mean.shape)) if returned else mean
+
+
+def _weights(array: XExpression, weights: XExpression, axis: Axis) -> XExpression:
+    """Return weights as they broadcast against an array."""
+    if weights.shape == array.shape:
+        return weights
+    given = [axis] if isinstance(axis, SupportsIndex) else list(axis or ())
+    axes = [check_axis(a, array.ndim, "average") for a in given]
+    if weights.shape != tuple([array.shape[a] for a in axes]):
+        raise ShapeError(
+            f"average({describe(array.node)}): weights of shape {weights.shape} fit neither the "
+            f"array nor the axes {axis}"
+        )
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    weights = moveaxis(weights, order, range(len(axes)))
+    return reshape(weights, [n if k in axes else 1 for k, n in enumerate(array.shape)])
+
+
+__all__ = [
+    "average", "cumulative_prod", "cumulative_sum", "diff", "nanmax", "nanmean", "nanmin",
+    "nanprod", "nanstd", "nansum", "nanvar", "ptp",
+]  # fmt: skip

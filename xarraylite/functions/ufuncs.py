@@ -1,0 +1,131 @@
+"""Functions made of rows of the op table, called as NumPy's ufuncs are."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from .._errors import CastError
+from ..arrays.expression import XExpression, apply
+from ..dtypes.names import as_dtype, bool_, dtype_name
+from ..dtypes.promotion import can_cast
+from ..ir import build
+from ..ir.build import describe
+from ..ir.node import Node
+from ..operands.nodes import as_operand
+from ..ops.op import Op
+from ..ops.table import OPS
+from .computed import into
+from .pages import describe_as
+
+
+class Unary(Protocol):
+    """A function of one operand; see `directed` for the others."""
+
+    __name__: str
+
+    def __call__(
+        self, x: object, /, out: object = None, *, where: object = True, dtype: object = None
+    ) -> XExpression: ...
+
+
+class Binary(Protocol):
+    """A function of two operands; see `directed` for the others."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        x1: object,
+        x2: object,
+        /,
+        out: object = None,
+        *,
+        where: object = True,
+        dtype: object = None,
+    ) -> XExpression: ...
+
+
+def directed(
+    op: Op, operands: tuple[object, ...], out: object, where: object, dtype: object
+) -> XExpression:
+    """Return an operation as NumPy's ufuncs are called with more than operands.
+
+    Parameters
+    ----------
+    op : Op
+        The operation.
+    operands : tuple
+        Its operands.
+    out : container or None
+        Where to write the result, which is returned then.
+    where : True, array or expression of bool
+        Elements that are computed; others keep what ``out`` has, or are 0.
+    dtype : dtype or None
+        To compute in, and of the result unless that is bool.
+
+    Raises
+    ------
+    CastError
+        If an operand does not cast to ``dtype``, or the result to that of ``out``.
+    BroadcastError
+        If the result does not stretch to the shape of ``out``.
+    """
+    made: XExpression
+    if dtype is not None:
+        wanted = as_dtype(dtype)
+        nodes = [as_operand(x, op.name) for x in operands]
+        for node in nodes:
+            if isinstance(node, Node) and not can_cast(node.dtype, wanted, "same_kind"):
+                raise CastError(
+                    f"{op.name}({', '.join(map(describe, nodes))}): an operand does not cast to "
+                    f"dtype={dtype_name(wanted)} (rule: same_kind)"
+                )
+        made = XExpression(build.elementwise(op, *[build.convert(x, wanted) for x in nodes]))
+        made = made if made.dtype == bool_ else made.astype(wanted)
+    else:
+        made = apply(op, *operands)
+    (out,) = out if isinstance(out, tuple) else (out,)
+    if where is not True:
+        others = XExpression(build.scalar(0, made.dtype)) if out is None else out
+        made = apply(OPS["where"], where, made, others).astype(made.dtype)
+    if isinstance(out, XExpression | np.ndarray) and made.shape != out.shape:
+        made = XExpression(build.broadcast_to(made.node, out.shape))
+    return into(out, made, op.name)
+
+
+def unary(name: str) -> Unary:
+    """Return the function of one operand for a row of the op table."""
+    op = OPS[name]
+
+    def function(
+        x: object, /, out: object = None, *, where: object = True, dtype: object = None
+    ) -> XExpression:
+        if out is None and where is True and dtype is None:
+            return apply(op, x)
+        return directed(op, (x,), out, where, dtype)
+
+    describe_as(function, op, ("x",))
+    return function
+
+
+def binary(name: str) -> Binary:
+    """Return the function of two operands for a row of the op table."""
+    op = OPS[name]
+
+    def function(
+        x1: object,
+        x2: object,
+        /,
+        out: object = None,
+        *,
+        where: object = True,
+        dtype: object = None,
+    ) -> XExpression:
+        if out is None and where is True and dtype is None:
+            return apply(op, x1, x2)
+        return directed(op, (x1, x2), out, where, dtype)
+
+    describe_as(function, op, ("x1", "x2"))
+    return function

@@ -1,0 +1,229 @@
+"""Writing to some elements of a container; readers that wait keep the old values.
+
+Each function checks everything first and then makes one assignment, so a call that fails changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from .._errors import CastError, DTypeError, ShapeError
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression, apply
+from ..dtypes.names import bool_, dtype_name
+from ..dtypes.promotion import can_cast
+from ..ir.build import describe
+from ..operands.nodes import as_node
+from ..ops.table import OPS
+from .computed import Narrow, NumpyArray, numpy_of, refusal
+
+Mode = Literal["raise", "wrap", "clip"]
+
+
+def _destination(a: object, operation: str) -> XContainer:
+    if not isinstance(a, XContainer):
+        raise DTypeError(f"{operation}: got {type(a).__name__}; only a container can be written")
+    return a
+
+
+def _values(x: object, operation: str) -> NumpyArray:
+    return np.asarray(numpy_of(x, operation, Narrow()))
+
+
+def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
+    """Write values to positions of the flattened container.
+
+    Parameters
+    ----------
+    a : container
+        What is written.
+    ind : array of int
+        Positions in row-major order; negative ones count from the end.
+    v : array or number
+        Values, repeated as often as needed.
+    mode : {"raise", "wrap", "clip"}, default "raise"
+        What positions outside mean: an error, counting on from the start, or the nearest end.
+
+    Raises
+    ------
+    IndexRangeError
+        If a position is out of range.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.zeros((2, 2), int)
+    >>> xl.put(a, [0, 3], [1, 2])
+    >>> a
+    XArray([[1, 0],
+            [0, 2]])
+    """
+    to = _destination(a, "put")
+    places = _values(ind, "put").ravel()
+    if mode == "wrap" and to.size:
+        places = places % to.size
+    elif mode == "clip":
+        places = np.clip(places, 0, max(to.size - 1, 0))
+    elif mode != "raise":
+        raise ValueError(f"put: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
+    if places.size:
+        _scatter(to, places, _values(v, "put"), "put")
+
+
+def _scatter(to: XContainer, places: NumpyArray, values: NumpyArray, operation: str) -> None:
+    """Write values, repeated, to positions of the flattened container."""
+    if not values.size:
+        raise ShapeError(f"{operation}: there are no values to write")
+    values = np.resize(values, places.size)
+    flat = to._reshaped((to.size,))
+    if isinstance(flat, XContainer):
+        flat[places] = values
+        return
+    whole = np.array(to.numpy())
+    try:
+        whole.reshape(-1)[places] = values.astype(whole.dtype)
+    except IndexError as error:
+        raise refusal(operation, [whole, places], error) from None
+    to[...] = whole
+
+
+def place(arr: object, mask: object, vals: object) -> None:
+    """Write values one after the other to the elements where a mask holds.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.arange(4)
+    >>> xl.place(a, a > 1, [7, 8])
+    >>> a
+    XArray([0, 1, 7, 8])
+    """
+    to = _destination(arr, "place")
+    chosen = np.flatnonzero(_values(mask, "place"))
+    if chosen.size:
+        _scatter(to, chosen, _values(vals, "place"), "place")
+
+
+def putmask(a: object, mask: object, values: object) -> None:
+    """Write values to the elements where a mask holds: each the value of its own position.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.arange(4)
+    >>> xl.putmask(a, a > 1, [7, 8, 9, 10])
+    >>> a
+    XArray([ 0,  1,  9, 10])
+    """
+    to = _destination(a, "putmask")
+    chosen = as_node(mask, "putmask")
+    if chosen.shape != to.shape:
+        raise ShapeError(f"putmask({to.summary()}, {describe(chosen)}): the shapes must agree")
+    new = _values(values, "putmask")
+    if new.size:
+        spread = np.resize(new, to.size).reshape(to.shape)
+        to[...] = apply(OPS["where"], XExpression(chosen), spread, to).astype(to.dtype)
+
+
+def copyto(
+    dst: object,
+    src: object,
+    casting: Literal["no", "equiv", "safe", "same_kind", "unsafe"] = "same_kind",
+    where: object = True,
+) -> None:
+    """Write an array, broadcast, to a container.
+
+    Parameters
+    ----------
+    dst : container
+        What is written.
+    src : array, expression or number
+        The values.
+    casting : {"no", "equiv", "safe", "same_kind", "unsafe"}, default "same_kind"
+        Which conversions are allowed.
+    where : array or expression of bool, optional
+        Which elements are written.
+
+    Raises
+    ------
+    CastError
+        If the dtype does not convert under that rule.
+    BroadcastError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.zeros(3)
+    >>> xl.copyto(a, [1, 2, 3], where=[True, False, True])
+    >>> a
+    XArray([1., 0., 3.])
+    """
+    to = _destination(dst, "copyto")
+    node = as_node(src, "copyto")
+    if node.shape and not can_cast(node.dtype, to.dtype, casting):
+        raise CastError(
+            f"copyto({to.summary()}, {describe(node)}): the values do not cast to "
+            f"{dtype_name(to.dtype)} (rule: {casting})"
+        )
+    if where is True:
+        to[...] = src
+        return
+    mask = XExpression(as_node(where, "copyto"))
+    if mask.dtype != bool_:
+        raise DTypeError(f"copyto: where must be bool, got {dtype_name(mask.dtype)}")
+    to[...] = apply(OPS["where"], mask, XExpression(node).astype(to.dtype), to)
+
+
+def put_along_axis(arr: object, indices: object, values: object, axis: int | None) -> None:
+    """Write values to positions that differ from place to place along an axis.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.zeros((2, 2), int)
+    >>> xl.put_along_axis(a, [[1], [0]], 5, 1)
+    >>> a
+    XArray([[0, 5],
+            [5, 0]])
+    """
+    _written(arr, "put_along_axis", np.put_along_axis, indices, values, axis)
+
+
+def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
+    """Write a value, or several in turn, to the main diagonal.
+
+    Parameters
+    ----------
+    a : container
+        Of rank 2, or of any rank with all extents equal.
+    val : array or number
+        Values, repeated as often as needed.
+    wrap : bool, default False
+        Begin again below the end of a tall matrix.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.zeros((2, 2), int)
+    >>> xl.fill_diagonal(a, 3)
+    >>> a
+    XArray([[3, 0],
+            [0, 3]])
+    """
+    _written(a, "fill_diagonal", np.fill_diagonal, val, wrap)
+
+
+def _written(a: object, name: str, function: Any, *args: Any) -> None:
+    """Have NumPy write to a copy of the elements, and assign that."""
+    to = _destination(a, name)
+    whole = np.array(to.numpy())
+    given = [arg if isinstance(arg, bool | int | None) else _values(arg, name) for arg in args]
+    try:
+        function(whole, *given)
+    except (ValueError, TypeError, IndexError) as error:
+        raise refusal(name, [whole, *given], error) from None
+    to[...] = whole

@@ -1,0 +1,65 @@
+"""XLA's programs: read, printed, checked.
+
+::
+
+    module = xl.hlo.parse(text)      HloModule: name, computations, entry, is_scheduled,
+                                     attributes, stack_frames, signature; find, walk, post_order
+    module.entry                     HloComputation: name, instructions, root, parameters,
+                                     execution_thread; post_order
+    module.entry.root                HloInstruction: name, opcode, shape (an ArraySpec), operands,
+                                     users, attributes (typed values by name), get(name),
+                                     called_computations, to_apply, control_predecessors,
+                                     metadata, computation, literal, parameter_number
+
+All are frozen and compared by identity.  Values of attributes are those of ``values``
+(`WindowDimension`, `PadDimension`, `SliceDimension`, `ConvolutionLabels`, `ReplicaGroups`, ...),
+integers, tuples of integers, bools, floats and words; a constant's is an `HloLiteral` with
+``shape``, ``values`` (a NumPy array) and ``elements``.  ``called_computations`` come in the order
+of ``OPCODES[opcode].calls``: a ``while`` has its body first and then its condition.
+"""
+
+from __future__ import annotations
+
+from .evaluate import evaluate
+from .evaluation.control import register_custom_call
+from .instruction import HloComputation, HloInstruction
+from .literals import HloLiteral
+from .module import HloModule
+from .opcodes import OPCODES, Opcode
+from .parser import parse
+from .tables import StackFrame
+from .values import (
+    Alias,
+    ConvolutionLabels,
+    Domain,
+    OpMetadata,
+    PadDimension,
+    ReplicaGroups,
+    ResultAccuracy,
+    Signature,
+    SliceDimension,
+    WindowDimension,
+)
+
+__all__ = [
+    "OPCODES",
+    "Alias",
+    "ConvolutionLabels",
+    "Domain",
+    "HloComputation",
+    "HloInstruction",
+    "HloLiteral",
+    "HloModule",
+    "OpMetadata",
+    "Opcode",
+    "PadDimension",
+    "ReplicaGroups",
+    "ResultAccuracy",
+    "Signature",
+    "SliceDimension",
+    "StackFrame",
+    "WindowDimension",
+    "evaluate",
+    "parse",
+    "register_custom_call",
+]

@@ -1,0 +1,152 @@
+"""Operations in which devices meet: each brings its operands and makes its result of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from ...functions.manipulation import concat
+from ..instruction import HloInstruction
+from .values import TOKEN, Evaluator, NumpyArray, Runner, Value, array, container, refuse, stored
+
+__all__ = ["COLLECTIVES"]
+
+
+def _gathered(run: Runner, instruction: HloInstruction, operands: Sequence[Value]) -> list[Value]:
+    """Return the operands of each device of the group."""
+    brought = run.devices.exchange(instruction, tuple([stored(x) for x in operands]))
+    return [brought[device] for device in run.devices.group(instruction)]
+
+
+def _packed(found: Sequence[Value]) -> Value:
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+def _reduced(
+    run: Runner, instruction: HloInstruction, operands: Sequence[Value]
+) -> list[NumpyArray]:
+    combine = run.batched(instruction.to_apply)
+    results = []
+    for parts in zip(*_gathered(run, instruction, operands), strict=True):
+        result = array(parts[0])
+        for part in parts[1:]:
+            (result,) = combine(result, array(part))
+        results.append(result)
+    return results
+
+
+def _all_reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    return _packed([container(x) for x in _reduced(run, instruction, operands)])
+
+
+def _reduce_scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    (axis,) = instruction.get("dimensions")
+    members = run.devices.group(instruction)
+    place = members.index(run.devices.device)
+    found = []
+    for whole in _reduced(run, instruction, operands):
+        found.append(container(np.split(whole, len(members), axis)[place]))
+    return _packed(found)
+
+
+def _all_gather(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    (axis,) = instruction.get("dimensions")
+    columns = zip(*_gathered(run, instruction, operands), strict=True)
+    return _packed([stored(concat(parts, axis=axis)) for parts in columns])
+
+
+def _all_gather_start(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    return _packed(operands), _all_gather(run, instruction, *operands)
+
+
+def _all_to_all(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    parts = _gathered(run, instruction, operands)
+    place = run.devices.group(instruction).index(run.devices.device)
+    axes = instruction.get("dimensions")
+    if axes:
+        pieces = [np.split(array(part[0]), len(parts), axes[0])[place] for part in parts]
+        return container(np.concatenate(pieces, axes[0]))
+    return _packed([part[place] for part in parts]) if len(operands) > 1 else (parts[0][place],)
+
+
+def _broadcast(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    return _packed(_gathered(run, instruction, operands)[0])
+
+
+def _permute(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    brought = run.devices.exchange(instruction, tuple([stored(x) for x in operands]))
+    devices = run.devices
+    crosses = instruction.get("channel_id") is not None and devices.meeting.partitions > 1
+    own = devices.partition if crosses else devices.replica
+    sources = [pair[0] for pair in instruction.get("source_target_pairs") if pair[1] == own]
+    if not sources:
+        return _packed([container(np.zeros(x.shape, x.dtype)) for x in operands])
+    shift = devices.device - own * (1 if crosses else devices.meeting.partitions)
+    number = sources[0] * (1 if crosses else devices.meeting.partitions) + shift
+    if number >= len(brought):
+        return _packed([container(np.zeros(x.shape, x.dtype)) for x in operands])
+    return _packed(brought[number])
+
+
+def _permute_start(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    return _packed(operands), _permute(run, instruction, *operands), TOKEN, TOKEN
+
+
+def _second(run: Runner, instruction: HloInstruction, started: Value) -> Value:
+    return started[1]
+
+
+def _same(run: Runner, instruction: HloInstruction, started: Value) -> Value:
+    return started
+
+
+def _ragged_all_to_all(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    """Send slices of rows to each device of the group, to the place that the sender names."""
+    parts = _gathered(run, instruction, operands)
+    place = run.devices.group(instruction).index(run.devices.device)
+    made = np.array(array(operands[1]))
+    for rows, _, offsets, sizes, targets, _ in parts:
+        per = len(array(offsets)) // len(parts)
+        for k in range(place * per, (place + 1) * per):
+            start, size, target = [int(array(numbers)[k]) for numbers in (offsets, sizes, targets)]
+            made[target : target + size] = array(rows)[start : start + size]
+    return container(made)
+
+
+def _number(name: str) -> Evaluator:
+    def evaluator(run: Runner, instruction: HloInstruction) -> Value:
+        return container(np.uint32(getattr(run.devices, name)))
+
+    return evaluator
+
+
+def _elsewhere(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    raise refuse(instruction, "takes part in what goes on outside of the program")
+
+
+COLLECTIVES: Final[dict[str, Evaluator]] = {
+    "all-gather": _all_gather,
+    "all-gather-done": _second,
+    "all-gather-start": _all_gather_start,
+    "all-reduce": _all_reduce,
+    "all-reduce-done": _same,
+    "all-reduce-start": _all_reduce,
+    "all-to-all": _all_to_all,
+    "collective-broadcast": _broadcast,
+    "collective-permute": _permute,
+    "collective-permute-done": _second,
+    "collective-permute-start": _permute_start,
+    "infeed": _elsewhere,
+    "outfeed": _elsewhere,
+    "partition-id": _number("partition"),
+    "ragged-all-to-all": _ragged_all_to_all,
+    "recv": _elsewhere,
+    "recv-done": _elsewhere,
+    "reduce-scatter": _reduce_scatter,
+    "replica-id": _number("replica"),
+    "send": _elsewhere,
+    "send-done": _elsewhere,
+}
+"""Evaluators of operations in which devices meet, or the world outside."""

@@ -1,0 +1,306 @@
+"""Elementwise operations, by XLA's rules where they are not NumPy's.
+
+Integers: ``x / 0`` is -1 (all ones), ``x % 0`` is x, division truncates, shifts by the width or
+more move everything out, negative counts being large ones.  Floats that become integers saturate,
+and NaN becomes 0.  Comparisons of total order go by bits: -NaN < -inf < ... < -0 < 0 < ... < NaN.
+Functions are lazy; floats of 16 bits and fewer go through float32 once per function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ...dtypes.names import kind as kind_of_dtype
+from ...ops.table import OPS
+from ..instruction import HloInstruction
+from .bits import reduce_precision, stochastic_convert, total_order
+from .erf import erf
+from .values import Evaluator, Runner, Value, array, container, op, result_dtype, stored
+
+__all__ = ["ELEMENTWISE"]
+
+
+def _kind(value: Value) -> str:
+    return kind_of_dtype(value.dtype)
+
+
+def _unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The unsigned integers of as many bits; 2 and 4 bits are computed in 8."""
+    return np.dtype(f"u{dtype.itemsize}")
+
+
+def _width(dtype: np.dtype[Any]) -> int:
+    digits = "".join([char for char in dtype.name if char.isdigit()])
+    return int(digits) if digits else 8 * dtype.itemsize
+
+
+def divide(x: Value, y: Value) -> Value:
+    """Quotient; of integers, truncated."""
+    if _kind(x) not in "iu":
+        return op("divide", x, y)
+    quotient = op("floor_divide", x, y)
+    if _kind(x) == "i":
+        rest = op("not_equal", op("multiply", quotient, y), x)
+        towards = op("logical_and", rest, op("less", quotient, 0)).astype(x.dtype)
+        quotient = op("add", quotient, towards)
+    ones = x.dtype.type(-1) if _kind(x) == "i" else x.dtype.type(2 ** _width(x.dtype) - 1)
+    return op("where", op("equal", y, 0), ones, quotient)
+
+
+def remainder(x: Value, y: Value) -> Value:
+    """Rest of the truncated quotient, with the sign of the dividend."""
+    rest = op("fmod", x, y)
+    return op("where", op("equal", y, 0), x, rest) if _kind(x) in "iu" else rest
+
+
+def _bitwise(word: str) -> Callable[[Value, Value], Value]:
+    def both(x: Value, y: Value) -> Value:
+        return op(f"{'logical' if _kind(x) == 'b' else 'bitwise'}_{word}", x, y)
+
+    return both
+
+
+def invert(x: Value) -> Value:
+    """Every bit turned."""
+    return op("logical_not" if _kind(x) == "b" else "bitwise_invert", x)
+
+
+def _shift(x: Value, count: Value, name: str) -> Value:
+    width = _width(x.dtype)
+    many = count.astype(_unsigned(count.dtype))
+    inside = op("less", many, width)
+    steps = op("where", inside, many, many.dtype.type(width - 1)).astype(x.dtype)
+    moved = op(name, x, steps)
+    if name == "bitwise_right_shift" and _kind(x) == "i":
+        return moved  # the sign has filled everything after width - 1 steps
+    return op("where", inside, moved, x.dtype.type(0))
+
+
+def shift_left(x: Value, count: Value) -> Value:
+    """Bits moved up."""
+    return _shift(x, count, "bitwise_left_shift")
+
+
+def shift_right_arithmetic(x: Value, count: Value) -> Value:
+    """Bits moved down, the sign behind them."""
+    signed = x.astype(x.dtype.name.removeprefix("u")) if _kind(x) == "u" else x
+    return _shift(signed, count, "bitwise_right_shift").astype(x.dtype)
+
+
+def shift_right_logical(x: Value, count: Value) -> Value:
+    """Bits moved down, zeros behind them."""
+    plain = x
+    if _kind(x) == "i":
+        plain = x.astype(_unsigned(x.dtype))
+        if _width(x.dtype) < 8:
+            plain = op("bitwise_and", plain, 2 ** _width(x.dtype) - 1)
+            return _narrow_shift(plain, count, _width(x.dtype)).astype(x.dtype)
+    return _shift(plain, count, "bitwise_right_shift").astype(x.dtype)
+
+
+def _narrow_shift(x: Value, count: Value, width: int) -> Value:
+    many = count.astype(_unsigned(count.dtype))
+    inside = op("less", many, width)
+    moved = op("bitwise_right_shift", x, op("where", inside, many.astype(x.dtype), 0))
+    return op("where", inside, moved, 0)
+
+
+def population_count(x: Value) -> Value:
+    """Number of ones among the bits."""
+    width = max(_width(x.dtype), 8)
+    wide = "uint64" if width == 64 else "uint32"
+    bits = x.astype(_unsigned(x.dtype)).astype(wide)
+    if _width(x.dtype) < 8:
+        bits = op("bitwise_and", bits, 2 ** _width(x.dtype) - 1)
+    full = 64 if width == 64 else 32
+    for step in (1, 2, 4, 8, 16, 32)[: 6 if full == 64 else 5]:
+        mask = sum([((1 << step) - 1) << at for at in range(0, full, 2 * step)])
+        upper = op("bitwise_and", op("bitwise_right_shift", bits, step), mask)
+        bits = op("add", op("bitwise_and", bits, mask), upper)
+    return bits.astype(x.dtype)
+
+
+def count_leading_zeros(x: Value) -> Value:
+    """Number of zeros before the first one."""
+    width = _width(x.dtype)
+    bits = x.astype(_unsigned(x.dtype)).astype("uint64" if width == 64 else "uint32")
+    if width < 8:
+        bits = op("bitwise_and", bits, 2**width - 1)
+    step = 1
+    while step < width:
+        bits = op("bitwise_or", bits, op("bitwise_right_shift", bits, step))
+        step *= 2
+    return op("subtract", width, population_count(bits)).astype(x.dtype)
+
+
+def mulhi(x: Value, y: Value) -> Value:
+    """Upper half of the product of integers."""
+    width = _width(x.dtype)
+    if width < 64:
+        wide = "int64" if _kind(x) == "i" else "uint64"
+        product = op("multiply", x.astype(wide), y.astype(wide))
+        return op("bitwise_right_shift", product, width).astype(x.dtype)
+    product = array(x).astype(object) * array(y).astype(object)
+    return container(np.asarray(product >> 64).astype(x.dtype))
+
+
+def convert(x: Value, dtype: np.dtype[Any]) -> Value:
+    """Return elements as another type."""
+    source, target = _kind(x), kind_of_dtype(dtype)
+    if x.dtype == dtype:
+        return x
+    if target == "b":
+        return op("not_equal", x, 0)
+    if source == "c" and target != "c":
+        return convert(op("real", x), dtype)
+    if source == "f" and target in "iu":
+        width = _width(dtype)
+        top = 2 ** (width - (target == "i"))
+        low = -top if target == "i" else 0
+        wide = x.astype("float32") if x.dtype.itemsize < 4 else x
+        inner = op("where", op("greater", wide, float(low)), wide.astype(dtype), dtype.type(low))
+        over = op("greater_equal", wide, float(top))
+        whole = op("where", over, dtype.type(top - 1), inner)
+        return op("where", op("isnan", wide), dtype.type(0), whole)
+    return x.astype(dtype)
+
+
+def round_away(x: Value) -> Value:
+    """Nearest integer, halves away from zero."""
+    whole = op("trunc", x)
+    far = op("greater_equal", op("abs", op("subtract", x, whole)), 0.5)
+    return op("where", far, op("add", whole, op("copysign", x.dtype.type(1), x)), whole)
+
+
+def logistic(x: Value) -> Value:
+    """``1 / (1 + exp(-x))``."""
+    return op("divide", 1.0, op("add", 1.0, op("exp", op("negative", x))))
+
+
+def rsqrt(x: Value) -> Value:
+    """Reciprocal of the square root."""
+    return op("divide", 1.0, op("sqrt", x))
+
+
+def clamp(low: Value, x: Value, high: Value) -> Value:
+    """Elements moved between bounds; NaN stays."""
+    return op("minimum", op("maximum", x, low), high)
+
+
+def complex_of(real: Value, imaginary: Value) -> Value:
+    """Complex numbers of two parts.  Arithmetic would make NaNs of infinities."""
+    parts = [array(real), array(imaginary)]
+    shape = np.broadcast_shapes(*[part.shape for part in parts])
+    made = np.empty(shape, "complex64" if parts[0].dtype == np.float32 else "complex128")
+    made.real, made.imag = parts
+    return container(made)
+
+
+def imaginary(x: Value) -> Value:
+    """Imaginary part; of real numbers, 0."""
+    return op("imag", x) if _kind(x) == "c" else op("multiply", x, 0)
+
+
+def extreme(name: str) -> Callable[[Value, Value], Value]:
+    """Return the larger or smaller element, of booleans by logic."""
+    logic = {"maximum": "logical_or", "minimum": "logical_and"}[name]
+    return lambda x, y: op(logic if _kind(x) == "b" else name, x, y)
+
+
+def _in_float32(function: Callable[..., Value]) -> Callable[..., Value]:
+    """Compute narrow floats in float32, and round once."""
+
+    def wrapped(*operands: Value) -> Value:
+        dtype = operands[0].dtype
+        if kind_of_dtype(dtype) != "f" or dtype.itemsize > 2:
+            return function(*operands)
+        return function(*[operand.astype("float32") for operand in operands]).astype(dtype)
+
+    return wrapped
+
+
+_COMPARISONS: Final = {
+    "EQ": "equal", "NE": "not_equal", "LT": "less", "LE": "less_equal", "GT": "greater",
+    "GE": "greater_equal",
+}  # fmt: skip
+
+
+def _compare(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
+    name = _COMPARISONS[instruction.get("direction")]
+    if instruction.get("type") == "TOTALORDER" and _kind(x) == "f":
+        x, y = [total_order(array(stored(value))) for value in (x, y)]
+        return op(name, container(x), container(y))
+    if _kind(x) == "b":
+        x, y = x.astype("uint8"), y.astype("uint8")
+    return op(name, x, y)
+
+
+def _convert(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    return convert(x, result_dtype(instruction))
+
+
+def _reduce_precision(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    bits = instruction.get("exponent_bits"), instruction.get("mantissa_bits")
+    return container(reduce_precision(array(x), *bits))
+
+
+def _stochastic(run: Runner, instruction: HloInstruction, x: Value, random: Value) -> Value:
+    return container(stochastic_convert(array(x), array(random), result_dtype(instruction)))
+
+
+_FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
+    "and": _bitwise("and"),
+    "clamp": clamp,
+    "complex": complex_of,
+    "count-leading-zeros": count_leading_zeros,
+    "divide": divide,
+    "erf": _in_float32(erf),
+    "imag": imaginary,
+    "logistic": _in_float32(logistic),
+    "maximum": extreme("maximum"),
+    "minimum": extreme("minimum"),
+    "mulhi": mulhi,
+    "not": invert,
+    "or": _bitwise("or"),
+    "popcnt": population_count,
+    "remainder": remainder,
+    "round-nearest-afz": _in_float32(round_away),
+    "rsqrt": _in_float32(rsqrt),
+    "shift-left": shift_left,
+    "shift-right-arithmetic": shift_right_arithmetic,
+    "shift-right-logical": shift_right_logical,
+    "xor": _bitwise("xor"),
+}
+
+
+def _of_functions() -> dict[str, Evaluator]:
+    """Operations that ask nothing of their instruction."""
+    plain: dict[str, Callable[..., Value]] = {
+        row.hlo: _by_row(name) for name, row in OPS.items() if row.hlo and " " not in row.hlo
+    }
+    table = {**plain, **_FUNCTIONS}
+    return {name: _without_attributes(function) for name, function in table.items()}
+
+
+def _by_row(name: str) -> Callable[..., Value]:
+    return lambda *operands: op(name, *operands)
+
+
+def _without_attributes(function: Callable[..., Value]) -> Evaluator:
+    def evaluator(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+        return function(*operands)
+
+    return evaluator
+
+
+ELEMENTWISE: Final[dict[str, Evaluator]] = {
+    **_of_functions(),
+    "compare": _compare,
+    "convert": _convert,
+    "reduce-precision": _reduce_precision,
+    "stochastic-convert": _stochastic,
+}
+"""Evaluators whose result has its operands' shape, which may be any."""

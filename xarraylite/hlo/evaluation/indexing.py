@@ -1,0 +1,203 @@
+"""Parts of arrays whose places are computed: dynamic slices, gather, scatter.
+
+Indices that a read takes are moved inside (clamped), so that whole slices can be read; a write
+whose window is not wholly inside is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...arrays.xarray import XArray
+from ..instruction import HloInstruction
+from .reductions import combiner
+from .values import Evaluator, NumpyArray, Runner, Value, array, container
+from .windows import scatter_rounds
+
+__all__ = ["INDEXING"]
+
+
+def _starts(indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
+    """Return where a slice begins in each dimension, moved inside."""
+    if len(indices) == 1 and array(indices[0]).ndim == 1:
+        numbers = [int(index) for index in array(indices[0])]
+    else:
+        numbers = [int(array(index)) for index in indices]
+    return [
+        min(max(start, 0), whole - size)
+        for start, size, whole in zip(numbers, sizes, shape, strict=True)
+    ]
+
+
+def _dynamic_slice(run: Runner, instruction: HloInstruction, x: Value, *indices: Value) -> Value:
+    sizes = instruction.get("dynamic_slice_sizes")
+    if not sizes:
+        return x
+    starts = _starts(indices, sizes, x.shape)
+    return x[tuple([slice(start, start + size) for start, size in zip(starts, sizes, strict=True)])]
+
+
+def _dynamic_update_slice(
+    run: Runner, instruction: HloInstruction, x: Value, update: Value, *indices: Value
+) -> Value:
+    if not x.shape:
+        return update
+    starts = _starts(indices, update.shape, x.shape)
+    made = XArray(x)
+    place = [slice(start, start + n) for start, n in zip(starts, update.shape, strict=True)]
+    made[tuple(place)] = update
+    return made
+
+
+def _index_vectors(indices: NumpyArray, axis: int) -> NumpyArray:
+    """Return indices with the vectors that they form in the last dimension, as signed integers."""
+    whole = indices[..., None] if axis == indices.ndim else np.moveaxis(indices, axis, -1)
+    if whole.dtype == np.uint64:
+        whole = np.minimum(whole, np.uint64(2**63 - 1))
+    return whole.astype(np.int64)
+
+
+def _batch_numbers(shape: tuple[int, ...], axis: int) -> NumpyArray:
+    numbers = np.arange(shape[axis])
+    return np.broadcast_to(
+        numbers.reshape([-1 if k == axis else 1 for k in range(len(shape))]), shape
+    )
+
+
+def _places(
+    vectors: NumpyArray,
+    mapped: Sequence[int],
+    batching: Sequence[int],
+    index_batching: Sequence[int],
+    vector_axis: int,
+) -> dict[int, NumpyArray]:
+    """Return the start in each dimension that has one; dimensions not named begin at 0."""
+    batch = vectors.shape[:-1]
+    found = {axis: vectors[..., k] for k, axis in enumerate(mapped)}
+    for axis, index_axis in zip(batching, index_batching, strict=True):
+        found[axis] = _batch_numbers(batch, index_axis - (index_axis > vector_axis))
+    return found
+
+
+def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) -> Value:
+    get = instruction.get
+    source, sizes = array(x), get("slice_sizes")
+    vector_axis = get("index_vector_dim")
+    batching = get("operand_batching_dims") or ()
+    vectors = _index_vectors(array(indices), vector_axis)
+    starts = _places(
+        vectors,
+        get("start_index_map"),
+        batching,
+        get("start_indices_batching_dims") or (),
+        vector_axis,
+    )
+    gone = (*get("collapsed_slice_dims"), *batching)
+    batch = vectors.ndim - 1
+    kept = [axis for axis in range(source.ndim) if axis not in gone]
+    # Dimensions that are taken whole stay slices behind the ones that are indexed.
+    whole = [axis for axis in kept if axis not in starts and sizes[axis] == source.shape[axis]]
+    indexed = [axis for axis in range(source.ndim) if axis not in whole]
+    windows = [axis for axis in indexed if axis in kept]
+    picks = []
+    for axis in indexed:
+        start = starts.get(axis, np.zeros(vectors.shape[:-1], np.int64))
+        start = np.clip(start, 0, source.shape[axis] - sizes[axis])
+        start = start.reshape((*start.shape, *[1] * len(windows)))
+        if axis in windows:
+            shape = [1] * len(windows)
+            shape[windows.index(axis)] = -1
+            start = start + np.arange(sizes[axis]).reshape(shape)
+        picks.append(start)
+    turned = source.transpose([*indexed, *whole])
+    found = (
+        turned[tuple(picks)]
+        if picks
+        else np.broadcast_to(turned, (*vectors.shape[:-1], *turned.shape))
+    )
+    order = [*range(batch), *[batch + [*windows, *whole].index(axis) for axis in kept]]
+    found = found.transpose(order)
+    return container(np.moveaxis(found, range(batch, found.ndim), get("offset_dims")))
+
+
+_AT: Final[dict[str, Any]] = {
+    "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+}  # fmt: skip
+
+
+def _scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    get = instruction.get
+    count = len(operands) // 2
+    targets, updates = (
+        [array(x) for x in operands[:count]],
+        [array(x) for x in operands[count + 1 :]],
+    )
+    shape = targets[0].shape
+    vector_axis = get("index_vector_dim")
+    batching = get("input_batching_dims") or ()
+    vectors = _index_vectors(array(operands[count]), vector_axis)
+    starts = _places(
+        vectors,
+        get("scatter_dims_to_operand_dims"),
+        batching,
+        get("scatter_indices_batching_dims") or (),
+        vector_axis,
+    )
+    gone = (*get("inserted_window_dims"), *batching)
+    kept = [axis for axis in range(len(shape)) if axis not in gone]
+    inner = get("update_window_dims")
+    order = [*[axis for axis in range(updates[0].ndim) if axis not in inner], *inner]
+    turned = [update.transpose(order) for update in updates]
+    batch = vectors.ndim - 1
+    sizes = dict(zip(kept, turned[0].shape[batch:], strict=True))
+    flat = np.zeros(turned[0].shape, np.int64)
+    inside = np.ones(vectors.shape[:-1], bool)
+    for axis, extent in enumerate(shape):
+        stride = math.prod(shape[axis + 1 :])
+        size = sizes.get(axis, 1)
+        if axis in starts:
+            start = starts[axis]
+            inside &= (start >= 0) & (start <= extent - size)
+            flat += np.reshape(start * stride, (*start.shape, *[1] * len(kept)))
+        if axis in sizes:
+            numbers = np.arange(size) * stride
+            flat += numbers.reshape([-1 if other == axis else 1 for other in kept])
+    flat[~inside] = -1
+    made = [np.array(target, order="C").reshape(-1) for target in targets]
+    _combine(run, instruction, made, flat.reshape(-1), [u.reshape(-1) for u in turned])
+    found = [container(x.reshape(shape)) for x in made]
+    return tuple(found) if instruction.shape.is_tuple else found[0]
+
+
+def _combine(
+    run: Runner,
+    instruction: HloInstruction,
+    made: list[NumpyArray],
+    places: NumpyArray,
+    updates: list[NumpyArray],
+) -> None:
+    """Write updates into flat arrays, in their order."""
+    body = instruction.to_apply
+    replaces = body.root.opcode == "parameter" and body.root.parameter_number == 1
+    known = places >= 0
+    if len(made) == 1 and replaces:
+        # NumPy writes in order, so the last of several updates of one element stays.
+        made[0][places[known]] = updates[0][known]
+    elif len(made) == 1 and combiner(body) in _AT and made[0].dtype.kind in "biufc":
+        _AT[combiner(body)].at(made[0], places[known], updates[0][known])
+    else:
+        scatter_rounds(run.batched(body), made, places, updates)
+
+
+INDEXING: Final[dict[str, Evaluator]] = {
+    "dynamic-slice": _dynamic_slice,
+    "dynamic-update-slice": _dynamic_update_slice,
+    "gather": _gather,
+    "scatter": _scatter,
+}
+"""Evaluators of operations that take places as arguments."""

@@ -1,0 +1,282 @@
+"""Operations that move elements: other shapes, other orders, parts, joins, padding, bitcasts.
+
+Most are views: lazy over lazy values, and views of containers.  A bitcast says that the bytes stay,
+so its elements follow from the two layouts: with strided layouts it is a chain of views, with tiled
+ones the container itself is given the other spec.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from ...arrays.expression import XExpression
+from ...arrays.xarray import XArray
+from ...functions.creation import full
+from ...functions.manipulation import broadcast_to, concat, flip, permute_dims, reshape
+from ...functions.sequences import arange
+from ...layout.layout import Layout
+from ...operands.nodes import as_node
+from ...xla.spec import ArraySpec
+from ..instruction import HloInstruction
+from ..literals import HloLiteral
+from ..values import PadDimension
+from .bits import bitcast_convert
+from .values import (
+    TOKEN,
+    Evaluator,
+    NumpyArray,
+    Runner,
+    Value,
+    array,
+    constant,
+    container,
+    refuse,
+    result_dtype,
+)
+
+__all__ = ["HEAVY", "VIEWS", "extents", "pad"]
+
+
+def extents(instruction: HloInstruction) -> tuple[int, ...]:
+    """Return the dimensions of an instruction's result, bounds where they are dynamic."""
+    return instruction.shape.dimensions
+
+
+def broadcast(x: XExpression, axes: Sequence[int], shape: tuple[int, ...]) -> XExpression:
+    """Stretch x, whose dimension k becomes dimension ``axes[k]`` of the result."""
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    turned = permute_dims(x, order) if order != list(range(len(axes))) else x
+    sizes = [1] * len(shape)
+    for axis, size in zip(axes, x.shape, strict=True):
+        sizes[axis] = size
+    wide = turned if tuple(sizes) == turned.shape else reshape(turned, tuple(sizes))
+    return wide if wide.shape == shape else broadcast_to(wide, shape)
+
+
+def _broadcast(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    axes = instruction.get("dimensions")
+    shape = list(extents(instruction))
+    for axis, size in zip(axes, x.shape, strict=True):
+        shape[axis] = size if instruction.shape.dynamic[axis] else shape[axis]
+    return broadcast(x, axes, tuple(shape))
+
+
+def _reshape(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    return x if x.shape == extents(instruction) else reshape(x, _sizes(instruction, x.size))
+
+
+def _sizes(instruction: HloInstruction, count: int) -> tuple[int, ...]:
+    """Dimensions of a result that has so many elements; one of them may be dynamic."""
+    shape = list(extents(instruction))
+    if math.prod(shape) != count:
+        dynamic = [axis for axis, flag in enumerate(instruction.shape.dynamic) if flag]
+        for axis in dynamic[:1]:
+            rest = math.prod([size for other, size in enumerate(shape) if other != axis])
+            shape[axis] = count // rest if rest else 0
+    if math.prod(shape) != count:
+        raise refuse(instruction, f"{count} elements do not fill {instruction.shape}")
+    return tuple(shape)
+
+
+def _transpose(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    return permute_dims(x, instruction.get("dimensions"))
+
+
+def _slice(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    ranges = instruction.get("slice")
+    return x[tuple([slice(*part) for part in ranges])] if ranges else x
+
+
+def _reverse(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    axes = instruction.get("dimensions")
+    return flip(x, axis=axes) if axes else x
+
+
+def _concatenate(run: Runner, instruction: HloInstruction, *parts: Value) -> Value:
+    (axis,) = instruction.get("dimensions")
+    return concat(parts, axis=axis) if len(parts) > 1 else parts[0]
+
+
+def _same(run: Runner, instruction: HloInstruction, x: Value, *others: Value) -> Value:
+    return x
+
+
+def _constant(run: Runner, instruction: HloInstruction) -> Value:
+    literal = instruction.literal
+    if literal.is_elided:
+        raise refuse(instruction, "the text left its values out; print long constants in full")
+
+    def build(part: HloLiteral) -> Value:
+        if part.values is None:
+            return tuple([build(element) for element in part.elements])
+        return constant(part.values)
+
+    return build(literal)
+
+
+def _iota(run: Runner, instruction: HloInstruction) -> Value:
+    shape, axis = extents(instruction), instruction.get("iota_dimension")
+    dtype = result_dtype(instruction)
+    numbers = arange(shape[axis], dtype="int64").astype(dtype)
+    return broadcast(numbers, (axis,), shape)
+
+
+def _bitcast(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    source, target = instruction.operands[0].shape, instruction.shape
+    if source.element_type != target.element_type:
+        if not (_is_strided(source) and _is_strided(target)):
+            return XArray(x, layout=source.layout).bitcast(target)
+        physical = array(permute_dims(x, _major_to_minor(source)))
+        return _back(container(_convert_bits(instruction, physical, _physical(target))), target)
+    if _is_strided(source) and _is_strided(target):
+        if source.layout == target.layout == Layout.row_major(source.rank):
+            return reshape(x, target.dimensions)
+        return _back(reshape(permute_dims(x, _major_to_minor(source)), _physical(target)), target)
+    return XArray(x, layout=source.layout).bitcast(target)
+
+
+def _is_strided(spec: ArraySpec) -> bool:
+    return spec.layout is None or not spec.layout.tiles
+
+
+def _major_to_minor(spec: ArraySpec) -> tuple[int, ...]:
+    layout = spec.layout
+    return tuple(range(spec.rank)) if layout is None else tuple(reversed(layout.minor_to_major))
+
+
+def _physical(spec: ArraySpec) -> tuple[int, ...]:
+    return tuple([spec.dimensions[axis] for axis in _major_to_minor(spec)])
+
+
+def _back(physical: XExpression, spec: ArraySpec) -> XExpression:
+    order = _major_to_minor(spec)
+    return permute_dims(physical, [order.index(axis) for axis in range(spec.rank)])
+
+
+def _convert_bits(
+    instruction: HloInstruction, values: NumpyArray, shape: tuple[int, ...]
+) -> NumpyArray:
+    kinds = instruction.operands[0].shape.element_type, instruction.shape.element_type
+    bits = tuple([8 if kind.name == "pred" else kind.bits for kind in kinds])
+    return bitcast_convert(values, result_dtype(instruction), (bits[0], bits[1]), shape)
+
+
+def _bitcast_convert(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    kinds = instruction.operands[0].shape.element_type, instruction.shape.element_type
+    same = kinds[0].bits == kinds[1].bits
+    values = array(x)
+    return container(
+        _convert_bits(instruction, values, values.shape if same else extents(instruction))
+    )
+
+
+def pad(x: XExpression, value: Value, padding: Sequence[PadDimension]) -> XExpression:
+    """Return x with elements before, behind and between; negative numbers take away.
+
+    Parameters
+    ----------
+    x : XExpression
+        The elements.
+    value : scalar
+        What is put in.
+    padding : sequence of PadDimension
+        One for each dimension.
+    """
+    shape, here, there = [], [], []
+    for size, (low, high, interior) in zip(x.shape, padding, strict=True):
+        step = interior + 1
+        whole = low + high + size + max(size - 1, 0) * interior
+        shape.append(max(whole, 0))
+        first = max(0, -(low // step)) if low < 0 else 0
+        last = min(size, (shape[-1] - 1 - low) // step + 1) if shape[-1] else 0
+        there.append(slice(first, max(last, first)))
+        start = low + first * step
+        count = max(last - first, 0)
+        here.append(slice(start, start + (count - 1) * step + 1 if count else start, step))
+    if not any([any(part) for part in padding]):
+        return x
+    filled = full(tuple(shape), 0, dtype=x.dtype) if 0 in shape else broadcast_to(value, shape)
+    made = XArray(filled)
+    if made.size:
+        made[tuple(here)] = x[tuple(there)]
+    return made
+
+
+def _pad(run: Runner, instruction: HloInstruction, x: Value, value: Value) -> Value:
+    return pad(x, value, instruction.get("padding"))
+
+
+def _tuple(run: Runner, instruction: HloInstruction, *elements: Value) -> Value:
+    return tuple(elements)
+
+
+def _element(run: Runner, instruction: HloInstruction, whole: Value) -> Value:
+    return whole[instruction.get("index")]
+
+
+def _token(run: Runner, instruction: HloInstruction, *values: Value) -> Value:
+    return TOKEN
+
+
+def _get_size(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    (axis,) = instruction.get("dimensions")
+    return XExpression(as_node(np.int32(x.shape[axis]), "get-dimension-size"))
+
+
+def _set_size(run: Runner, instruction: HloInstruction, x: Value, size: Value) -> Value:
+    (axis,) = instruction.get("dimensions")
+    count, bound = int(array(size)), extents(instruction)[axis]
+    if not 0 <= count <= bound:
+        raise refuse(instruction, f"{count} elements along a dimension of at most {bound}")
+    return x[(slice(None),) * axis + (slice(0, count),)]
+
+
+def _dynamic_reshape(run: Runner, instruction: HloInstruction, x: Value, *sizes: Value) -> Value:
+    shape = tuple([int(array(size)) for size in sizes])
+    if math.prod(shape) != x.size:
+        raise refuse(instruction, f"{x.size} elements do not fill {shape}")
+    return reshape(x, shape)
+
+
+def _copy_start(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+    return x, x, TOKEN
+
+
+def _copy_done(run: Runner, instruction: HloInstruction, started: Value) -> Value:
+    return started[0]
+
+
+VIEWS: Final[dict[str, Evaluator]] = {
+    "broadcast": _broadcast,
+    "concatenate": _concatenate,
+    "copy": _same,
+    "reshape": _reshape,
+    "reverse": _reverse,
+    "slice": _slice,
+    "transpose": _transpose,
+}
+"""Evaluators that only say where elements come from."""
+
+HEAVY: Final[dict[str, Evaluator]] = {
+    "add-dependency": _same,
+    "after-all": _token,
+    "bitcast": _bitcast,
+    "bitcast-convert": _bitcast_convert,
+    "constant": _constant,
+    "copy-done": _copy_done,
+    "copy-start": _copy_start,
+    "domain": _same,
+    "dynamic-reshape": _dynamic_reshape,
+    "get-dimension-size": _get_size,
+    "get-tuple-element": _element,
+    "iota": _iota,
+    "opt-barrier": _same,
+    "pad": _pad,
+    "set-dimension-size": _set_size,
+    "tuple": _tuple,
+}
+"""Evaluators that take values in memory, or none."""

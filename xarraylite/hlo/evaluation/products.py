@@ -1,0 +1,183 @@
+"""Products: ``dot`` with all its dimension numbers, and convolutions as products of windows.
+
+Operands are put into the order batch, free, contracted, as matrices, and multiplied by BLAS.
+Floats of 16 bits and fewer are multiplied in float32 and rounded once; integers in the type of the
+result.  A convolution of n dimensions is one product: of the windows of the input, a view with a
+dimension per place and one per element of the kernel, with the kernel as a matrix.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...dtypes.names import kind
+from ..instruction import HloInstruction
+from ..values import ConvolutionLabels, WindowDimension
+from .values import Evaluator, NumpyArray, Runner, Value, array, container, result_dtype
+from .windows import pad_negative, sliding
+
+__all__ = ["PRODUCTS"]
+
+
+def working_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type in which products are computed whose operands and result have these."""
+    wide = [
+        np.dtype(np.float32) if kind(dtype) == "f" and dtype.itemsize < 4 else dtype
+        for dtype in dtypes
+    ]
+    narrow = [np.dtype(np.int8) if dtype.kind == "V" else dtype for dtype in wide]
+    return np.result_type(*narrow)
+
+
+def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any]) -> NumpyArray:
+    """Return the product of stacks of matrices, as the type of the result."""
+    working = working_dtype(x.dtype, y.dtype, dtype)
+    if working == np.bool_:
+        truth: NumpyArray = np.matmul(x.astype(np.int32), y.astype(np.int32)) > 0
+        return truth
+    made: NumpyArray = np.matmul(x.astype(working, copy=False), y.astype(working, copy=False))
+    return made.astype(dtype, copy=False)
+
+
+def _as_matrices(
+    x: NumpyArray, batch: Sequence[int], contracted: Sequence[int], last: bool
+) -> tuple[NumpyArray, tuple[int, ...]]:
+    """Bring dimensions into order, and return the sizes of the free ones."""
+    free = [axis for axis in range(x.ndim) if axis not in batch and axis not in contracted]
+    order = [*batch, *free, *contracted] if last else [*batch, *contracted, *free]
+    sizes = [math.prod([x.shape[axis] for axis in part]) for part in (batch, free, contracted)]
+    inner = (sizes[1], sizes[2]) if last else (sizes[2], sizes[1])
+    return x.transpose(order).reshape(sizes[0], *inner), tuple([x.shape[axis] for axis in free])
+
+
+def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
+    left, right = array(x), array(y)
+    batch = instruction.get("lhs_batch_dims") or (), instruction.get("rhs_batch_dims") or ()
+    contracted = (
+        instruction.get("lhs_contracting_dims") or (),
+        instruction.get("rhs_contracting_dims") or (),
+    )
+    stack = tuple([left.shape[axis] for axis in batch[0]])
+    rows, above = _as_matrices(left, batch[0], contracted[0], True)
+    columns, below = _as_matrices(right, batch[1], contracted[1], False)
+    made = product(rows, columns, result_dtype(instruction))
+    return container(made.reshape((*stack, *above, *below)))
+
+
+def _scaled_dot(
+    run: Runner, instruction: HloInstruction, x: Value, y: Value, x_scale: Value, y_scale: Value
+) -> Value:
+    """Product of operands each block of which has a scale."""
+    scaled = []
+    for part, scale in ((x, x_scale), (y, y_scale)):
+        values, factors = array(part).astype(np.float32), array(scale).astype(np.float32)
+        for axis in range(values.ndim):
+            if factors.ndim and factors.shape[axis] != values.shape[axis]:
+                repeats = values.shape[axis] // factors.shape[axis]
+                factors = np.repeat(factors, repeats, axis)
+        scaled.append(container(values * factors))
+    return _dot(run, instruction, *scaled)
+
+
+def _ragged_dot(
+    run: Runner, instruction: HloInstruction, x: Value, y: Value, sizes: Value
+) -> Value:
+    """Product in which groups along one dimension have matrices of their own."""
+    left, right, counts = array(x), array(y), array(sizes)
+    (ragged,) = instruction.get("lhs_ragged_dims")
+    groups = instruction.get("rhs_group_dims") or ()
+    batch = instruction.get("lhs_batch_dims") or (), instruction.get("rhs_batch_dims") or ()
+    contracted = instruction.get("lhs_contracting_dims"), instruction.get("rhs_contracting_dims")
+    number = counts.shape[-1]
+    ends = np.cumsum(counts, axis=-1)
+    # Which group an element along the ragged dimension belongs to; none behind the last.
+    index = np.arange(left.shape[ragged])
+    member = (index[:, None] < ends[..., None, :]) & (
+        index[:, None] >= (ends - counts)[..., None, :]
+    )
+    parts = []
+    for group in range(number):
+        mask = member[..., group]
+        lead = batch[0][: mask.ndim - 1]
+        shape = [1] * left.ndim
+        for axis, size in zip((*lead, ragged), mask.shape, strict=True):
+            shape[axis] = size
+        mine = np.where(mask.reshape(shape), left, left.dtype.type(0))
+        matrix = np.take(right, group, axis=groups[0]) if groups else right
+        drop = [axis - sum([g < axis for g in groups]) for axis in contracted[1]]
+        drop_batch = [axis - sum([g < axis for g in groups]) for axis in batch[1]]
+        rows, above = _as_matrices(mine, batch[0], contracted[0], True)
+        columns, below = _as_matrices(matrix, drop_batch, drop, False)
+        stack = tuple([left.shape[axis] for axis in batch[0]])
+        working = working_dtype(left.dtype, right.dtype, result_dtype(instruction))
+        parts.append(product(rows, columns, working).reshape((*stack, *above, *below)))
+    dtype = result_dtype(instruction)
+    if ragged in contracted[0] or ragged in batch[0]:
+        return container(np.stack(parts).astype(dtype))
+    return container(np.sum(parts, axis=0).astype(dtype))
+
+
+def _convolution(run: Runner, instruction: HloInstruction, x: Value, kernel: Value) -> Value:
+    labels: ConvolutionLabels = instruction.get("dim_labels")
+    window = instruction.get("window") or (WindowDimension(1),) * labels.spatial
+    groups = instruction.get("feature_group_count")
+    batches = instruction.get("batch_group_count")
+    image = array(x).transpose(labels.dimensions("input", "bf"))
+    filters = array(kernel).transpose(labels.dimensions("kernel", "oi"))
+    turned = tuple([slice(None, None, -1 if part.reversal else 1) for part in window])
+    filters = filters[(slice(None), slice(None), *turned)]
+    plain = (WindowDimension(1), WindowDimension(1), *window)
+    padded = array(pad_negative(image, 0, plain))
+    view = sliding(padded, plain)
+    # Batch and features slide by themselves, with windows of one element.
+    spatial = labels.spatial
+    places = view.shape[2 : 2 + spatial]
+    view = view.reshape(*view.shape[: 2 + spatial], *view.shape[4 + spatial :])
+    made = _grouped(view, filters, groups, batches, spatial, result_dtype(instruction))
+    order = labels.dimensions("output", "bf")
+    result = made.reshape(*made.shape[:2], *places)
+    return container(result.transpose([order.index(axis) for axis in range(len(order))]))
+
+
+def _grouped(
+    view: NumpyArray,
+    filters: NumpyArray,
+    groups: int,
+    batches: int,
+    spatial: int,
+    dtype: np.dtype[Any],
+) -> NumpyArray:
+    """Multiply windows ``[b, f, places, elements]`` with filters, group by group."""
+    count = max(groups, batches)
+    by_batch = batches > 1
+    outputs = filters.shape[0] // count
+    made = []
+    for group in range(count):
+        part = slice(group * outputs, (group + 1) * outputs)
+        if by_batch:
+            size = view.shape[0] // count
+            mine = view[group * size : (group + 1) * size]
+        else:
+            size = view.shape[1] // count
+            mine = view[:, group * size : (group + 1) * size]
+        # Rows: batch and places.  Columns: features and elements of the window.
+        rows = np.moveaxis(mine, 1, 1 + spatial)
+        shape = rows.shape[: 1 + spatial]
+        matrix = rows.reshape(math.prod(shape), math.prod(rows.shape[1 + spatial :]))
+        weights = filters[part].reshape(outputs, matrix.shape[1]).T
+        result = product(matrix, weights, dtype).reshape(*shape, outputs)
+        made.append(np.moveaxis(result, -1, 1))
+    return np.concatenate(made, axis=1) if count > 1 else made[0]
+
+
+PRODUCTS: Final[dict[str, Evaluator]] = {
+    "convolution": _convolution,
+    "dot": _dot,
+    "ragged-dot": _ragged_dot,
+    "scaled-dot": _scaled_dot,
+}
+"""Evaluators of sums of products."""

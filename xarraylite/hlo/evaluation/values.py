@@ -1,0 +1,119 @@
+"""Values while a program runs: lazy expressions, containers, tuples of values.
+
+A token is the empty tuple.  Scalars that constants give are lazy, so they become immediate
+operands of kernels.  What evaluators need from whoever runs them stands in `Runner`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TypeAlias
+
+import numpy as np
+
+from ..._errors import HloError
+from ...arrays.adapt import adapt
+from ...arrays.container import XContainer
+from ...arrays.evaluation import eval_
+from ...arrays.expression import XExpression, apply
+from ...dtypes.element_types import ElementType
+from ...operands.nodes import as_node
+from ...ops.table import OPS
+from ..instruction import HloComputation, HloInstruction
+from .devices import Seat
+
+__all__ = ["TOKEN", "Evaluator", "NumpyArray", "Runner", "Value", "array", "container", "dtype_of"]
+
+NumpyArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+Value: TypeAlias = Any
+"""An expression, a container, or a tuple of values."""
+
+TOKEN: Final = ()
+
+
+class Runner(Protocol):
+    """Runs computations for the evaluators of operations that call some."""
+
+    devices: Seat
+    random: np.random.Generator
+
+    def step_random(self, delta: int) -> int:
+        """Return the state of the program's random numbers, and move it on."""
+
+    def call(self, computation: HloComputation, arguments: list[Value]) -> Value:
+        """Return what a computation makes of arguments; the list is emptied."""
+
+    def part(
+        self, computation: HloComputation, root: HloInstruction, given: dict[int, NumpyArray]
+    ) -> NumpyArray:
+        """Return one instruction of a computation of scalars, element by element."""
+
+    def batched(self, computation: HloComputation) -> Callable[..., tuple[NumpyArray, ...]]:
+        """Return a function on arrays that applies a computation of scalars element by element."""
+
+
+Evaluator: TypeAlias = Callable[..., Value]
+"""Takes the runner, the instruction and the operands' values."""
+
+
+def array(value: Value) -> NumpyArray:
+    """Return a value's elements as a NumPy array, which must not be written to."""
+    if isinstance(value, np.ndarray):
+        return value
+    known = value if isinstance(value, XContainer) else eval_(value)
+    return known.numpy()
+
+
+def container(values: Any) -> XContainer:
+    """Return a NumPy array as a container over the same memory."""
+    plain = np.asarray(values)
+    if 0 in plain.strides and plain.flags.writeable:
+        # Stretched: elements that stand at several places may be read only.
+        plain = plain.view()
+        plain.flags.writeable = False
+    return adapt(plain)
+
+
+def constant(values: NumpyArray) -> XExpression:
+    """Return a constant: an immediate operand, or memory that nobody may write to."""
+    return XExpression(as_node(values[()], "constant")) if not values.ndim else adapt(values)
+
+
+def stored(value: Value) -> Value:
+    """Return a value in memory; tuples' elements are."""
+    if isinstance(value, tuple):
+        return tuple([stored(element) for element in value])
+    return value if isinstance(value, XContainer) else eval_(value)
+
+
+def op(name: str, *operands: object) -> XExpression:
+    """Return the lazy application of an operation of the one table."""
+    return apply(OPS[name], *operands)
+
+
+def dtype_of(kind: ElementType, instruction: HloInstruction) -> np.dtype[Any]:
+    """Return the dtype that elements of a type have here.
+
+    Raises
+    ------
+    HloError
+        If there is none.
+    """
+    if kind.dtype is None:
+        raise HloError(
+            f"{instruction.opcode}: elements of type {kind.name} cannot be evaluated",
+            instruction=instruction.name,
+        )
+    return np.dtype(kind.dtype)
+
+
+def result_dtype(instruction: HloInstruction) -> np.dtype[Any]:
+    """Return the dtype of an instruction's result, which is an array."""
+    return dtype_of(instruction.shape.element_type, instruction)
+
+
+def refuse(instruction: HloInstruction, why: str) -> HloError:
+    """Return the error that an instruction cannot be evaluated."""
+    shapes = ", ".join([str(operand.shape) for operand in instruction.operands])
+    return HloError(f"{instruction.opcode}({shapes}): {why}", instruction=instruction.name)

@@ -1,0 +1,189 @@
+"""Kinds of attributes: numbers, words, strings, and lists of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from .quoting import NAME, STRING, escape, is_dictionary, unescape
+
+__all__ = [
+    "KINDS",
+    "Kind",
+    "inside",
+    "print_dictionary",
+    "print_float",
+    "print_lists",
+    "print_string",
+    "read_dictionary",
+    "read_float",
+    "read_int",
+    "read_ints",
+    "read_lists",
+    "read_string",
+    "read_word",
+]
+
+_INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
+_INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")
+_WORD = re.compile(rf"\s*({NAME})\s*")
+_FLOAT = re.compile(r"\s*-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+
+
+class Kind(NamedTuple):
+    """How values of a kind are read and printed."""
+
+    read: Callable[[str], Any]
+    show: Callable[[Any], str]
+
+
+def read_int(text: str) -> int:
+    """Read an integer of 64 bits."""
+    match = _INT.fullmatch(text)
+    if match is None or not -(2**63) <= int(match[1]) < 2**63:
+        raise ValueError("expected an integer")
+    return int(match[1])
+
+
+def read_ints(text: str) -> tuple[int, ...]:
+    """Read ``{1,0}``."""
+    match = _INTS.fullmatch(text)
+    if match is None:
+        raise ValueError("expected integers between braces, such as {1,0}")
+    return tuple([int(number) for number in match[1].split(",")]) if match[1] else ()
+
+
+def _print_ints(value: Iterable[int]) -> str:
+    """Write ``{1,0}``."""
+    return f"{{{','.join(map(str, value))}}}"
+
+
+def read_lists(text: str) -> tuple[tuple[int, ...], ...]:
+    inner = inside(text, "{}")
+    rows = re.findall(r"\{[^{}]*\}", inner)
+    if re.fullmatch(r"[\s,]*", re.sub(r"\{[^{}]*\}", "", inner)) is None:
+        raise ValueError("expected lists of integers, such as {{0,1},{2,3}}")
+    return tuple([read_ints(row) for row in rows])
+
+
+def print_lists(value: Iterable[Iterable[int]]) -> str:
+    return f"{{{','.join([_print_ints(row) for row in value])}}}"
+
+
+def inside(text: str, ends: str) -> str:
+    stripped = text.strip()
+    if len(stripped) < 2 or stripped[0] != ends[0] or stripped[-1] != ends[1]:
+        raise ValueError(f"expected something between {ends[0]!r} and {ends[1]!r}")
+    return stripped[1:-1]
+
+
+def _read_bool(text: str) -> bool:
+    word = text.strip()
+    if word not in ("true", "false"):
+        raise ValueError("expected true or false")
+    return word == "true"
+
+
+def _print_bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _read_bools(text: str) -> tuple[bool, ...]:
+    stripped = text.strip()
+    if not stripped.startswith("{"):
+        return (_read_bool(stripped),)
+    inner = inside(stripped, "{}")
+    return tuple([_read_bool(word) for word in inner.split(",")]) if inner.strip() else ()
+
+
+def _print_bools(value: Iterable[bool]) -> str:
+    return f"{{{','.join(map(_print_bool, value))}}}"
+
+
+def read_float(text: str) -> float:
+    if _FLOAT.fullmatch(text) is None:
+        raise ValueError("expected a number")
+    return float(text)
+
+
+def print_float(value: float) -> str:
+    """Write a number with six digits, as C++ streams do."""
+    return f"{value:g}"
+
+
+def read_word(text: str) -> str:
+    match = _WORD.fullmatch(text)
+    if match is None:
+        raise ValueError("expected a word")
+    return match[1]
+
+
+def _one_of(*words: str) -> Kind:
+    """The kind of a word that is one of these."""
+
+    def read(text: str) -> str:
+        word = text.strip()
+        if word not in words:
+            raise ValueError(f"expected one of {' '.join(words)}, found {word[:30]!r}")
+        return word
+
+    return Kind(read, str)
+
+
+def read_string(text: str) -> str:
+    """Read a string between quotes."""
+    stripped = text.strip()
+    if re.fullmatch(STRING, stripped, re.DOTALL) is None:
+        raise ValueError("expected a string between quotes")
+    return unescape(stripped[1:-1])
+
+
+def print_string(value: str) -> str:
+    """Write a string between quotes."""
+    return f'"{escape(value)}"'
+
+
+def read_dictionary(text: str) -> str:
+    """Read a string, or braces and what is in them as it stands."""
+    stripped = text.strip()
+    return stripped if stripped.startswith("{") else read_string(stripped)
+
+
+def print_dictionary(value: str) -> str:
+    """Write a string, without quotes where it is one pair of braces."""
+    return value if is_dictionary(value) else print_string(value)
+
+
+# Rarer kinds.
+
+
+def _read_words(text: str) -> tuple[str, ...]:
+    inner = inside(text, "{}")
+    return tuple([read_word(word) for word in inner.split(",")]) if inner.strip() else ()
+
+
+def _print_words(value: Iterable[str]) -> str:
+    return f"{{{','.join(value)}}}"
+
+
+KINDS: Final[dict[str, Kind]] = {
+    "direction": _one_of("EQ", "NE", "GE", "GT", "LE", "LT"),
+    "order": _one_of("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+    "distribution": _one_of("rng_uniform", "rng_normal"),
+    "transform": _one_of("FFT", "IFFT", "RFFT", "IRFFT"),
+    "fusion": _one_of("kLoop", "kInput", "kOutput", "kCustom"),
+    "transposition": _one_of("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT", "TRANSPOSE_INVALID"),
+    "bool": Kind(_read_bool, _print_bool),
+    "bools": Kind(_read_bools, _print_bools),
+    "dictionary": Kind(read_dictionary, print_dictionary),
+    "float": Kind(read_float, print_float),
+    "int": Kind(read_int, str),
+    "ints": Kind(read_ints, _print_ints),
+    "lists": Kind(read_lists, print_lists),
+    "string": Kind(read_string, print_string),
+    "text": Kind(str.strip, str),
+    "word": Kind(read_word, str),
+    "words": Kind(_read_words, _print_words),
+}
+"""Readers and printers by kind."""

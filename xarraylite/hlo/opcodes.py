@@ -1,0 +1,174 @@
+"""XLA's operations: one row each, from which the reader, the printer and the verifier work.
+
+A row says how many operands an operation takes, which attributes it has, in the order in which XLA
+prints them, and which computations it calls, under which attribute names.  ``!`` marks what must be
+there.  Attributes that every instruction may have (sharding, metadata, ...) are no part of a row.
+
+The names are those of XLA's text.  Three of them wrap another operation, which text may put in
+their place: ``all-gather-start`` has a row of its own, while ``negate-start`` is an
+``async-start`` of a computation that only negates.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from .._records import record
+
+__all__ = ["ACCURATE", "OPCODES", "Opcode"]
+
+
+@record(frozen=True, slots=True, eq=False)
+class Opcode:
+    """One operation of XLA.
+
+    Attributes
+    ----------
+    name : str
+        As in text: ``"get-tuple-element"``.
+    arity : int or None
+        Number of operands; None where it depends.
+    attributes : tuple of str
+        Names of its attributes, in printing order.
+    required : frozenset of str
+        Attributes and called computations that must be given.
+    calls : tuple of str
+        Attribute names of the computations it calls, in the order of
+        ``HloInstruction.called_computations``.
+    """
+
+    name: str
+    arity: int | None
+    attributes: tuple[str, ...]
+    required: frozenset[str]
+    calls: tuple[str, ...]
+
+
+_UNARY = """
+abs all-gather-done all-reduce-done bitcast bitcast-convert ceil collective-permute-done convert
+copy copy-done count-leading-zeros floor imag is-finite negate not opt-barrier popcnt real
+round-nearest-afz round-nearest-even sign
+"""
+_ACCURATE = """
+acos acosh asin asinh atanh cbrt cosine cosh erf exponential exponential-minus-one log
+log-plus-one logistic rsqrt sine sinh sqrt tan tanh
+"""
+_BINARY = """
+add add-dependency and atan2 complex divide maximum minimum multiply or power remainder
+shift-left shift-right-arithmetic shift-right-logical stochastic-convert subtract xor
+"""
+_GROUPS = "channel_id replica_groups constrain_layout"
+_DOT = "lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims"
+_TRANSFER = "channel_id is_host_transfer"
+
+# name | operands | attributes in printing order | attributes that name computations
+_ROWS = f"""
+after-all||
+all-gather||{_GROUPS} dimensions! use_global_device_ids
+all-gather-start||{_GROUPS} dimensions! use_global_device_ids
+all-reduce||{_GROUPS} use_global_device_ids|to_apply!
+all-reduce-start||{_GROUPS} use_global_device_ids|to_apply!
+all-to-all||{_GROUPS} dimensions
+async-done|1|async_execution_thread|calls
+async-start||async_execution_thread output_to_operand_aliasing|calls!
+async-update|1|async_execution_thread|calls
+batch-norm-grad|5|epsilon! feature_index!
+batch-norm-inference|5|epsilon! feature_index!
+batch-norm-training|3|epsilon! feature_index!
+broadcast|1|dimensions!
+call||is_composite|to_apply!
+cholesky|1|lower
+clamp|3|
+collective-broadcast||{_GROUPS}
+collective-permute||channel_id source_target_pairs! slice_sizes
+collective-permute-start||channel_id source_target_pairs! slice_sizes
+compare|2|direction! type
+concatenate||dimensions!
+conditional|||true_computation false_computation branch_computations
+constant||literal!
+convolution|2|window dim_labels! feature_group_count batch_group_count operand_precision conv_kind
+copy-start|1|cross_program_prefetch_index
+custom-call||window dim_labels feature_group_count batch_group_count operand_precision \
+padding_type custom_call_target! operand_layout_constraints custom_call_has_side_effect literal \
+output_to_operand_aliasing schedule api_version|called_computations to_apply
+domain|1|domain!
+dot|2|{_DOT} operand_precision algorithm
+dynamic-reshape||
+dynamic-slice||dynamic_slice_sizes!
+dynamic-update-slice||
+fft|1|fft_type! fft_length!
+fusion||kind! output_to_operand_aliasing|calls!
+gather|2|offset_dims! collapsed_slice_dims! start_index_map! operand_batching_dims \
+start_indices_batching_dims index_vector_dim! slice_sizes! indices_are_sorted
+get-dimension-size|1|dimensions!
+get-tuple-element|1|index!
+infeed|1|infeed_config
+iota|0|iota_dimension!
+map||dimensions|to_apply!
+mulhi|2|
+outfeed|2|outfeed_shape outfeed_config
+pad|2|padding!
+parameter||parameter_number! parameter_replication
+partition-id|0|
+ragged-all-to-all||{_GROUPS}
+ragged-dot|3|{_DOT} lhs_ragged_dims rhs_group_dims operand_precision
+recv|1|{_TRANSFER}
+recv-done|1|{_TRANSFER}
+reduce||dimensions!|to_apply!
+reduce-precision|1|exponent_bits! mantissa_bits!
+reduce-scatter||{_GROUPS} use_global_device_ids dimensions!|to_apply!
+reduce-window||window|to_apply!
+replica-id|0|
+reshape|1|inferred_dimension
+reverse|1|dimensions!
+rng||distribution!
+rng-bit-generator||algorithm!
+rng-get-and-update-state|0|delta!
+scaled-dot|4|{_DOT} operand_precision algorithm
+scan||dimensions! num_carries! is_reverse is_associative|to_apply!
+scatter||update_window_dims! inserted_window_dims! scatter_dims_to_operand_dims! \
+input_batching_dims scatter_indices_batching_dims index_vector_dim! indices_are_sorted \
+unique_indices|to_apply!
+select|3|
+select-and-scatter|3|window|select! scatter!
+send|2|{_TRANSFER}
+send-done|1|{_TRANSFER}
+set-dimension-size|2|dimensions!
+slice|1|slice!
+sort||dimensions! is_stable|to_apply!
+topk|1|k! largest
+transpose|1|dimensions!
+triangular-solve|2|left_side lower unit_diagonal transpose_a
+tuple||
+while|1||body! condition!
+"""
+
+
+def _read(line: str) -> Opcode:
+    name, arity, names, *rest = line.split("|")
+    calls = rest[0].split() if rest else []
+    listed = [*names.split(), *calls]
+    return Opcode(
+        name,
+        int(arity) if arity else None,
+        tuple([attribute.rstrip("!") for attribute in names.split()]),
+        frozenset([attribute.rstrip("!") for attribute in listed if attribute.endswith("!")]),
+        tuple([attribute.rstrip("!") for attribute in calls]),
+    )
+
+
+ACCURATE: Final = frozenset(_ACCURATE.split())
+"""Operations whose error may be bounded by the attribute ``result_accuracy``."""
+
+OPCODES: Final = MappingProxyType(
+    {
+        row.name: row
+        for row in [
+            *[_read(f"{name}|1|") for name in [*_UNARY.split(), *_ACCURATE.split()]],
+            *[_read(f"{name}|2|") for name in _BINARY.split()],
+            *[_read(line) for line in _ROWS.split("\n") if line],
+        ]
+    }
+)
+"""Every operation by its name."""

@@ -1,0 +1,392 @@
+"""Linear algebra: the standard's ``linalg`` extension and NumPy's ``np.linalg``.
+
+Decompositions and solutions are LAPACK's, by way of NumPy: operands are evaluated, results are
+containers.  Products are those of `xarraylite.matmul` and its relatives; `diagonal`, `trace`,
+`outer` and `vector_norm` are lazy.  Floats of 16 bits or fewer are computed in float32, integers in
+float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from numpy.linalg import LinAlgError
+
+from .arrays.expression import XExpression, apply
+from .arrays.xarray import XArray
+from .dtypes.names import kind
+from .functions import diagonals, reducers
+from .functions.computed import computed, numpy
+from .functions.decompositions import (
+    EighResult,
+    EigResult,
+    QRResult,
+    SlogdetResult,
+    SVDResult,
+    cholesky,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    qr,
+    slogdet,
+    svd,
+    svdvals,
+)
+from .functions.groups import Axis
+from .functions.linear_algebra import matmul, outer, tensordot, vecdot
+from .functions.manipulation import matrix_transpose
+from .functions.solutions import inv, lstsq, pinv, solve, tensorinv, tensorsolve
+from .ir import build
+from .operands.nodes import as_node
+from .ops.table import OPS
+
+__all__ = [
+    "EigResult",
+    "EighResult",
+    "LinAlgError",
+    "QRResult",
+    "SVDResult",
+    "SlogdetResult",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "tensorinv",
+    "tensorsolve",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+
+def cross(x1: object, x2: object, /, *, axis: int = -1) -> XExpression:
+    """Return the cross products of vectors of 3 elements, lazily.
+
+    Parameters
+    ----------
+    x1, x2 : array or expression
+        The dimension ``axis`` has extent 3; the others are broadcast.
+    axis : int, default -1
+        Along which dimension the vectors lie, in both operands.
+
+    Returns
+    -------
+    XExpression
+        Of the operands' common dtype.
+
+    Raises
+    ------
+    ShapeError
+        If an extent is not 3, or the others do not broadcast.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.linalg.cross(xl.asarray([1, 0, 0]), xl.asarray([0, 1, 0])))
+    XArray([0, 0, 1])
+    """
+    return diagonals.cross(x1, x2, axis, axis, axis)
+
+
+@computed("x")
+def det(x: Any, /) -> XArray:
+    """Return the determinants of square matrices.
+
+    Parameters
+    ----------
+    x : array or expression
+        Matrices in the last two dimensions.
+
+    Raises
+    ------
+    LinAlgError
+        If they are not square.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.linalg.det(xl.asarray([[2.0, 1.0], [0.0, 3.0]])))
+    6.0
+    """
+    return numpy.linalg.det(x)
+
+
+def diagonal(x: object, /, *, offset: int = 0) -> XExpression:
+    """Return the diagonals of matrices: a view where ``x`` is a container.
+
+    Parameters
+    ----------
+    x : array or expression
+        Matrices in the last two dimensions.
+    offset : int, default 0
+        Which diagonal: positive above the main one.
+
+    Returns
+    -------
+    XExpression
+        The last dimension runs along the diagonals.
+
+    Raises
+    ------
+    AxisError
+        If the rank is below 2.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.linalg.diagonal(xl.asarray([[1, 2], [3, 4]]))
+    XView([1, 4])
+    """
+    return diagonals.diagonal(x, offset, -2, -1)
+
+
+def trace(x: object, /, *, offset: int = 0, dtype: object = None) -> XExpression:
+    """Return the sums of the diagonals of matrices, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        Matrices in the last two dimensions.
+    offset : int, default 0
+        Which diagonal: positive above the main one.
+    dtype : dtype, optional
+        As for `xarraylite.sum`.
+
+    Returns
+    -------
+    XExpression
+        Without the last two dimensions.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.linalg.trace(xl.asarray([[1, 2], [3, 4]])))
+    5
+    """
+    return diagonals.trace(x, offset, -2, -1, dtype)
+
+
+@computed("x")
+def matrix_norm(
+    x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
+) -> XArray:
+    """Return the norms of matrices.
+
+    Parameters
+    ----------
+    x : array or expression
+        Matrices in the last two dimensions.
+    keepdims : bool, default False
+        Keep the last two dimensions with extent 1.
+    ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}, default "fro"
+        Root of the sum of squares, sum of the singular values, greatest and least sum of a
+        column's moduli, greatest and least singular value, of a row's moduli.
+
+    Returns
+    -------
+    XArray
+        Real.
+
+    Raises
+    ------
+    ValueError
+        For any other ``ord``, or a rank below 2.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.linalg.matrix_norm(xl.asarray([[3.0, 0.0], [0.0, 4.0]])))
+    5.0
+    """
+    return numpy.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
+
+
+@computed("x")
+def matrix_power(x: Any, n: int, /) -> XArray:
+    """Return square matrices multiplied ``n`` times, or their inverses if ``n`` is negative.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.linalg.matrix_power(xl.asarray([[1, 1], [0, 1]]), 3)
+    XArray([[1, 3],
+            [0, 1]])
+    """
+    return numpy.linalg.matrix_power(x, n)
+
+
+@computed("x", "tol", "rtol")
+def matrix_rank(x: Any, /, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> XArray:
+    """Return the number of singular values of matrices that are not negligible.
+
+    Parameters
+    ----------
+    x : array or expression
+        Matrices in the last two dimensions.
+    tol : float or array, optional
+        Singular values up to it are negligible.
+    hermitian : bool, default False
+        The matrices are Hermitian, which is faster.
+    rtol : float or array, optional
+        The same as a share of the greatest one; by default the larger extent times the dtype's
+        epsilon.
+
+    Returns
+    -------
+    XArray
+        int64.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.linalg.matrix_rank(xl.ones((3, 3))))
+    1
+    """
+    return numpy.linalg.matrix_rank(x, tol=tol, hermitian=hermitian, rtol=rtol)
+
+
+def vector_norm(
+    x: object, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2
+) -> XExpression:
+    """Return the norms of vectors, lazily.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to measure; integers in float64.
+    axis : int, tuple of int or None
+        Dimensions that make up a vector; all by default.
+    keepdims : bool, default False
+        Keep these with extent 1.
+    ord : float, default 2
+        ``sum(abs(x)**ord)**(1/ord)``; greatest and least modulus for inf and -inf, number of
+        elements that are not zero for 0.
+
+    Returns
+    -------
+    XExpression
+        Real.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.linalg.vector_norm(xl.asarray([3.0, 4.0])))
+    5.0
+    """
+    node = as_node(x, "vector_norm")
+    if kind(node.dtype) in "biu":
+        node = build.cast(node, numpy.dtype(float))
+    size = apply(OPS["abs"], XExpression(node))
+    if ord in (numpy.inf, -numpy.inf):
+        extreme = reducers.max if ord > 0 else reducers.min
+        return extreme(size, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        counted = reducers.count_nonzero(size, axis=axis, keepdims=keepdims)
+        return counted.astype(size.dtype)
+    if ord == 1:
+        return reducers.sum(size, axis=axis, keepdims=keepdims)
+    powers = size * size if ord == 2 else size**ord
+    total = reducers.sum(powers, axis=axis, keepdims=keepdims)
+    return apply(OPS["sqrt"], total) if ord == 2 else total ** (1 / ord)
+
+
+@computed("x")
+def norm(
+    x: Any,
+    ord: float | Literal["fro", "nuc"] | None = None,
+    axis: int | tuple[int, int] | None = None,
+    keepdims: bool = False,
+) -> XArray:
+    """Return the norm of a vector or a matrix, as NumPy's function of that name.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to measure.
+    ord : float or {"fro", "nuc"}, optional
+        As for `vector_norm`, or for `matrix_norm` where there are two axes; by default the root of
+        the sum of squares.
+    axis : int, pair of int, or None
+        Along which vectors or matrices lie; by default all of ``x``.
+    keepdims : bool, default False
+        Keep these with extent 1.
+
+    Returns
+    -------
+    XArray
+        Real.
+
+    Raises
+    ------
+    ValueError
+        For a norm that is not defined for so many axes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.linalg.norm(xl.asarray([3.0, 4.0])))
+    5.0
+    """
+    return numpy.linalg.norm(x, ord, axis, keepdims)
+
+
+@computed("x")
+def cond(x: Any, p: float | Literal["fro", "nuc"] | None = None) -> XArray:
+    """Return the condition numbers of matrices, under a norm as for `matrix_norm`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.linalg.cond(xl.asarray([[2.0, 0.0], [0.0, 1.0]])))
+    2.0
+    """
+    return numpy.linalg.cond(x, p)
+
+
+def multi_dot(arrays: Sequence[object]) -> XArray:
+    """Return the product of several matrices, in the order that costs least.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays or expressions
+        Matrices; the first and the last may be vectors.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.linalg.multi_dot([xl.ones((2, 3)), xl.ones((3, 4)), xl.ones(4)])
+    XArray([12., 12.])
+    """
+    made = list(arrays)
+    extents = [as_node(x, "multi_dot").shape for x in made]
+    while len(made) > 2:
+        # Greedily the largest extent that a product gets rid of.
+        gone = [extents[k][-1] for k in range(len(made) - 1)]
+        k = gone.index(max(gone))
+        product = matmul(made[k], made[k + 1])
+        made[k : k + 2], extents[k : k + 2] = [product], [product.shape]
+    return matmul(*made)

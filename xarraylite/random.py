@@ -1,0 +1,145 @@
+"""Random numbers: NumPy's generators, whose results are containers.
+
+``default_rng(seed)`` gives the same numbers as NumPy's, and so do the older functions after
+`seed`; everything is computed at once.  Arguments may be containers and expressions.
+
+The names are NumPy's, and are looked up there: what a distribution means and which parameters it
+has stands in the documentation of ``numpy.random``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._errors import DTypeError
+from .arrays.container import XContainer
+from .functions.computed import Narrow, numpy_of, refusal, results
+from .operands.nodes import HasNode
+
+__all__ = ["BitGenerator", "Generator", "SeedSequence", "default_rng"]
+
+BitGenerator = np.random.BitGenerator
+SeedSequence = np.random.SeedSequence
+
+
+def _drawn(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a function of NumPy's that takes containers and returns them."""
+    places = name in ("shuffle", "permuted")
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        narrow = Narrow()
+        out = kwargs.get("out")
+        into = args[0] if name == "shuffle" and args else out
+        taken = [_value(x, name, narrow) for x in args]
+        named = {key: _value(x, name, narrow) for key, x in kwargs.items()}
+        if places and isinstance(into, XContainer):
+            written = np.array(into.numpy())
+            if out is None:
+                taken[0] = written
+            else:
+                named["out"] = written
+        try:
+            made = function(*taken, **named)
+        except (ValueError, TypeError, IndexError) as error:
+            raise refusal(f"random.{name}", [*taken, *named.values()], error) from None
+        if places and isinstance(into, XContainer):
+            into[...] = written
+            return into if out is not None else None
+        return results(made, narrow)
+
+    return call
+
+
+def _value(x: object, name: str, narrow: Narrow) -> Any:
+    return numpy_of(x, name, narrow) if isinstance(x, HasNode) else x
+
+
+class Generator:
+    """NumPy's ``Generator``: its methods return containers.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator or BitGenerator
+        Where the numbers come from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xarraylite as xl
+    >>> rng = xl.random.default_rng(7)
+    >>> same = np.random.default_rng(7)
+    >>> xl.array_equal(rng.normal(size=3), same.normal(size=3))
+    True
+    """
+
+    __slots__ = ("_generator",)
+
+    def __init__(self, generator: np.random.Generator | np.random.BitGenerator) -> None:
+        if isinstance(generator, np.random.BitGenerator):
+            generator = np.random.Generator(generator)
+        if not isinstance(generator, np.random.Generator):
+            raise DTypeError(f"random.Generator: got {type(generator).__name__}; a bit generator")
+        self._generator = generator
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._generator, name)
+        if name.startswith("_") or not callable(value) or name == "spawn":
+            return value
+        return _drawn(value, name)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._generator) if not name.startswith("_")]
+
+    def __repr__(self) -> str:
+        return f"Generator({self._generator.bit_generator.__class__.__name__})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the state of the generator."""
+        return Generator, (self._generator,)
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Return independent generators."""
+        return [Generator(child) for child in self._generator.spawn(n_children)]
+
+
+def default_rng(seed: Any = None) -> Generator:
+    """Return a new generator of random numbers.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, SeedSequence, BitGenerator or Generator, optional
+        What it starts from; by default the system's entropy.
+
+    Returns
+    -------
+    Generator
+        The numbers are those of NumPy's generator with that seed.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.random.default_rng(0).integers(10, size=3)
+    XArray([8, 6, 5])
+    """
+    if isinstance(seed, Generator):
+        return seed
+    return Generator(np.random.default_rng(_value(seed, "default_rng", Narrow())))
+
+
+def __getattr__(name: str) -> Any:
+    value = getattr(np.random, name, None)
+    if name.startswith("_") or name == "test" or value is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if isinstance(value, type) or not callable(value):
+        return value
+    made = globals()[name] = _drawn(value, name)
+    return made
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *[name for name in dir(np.random) if name[0] != "_"]} - {"test"})
