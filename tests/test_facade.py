@@ -34,7 +34,7 @@ def place(module: str, inner: str, name: str) -> tuple[object, ...]:
     kind = 0 if inner.isupper() else 1 if inner[0].isupper() else 2
     parts = re.findall(r"\d+|\D+", inner)
     natural = [(not p.isdigit(), int(p) if p.isdigit() else 0, p) for p in parts]
-    return (module, kind, natural, inner == name)
+    return (module, kind, natural, inner if inner == name else f"_{name}")
 
 
 def stub_text() -> str:

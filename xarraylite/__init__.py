@@ -90,6 +90,7 @@ _MODULES: dict[str, str] = {
         "c_ errstate index_exp iscomplexobj isrealobj isscalar issubdtype "
         "may_share_memory ndim promote_types r_ s_ shape shares_memory size"
     ),
+    "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
         "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
     ),

@@ -28,8 +28,8 @@ from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .arrays.adapt import adapt as adapt
 from .arrays.evaluation import eval_ as _eval
-from .arrays.expression import XExpression as _ndarray
 from .arrays.expression import XExpression as XExpression
+from .arrays.expression import XExpression as _ndarray
 from .arrays.scalar import XScalar as XScalar
 from .arrays.xarray import XArray as XArray
 from .arrays.xarray import XView as XView
@@ -295,6 +295,9 @@ from .functions.numpy_names import s_ as s_
 from .functions.numpy_names import shape as shape
 from .functions.numpy_names import shares_memory as shares_memory
 from .functions.numpy_names import size as size
+from .functions.printing import get_printoptions as get_printoptions
+from .functions.printing import printoptions as printoptions
+from .functions.printing import set_printoptions as set_printoptions
 from .functions.rearranging import fliplr as fliplr
 from .functions.rearranging import flipud as flipud
 from .functions.rearranging import pad as pad

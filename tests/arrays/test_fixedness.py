@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from xarraylite.transforms import natives
 
 A = np.arange(1.0, 5.0).reshape(2, 2)
 
@@ -144,3 +145,22 @@ def test_a_layout_that_was_asked_for_stays(order: str) -> None:
 def test_a_default_layout_gives_way() -> None:
     a = xl.XArray(A).transpose_()
     assert (a.strides, a.static_layout) == ((1, 2), xl.dynamic)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_machine_code_knows_what_is_fixed() -> None:
+    natives.install()
+    try:
+        t, f = xl.XTensor(A), xl.XTensorFixed[xl.float64, (2, 2)](A)
+        step = xl.jit(lambda u: u * 2)
+        for _ in range(5):
+            assert type(xl.eval(t + t)) is type(t.copy()) is type(step(t)) is xl.XTensor
+            assert type(xl.eval(f + f)) is type(f.copy()) is type(step(f)) is type(f)
+            assert type(xl.eval(t[0] + t[1])) is xl.XTensor
+            product = t @ t
+            assert type(product) is type(xl.eval(product + product)) is xl.XArray
+            kept = xl.XArray(A, layout="row_major").copy()
+            with pytest.raises(xl.LayoutError, match="keeps it"):
+                kept.transpose_()
+    finally:
+        natives.remove()

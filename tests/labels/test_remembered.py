@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 import xarraylite as xl
 from xarraylite.labels import remembered
 from xarraylite.testing import assert_same_bits, count_allocations
+from xarraylite.transforms import natives
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> None:
+    natives.remove()  # which remember small products too
     remembered._recipes.clear()
 
 

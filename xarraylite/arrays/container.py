@@ -39,7 +39,6 @@ from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import reading_of
 from ..ops.op import Op
-from .arithmetic import binary, unary
 from .expression import XExpression, written
 from .face import NumpyArray
 from .placed import Placed
@@ -54,7 +53,7 @@ _count = sys.getrefcount
 _NumpyArray = np.ndarray
 
 
-class XContainer(Placed, XExpression, binary=binary, unary=unary):
+class XContainer(Placed, XExpression):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     What a strided container needs to become part of an expression is at hand: its kind, its shape,
@@ -71,9 +70,7 @@ class XContainer(Placed, XExpression, binary=binary, unary=unary):
     __slots__ = ("_array", "_buffer", "_dtype", "_place", "_start", "_steps")
 
     lasting: ClassVar[bool] = False
-
-    #: What of the shape is part of the type.
-    _fixed: ClassVar[int] = FREE
+    _fixed: ClassVar[int] = FREE  # what of the shape is part of the type
 
     _title: ClassVar[str] = "XContainer"
     _view_class: ClassVar[type[XContainer]]
@@ -197,6 +194,32 @@ class XContainer(Placed, XExpression, binary=binary, unary=unary):
             return view.astype(dtype)
         return view.copy() if copy else view
 
+    def _plain(self, protocol: str) -> NumpyArray:
+        """Return the memory as a NumPy array where NumPy has the dtype and the layout strides."""
+        if self._kind is NODE or self._dtype.isbuiltin != 1:
+            raise AttributeError(f"{protocol}: NumPy cannot describe {self.summary()}")
+        self._buffer.share()
+        return elements.array_of(self)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """The memory as NumPy describes it; tiled memory and narrow dtypes have no such words."""
+        values = self._plain("__array_interface__")
+        return values.__array_interface__ | {"strides": values.strides}
+
+    @property
+    def __array_struct__(self) -> Any:
+        """The memory as NumPy describes it in C, which NumPy asks for first."""
+        return self._plain("__array_struct__").__array_struct__
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """Return the memory as a buffer, for Python 3.12 and later."""
+        try:
+            values: Any = self._plain("__buffer__")
+        except AttributeError as error:
+            raise BufferError(str(error)) from None
+        return memoryview(values)
+
     def __dlpack__(self, **options: Any) -> Any:
         """Export the memory for DLPack consumers; tiled memory, which DLPack cannot say, as a copy.
 
@@ -286,7 +309,9 @@ class XContainer(Placed, XExpression, binary=binary, unary=unary):
                 one = self._array[key]
             except (AttributeError, IndexError):
                 one = elements.one(self, key)
-            if one.__class__ is not _NumpyArray and not (tracing.running and tracing.is_active()):
+            if one.__class__ is not _NumpyArray and not (
+                tracing.running.value and tracing.is_active()
+            ):
                 value = _new(XScalar)
                 value._value = one
                 return value
@@ -411,6 +436,9 @@ class XContainer(Placed, XExpression, binary=binary, unary=unary):
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         with protect(self._buffer, node, node, value, held):
             write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
+
+    def _target(self) -> Self:
+        return self
 
     def _put(self, key: Any, value: object, held: bool) -> None:
         """Assign through masks or several integer arrays, by NumPy's rule."""

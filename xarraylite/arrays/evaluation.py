@@ -59,8 +59,11 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     """
     if value.__class__ is XExpression and layout is None and labels is None:
         kind, shape = value._kind, value._shape
-        cls = XArray if kind.fixed == FREE else result_class(kind.fixed, kind.dtype, shape)
-        made: XArray | None = direct.evaluated(cls, kind, shape, value._operands)
+        if kind.fixed == FREE:
+            made: XArray | None = direct.evaluate(value)
+        else:
+            cls = result_class(kind.fixed, kind.dtype, shape)
+            made = direct.evaluated(cls, kind, shape, value._operands)
         if made is not None:
             return made
     if isinstance(value, XLabelled) or labels is not None:

@@ -30,9 +30,8 @@ from ..memory.arrays import read
 from ..memory.snapshots import Reading
 from ..operands import tracing
 from ..operands.gathers import gather, is_index_array
-from ..operands.learning import key_of, learn
+from ..operands.learning import key_of, learn, learn_product
 from ..operands.nodes import (
-    NUMBERS,
     HasNode,
     Lifted,
     as_item,
@@ -44,7 +43,7 @@ from ..operands.nodes import (
 )
 from ..operands.operators import Operators, unpicklable
 from ..operands.representation import class_of, html
-from ..operands.ufuncs import ufunc_table
+from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
@@ -61,16 +60,16 @@ def apply(op: Op, *operands: object) -> XExpression:
             return lifted
     operands = tuple([unwrapped(x) for x in operands])
     if len(operands) == 1:
-        (operand,) = operands
-        return written((op,), op, operand)
+        return again((op, None), op, *operands)
     if len(operands) == 2:
         left, right = operands
-        key = (op, key_of(right)) if isinstance(left, XExpression) else (op, "after", key_of(left))
-        return written(key, op, left, right)
+        if isinstance(left, XExpression):
+            return again((op, key_of(right)), op, left, right)
+        return again((op.reflected, key_of(left)), op, left, right)
     return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
 
 
-def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
+def written(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation that has not been written before, or whose operands have no kind.
 
     The first operand's kind, or the only one there is, learns where it leads.
@@ -89,11 +88,11 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     return made
 
 
-def again(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
+def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation whose kind may be known, though a reading has yet to be made."""
     mine = [x for x in operands if isinstance(x, XExpression)]
-    found = mine[0]._kind.table.get(key) if mine else None
-    if found is None or tracing.running:
+    found = mine[0]._kind.leads(*key) if mine else None
+    if found is None or tracing.running.value:
         return written(key, op, *operands)
     made = _new(XExpression)
     try:
@@ -116,9 +115,9 @@ def again(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
-    if not isinstance(x, XExpression) or tracing.running:
+    if not isinstance(x, XExpression) or tracing.running.value:
         return None
-    kind = x._kind.table.get(op)
+    kind = x._kind.leads(op, None)
     shape = x._shape
     if kind is None or not shape or 0 in shape:
         return None
@@ -132,65 +131,25 @@ _new = object.__new__
 
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
-    back = object()  # of its own, as an operation has one table for both orders
 
     def forward(self: XExpression, other: Any) -> Any:
-        try:
-            if other.__class__ in NUMBERS:
-                kind, low, high = self._kind.table[op, other.__class__]
-                operands = (*self._operands, as_item(other, low, high))
-                shape = self._shape
-            else:
-                kind = self._kind.table[op, other._kind]
-                if other.__class__ is XExpression:
-                    operands = self._operands + other._operands
-                else:
-                    operands = (*self._operands, other._buffer._reading, other._start)
-                    if tracing.running:
-                        raise KeyError
-                shape = self._shape
-                if shape != other._shape:
-                    shape = ends(shape, other._shape)
-        except (KeyError, AttributeError):
-            self, other = unwrapped(self), unwrapped(other)
-            if not is_operand(other):
-                return NotImplemented
-            return again((op, key_of(other)), op, self, other)
-        made = _new(XExpression)
-        made._kind, made._shape, made._operands = kind, shape, operands
-        return made
+        self, other = unwrapped(self), unwrapped(other)
+        if not is_operand(other):
+            return with_strangers(op, self, other)
+        return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
-        try:
-            kind, low, high = self._kind.table[back, other.__class__]
-            operands = (as_item(other, low, high), *self._operands)
-        except KeyError:
-            other = unwrapped(other)
-            if not is_operand(other):
-                return NotImplemented
-            return written((back, other.__class__), op, other, unwrapped(self))
-        made = _new(XExpression)
-        made._kind, made._shape, made._operands = kind, self._shape, operands
-        return made
+        self, other = unwrapped(self), unwrapped(other)
+        if not is_operand(other):
+            return with_strangers(op, other, self)
+        return again((op.reflected, key_of(other)), op, other, self)
 
     return forward, reflected
 
 
 def _unary(op: Op) -> Callable[..., Any]:
     """Return an operator's method."""
-    key = (op,)
-
-    def method(self: XExpression) -> XExpression:
-        try:
-            kind = self._kind.table[key]
-        except KeyError:
-            return written(key, op, unwrapped(self))
-        made = _new(XExpression)
-        # A tuple of its own: references to readings are counted.
-        made._kind, made._shape, made._operands = kind, self._shape, (*self._operands,)
-        return made
-
-    return method
+    return lambda self: again((op, None), op, unwrapped(self))
 
 
 class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unary):
@@ -344,6 +303,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             )
         ownership.memory_of(self)[key] = unwrapped(value)
 
+    def _target(self) -> Any:
+        return ownership.memory_of(self)
+
     def _update(self, op: Op, value: object, held: bool) -> None:
         """Perform ``self op= value`` by NumPy's rule: the shape and the dtype stay.
 
@@ -380,7 +342,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
     def numpy(self) -> NumpyArray:
         """Evaluate into a new NumPy array."""
-        made = direct.evaluated(self._container, self._kind, self._shape, self._operands)
+        made = direct.evaluate(self)
         if made is not None:
             values: NumpyArray = made._buffer.array(made._dtype, self._shape)
             return values
@@ -393,23 +355,6 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             raise ValueError(f"{describe(self.node)} is lazy: its values cannot be had uncopied")
         values = self.numpy()
         return values if dtype is None else values.astype(dtype, copy=False)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
-        """Let ``np.add(numpy_array, expression)`` mean the operation of the op table.
-
-        Where there is none, or another method or ``out=`` is asked for, NumPy computes on the
-        values, and the result is NumPy's.
-        """
-        if ufunc is np.matmul and method == "__call__" and not kwargs:
-            left, right = [as_node(x, "matmul") for x in inputs]
-            return self._container._filled(products.matmul(left, right))
-        op = ufunc_table().get(ufunc)
-        if op is not None and method == "__call__" and not kwargs:
-            return apply(op, *inputs)
-        if any(isinstance(out, XExpression) for out in kwargs.get("out", ())):
-            return NotImplemented
-        values = [np.asarray(x) if isinstance(x, XExpression) else x for x in inputs]
-        return getattr(ufunc, method)(*values, **kwargs)
 
     def __copy__(self) -> XExpression:
         """Return an expression of the same values; writing to one leaves the other as it is."""
@@ -468,7 +413,10 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        return self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
+        made = self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
+        learn_product(self, other, made)
+        direct.count_launch()
+        return made
 
     def __rmatmul__(self, other: object) -> Any:
         """Return the matrix product of another operand and this one, evaluated."""

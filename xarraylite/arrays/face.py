@@ -19,6 +19,7 @@ from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
 from .flat import Flat
+from .numpy_calls import call_function, call_ufunc
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -101,6 +102,16 @@ class Face(Methods):
             For an unknown version of the standard.
         """
         return namespace(api_version)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Let ``np.add(a, b)`` mean ours, lazily, with ``out=`` and ``where=`` as in NumPy."""
+        return call_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """Let ``np.sum(a)`` mean ours; what has no function of ours runs on the values."""
+        return call_function(function, types, args, options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the CPU."""

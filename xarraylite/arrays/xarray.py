@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
+from .._config import settings
 from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
-from ..dtypes.names import float64
-from ..index.broadcast import as_shape
+from ..dtypes.names import as_dtype, float64
+from ..index.broadcast import MAX_RANK, as_shape
+from ..ir.kind import row_major
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
@@ -151,16 +154,23 @@ class XArray(Owner):
         return self
 
     @classmethod
-    def _adopted(cls, values: np.ndarray[tuple[int, ...], DType]) -> XArray:
+    def _adopted(
+        cls, values: np.ndarray[tuple[int, ...], DType], *, own: bool | None = None
+    ) -> XArray:
         """Return a new NumPy array, which nobody else refers to, as a container of its own memory.
 
-        Few elements are copied: memory of ours is cheap and aligned.
+        Few elements are copied: memory of ours is cheap and aligned; and so is a view, unless it
+        is said to be nobody else's.
         """
-        if values.size <= SMALL or values.base is not None or not values.flags.c_contiguous:
-            return cls(values)
-        flat, address = values.reshape(-1).view(np.uint8), values.__array_interface__["data"][0]
-        buffer = Buffer(flat, 0, address, values.nbytes)
-        return cls._own(buffer, Strided.row_major(values.shape), values.dtype, ROW_MAJOR)
+        dtype, shape = as_dtype(values.dtype), values.shape
+        own = values.base is None if own is None else own
+        if values.size > SMALL and own and values.flags.c_contiguous:
+            address = values.__array_interface__["data"][0]
+            buffer = Buffer(values.reshape(-1).view(np.uint8), 0, address, values.nbytes)
+            return cls._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
+        made: XArray = elements.new_container(cls, row_major(dtype, len(shape)), shape, values.size)
+        made._buffer.array(dtype, shape)[...] = values
+        return made
 
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
@@ -289,3 +299,18 @@ class XArray(Owner):
 
 
 XExpression._container = XArray
+
+
+def zeros(shape: Any) -> XArray | None:
+    """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
+    extents = (shape,) if shape.__class__ is int else shape
+    if extents.__class__ is not tuple or {*map(type, extents)} - {int}:
+        return None
+    size = math.prod(extents)
+    if len(extents) > MAX_RANK or min(extents, default=0) < 0:
+        return None
+    if size > elements.FEW or 8 * size > settings.max_result_bytes:
+        return None
+    made: XArray = elements.new_container(XArray, row_major(float64, len(extents)), extents, size)
+    made._buffer.run()[:] = 0
+    return made

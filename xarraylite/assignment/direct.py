@@ -8,6 +8,8 @@ launch itself (`runtime.launch`).
 
 from __future__ import annotations
 
+import importlib
+import itertools
 import math
 import sys
 from collections.abc import Sequence
@@ -30,10 +32,25 @@ from ..runtime.run import PARALLEL_FROM
 
 _new = object.__new__
 
+#: Launches from which on a process is taken to make many.
+OFTEN = 256
+_launches = itertools.count(1)
+
 #: Operations on elements that take about as long as to plan an expression.
 _REPEATED = 1 << 14
 
 _count = sys.getrefcount
+
+
+def count_launch() -> None:
+    """Count a launch, or what takes as long; where there are many, machine code takes over."""
+    if next(_launches) == OFTEN:
+        importlib.import_module("xarraylite.transforms.natives").install()
+
+
+def evaluate(e: Any) -> Any:
+    """Return the values of an expression that is no container; None if it is not done."""
+    return evaluated(e._container, e._kind, e._shape, e._operands)
 
 
 def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
@@ -51,6 +68,7 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
     if settings.engine == "reference":
         return None
     buffer = _new(Buffer)
+    buffer.special = buffer.shared = False
     if program.folds:
         size = math.prod(operands[0])
         if not 0 < size <= program.limit or (program.twins and repeats(program, operands, size)):
@@ -67,6 +85,7 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
         done = program.call(place[2], shape, *operands)
     if done is not None:
         return None
+    count_launch()
     made = _new(cls)
     made._buffer, made._shape, made._start = buffer, shape, 0
     made._kind = kind = program.result
@@ -76,6 +95,7 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
 
 def assigned(to: Any, e: Any, held: bool) -> bool:
     """Assign an expression of the container's shape; tell whether it is done."""
+    count_launch()
     program: Any = e._kind.writes.get(to._kind)
     if not program or to._shape != e._shape or settings.engine == "reference":
         return False
@@ -88,19 +108,28 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     return program.call(buffer.address + to._start, to._shape, *operands) is None
 
 
+def promised(to: Any, value: Any) -> bool:
+    """Assign what the caller says is apart, where it is and nobody waits; tell whether done."""
+    try:
+        return not settings.check_noalias and assigned(to, value, True)
+    except AttributeError:  # no container, or no expression
+        return False
+
+
 def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
-    if tracing.running or settings.engine == "reference":
+    if tracing.running.value or settings.engine == "reference":
         return False
+    count_launch()
     operands: Operands
     buffer, cls, own = to._buffer, value.__class__, 0
     try:
         # What is read at once needs no reading: its buffer stands for it.
         if cls in NUMBERS:
-            kind, low, high = to._kind.table[op, cls]
+            kind, low, high = to._kind.table[op][cls]
             operands = (buffer, to._start, as_item(value, low, high))
         else:
-            kind = to._kind.table[op, value._kind]
+            kind = to._kind.table[op][value._kind]
             if value._shape != to._shape:
                 return False
             if value.lasting:

@@ -25,7 +25,7 @@ _new = object.__new__
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 #: Elements up to which NumPy fills a slice as fast as a kernel would.
-_FEW = 1 << 14
+FEW = 1 << 14
 
 
 def part(of: Any, key: Any) -> Any:
@@ -148,7 +148,7 @@ def stored(to: Any, key: Any, value: Any) -> bool:
     elif key.__class__ is not int:
         if key.__class__ is not slice and key is not Ellipsis:
             return False
-        if to.size > _FEW:
+        if to.size > FEW:
             return False
     try:
         array = array_of(to)
@@ -185,7 +185,7 @@ def array_of(container: Any) -> NumpyArray:
 def copied(of: Any) -> Any:
     """Return a container of row-major memory in new memory; None if it is large or tiled."""
     kind = of._kind
-    if kind is NODE or of.size > _FEW:
+    if kind is NODE or of.size > FEW:
         return None
     made = new_container(type(of), kind, of._shape, of.size)
     start, nbytes = of._start + of._buffer._start, made._buffer.nbytes
@@ -197,6 +197,7 @@ def copied(of: Any) -> Any:
 def new_container(cls: type[Any], kind: Any, shape: tuple[int, ...], size: int) -> Any:
     """Return a row-major container of a class over new memory, which is not filled."""
     buffer = _new(Buffer)
+    buffer.special = buffer.shared = False
     buffer.nbytes = nbytes = size * kind.dtype.itemsize
     buffer._memory, buffer._start, buffer.address = take(nbytes)
     made = _new(cls)

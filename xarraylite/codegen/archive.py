@@ -22,12 +22,18 @@ from functools import cache
 from pathlib import Path
 
 from ..ops import bodies
+from . import objects
 from .emit.routine import Routine
 
 FILE = Path(__file__).with_name("routines.bin")
 
-#: Modules whose text decides what a routine's text is, beside those of the room of bodies.
-_SOURCES = ("dtypes.bits", "dtypes.formats", "dtypes.narrow", "codegen.jit")
+#: Modules whose text decides what a routine's text is, beside those of the rooms of bodies.
+_SOURCES = (
+    "dtypes.bits",
+    "dtypes.formats",
+    "dtypes.narrow",
+    "codegen.jit",
+)
 
 _MAGIC = b"XLROUT\x00\x01"
 _HEAD = struct.Struct("<8s32sII")
@@ -53,8 +59,12 @@ _DICTIONARY = (
 @cache
 def sources() -> tuple[str, ...]:
     """Return the names, in the package, of the modules that decide what a routine's text is."""
-    found = pkgutil.iter_modules(bodies.__path__)
-    return (*_SOURCES, *sorted(f"ops.bodies.{info.name}" for info in found))
+    found = [
+        f"{room}.{info.name}"
+        for room, package in (("ops.bodies", bodies), ("codegen.objects", objects))
+        for info in pkgutil.iter_modules(package.__path__)
+    ]
+    return (*_SOURCES, *sorted(found))
 
 
 @cache

@@ -32,6 +32,7 @@ from ..ops.bodies import elementary, scalars
 from ..ops.user import global_names
 from .emit.routine import LLVM, Routine
 from .machine import run_passes
+from .objects import api, library
 
 #: Numba's types of registers, and the NumPy constructors that expressions call by their names.
 TYPES: dict[str, Any] = {
@@ -81,31 +82,109 @@ INTRINSICS: dict[str, Any] = {
     "float_f64": _bit_cast(types.int64, types.float64, ir.DoubleType()),
 }
 
+_WORD = ir.IntType(64)
+
+# Numba links what it compiles, though it is never called here: an address for names of ours.
+for _name in (api.STATE, api.LAUNCH):
+    llvm.add_symbol(_name, 8)
+
+
+def _memory(arity: int, codegen: Any, result: Any = types.int64) -> Any:
+    """Return an intrinsic of words that are addresses or numbers.
+
+    Functions that use one are called, as long as none says that they are to be inlined: the text
+    would be five times as long.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if "alwaysinline" not in builder.function.attributes:
+            builder.function.attributes.add("noinline")
+        return codegen(builder, *args)
+
+    signature = result(*[types.int64] * arity)
+    if arity == 2:
+        return intrinsic(lambda typing_context, a, b: (signature, generate))
+    if arity == 1:
+        return intrinsic(lambda typing_context, a: (signature, generate))
+    return intrinsic(lambda typing_context: (signature, generate))
+
+
+def _at(builder: Any, address: Any, kind: Any = _WORD) -> Any:
+    return builder.inttoptr(address, kind.as_pointer())
+
+
+def _loaded_double(builder: Any, address: Any) -> Any:
+    return builder.load(_at(builder, address, ir.DoubleType()))
+
+
+def _stored(builder: Any, address: Any, value: Any) -> Any:
+    builder.store(value, _at(builder, address))
+    return value
+
+
+def _scratch(builder: Any) -> Any:
+    with builder.goto_entry_block():
+        room = builder.alloca(ir.ArrayType(_WORD, api.SCRATCH))
+    return builder.ptrtoint(room, _WORD)
+
+
+def _found(builder: Any, number: Any) -> Any:
+    words = builder.module.globals.get(api.STATE)
+    if words is None:
+        words = ir.GlobalVariable(builder.module, ir.ArrayType(_WORD, 0), api.STATE)
+    zero = ir.Constant(_WORD, 0)
+    return builder.load(builder.gep(words, [zero, number]))
+
+
+#: What functions over Python's objects call of `engine.pyapi`.
+MEMORY: dict[str, Any] = {
+    "load": _memory(1, lambda builder, address: builder.load(_at(builder, address))),
+    "load_double": _memory(1, _loaded_double, types.float64),
+    "store": _memory(2, _stored),
+    "scratch": _memory(0, _scratch),
+    "word": _memory(1, _found),
+}
+
+#: Functions that do more than compute.
+_NAMES_OUTSIDE = {found.name for found in vars(api).values() if isinstance(found, api.Outside)}
+
+_OUTSIDE = {"p": types.int64, "i": types.int32, "d": types.float64, "v": types.void}
+
+
+def _outside_function(found: api.Outside) -> Any:
+    result, *args = [_OUTSIDE[letter] for letter in found.types]
+    return types.ExternalFunction(found.name, result(*args))
+
 
 @cache
 def scalar_library() -> dict[str, FunctionType]:
     """Return the scalar functions that bodies may call, by name."""
-    return {**narrow.library(), **scalars.library(), **elementary.library()}
+    return {**narrow.library(), **scalars.library(), **elementary.library(), **library.library()}
 
 
 @cache
 def scalar(name: str) -> Any:
     """Return the compiled form of one scalar function, which callers inline."""
-    return _jitted(scalar_library()[name])
+    function = scalar_library()[name]
+    return _jitted(function, name in library.INLINE or name not in library.library())
 
 
-def _jitted(function: FunctionType) -> Any:
+def _jitted(function: FunctionType, inline: bool = True) -> Any:
     namespace = dict(function.__globals__)
-    library = scalar_library()
+    known = scalar_library()
     for name in global_names(function.__code__):
         if name in INTRINSICS and getattr(bits, name, None) is namespace.get(name):
             namespace[name] = INTRINSICS[name]
-        elif name in library and namespace.get(name) is library[name]:
+        elif name in MEMORY and getattr(api, name, None) is namespace.get(name):
+            namespace[name] = MEMORY[name]
+        elif isinstance(namespace.get(name), api.Outside):
+            namespace[name] = _outside_function(namespace[name])
+        elif name in known and namespace.get(name) is known[name]:
             namespace[name] = scalar(name)
     copy = FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
     )
-    return numba.njit(error_model="numpy", forceinline=True)(copy)
+    return numba.njit(error_model="numpy", forceinline=inline)(copy)
 
 
 def routine_text(routine: Routine) -> str:
@@ -140,8 +219,8 @@ def _compiled(routine: Routine) -> Any:
     source = f"def body({arguments}):\n    return {routine.text}\n"
     code = compile(source, "<routine>", "exec")
     namespace: dict[str, Any] = {"__name__": "xarraylite.routine", **CASTS}
-    library = scalar_library()
-    namespace |= {name: scalar(name) for name in global_names(code) if name in library}
+    known = scalar_library()
+    namespace |= {name: scalar(name) for name in global_names(code) if name in known}
     if routine.op is not None:
         namespace["user"] = _jitted(routine.op.function)
     exec(code, namespace)  # an expression of our own tokens, see emit/routine.py
@@ -229,7 +308,8 @@ def _outside(declaration: str) -> str:
     Nobody reads what it leaves in ``errno``.  LLVM knows its own functions, and one that takes a
     pointer may write there.
     """
-    if "@llvm." in declaration:
+    name = declaration.partition("@")[2].partition("(")[0]
+    if name.startswith("llvm.") or name in _NAMES_OUTSIDE:
         return ""
     return " nounwind willreturn" + ("" if "ptr" in declaration else " memory(none)")
 
@@ -255,5 +335,6 @@ def _normalised(text: str, routine: Routine) -> str:
             code = _ATTRIBUTES.sub("", code).rstrip()
             lines.append(code + _outside(code) if code.startswith("declare ") else code)
     plain = "\n".join(lines).replace("@llvm.fmuladd.", "@xl.muladd.") + "\n"
-    own = {name: f"@body.{k}" for k, name in enumerate(dict.fromkeys(_OWN.findall(plain)))}
+    found = [name for name in _OWN.findall(plain) if name != f"@{api.STATE}"]
+    own = {name: f"@body.{k}" for k, name in enumerate(dict.fromkeys(found))}
     return _NAME.sub(lambda found: own.get(found[0], found[0]), plain)

@@ -127,7 +127,9 @@ def _size(kernel: Kernel) -> int:
     return kernel.nbytes
 
 
-def _made(text: str, lasting: bool, helpers: Sequence[str] = ()) -> tuple[machine.Code, str, int]:
+def _made(
+    text: str, lasting: bool, helpers: Sequence[str] = (), plain: bool = False
+) -> tuple[machine.Code, str, int]:
     """Return machine code from disk or from LLVM, which it was, and its size in bytes."""
     key = key_of(text)
     image = store.load(key) if lasting else None
@@ -136,7 +138,7 @@ def _made(text: str, lasting: bool, helpers: Sequence[str] = ()) -> tuple[machin
             return machine.load(key, image), "disk", len(image)
         except RuntimeError:
             store.discard(key)
-    image = machine.compile_object(text)
+    image = machine.compile_object(text, plain)
     code = machine.load(key, image, helpers)
     if lasting:
         store.save(key, image)
@@ -145,7 +147,7 @@ def _made(text: str, lasting: bool, helpers: Sequence[str] = ()) -> tuple[machin
 
 def code_of(text: str) -> machine.Code:
     """Return the machine code of a module that is no kernel of an expression."""
-    return worker.run(lambda: _made(text, True)[0])
+    return worker.run(lambda: _made(text, True, plain=True)[0])
 
 
 kernels = Kernels()

@@ -75,8 +75,16 @@ def muladd(name: str, kind: str) -> str:
     return f"{head} {{\n{done}  ret {kind} %r\n}}"
 
 
-def compile_object(text: str) -> bytes:
+def compile_object(text: str, plain: bool = False) -> bytes:
     """Return the object code of a module.
+
+    Parameters
+    ----------
+    text : str
+        LLVM IR.
+    plain : bool, optional
+        Whether it has nothing to gain from LLVM's optimiser: no loop over elements, and written
+        by hand or optimised before.
 
     Raises
     ------
@@ -84,13 +92,18 @@ def compile_object(text: str) -> bytes:
         If LLVM does not understand the text.
     """
     made_for = host()
-    return bytes(_machine(made_for).emit_object(_optimised(text, made_for)))
+    module = _parsed(text, made_for) if plain else _optimised(text, made_for)
+    return bytes(_machine(made_for).emit_object(module))
+
+
+def _parsed(text: str, made_for: Host) -> Any:
+    binding, machine = llvm(), _machine(made_for)
+    head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
+    return binding.parse_assembly(head + text, binding.create_context())
 
 
 def _optimised(text: str, made_for: Host) -> Any:
-    binding, machine = llvm(), _machine(made_for)
-    head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{machine.triple}"\n'
-    module = binding.parse_assembly(head + text, binding.create_context())
+    binding, machine, module = llvm(), _machine(made_for), _parsed(text, made_for)
     # O3 makes no better kernels than O2, and makes them no faster.
     options = binding.create_pipeline_tuning_options(speed_level=min(made_for.opt, 2))
     options.loop_vectorization = made_for.loop_vectorize

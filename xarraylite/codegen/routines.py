@@ -23,7 +23,7 @@ from ..ops.table import OPS
 from . import archive, machine, store
 from .emit import routine as routines
 from .emit.builder import Module
-from .emit.routine import Routine
+from .emit.routine import OBJECTS, Routine
 from .fingerprint import fingerprint
 
 _HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
@@ -106,7 +106,7 @@ def _versions() -> tuple[str, ...]:
 
 def known() -> dict[Routine, None]:
     """Return every routine that kernels of known operations call, in a fixed order."""
-    return dict.fromkeys([*_storages(), *_conversions(), *_operations(), *_folds()])
+    return dict.fromkeys([*_storages(), *_conversions(), *_operations(), *_folds(), OBJECTS])
 
 
 def _storages() -> Iterator[Routine]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -23,15 +23,13 @@ from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
-from ..assignment.elements import array_of, new_container
+from ..assignment.elements import array_of
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, is_narrow_float, is_narrow_int
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.promotion import result_type
 from ..ir.build import WEAK_TYPES
-from ..ir.kind import NODE, row_major
-from ..layout.strided import ROW_MAJOR, Strided
-from ..memory.buffer import Buffer
+from ..ir.kind import NODE
 from ..operands.convert import plain_array
 from ..operands.nodes import HasNode, Lifted, is_masked
 
@@ -52,33 +50,33 @@ _COMMON = frozenset(dt for dt in SUPPORTED if not (is_narrow_float(dt) or is_nar
 
 
 class Narrow:
-    """The narrow dtypes among the operands of one call, and how results are rounded to them.
+    """The operands of one call: which are narrow, and how results are rounded to them.
 
     Attributes
     ----------
-    wide : set of dtype
-        Dtypes of operands that NumPy computes with.
+    wide : list of ndarray
+        Operands that NumPy computes with as they are.
     found : list of dtype
-        The others.
+        Dtypes of the others.
     """
 
     __slots__ = ("found", "wide")
 
     def __init__(self) -> None:
         self.found: list[DType] = []
-        self.wide: set[DType] = set()
+        self.wide: list[NumpyArray] = []
 
     def widened(self, values: NumpyArray, dtype: DType) -> NumpyArray:
         """Return an operand as NumPy computes with it."""
         if dtype in _COMMON:
-            self.wide.add(dtype)
+            self.wide.append(values)
             return values
         self.found.append(dtype)
         return from_narrow(values)
 
     def rounded(self, values: NumpyArray) -> NumpyArray:
         """Return a result in the operands' narrow dtype, if it has the computing one."""
-        if not self.found or values.dtype in self.wide:
+        if not self.found or values.dtype in [x.dtype for x in self.wide]:
             return values
         same = [dt for dt in self.found if loop_dtype(dt) == values.dtype]
         if not same:
@@ -112,30 +110,31 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
     return narrow.widened(values, as_dtype(values.dtype))
 
 
-def container(values: NumpyArray) -> XArray:
+def container(values: NumpyArray, operands: Sequence[NumpyArray] | None = None) -> XArray:
     """Return the values in a container whose memory nobody else has.
 
     Parameters
     ----------
     values : ndarray
         Large results of a NumPy function are not copied if they own their memory.
+    operands : sequence of ndarray, optional
+        What they were computed from: a result that is a view of none of these is as good.
     """
-    dtype = as_dtype(values.dtype)
-    shape, size = values.shape, values.size
-    if size > _MANY and values.base is None and values.flags.c_contiguous:
-        flat = values.reshape(-1).view(np.uint8)
-        address: int = values.__array_interface__["data"][0]
-        buffer = Buffer(flat, 0, address, values.nbytes)
-        return XArray._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
-    made: XArray = new_container(XArray, row_major(dtype, values.ndim), shape, size)
-    made._buffer.array(dtype, shape)[...] = values
-    return made
+    return XArray._adopted(values, own=_is_own(values, operands))
+
+
+def _is_own(values: NumpyArray, operands: Sequence[NumpyArray] | None) -> bool:
+    if values.base is None:
+        return operands is None or not any([values is x for x in operands])
+    if operands is None or not values.flags.writeable:
+        return False
+    return not any([np.may_share_memory(values, x) for x in operands])
 
 
 def results(made: Any, narrow: Narrow) -> Any:
     """Return what a NumPy function returned with containers for its arrays and scalars."""
     if isinstance(made, np.ndarray):
-        return container(narrow.rounded(made))
+        return container(narrow.rounded(made), narrow.wide)
     if isinstance(made, np.generic):
         return container(narrow.rounded(np.asarray(made)))
     if isinstance(made, tuple | list):
@@ -185,13 +184,15 @@ def refusal(operation: str, operands: Iterable[object], error: Exception) -> Exc
     return DTypeError(text) if isinstance(error, TypeError) else ValueError(text)
 
 
-def computed(*arrays: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def computed(*arrays: str, arithmetic: bool = True) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a public function of one that is written with NumPy arrays.
 
     Parameters
     ----------
     *arrays : str
         The parameters that are arrays; where one may be None, that is passed on.
+    arithmetic : bool, default True
+        Whether NumPy might warn about floating point, which is kept from it.
 
     Returns
     -------
@@ -203,7 +204,8 @@ def computed(*arrays: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         takes = dict.fromkeys(arrays, numpy_of)
-        call = invoked(function, function.__name__, inspect.signature(function), takes)
+        signature = inspect.signature(function)
+        call = invoked(function, function.__name__, signature, takes, arithmetic)
         return functools.wraps(function)(call)
 
     return decorate
@@ -234,6 +236,7 @@ def invoked(
     name: str,
     signature: inspect.Signature,
     takes: Mapping[str, Take],
+    arithmetic: bool = True,
 ) -> Callable[..., Any]:
     """Return a function of containers that calls one of NumPy arrays; see `computed`."""
     parameters = list(signature.parameters.values())
@@ -260,7 +263,10 @@ def invoked(
             if kwargs[key] is not None or key not in optional:
                 kwargs[key] = takes[key](kwargs[key], name, narrow)
         try:
-            with np.errstate(all="ignore"):
+            if arithmetic:
+                with np.errstate(all="ignore"):
+                    made = function(*taken, **kwargs)
+            else:
                 made = function(*taken, **kwargs)
         except XarrayliteError:
             raise

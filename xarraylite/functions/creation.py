@@ -10,14 +10,13 @@ import numpy as np
 
 from .._config import settings
 from .._errors import LayoutError, ShapeError, SizeError
+from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..assignment.elements import new_container
 from ..dtypes.names import as_dtype, dtype_name, float64
 from ..index.broadcast import as_shape
 from ..ir import build
-from ..ir.kind import row_major
 from ..ir.node import Scalar
 from ..layout.layout import Layout
 from ..layout.placement import layout_for
@@ -26,9 +25,6 @@ from ..layout.tiled import Map
 from ..operands.convert import LayoutLike, layout_of, raw, values_node, zeroed
 from .arguments import check_device
 from .jagged_like import makes_rows
-
-#: Elements up to which making a container costs more than filling it.
-_FEW = 1 << 14
 
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
 MemoryOrder = Literal["C", "F", "A", "K"] | None
@@ -121,11 +117,11 @@ def zeros(
     >>> xl.zeros(3, dtype="int32")
     XArray([0, 0, 0], dtype=int32)
     """
-    plain = (dtype, order, device, layout, strides) == (None,) * 5 and type(shape) is int
-    if plain and 0 <= shape <= _FEW and 8 * shape <= settings.max_result_bytes:  # type: ignore[operator]
-        made: XArray = new_container(XArray, row_major(float64, 1), (shape,), shape)  # type: ignore[arg-type]
-        made._buffer.run()[:] = 0
-        return made
+    plain = (dtype, order, device, layout, strides) == (None,) * 5
+    if plain and settings.default_layout == ROW_MAJOR.value:
+        made = xarray.zeros(shape)
+        if made is not None:
+            return made
     check_device(device, "zeros")
     layout = ordered(order, layout, "zeros")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
@@ -204,7 +200,8 @@ def full(
         node = build.weak_scalar(fill_value) if node is None else node  # type: ignore[arg-type]
         kind_ = node.dtype
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
-    made = XArray._own(zeroed(place, kind_), place, kind_, policy, layout)
+    solid = isinstance(place, Strided) and place.is_contiguous()
+    made = XArray._own((raw if solid else zeroed)(place, kind_), place, kind_, policy, layout)
     value = build.convert(fill_value if node is None else node, kind_)  # type: ignore[arg-type]
     if isinstance(value, Scalar) and isinstance(place, Strided):
         made.buffer.view(kind_, place)[...] = value.value

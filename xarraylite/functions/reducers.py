@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .._errors import ShapeError
-from ..arrays.expression import folded
+from ..arrays import expression
 from ..dtypes.names import as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
@@ -81,7 +81,7 @@ def _total(
 ) -> Lazy:
     whole = axis is None and dtype is None and initial is None and keepdims is False
     whole = whole and where is None
-    known = folded(op, x) if whole else None
+    known = expression.folded(op, x) if whole else None
     if known is not None:
         return known if out is None else into(out, known, op.name)
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
@@ -177,7 +177,7 @@ def _extreme(
     where: object,
 ) -> Lazy:
     whole = axis is None and initial is None and keepdims is False and where is None
-    known = folded(op, x) if whole else None
+    known = expression.folded(op, x) if whole else None
     if known is not None:
         return known if out is None else into(out, known, op.name)
     node, groups = operand_and_groups(x, axis, keepdims, op.name)

@@ -26,7 +26,7 @@ Side = Literal["left", "right"]
 _MANY = 1 << 10
 
 
-@computed("x")
+@computed("x", arithmetic=False)
 def sort(
     x: Any,
     /,
@@ -73,8 +73,9 @@ def sort(
     if axis is None:
         x, axis = np.ravel(x), 0
     keep = stable and kind in (None, "stable", "mergesort")
-    made = np.sort(x, axis=axis, kind=None if keep else kind)
-    if keep and _has_negative_zero(made):
+    many = np.size(x) >= _MANY
+    made = np.sort(x, axis=axis, kind=kind if not keep else None if many else "stable")
+    if keep and many and _has_negative_zero(made):
         made = np.sort(x, axis=axis, kind="stable")
     if descending:
         if keep and _has_negative_zero(made):
@@ -92,7 +93,7 @@ def _has_negative_zero(values: NumpyArray) -> bool:
     return bool((words == np.iinfo(words.dtype).min).any())
 
 
-@computed("x")
+@computed("x", arithmetic=False)
 def argsort(
     x: Any,
     /,
@@ -147,7 +148,7 @@ def _positions(x: NumpyArray, axis: int, kind: str | None, stable: bool) -> Nump
     return np.argsort(x, axis=axis, kind="stable")
 
 
-@computed("x1", "x2", "sorter")
+@computed("x1", "x2", "sorter", arithmetic=False)
 def searchsorted(x1: Any, x2: Any, /, side: Side = "left", sorter: Any = None) -> XArray:
     """Return where elements would have to be inserted to keep an order.
 
@@ -181,7 +182,7 @@ def searchsorted(x1: Any, x2: Any, /, side: Side = "left", sorter: Any = None) -
     return np.searchsorted(x1, x2, side=side, sorter=sorter)
 
 
-@computed("x")
+@computed("x", arithmetic=False)
 def nonzero(x: Any, /) -> tuple[XArray, ...]:
     """Return the positions of elements that are not zero, one array per dimension.
 
@@ -273,7 +274,7 @@ def take(
     return into(out, XExpression(taken), "take")
 
 
-@computed("x", "indices")
+@computed("x", "indices", arithmetic=False)
 def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> XArray:
     """Return the elements at positions that differ from place to place along an axis.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,13 @@ from .computed import Narrow, computed, container, numpy, numpy_of
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
 
 
-def _wrap(node: Node, layout: LayoutLike, strides: Sequence[int] | None, name: str) -> XArray:
-    place, policy = layout_of(node.shape, layout, strides, node.dtype, name)
-    return XArray._own(store(node, place), place, node.dtype, policy)
+def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> XArray:
+    """Return values, an array that nobody else has or a node, in a container of a dtype."""
+    if layout is None and isinstance(values, np.ndarray) and values.dtype == dtype:
+        return container(values)
+    node = values if isinstance(values, Node) else values_node(values, dtype, name)
+    place, policy = layout_of(node.shape, layout, None, dtype, name)
+    return XArray._own(store(node, place), place, dtype, policy)
 
 
 def arange(
@@ -85,7 +89,7 @@ def arange(
     elif math.isfinite(length := (stop - start) / step):
         check_size((max(0, math.ceil(length)),), kind_, "arange")
     values = np.arange(start, stop, step, dtype=int64 if whole else float64)
-    return _wrap(values_node(values, kind_, "arange"), layout, None, "arange")
+    return _wrap(values, kind_, layout, "arange")
 
 
 def _is_whole(value: object) -> bool:
@@ -160,7 +164,7 @@ def linspace(
     )
     if kind(kind_) in "iu":
         np.floor(values, out=values)
-    made = _wrap(values_node(values, kind_, "linspace"), layout, None, "linspace")
+    made = _wrap(values, kind_, layout, "linspace")
     return (made, container(np.asarray(step))) if retstep else made
 
 
@@ -254,8 +258,8 @@ def eye(
     shape = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
     kind_ = float64 if dtype is None else as_dtype(dtype)
     check_size(shape, kind_, "eye")
-    values = np.eye(shape[0], shape[1], k=k, dtype=bool)
-    return _wrap(values_node(values, kind_, "eye"), layout, None, "eye")
+    values = np.eye(shape[0], shape[1], k=k, dtype=kind_ if kind_.isbuiltin == 1 else bool)
+    return _wrap(values, kind_, layout, "eye")
 
 
 def identity(n: int, dtype: object = None) -> XArray:
@@ -313,7 +317,7 @@ def fromfunction(
         strides = tuple([1 if k == axis else 0 for k in range(len(extents))])
         positions.append(XExpression(Iota(extents, kind_, Strided(extents, strides))))
     node = values_node(function(*positions), None, "fromfunction")
-    return _wrap(build.broadcast_to(node, extents), layout, None, "fromfunction")
+    return _wrap(build.broadcast_to(node, extents), node.dtype, layout, "fromfunction")
 
 
 def indices(dimensions: ShapeLike, dtype: object = int, sparse: bool = False) -> Any:

@@ -35,7 +35,7 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: XArray
 
 
-@computed("x")
+@computed("x", arithmetic=False)
 def unique_all(x: Any, /) -> UniqueAllResult:
     """Return the distinct elements, where each is first, which one each element is, how often.
 
@@ -59,7 +59,7 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     return UniqueAllResult(*np.unique_all(x))
 
 
-@computed("x")
+@computed("x", arithmetic=False)
 def unique_counts(x: Any, /) -> UniqueCountsResult:
     """Return the distinct elements, and how often each occurs.
 
@@ -72,7 +72,7 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     return UniqueCountsResult(*np.unique_counts(x))
 
 
-@computed("x")
+@computed("x", arithmetic=False)
 def unique_inverse(x: Any, /) -> UniqueInverseResult:
     """Return the distinct elements, and which of them each element is.
 
@@ -85,7 +85,7 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     return UniqueInverseResult(*np.unique_inverse(x))
 
 
-@computed("x")
+@computed("x", arithmetic=False)
 def unique_values(x: Any, /) -> XArray:
     """Return the distinct elements in ascending order.
 
@@ -98,7 +98,7 @@ def unique_values(x: Any, /) -> XArray:
     return np.unique(x, equal_nan=False)
 
 
-@computed("x1", "x2")
+@computed("x1", "x2", arithmetic=False)
 def isin(
     x1: Any,
     x2: Any,

@@ -71,12 +71,15 @@ class Kind:
     fixed : int
         What is fixed of the shape (`node.FREE`, `RANK`, `SHAPE`; of scalars more than that): the
         least of what is of the operands'.
+    itemsize : int
+        Bytes per element.
     items : int
         Length of the tuple of operands.
     weight : int
         Number of operations, shared ones counted each time.
     table : dict
-        Next kinds, by what leads there.
+        Next kinds: by the operation that leads there, then by what else it takes, a kind or a
+        class of numbers (None: nothing).
     places : dict
         Of a leaf: all leaves of its dtype, by rank if they are row-major, else by strides.
     stored : frozenset of type
@@ -94,6 +97,7 @@ class Kind:
         "fixed",
         "fresh",
         "items",
+        "itemsize",
         "op",
         "places",
         "rank",
@@ -119,13 +123,14 @@ class Kind:
         self.op = op
         self.args = args
         self.dtype = dtype
+        self.itemsize = dtype.itemsize
         self.rank = rank
         self.strides = strides
         self.scalar = scalar
         self.fixed = fixed
         self.items = items
         self.weight: int = 1 + sum([arg.weight for arg in args])
-        self.table: dict[Any, Any] = {}
+        self.table: dict[Any, dict[Any, Any]] = {}
         self.places: dict[Any, Kind] = {}
         own = _STORED.get(dtype.char, _NONE) | {dtype.type}
         self.stored = own if op is None and not scalar else _NONE
@@ -157,11 +162,17 @@ class Kind:
         self.places[strides] = made
         return made
 
-    def learn(self, key: object, entry: object) -> None:
-        """Remember where ``key`` leads."""
-        if len(self.table) >= _LIMIT:
-            self.table.clear()
-        self.table[key] = entry
+    def learn(self, op: object, other: object, entry: object) -> None:
+        """Remember where an operation leads, with another kind or a class of numbers."""
+        entries = self.table.setdefault(op, {})
+        if len(entries) >= _LIMIT:
+            entries.clear()
+        entries[other] = entry
+
+    def leads(self, op: object, other: object) -> Any:
+        """Return where an operation leads; None if it is not known."""
+        entries = self.table.get(op)
+        return None if entries is None else entries.get(other)
 
     def keep(self, key: Any, program: object) -> None:
         """Remember the program that writes into memory of a kind."""

@@ -16,6 +16,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import Context, copy_context
 from functools import cache
 from typing import Any
 
@@ -85,6 +86,23 @@ def _multiply(left: Array, right: Array, out: Array, part: tuple[slice, ...]) ->
             np.vecdot(left[..., 0, :], right[..., 0], out=out[..., 0, 0])
         else:
             np.matmul(left, right, out=out)
+
+
+def dot(left: Array, right: Array, out: Array) -> Array:
+    """Write the product of two small matrices to ``out``; the bits are those of `multiply`."""
+    try:
+        return _quiet_context().run(left.dot, right, out)
+    except RuntimeError:  # another thread is in it, or a signal handler interrupts this one
+        with quiet():
+            return left.dot(right, out)
+
+
+@cache
+def _quiet_context() -> Context:
+    """Return a context in which NumPy does not warn: entering it is cheaper than changing one."""
+    context = copy_context()
+    context.run(np.seterr, all="ignore")
+    return context
 
 
 def quiet() -> np.errstate:

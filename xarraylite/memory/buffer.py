@@ -70,14 +70,14 @@ class Buffer(Memory):
         or another writer is about to move its readings.
     """
 
-    __slots__ = ("_mark", "_reading")
+    __slots__ = ("_mark", "_reading", "shared", "special")
 
     readonly: bool = False
     owner: object = None
     kept: bool = False
     retired: bool = False
-    shared: bool = False
-    special: bool = False
+    shared: bool
+    special: bool
 
     _moving: bool = False
     _mark: weakref.ref[Reading]
@@ -93,10 +93,11 @@ class Buffer(Memory):
         owner: object = None,
     ) -> None:
         self._memory, self._start, self.address, self.nbytes = memory, start, address, nbytes
+        self.special, self.shared = readonly, owner is not None
         if readonly:
-            self.readonly = self.special = True
+            self.readonly = True
         if owner is not None:
-            self.owner, self.shared = owner, True
+            self.owner = owner
 
     @staticmethod
     def allocate(nbytes: int) -> Buffer:
@@ -104,7 +105,7 @@ class Buffer(Memory):
         nbytes = operator.index(nbytes)
         made = _new(Buffer)
         made._memory, made._start, made.address = take(nbytes)
-        made.nbytes = nbytes
+        made.nbytes, made.special, made.shared = nbytes, False, False
         return made
 
     @staticmethod

@@ -41,13 +41,13 @@ def take(nbytes: int) -> Block:
     if nbytes > _SMALL:
         return aligned_bytes(nbytes) if nbytes < POOL_FROM else pool.take(nbytes)
     lines = (nbytes + 63) >> 6  # of 64 bytes
-    memory, first, free = _slabs[lines]
+    memory, first, free = SLABS[lines]
     try:
         start = free.pop()
     except IndexError:
         fresh = memory, first, free = _new_slab(lines)
         start = free.pop()  # ours, since no other thread has seen the list yet
-        _slabs[lines] = fresh
+        SLABS[lines] = fresh
     return memory, start, first + start
 
 
@@ -66,7 +66,8 @@ def _new_slab(lines: int) -> _Slab:
     return memory, address - start, list(range(last, start - 1, -step))
 
 
-_slabs: list[_Slab] = [(np.empty(0, _UINT8), 0, []) for _ in range(_SMALL // ALIGNMENT + 1)]
+#: The slab that is cut now, by the lines of a buffer.
+SLABS: list[_Slab] = [(np.empty(0, _UINT8), 0, []) for _ in range(_SMALL // ALIGNMENT + 1)]
 
 
 def _size_message(nbytes: int) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from ..dtypes.promotion import int_bounds
 from ..ir.kind import NODE, Kind
 from ..ops.op import Op
@@ -17,7 +20,7 @@ def key_of(operand: object) -> object:
     return operand.__class__
 
 
-def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
+def learn(key: tuple[object, object], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
     """Remember where an operation leads, where its result has all operands one after the other."""
     own = next((x for x in operands if isinstance(x, HasNode)), None)
     if own is None:
@@ -27,7 +30,7 @@ def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: H
         # The key names the second operand's kind, or there is but one.
         items = [x.kind_items() for x in operands if isinstance(x, HasNode)]
         if len(items) == len(operands) and made._kind.items == sum(items):
-            own._kind.learn(key, made._kind)
+            own._kind.learn(*key, made._kind)
         return
     if len(operands) != 2 or (op.scalars is not None and type(numbers[0]) is not float):
         return
@@ -35,7 +38,7 @@ def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: H
         return
     leaf = _scalar_of(made._kind, operands[0] is not own)
     if leaf is not None:
-        own._kind.learn(key, (made._kind, *_range(leaf)))
+        own._kind.learn(*key, (made._kind, *_range(leaf)))
 
 
 def _scalar_of(kind: Kind, first: bool) -> Kind | None:
@@ -58,4 +61,23 @@ def learn_fold(op: Reduction, x: object, made: object) -> None:
     if not isinstance(x, HasNode) or not isinstance(made, HasNode) or x._kind is NODE:
         return
     if x._shape and made._kind.items == x.kind_items() + 1:
-        x._kind.learn(op, made._kind)
+        x._kind.learn(op, None, made._kind)
+
+
+#: The key of products in the tables of kinds, and multiplications below which BLAS has no threads.
+PRODUCT = "matmul"
+_FEW = 1 << 18
+
+
+def learn_product(left: HasNode, right: Any, made: Any) -> None:
+    """Remember the shapes of small matrices that are multiplied as they lie, and the result's."""
+    kind = left._kind
+    if left.lasting or kind.strides is not None or kind.fixed or kind.rank != 2:
+        return
+    if kind.dtype.char not in "fd":
+        return
+    if not isinstance(right, HasNode) or right.lasting or right._kind is not kind:
+        return
+    extents = (*left._shape, right._shape[1])
+    if min(extents) > 1 and math.prod(extents) < _FEW:
+        kind.learn(PRODUCT, kind, (left._shape, right._shape, made._shape, made._buffer.made))

@@ -25,7 +25,7 @@ Unary: TypeAlias = Callable[[Op], Method]
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
     """One row of the table.
 
     Attributes
@@ -72,15 +72,15 @@ def _squaring(power: Method, square: Method) -> Method:
 
 
 def _pair(name: str) -> tuple[Any, Any]:
-    return _Entry(OPS[name]), _Entry(OPS[name], reflected=True)
+    return Entry(OPS[name]), Entry(OPS[name], reflected=True)
 
 
 def _comparison(name: str) -> Any:
-    return _Entry(OPS[name])
+    return Entry(OPS[name])
 
 
 def _single(name: str) -> Any:
-    return _Entry(OPS[name], operands=1)
+    return Entry(OPS[name], operands=1)
 
 
 class Operators:
@@ -126,9 +126,8 @@ class Operators:
     ) -> None:
         super().__init_subclass__(**options)
         if binary is not None and unary is not None:
-            for name, entry in vars(Operators).items():
-                if isinstance(entry, _Entry):
-                    setattr(cls, name, entry.method(binary, unary))
+            for name, entry in entries().items():
+                setattr(cls, name, entry.method(binary, unary))
 
     def __divmod__(self, other: object) -> tuple[Any, Any]:
         """Return the lazy quotient and remainder of a floor division."""
@@ -137,6 +136,11 @@ class Operators:
     def __rdivmod__(self, other: object) -> tuple[Any, Any]:
         """Return the lazy quotient and remainder of another operand divided by this one."""
         return other // self, other % self
+
+
+def entries() -> dict[str, Entry]:
+    """Return the table."""
+    return {name: entry for name, entry in vars(Operators).items() if isinstance(entry, Entry)}
 
 
 def unpicklable(text: str) -> TypeError:

@@ -11,6 +11,7 @@ Python numbers are), and who runs the trace again reads it again.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Iterator
@@ -48,16 +49,16 @@ class _State(threading.local):
 _state = _State()
 
 #: How many traces run, in any thread: while one does, leaves are made by `reading_of` alone.
-running = 0
+running = ctypes.c_int64(0)  # machine code reads it too (`containers.natives`)
 
 _lock = threading.Lock()
 
 
 def _make_lock() -> None:
     """Make a new lock in a forked child, in which no other thread traces."""
-    global _lock, running
+    global _lock
     _lock = threading.Lock()
-    running = int(_state.trace is not None)
+    running.value = int(_state.trace is not None)
 
 
 if hasattr(os, "register_at_fork"):
@@ -65,9 +66,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def _count(by: int) -> None:
-    global running
     with _lock:
-        running += by
+        running.value += by
 
 
 def is_active() -> bool:

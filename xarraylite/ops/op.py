@@ -80,6 +80,8 @@ class Op:
         Paragraph of the documentation on special values.
     scalars : ScalarRule, optional
         Refuses or adapts Python scalars by value.
+    reflected : object
+        What stands for the operation with its operands exchanged, in the tables of kinds.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Op:
     example: tuple[Any, ...] = ()
     notes: str = ""
     scalars: ScalarRule | None = field(default=None, repr=False)
+    reflected: object = field(default_factory=object, repr=False)
 
     def body(self, loops: tuple[DType, ...]) -> str | None:
         """Return the template for arguments of the dtypes `loops`, or None if NumPy runs it.

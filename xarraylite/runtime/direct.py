@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
@@ -58,6 +58,8 @@ class Direct:
     ----------
     call : builtin
         ``call(address, shape, *operands)``; None when it is done, False if it refused.
+    record : bytes
+        What it is made of.
     itemsize : int
         Bytes per element of the result.
     limit : int
@@ -74,6 +76,7 @@ class Direct:
     """
 
     call: Launcher
+    record: bytes = field(repr=False)
     itemsize: int
     limit: int
     folds: bool
@@ -82,12 +85,20 @@ class Direct:
     kernel: Kernel
 
 
+@dataclass(frozen=True, slots=True)
+class Typed(Direct):
+    """A program whose results are of another class than `XArray`, which machine code makes."""
+
+
 def fresh(kind: Kind) -> Direct | None:
     """Return the program that evaluates expressions of a kind into new row-major memory."""
     if not _keeps_order(kind):
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
-    return _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
+    made = _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
+    if made is None or fixed == FREE:
+        return made
+    return Typed(*[getattr(made, one.name) for one in fields(made)])
 
 
 def writes(kind: Kind, target: Kind, same: tuple[bool, ...]) -> Direct | None:
@@ -155,10 +166,12 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
-    packed = record(kernel.address, body.rank, limit, entries, template, same is not None, flat)
-    return Direct(
-        launcher_of(packed), target.dtype.itemsize, limit, fold, twins(kind), target, kernel
-    )
+    pairs, itemsize = twins(kind), target.dtype.itemsize
+    twice = max([operations for _, _, operations in pairs], default=0)
+    flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
+    packed = record(kernel.address, body.rank, limit, entries, template, flags)
+    call = launcher_of(packed)
+    return Direct(call, packed, itemsize, limit, fold, pairs, target, kernel)
 
 
 def _folds_inside(body: Kind) -> bool:

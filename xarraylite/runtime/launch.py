@@ -39,7 +39,18 @@ from ..memory.snapshots import Reading
 MOST_DIMENSIONS = 6
 MOST_WORDS = 240
 
-HEADER = ("kernel", "rank", "limit", "entries", "words", "guarded", "flat")
+HEADER = (
+    "kernel",
+    "rank",
+    "limit",
+    "entries",
+    "words",
+    "guarded",
+    "flat",
+    "itemsize",
+    "folds",
+    "twice",
+)
 ENTRY = 5 + MOST_DIMENSIONS
 
 ADDRESS, DOUBLE, FLOAT, INTEGER = range(4)
@@ -76,16 +87,17 @@ def record(
     limit: int,
     entries: Sequence[list[int]],
     template: Sequence[int],
-    guarded: bool,
-    flat: bool,
+    flags: Sequence[int],
 ) -> bytes:
-    """Return the record of one launcher."""
-    head = [kernel, rank, limit, len(entries), len(template), int(guarded), int(flat)]
+    """Return the record of one launcher; ``flags`` are the end of `HEADER`."""
+    head = [kernel, rank, limit, len(entries), len(template), *flags]
     words = [*head, *[word for one in entries for word in one], *template]
     return struct.pack(f"<{len(words)}q", *words)
 
 
-class _Definition(ctypes.Structure):
+class Definition(ctypes.Structure):
+    """What CPython is told of a function in machine code."""
+
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("function", ctypes.c_void_p),
@@ -97,18 +109,22 @@ class _Definition(ctypes.Structure):
 _FASTCALL = 0x80
 
 
-@cache
-def _maker(address: int) -> tuple[Any, _Definition]:
+def builtin(definition: int, bound: object) -> Any:
+    """Return a builtin function of a definition at an address, with its first argument."""
     new = ctypes.pythonapi.PyCMethod_New
     new.restype = ctypes.py_object
     new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
-    return new, _Definition(b"launch", address, _FASTCALL, None)
+    return new(definition, bound, None, None)
+
+
+@cache
+def _definition(address: int) -> Definition:
+    return Definition(b"launch", address, _FASTCALL, None)
 
 
 def launcher(address: int, made: bytes) -> Launcher:
     """Return `launch`, which machine code has at ``address``, with a record."""
-    new, definition = _maker(address)
-    function: Launcher = new(ctypes.addressof(definition), made, None, None)
+    function: Launcher = builtin(ctypes.addressof(_definition(address)), made)
     return function
 
 
@@ -125,8 +141,13 @@ def _offset() -> int:
 
 def text() -> str:
     """Return `launch` as LLVM assembly."""
+    return _OUTER + inner()
+
+
+def inner() -> str:
+    """Return ``xl_launch(record, destination, shape, operands)`` on addresses; 0 if it refused."""
     return (
-        _IR.replace("@OFFSET", str(_offset()))
+        _INNER.replace("@OFFSET", str(_offset()))
         .replace("@HEADER", str(8 * len(HEADER)))
         .replace("@ENTRYBYTES", str(8 * ENTRY))
         .replace("@WORDS", str(MOST_WORDS))
@@ -134,24 +155,40 @@ def text() -> str:
     )
 
 
-_IR = """
-declare i64 @PyLong_AsLongLong(ptr)
-declare i64 @PyLong_AsUnsignedLongLongMask(ptr)
-declare double @PyFloat_AsDouble(ptr)
+_OUTER = """
 declare ptr @PyBytes_AsString(ptr)
-declare ptr @PyTuple_GetItem(ptr, i64)
 declare void @Py_IncRef(ptr)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 @_Py_NoneStruct = external global i8
 @_Py_FalseStruct = external global i8
-@PyLong_Type = external global i8
 
 define ptr @kernel(ptr %self, ptr %args, i64 %count) {
+  %head = call ptr @PyBytes_AsString(ptr %self)
+  %head.at = ptrtoint ptr %head to i64
+  %to.object = load ptr, ptr %args
+  %to = call i64 @PyLong_AsLongLong(ptr %to.object)
+  %a1 = getelementptr ptr, ptr %args, i64 1
+  %shape = load ptr, ptr %a1
+  %shape.at = ptrtoint ptr %shape to i64
+  %a2 = getelementptr ptr, ptr %args, i64 2
+  %items = ptrtoint ptr %a2 to i64
+  %done = call i64 @xl_launch(i64 %head.at, i64 %to, i64 %shape.at, i64 %items)
+  %ok = icmp ne i64 %done, 0
+  %result = select i1 %ok, ptr @_Py_NoneStruct, ptr @_Py_FalseStruct
+  call void @Py_IncRef(ptr %result)
+  ret ptr %result
+}
+"""
+
+_INNER = """
+declare i64 @PyLong_AsLongLong(ptr)
+define internal i64 @xl_launch(i64 %head.at, i64 %to, i64 %shape.at, i64 %args.at) {
 entry:
   %block = alloca [@WORDS x i64], align 64
   %extents = alloca [@DIMS x i64], align 16
   %strides = alloca [@DIMS x i64], align 16
-  %head = call ptr @PyBytes_AsString(ptr %self)
+  %head = inttoptr i64 %head.at to ptr
+  %shape = inttoptr i64 %shape.at to ptr
+  %args = inttoptr i64 %args.at to ptr
   %kernel.at = load i64, ptr %head
   %h1 = getelementptr i64, ptr %head, i64 1
   %rank = load i64, ptr %h1
@@ -171,10 +208,6 @@ entry:
   %template = getelementptr i8, ptr %list, i64 %size.entries
   %size.words = shl i64 %words, 3
   call void @llvm.memcpy.p0.p0.i64(ptr %block, ptr %template, i64 %size.words, i1 false)
-  %to.object = load ptr, ptr %args
-  %to = call i64 @PyLong_AsLongLong(ptr %to.object)
-  %a1 = getelementptr ptr, ptr %args, i64 1
-  %shape = load ptr, ptr %a1
   br label %shape.loop
 
 shape.loop:
@@ -227,7 +260,7 @@ ranges:
 
 operand:
   %e = phi i64 [0, %ranges], [%e.next, %operand.next]
-  %arg = phi i64 [2, %ranges], [%arg.next, %operand.next]
+  %arg = phi i64 [0, %ranges], [%arg.next, %operand.next]
   %to.low = phi i64 [0, %ranges], [%to.low.next, %operand.next]
   %to.high = phi i64 [0, %ranges], [%to.high.next, %operand.next]
   %left = icmp slt i64 %e, %entries
@@ -282,7 +315,7 @@ address.read:
 
 walk.start:
   %place = phi i64 [%to, %operand.read], [%sum, %address.read]
-  %arg.after = phi i64 [2, %operand.read], [%arg.two, %address.read]
+  %arg.after = phi i64 [0, %operand.read], [%arg.two, %address.read]
   store i64 %place, ptr %word.at
   %own.size = getelementptr i64, ptr %own, i64 2
   %itemsize = load i64, ptr %own.size
@@ -361,13 +394,15 @@ call:
   %status = call i32 %kernel(i64 %argument)
   br label %accept
 accept:
-  call void @Py_IncRef(ptr @_Py_NoneStruct)
-  ret ptr @_Py_NoneStruct
+  ret i64 1
 refuse:
-  call void @Py_IncRef(ptr @_Py_FalseStruct)
-  ret ptr @_Py_FalseStruct
+  ret i64 0
 }
 declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @PyLong_AsUnsignedLongLongMask(ptr)
+declare double @PyFloat_AsDouble(ptr)
+declare ptr @PyTuple_GetItem(ptr, i64)
 """

@@ -70,7 +70,7 @@ class _Index:
 
 
 @dataclass(frozen=True, slots=True)
-class _Quick:
+class Quick:
     """One traced result that has a kind: what `direct.evaluated` takes.
 
     Attributes
@@ -79,37 +79,36 @@ class _Quick:
         Of the expression.
     shape : tuple of int
         Of the result.
-    items : list
-        For each operand in memory its argument and how many bytes it starts behind that, in two
-        items; for others the value, or the node of an argument.
+    items : tuple
+        Two items for each operand: for one in memory its argument, and how many bytes it starts
+        behind that; for a value None, and the value; for an argument that is a scalar its node,
+        and None.
+    kinds, shapes : tuple
+        Of the arguments, where all are containers; else empty.
     """
 
     kind: Kind
     shape: tuple[int, ...]
-    items: list[Any]
+    items: tuple[Any, ...]
+    kinds: tuple[Kind, ...]
+    shapes: tuple[tuple[int, ...], ...]
 
     def operands(self, arrays: Sequence[Any]) -> list[Any]:
         """Return the operands for other arguments."""
         found: list[Any] = []
-        for item in self.items:
-            if item.__class__ is tuple:
-                number, shift = item
-                found += (arrays[number]._buffer, arrays[number]._start + shift)
-            elif item.__class__ is Scalar:
-                found.append(plain(scalar(arrays[item.parameter], item.dtype).value, item.dtype))
+        pairs = iter(self.items)
+        for number, what in zip(pairs, pairs, strict=True):
+            if number is None:
+                found.append(what)
+            elif what is None:
+                value = scalar(arrays[number.parameter], number.dtype).value
+                found.append(plain(value, number.dtype))
             else:
-                found.append(item.value if item.__class__ is _Kept else item)
+                found += (arrays[number]._buffer, arrays[number]._start + what)
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """An operand that is a tuple itself: the shape of what is folded."""
-
-    value: tuple[int, ...]
-
-
-def _quick(node: Node, arrays: list[Any], readings: dict[int, int]) -> _Quick | None:
+def _quick(node: Node, arrays: list[Any], readings: dict[int, int]) -> Quick | None:
     known = kind_of(node, traced=True)
     if known is None:
         return None
@@ -121,10 +120,13 @@ def _quick(node: Node, arrays: list[Any], readings: dict[int, int]) -> _Quick | 
             number = readings.get(id(item), -1)
             if number < 0 or arrays[number]._kind is NODE:
                 return None
-            items.append((number, next(rest) - arrays[number]._start))
+            items += (number, next(rest) - arrays[number]._start)
         else:
-            items.append(_Kept(item) if type(item) is tuple else item)
-    return _Quick(kind, node.shape, items)
+            items += (item, None) if isinstance(item, Scalar) else (None, item)
+    given = [a for a in arrays if isinstance(a, XContainer) and a._kind is not NODE]
+    given = given if len(given) == len(arrays) else []
+    kinds, shapes = tuple([a._kind for a in given]), tuple([a._shape for a in given])
+    return Quick(kind, node.shape, tuple(items), kinds, shapes)
 
 
 @dataclass(slots=True)
@@ -139,7 +141,7 @@ class _Output:
     starts behind that argument's first element, in elements."""
     indices: dict[int, _Index]
     """By the number of a leaf that is a checked copy: the array it is of."""
-    quick: _Quick | None
+    quick: Quick | None
     """Where it has a kind."""
     result: type[XArray]
     """What it becomes."""
@@ -174,29 +176,21 @@ class Jitted(Generic[P, R]):
         How often the function was called to trace it.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_last")
+
+    #: The only result of the last call, where its arguments were containers.
+    _last: Quick | None
+
     def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
         self._function: Callable[..., Any] = function
         self._name = getattr(function, "__name__", "jit")
         self._traced: OrderedDict[tuple[object, ...], tuple[list[_Output], Any]] = OrderedDict()
-        self._last: _Last | None = None
+        self._last = None
         self.traces = 0
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the traced kernels on these arguments."""
-        last = self._last
-        if last is not None and not kwargs:
-            given: Any = args
-            try:
-                same = [arg._kind for arg in given] == last.kinds
-                if same and [arg._shape for arg in given] == last.shapes:
-                    quick = last.quick
-                    cls = last.result
-                    made = direct.evaluated(cls, quick.kind, quick.shape, last.operands(given))
-                    if made is not None:
-                        return made  # type: ignore[no-any-return]
-            except AttributeError:  # an argument that is no container
-                pass
         if kwargs:
             raise TypeError(f"{self._name}: pass arguments of a traced function by position")
         if any(type(arg) is XExpression and _is_traced(arg.node) for arg in args):
@@ -211,7 +205,8 @@ class Jitted(Generic[P, R]):
             found = self._retrace(key, arrays)
             fresh = [_NONE] * len(found[0])  # they have just been read
         outputs, pack = found
-        self._last = _last(arrays, outputs) if pack is _first else None
+        quick = outputs[0].quick if pack is _first else None
+        self._last = quick if quick is not None and quick.kinds else None
         return pack(  # type: ignore[no-any-return]
             [_run(output, arrays, new or _NONE) for output, new in zip(outputs, fresh, strict=True)]
         )
@@ -244,56 +239,6 @@ class Jitted(Generic[P, R]):
 def _first(values: list[Any]) -> Any:
     """Return the only result."""
     return values[0]
-
-
-@dataclass(frozen=True, slots=True)
-class _Last:
-    """The only result of a call whose arguments were containers, for calls that are like it.
-
-    Attributes
-    ----------
-    kinds, shapes : list
-        Of the arguments.
-    quick : _Quick
-        The result.
-    result : type
-        What it becomes.
-    picks : list or None
-        Argument and shift of each operand, where all are in memory.
-    """
-
-    kinds: list[Kind]
-    shapes: list[tuple[int, ...]]
-    quick: _Quick
-    result: type[XArray]
-    picks: list[tuple[int, int]] | None
-
-    def operands(self, args: Any) -> list[Any]:
-        """Return the operands for other arguments."""
-        if self.picks is None:
-            return self.quick.operands(args)
-        return [
-            item
-            for number, shift in self.picks
-            for item in (args[number]._buffer, args[number]._start + shift)
-        ]
-
-
-def _last(arrays: list[Any], outputs: list[_Output]) -> _Last | None:
-    """Return what the next call may be compared with, where all arguments are containers."""
-    quick = outputs[0].quick
-    if quick is None or not all(
-        [isinstance(a, XContainer) and a._kind is not NODE for a in arrays]
-    ):
-        return None
-    memory = all([item.__class__ is tuple for item in quick.items])
-    return _Last(
-        [a._kind for a in arrays],
-        [a._shape for a in arrays],
-        quick,
-        outputs[0].result,
-        list(quick.items) if memory else None,
-    )
 
 
 def _is_traced(root: Node) -> bool:

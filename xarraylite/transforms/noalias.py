@@ -6,6 +6,7 @@ from typing import Any
 
 from .._errors import NotWritableError
 from ..arrays.container import XContainer
+from ..assignment import direct
 from ..assignment.inplace import InPlace
 from ..jagged.array import XJagged
 from ..labels.labelled import XLabelled
@@ -49,6 +50,9 @@ class NoAlias(InPlace):
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Assign by the view rule, without alias analysis."""
+        # Where all is apart nothing has to be promised.
+        if key is Ellipsis and direct.promised(self.target, value):
+            return
         if not isinstance(value, NoAlias):  # the end of ``noalias(c)[key] += e``
             self.target._store(key, value, False, True)
 

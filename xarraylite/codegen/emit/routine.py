@@ -131,3 +131,7 @@ def compensate(value: str) -> Routine:
 def plain_sum(value: str) -> Routine:
     """Return the routine that adds two registers, as the table's ``add`` does."""
     return Routine(f"{value}(a0 + a1)", (value,) * 2, value, hint="add")
+
+
+#: What `codegen.objects` does: no scalar routine, and made and kept like one.
+OBJECTS = Routine("i64(entry(a0, a1, a2, a3, a4))", ("i64",) * 5, "i64", hint="entry")

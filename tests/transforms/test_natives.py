@@ -1,0 +1,296 @@
+"""Methods in machine code: they are those in Python, only faster."""
+
+from __future__ import annotations
+
+import gc
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite._config import settings
+from xarraylite.assignment import direct
+from xarraylite.operands.operators import entries
+from xarraylite.runtime import natives as loading
+from xarraylite.testing.counters import count_allocations
+from xarraylite.transforms import natives
+
+pytestmark = [
+    pytest.mark.usefixtures("compiled", "installed"),
+    pytest.mark.skipif(not loading.can_load(), reason="another interpreter"),
+]
+
+V = np.arange(1.0, 13.0).reshape(3, 4)
+
+
+@pytest.fixture
+def installed() -> Iterator[None]:
+    natives.install()
+    yield
+    natives.remove()
+
+
+def both(work: Callable[[], Any]) -> tuple[Any, Any]:
+    """Return what some work does with the methods in machine code, three times, and in Python."""
+
+    def outcome() -> Any:
+        try:
+            return work()
+        except Exception as error:
+            return type(error), str(error)
+
+    natives.install()
+    fast = [outcome() for _ in range(3)]
+    natives.remove()
+    slow = outcome()
+    assert fast[0] == fast[1] == fast[2]
+    return fast[2], slow
+
+
+def said(e: Any) -> Any:
+    """Return all there is to know of a lazy result, without evaluating it."""
+    if not isinstance(e, xl.XExpression):
+        return e
+    numbers = [x for x in e._operands if isinstance(x, int | float)]
+    return e.shape, e.dtype, repr(e._kind), len(e._operands), numbers
+
+
+def test_every_operator_is_the_same() -> None:
+    names = list(entries())
+    assert {"__add__", "__radd__", "__neg__", "__invert__", "__eq__"} <= set(names)
+    for dtype in ("float64", "int32", "bool"):
+        a, b = xl.asarray(V, dtype=dtype), xl.asarray(V[::-1], dtype=dtype)
+        others = (b, b > 1, a[0], 2, 2.5, True, -1, 1 << 70, np.float32(2), None, "text", [1])
+        for name, entry in entries().items():
+            for other in others if entry.operands == 2 else (None,):
+                for x in (a, a[:, 1:], a == b):
+                    args = (x,) if entry.operands == 1 else (x, other)
+                    fast, slow = both(lambda n=name, v=args: said(getattr(type(v[0]), n)(*v)))
+                    assert fast == slow, (name, dtype, other)
+
+
+KEYS = (
+    *(slice(1, -1), slice(None), slice(2, 1), slice(-9, 9), slice(None, None, -2), slice(0, 3, 0)),
+    *((slice(1, None), slice(None, -1)), (1, slice(None)), (slice(None), -1), (3, slice(1))),
+    *((slice(None), slice(None), slice(None)), (slice(None), 1 << 70), (1, True), 1, -4, None, ...),
+    *((..., slice(1)), slice(np.int64(1), None), (), [0, 1], slice(1.5, None)),
+)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_views_are_the_same(key: Any) -> None:
+    for values in (V, V.T, V[:, ::2]):
+        a = xl.asarray(V)
+        a = a[:, ::2] if values.shape == (3, 2) else a.T if values.shape == (4, 3) else a
+
+        def work(a: Any = a) -> Any:
+            part = a[key]
+            if not isinstance(part, xl.XContainer):
+                return said(part)
+            return type(part), part.shape, part.strides, part.offset, part.tolist()
+
+        fast, slow = both(work)
+        assert fast == slow
+
+
+def test_parts_of_parts_write_through() -> None:
+    for _ in range(3):
+        a, v = xl.asarray(V), V.copy()
+        a[1:][:, ::2][...] = a[1:, ::2] * 2
+        v[1:][:, ::2] *= 2
+        a[0, 1:] += a[1, :-1]
+        v[0, 1:] += v[1, :-1]
+        assert np.array_equal(np.asarray(a), v)
+
+
+@pytest.mark.parametrize("update", [operator.iadd, operator.imul, operator.isub])
+def test_pending_readers_keep_their_values(update: Any) -> None:
+    for other in (3.0, xl.asarray(V), xl.asarray(V) + 1):
+        a = xl.asarray(V)
+        for _ in range(3):
+            before, pending = np.array(a), a * 2
+            a = update(a, other)
+            assert np.array_equal(np.asarray(xl.eval(pending)), before * 2)
+            held = a + 1
+            a[...] = held
+            assert np.array_equal(np.asarray(xl.eval(held)), np.asarray(a))
+
+
+def test_a_held_expression_keeps_what_it_read() -> None:
+    a, b = xl.asarray([1.0, 2.0]), xl.asarray([1.0, 1.0])
+    for number in range(3):
+        e = a + b
+        a[...] = e
+        assert xl.eval(e).tolist() == a.tolist() == [2.0 + number, 3.0 + number]
+        a[...] = a + xl.zeros(2)
+
+
+def test_settings_are_asked() -> None:
+    a = xl.asarray(V)
+    xl.eval(a + a)
+    with xl.config(max_result_bytes=8), pytest.raises(xl.SizeError):
+        xl.eval(a + a)
+    with xl.config(max_result_bytes=8), pytest.raises(xl.SizeError):
+        a.copy()
+    with xl.config(max_result_bytes=1 << 80):
+        assert xl.eval(a + a).tolist() == (V + V).tolist()
+    with xl.config(engine="reference"):
+        assert settings.engine == "reference"
+        assert xl.eval(a + a).tolist() == (V + V).tolist()
+
+
+def test_allocations_are_counted() -> None:
+    a, large = xl.asarray(V), xl.zeros(1000)
+    xl.eval(a + a), xl.eval(large + large)
+    with count_allocations() as seen:
+        xl.eval(a + a)
+        assert (seen.allocations, seen.bytes) == (1, V.nbytes)
+        xl.eval(large + large)
+        large.copy()
+        assert (seen.allocations, seen.bytes) == (3, V.nbytes + 16_000)
+
+
+def test_memory_is_aligned() -> None:
+    for n in (1, 63, 64, 65, 1000, 200_000):
+        a = xl.zeros((n,))
+        for made in (xl.eval(a + 1), a.copy(), xl.zeros((n, 1)), xl.eval(a + 1)):
+            assert made.buffer.address % 64 == 0
+            assert made.buffer.nbytes == 8 * n
+
+
+def test_zeros_and_copies_are_the_same() -> None:
+    for shape in (
+        (),
+        (0,),
+        (3, 4),
+        (3, 0),
+        (100, 100),
+        (-1,),
+        (2.0,),
+        (True, 2),
+        3,
+        [2],
+        (1 << 40,),
+    ):
+        fast, slow = both(lambda s=shape: (lambda z: (z.shape, z.dtype, z.tolist()))(xl.zeros(s)))
+        assert fast == slow
+    for a in (
+        xl.asarray(V),
+        xl.asarray(V, layout="column_major"),
+        xl.asarray(V)[:, 1:],
+        xl.ones(()),
+    ):
+        made = a.copy()
+        assert made.tolist() == a.tolist()
+        assert (made.strides, type(made)) == (a.copy().strides, xl.XArray)
+        made[...] = 0.0
+        assert a.tolist() != made.tolist()
+
+
+def test_floats_of_folds() -> None:
+    a = xl.asarray(V)
+    for e in (xl.sum(a), xl.max(a * 2), xl.sum(xl.asarray(V, dtype="float32")), xl.sum(a[1:, 1:])):
+        assert float(e) == float(e) == float(np.asarray(e))
+    with pytest.raises(TypeError, match="rank 0"):
+        float(a + a)
+    assert float(xl.sum(xl.zeros((0, 2)))) == 0.0
+
+
+def test_traced_functions_run_again() -> None:
+    function = xl.jit(lambda a, b: (a[1:] + b * 2 - 1.5) * a[1:])
+    total = xl.jit(lambda a: xl.sum(a * 2))
+    for shape in ((3, 4), (3, 4), (5, 2), (3, 4)):
+        a, b = np.ones(shape), np.arange(float(shape[1]))
+        for x in (xl.asarray(a), xl.asarray(a) + 0, xl.asarray(np.stack([a, a]))[1]):
+            got = function(x, xl.asarray(b))
+            assert np.array_equal(np.asarray(got), (a[1:] + b * 2 - 1.5) * a[1:])
+        assert float(total(xl.asarray(a))) == 2 * a.size
+    with pytest.raises(TypeError, match="by position"):
+        function(xl.asarray(V), b=xl.asarray(V))
+    with pytest.raises(TypeError, match="missing"):
+        function(xl.asarray(V))
+    assert float(xl.jit(lambda a: total(a) + 1)(xl.asarray(V))) == 2 * V.sum() + 1
+
+
+def test_what_is_written_while_a_trace_runs_is_late() -> None:
+    factor = xl.asarray([1.0])
+    step = xl.jit(lambda a: a * factor + (factor + factor))
+    assert step(xl.ones(2)).tolist() == [3.0, 3.0]
+    factor[...] = 2.0
+    assert step(xl.ones(2)).tolist() == [6.0, 6.0]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_products_have_the_same_bits(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for m, k, n in (
+        (2, 2, 2),
+        (3, 7, 5),
+        (8, 8, 8),
+        (1, 4, 4),
+        (4, 4, 1),
+        (17, 33, 20),
+        (64, 64, 63),
+    ):
+        a, b = (xl.asarray(rng.normal(size=s), dtype=dtype) for s in ((m, k), (k, n)))
+        fast, slow = both(lambda a=a, b=b: np.asarray(a @ b).tobytes())
+        assert fast == slow
+    fast, slow = both(lambda: str(xl.explain(a @ b)))
+    assert fast == slow
+    assert (a @ a[:0].T).shape == (64, 0)
+    c = xl.asarray([[np.inf, -np.inf], [1e300, 1e300]])
+    for _ in range(3):
+        assert np.isnan(np.asarray(c @ c)).any()  # and no warning, which would be an error here
+
+
+def test_arrays_of_numpy_see_the_memory() -> None:
+    a = xl.asarray(V)
+    for _ in range(3):
+        np.asarray(a)[0, 0] += 1
+        assert np.asarray(a, dtype="float32").dtype == "float32"
+        assert np.array(a, copy=True).base is None
+    assert a.tolist()[0][0] == 4.0
+
+
+def test_references_are_balanced() -> None:
+    a, b, step = xl.asarray(V), xl.asarray(V), xl.jit(lambda a, b: a + b[:, :1] * 0 + 2.0)
+    square = xl.asarray(V[:, :3])
+
+    def work() -> None:
+        for _ in range(50):
+            c = xl.eval(a + b * 2.5 - 1)
+            c += a
+            c *= 2
+            c[1:, 1:] = c[1:, 1:] + a[:-1, :-1]
+            c[...] = xl.zeros((3, 4))
+            -c, 1.5 - c, c.copy(), step(a, b), float(xl.sum(a * b)), square @ square
+            np.asarray(c)
+            for bad in (lambda: a + xl.zeros((2, 3)), lambda: a[1:, 5], lambda: a + "text"):
+                with pytest.raises((TypeError, ValueError, IndexError)):
+                    bad()
+
+    work()
+    gc.collect()
+    watched = [a.shape, a._kind, b._buffer, a._buffer._reading, a.dtype, step]
+    before, count = [sys.getrefcount(x) for x in watched], len(gc.get_objects())
+    work()
+    gc.collect()
+    assert [sys.getrefcount(x) for x in watched] == before
+    assert len(gc.get_objects()) - count < 40  # a leak would be 50 at least
+
+
+def test_a_process_that_launches_often_gets_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    natives.remove()
+    monkeypatch.setattr(direct, "_launches", iter(range(direct.OFTEN - 2, 1 << 30)))
+    a = xl.asarray(V)
+    xl.eval(a + a)
+    assert not isinstance(vars(xl.XExpression)["__add__"], type(str.join))
+    xl.eval(a + a), xl.eval(a + a)
+    assert isinstance(vars(xl.XExpression)["__add__"], type(str.join))
+    assert xl.XExpression.__add__.__doc__.startswith("Return the lazy ``add``")
+    with pytest.raises(TypeError):
+        a.__setitem__(1)

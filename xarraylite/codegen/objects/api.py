@@ -1,0 +1,200 @@
+"""What the functions of this room call: CPython's own functions, memory, and facts found out.
+
+These are names for Numba (`codegen.jit` knows what to make of them); none is called in Python.
+An int is an address throughout.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Outside(NamedTuple):
+    """A function of C, which every process of CPython has.
+
+    Attributes
+    ----------
+    name : str
+        Its symbol.
+    types : str
+        Its result and its arguments: ``p`` an address or another word, ``i`` a C int, ``d`` a
+        double, ``v`` nothing.
+    """
+
+    name: str
+    types: str
+
+    def __call__(self, *args: float) -> int:
+        """Refuse: it is called by machine code."""
+        raise NotImplementedError(self.name)
+
+
+Py_DecRef = Outside("Py_DecRef", "vp")
+Py_IncRef = Outside("Py_IncRef", "vp")
+PyDict_GetItemWithError = Outside("PyDict_GetItemWithError", "ppp")
+PyErr_Clear = Outside("PyErr_Clear", "v")
+PyErr_Occurred = Outside("PyErr_Occurred", "p")
+PyFloat_FromDouble = Outside("PyFloat_FromDouble", "pd")
+PyLong_AsLongLong = Outside("PyLong_AsLongLong", "pp")
+PyLong_FromLongLong = Outside("PyLong_FromLongLong", "pp")
+PyNumber_Float = Outside("PyNumber_Float", "pp")
+PyObject_GenericSetAttr = Outside("PyObject_GenericSetAttr", "ippp")
+PyObject_RichCompareBool = Outside("PyObject_RichCompareBool", "ippi")
+PyObject_Vectorcall = Outside("PyObject_Vectorcall", "ppppp")
+PyObject_Call = Outside("PyObject_Call", "pppp")
+PySlice_AdjustIndices = Outside("PySlice_AdjustIndices", "ppppp")
+PySlice_Unpack = Outside("PySlice_Unpack", "ipppp")
+PyObject_VectorcallMethod = Outside("PyObject_VectorcallMethod", "ppppp")
+PyTuple_New = Outside("PyTuple_New", "pp")
+PyType_GenericAlloc = Outside("PyType_GenericAlloc", "ppp")
+PyType_IsSubtype = Outside("PyType_IsSubtype", "ipp")
+memcpy = Outside("memcpy", "pppp")
+memset = Outside("memset", "ppip")
+
+#: Symbols of our own: the words that `word` reads, and a launch.
+STATE, LAUNCH = "xl_state", "xl_launch"
+
+#: ``xl_launch(record, destination, shape, operands)``: see `runtime.launch`; 0 if it refused.
+xl_launch = Outside(LAUNCH, "ppppp")
+
+
+def load(address: int) -> int:
+    """Return the 64-bit word at an address."""
+    raise NotImplementedError(address)
+
+
+def load_double(address: int) -> float:
+    """Return the float64 at an address."""
+    raise NotImplementedError(address)
+
+
+def store(address: int, value: int) -> int:
+    """Store a 64-bit word; return it."""
+    raise NotImplementedError(address, value)
+
+
+def scratch() -> int:
+    """Return the address of `SCRATCH` words that live until the caller returns."""
+    raise NotImplementedError
+
+
+def word(number: int) -> int:
+    """Return a word of what was found out when the code was loaded."""
+    raise NotImplementedError(number)
+
+
+#: What `entry` can be asked for.
+METHODS = (
+    "forward",
+    "reflected",
+    "in_place",
+    "single",
+    "evaluated",
+    "set_item",
+    "get_item",
+    "folded",
+    "copied",
+    "zeros",
+    "to_array",
+    "product",
+    "to_float",
+    "jitted",
+)
+
+#: Words of `scratch`.
+SCRATCH = 256
+
+#: Where every object has its count of references and its class, and a tuple its length.
+COUNT, CLASS, SIZE = 0, 8, 16
+
+#: Numbers of words: addresses of objects, ...
+(
+    NONE,
+    FALSE,
+    ELLIPSIS,
+    INT,
+    FLOAT,
+    REFERENCE,
+    ROW_MAJOR,
+    ZERO,
+    EXPRESSION,
+    CONTAINER,
+    ARRAY,
+    VIEW,
+    BUFFER,
+    DIRECT,
+    SETTINGS,
+    COUNTERS,
+    SLABS,
+    TAKE,
+    EVALUATED,
+    SETITEM,
+    GETITEM,
+    FOLDED,
+    JITTED,
+    TO_FLOAT,
+    TO_ARRAY,
+    COPIED,
+    ZEROS,
+    VIEW_NAME,
+    DOT,
+    MADE_NAME,
+    MATMUL,
+    PRODUCT,
+    NDARRAY,
+    TRUE,
+    NODE,
+    FLOAT64_KIND,
+    NUMPY_EMPTY,
+    UINT8,
+    EMPTY,
+    FLOAT64,
+    SLICE,
+    TUPLE,
+    # ... of cells in memory, ...
+    TRACING,
+    # ... a number: references to a temporary that only a statement has, ...
+    ALONE,
+    # ... how far from an object's address its attributes are, ...
+    TUPLE_ITEMS,
+    BYTES_DATA,
+    KIND,
+    SHAPE,
+    OPERANDS,
+    OWN_BUFFER,
+    OWN_DTYPE,
+    OWN_ARRAY,
+    START,
+    FORCED,
+    POLICY,
+    TABLE,
+    FRESH,
+    WRITES,
+    DTYPE,
+    ITEMSIZE,
+    PLACES,
+    STRIDES,
+    LAST,
+    LAST_KIND,
+    LAST_SHAPE,
+    LAST_ITEMS,
+    LAST_KINDS,
+    LAST_SHAPES,
+    MEMORY,
+    MEMORY_START,
+    ADDRESS,
+    NBYTES,
+    READING,
+    SPECIAL,
+    SHARED,
+    RECORD,
+    RESULT,
+    ENGINE,
+    MOST_BYTES,
+    ALLOCATIONS,
+    BYTES,
+    # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
+    # and Python's methods.
+    ROWS,
+) = range(82)
+ROW = 5

@@ -1,0 +1,172 @@
+"""Evaluating into memory that is there."""
+
+from __future__ import annotations
+
+from .api import (
+    ADDRESS,
+    ALONE,
+    ARRAY,
+    CLASS,
+    DTYPE,
+    ELLIPSIS,
+    FALSE,
+    KIND,
+    NONE,
+    OPERANDS,
+    OWN_BUFFER,
+    OWN_DTYPE,
+    READING,
+    SCRATCH,
+    SETITEM,
+    SHAPE,
+    SHARED,
+    SIZE,
+    SPECIAL,
+    START,
+    TUPLE_ITEMS,
+    VIEW,
+    WRITES,
+    Py_DecRef,
+    PyDict_GetItemWithError,
+    PyLong_AsLongLong,
+    load,
+    scratch,
+    store,
+    word,
+    xl_launch,
+)
+from .basics import (
+    REPEATED,
+    TWICE,
+    call,
+    call_three,
+    count_of,
+    get,
+    is_container,
+    is_lazy,
+    is_number,
+    is_same,
+    is_traced,
+    item,
+    keep,
+    size_of,
+)
+from .evaluation import record_of
+from .operators import leads, number_of
+from .views import view_of
+
+
+def waiting_for(buffer: int) -> int:
+    """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
+    if get(buffer, SPECIAL) != word(FALSE) or get(buffer, SHARED) != word(FALSE):
+        return -1
+    reading = get(buffer, READING)
+    return 0 if reading == 0 else count_of(reading) - 1
+
+
+def own_of(buffer: int, items: int, count: int) -> int:
+    """Count the references to a buffer's reading among operands."""
+    reading = get(buffer, READING)
+    found = 0
+    for k in range(count):
+        if load(items + 8 * k) == reading:
+            found += 1
+    return found
+
+
+def written(to: int, program: int, items: int) -> bool:
+    """Launch a program that writes into a container."""
+    record = record_of(program)
+    if record == 0 or size_of(get(to, SHAPE)) * load(record + TWICE) > REPEATED:
+        return False
+    address = PyLong_AsLongLong(get(get(to, OWN_BUFFER), ADDRESS))
+    place = address + PyLong_AsLongLong(get(to, START))
+    return xl_launch(record, place, get(to, SHAPE), items) != 0
+
+
+def assigned(to: int, value: int) -> bool:
+    """Assign an expression, or memory, of the container's shape; tell whether it is done."""
+    lazy = is_lazy(value)
+    if not is_container(to) or not (lazy or is_container(value)):
+        return False
+    program = PyDict_GetItemWithError(get(get(value, KIND), WRITES), get(to, KIND))
+    if program == 0 or not is_same(get(to, SHAPE), get(value, SHAPE)):
+        return False
+    buffer = get(to, OWN_BUFFER)
+    waiting = waiting_for(buffer)
+    if not lazy:
+        items = scratch()
+        store(items, get(value, OWN_BUFFER))
+        store(items + 8, get(value, START))
+        return waiting == 0 and written(to, program, items)
+    operands = get(value, OPERANDS)
+    items = operands + word(TUPLE_ITEMS)
+    if waiting != 0:
+        # Only the expression itself waits, and nobody else has it.
+        alone = count_of(value) <= word(ALONE)
+        if waiting < 0 or not alone or waiting != own_of(buffer, items, load(operands + SIZE)):
+            return False
+    return written(to, program, items)
+
+
+def set_item(to: int, key: int, value: int) -> int:
+    """``to[key] = value``."""
+    if is_lazy(value) or load(value + CLASS) == word(ARRAY) or load(value + CLASS) == word(VIEW):
+        part = keep(to) if key == word(ELLIPSIS) else view_of(to, key)
+        if part != 0:
+            done = assigned(part, value)
+            Py_DecRef(part)
+            if done:
+                return keep(word(NONE))
+    return call_three(word(SETITEM), to, key, value)
+
+
+def updated(to: int, value: int, key: int) -> bool:
+    """Perform an in-place operation on operands of one shape; tell whether it is done."""
+    if is_traced() or not is_container(to):
+        return False
+    items = scratch()
+    buffer, own = get(to, OWN_BUFFER), 0
+    # What is read at once needs no reading: its buffer stands for it.
+    store(items, buffer)
+    store(items + 8, get(to, START))
+    number = kind = 0
+    if is_number(value):
+        entry = leads(to, key, load(value + CLASS))
+        if entry != 0:
+            number, kind = number_of(value, entry), item(entry, 0)
+            store(items + 16, number)
+        if number == 0:
+            return False
+    else:
+        lazy = is_lazy(value)
+        if not (lazy or is_container(value)) or not is_same(get(value, SHAPE), get(to, SHAPE)):
+            return False
+        kind = leads(to, key, get(value, KIND))
+        if lazy:
+            operands = get(value, OPERANDS)
+            count = load(operands + SIZE)
+            if count > SCRATCH - 2:
+                return False
+            for k in range(count):
+                store(items + 16 + 8 * k, item(operands, k))
+            own = own_of(buffer, operands + word(TUPLE_ITEMS), count)
+            if own != 0 and count_of(value) > word(ALONE):
+                return False
+        else:
+            store(items + 16, get(value, OWN_BUFFER))
+            store(items + 24, get(value, START))
+    done = False
+    if kind != 0 and get(kind, DTYPE) == get(to, OWN_DTYPE) and waiting_for(buffer) == own:
+        program = PyDict_GetItemWithError(get(kind, WRITES), get(to, KIND))
+        done = program != 0 and written(to, program, items)
+    if number != 0:
+        Py_DecRef(number)
+    return done
+
+
+def in_place(to: int, value: int, row: int) -> int:
+    """``to += value``, for each operation that has such an operator."""
+    if updated(to, value, word(row)):
+        return keep(to)
+    return call(word(row + 4), to, value, 2)

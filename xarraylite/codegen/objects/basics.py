@@ -1,0 +1,194 @@
+"""Looking at objects, making them, and calling Python."""
+
+from __future__ import annotations
+
+from .api import (
+    ARRAY,
+    CLASS,
+    CONTAINER,
+    COUNT,
+    EXPRESSION,
+    FLOAT,
+    INT,
+    KIND,
+    OWN_BUFFER,
+    SIZE,
+    START,
+    TRACING,
+    TUPLE_ITEMS,
+    VIEW,
+    Py_DecRef,
+    Py_IncRef,
+    PyErr_Clear,
+    PyErr_Occurred,
+    PyLong_AsLongLong,
+    PyObject_Call,
+    PyObject_RichCompareBool,
+    PyObject_Vectorcall,
+    PyTuple_New,
+    PyType_GenericAlloc,
+    PyType_IsSubtype,
+    load,
+    scratch,
+    store,
+    word,
+)
+
+LE, EQ = 1, 2  # of PyObject_RichCompareBool
+
+#: Where a list has its items, and a record (`runtime.launch`) what these functions ask.
+LIST_ITEMS = 24
+LIMIT, BYTES_EACH, FOLDS, TWICE = 16, 56, 64, 72
+
+#: Most dimensions of a view, and a number beyond any extent.
+DIMENSIONS, FAR = 32, 1 << 62
+
+#: Most operands of an expression: several fit into `scratch`.
+MOST = 120
+
+#: Elements up to which the calling thread copies and fills.
+FEW = 1 << 14
+
+#: Bytes up to which memory comes from slabs, and from which it comes from the pool.
+SMALL, LARGE = 512, 1 << 20
+
+#: Where an array of NumPy has its address.
+DATA = 16
+
+#: Operations on elements that take about as long as to plan an expression.
+REPEATED = 1 << 14
+
+
+def get(thing: int, slot: int) -> int:
+    """Return what a slot of an object holds; 0 if it is empty."""
+    return load(thing + word(slot))
+
+
+def give(thing: int, slot: int, value: int) -> int:
+    """Let an empty slot hold an object, whose reference was the caller's."""
+    return store(thing + word(slot), value)
+
+
+def keep(thing: int) -> int:
+    """Return an object that is borrowed as one that is the caller's."""
+    Py_IncRef(thing)
+    return thing
+
+
+def call(function: int, one: int, two: int, count: int) -> int:
+    """Call Python with one argument, or two; not where an exception was raised on the way."""
+    if PyErr_Occurred() != 0:
+        return 0
+    args = scratch()
+    store(args, one)
+    store(args + 8, two)
+    return PyObject_Vectorcall(function, args, count, 0)
+
+
+def call_three(function: int, one: int, two: int, three: int) -> int:
+    """Call Python with three arguments."""
+    if PyErr_Occurred() != 0:
+        return 0
+    args = scratch()
+    store(args, one)
+    store(args + 8, two)
+    store(args + 16, three)
+    return PyObject_Vectorcall(function, args, 3, 0)
+
+
+def call_with(function: int, first: int, args: int, keywords: int) -> int:
+    """Call Python with one argument before a tuple of others."""
+    if PyErr_Occurred() != 0:
+        return 0
+    count = load(args + SIZE)
+    given = PyTuple_New(count + 1)
+    if given == 0:
+        return 0
+    store(given + word(TUPLE_ITEMS), keep(first))
+    for k in range(count):
+        store(given + word(TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
+    made = PyObject_Call(function, given, keywords)
+    Py_DecRef(given)
+    return made
+
+
+def new(cls: int) -> int:
+    """Return a new object whose slots are empty; 0 if there is no memory."""
+    made = PyType_GenericAlloc(word(cls), 0)
+    if made == 0:
+        PyErr_Clear()
+    return made
+
+
+def tuple_of(count: int) -> int:
+    """Return a tuple that is to be filled; 0 if there is no memory."""
+    made = PyTuple_New(count)
+    if made == 0:
+        PyErr_Clear()
+    return made
+
+
+def is_lazy(thing: int) -> bool:
+    """Tell whether an object is an expression and nothing more."""
+    return load(thing + CLASS) == word(EXPRESSION)
+
+
+def is_container(thing: int) -> bool:
+    """Tell whether an object is a container with a kind."""
+    cls = load(thing + CLASS)
+    usual = cls == word(ARRAY) or cls == word(VIEW)
+    if not usual and PyType_IsSubtype(cls, word(CONTAINER)) == 0:
+        return False
+    # Tiled containers, which have no kind, begin nowhere.
+    return get(thing, KIND) != 0 and get(thing, START) != 0 and get(thing, OWN_BUFFER) != 0
+
+
+def is_array(thing: int) -> bool:
+    """Tell whether an object is an expression, or a container with a kind."""
+    return is_lazy(thing) or is_container(thing)
+
+
+def is_number(value: int) -> bool:
+    """Tell whether a value is of one of the two usual classes of numbers."""
+    cls = load(value + CLASS)
+    return cls == word(FLOAT) or cls == word(INT)
+
+
+def is_traced() -> bool:
+    """Tell whether a function is traced somewhere."""
+    return load(word(TRACING)) != 0
+
+
+def item(items: int, number: int) -> int:
+    """Return one item of a tuple."""
+    return load(items + word(TUPLE_ITEMS) + 8 * number)
+
+
+def is_same(one: int, other: int) -> bool:
+    """Tell whether two shapes are equal."""
+    return one == other or PyObject_RichCompareBool(one, other, EQ) == 1
+
+
+def whole(value: int) -> int:
+    """Return a Python int; `FAR` where it is larger than any extent."""
+    found = PyLong_AsLongLong(value)
+    if found == -1 and PyErr_Occurred() != 0:
+        PyErr_Clear()
+        return FAR
+    return found
+
+
+def count_of(thing: int) -> int:
+    """Return how many references an object has."""
+    return load(thing + COUNT) & 0xFFFFFFFF
+
+
+def size_of(shape: int) -> int:
+    """Return the number of elements; -1 where it is too large for a launch."""
+    size = 1
+    for k in range(load(shape + SIZE)):
+        extent = PyLong_AsLongLong(item(shape, k))
+        if extent < 0 or size > 1 << 30:
+            return -1
+        size *= extent
+    return size

@@ -1,0 +1,190 @@
+"""Calling traced functions again."""
+
+from __future__ import annotations
+
+from .api import (
+    DOT,
+    ENGINE,
+    ITEMSIZE,
+    JITTED,
+    KIND,
+    LAST,
+    LAST_ITEMS,
+    LAST_KIND,
+    LAST_KINDS,
+    LAST_SHAPE,
+    LAST_SHAPES,
+    MADE_NAME,
+    MATMUL,
+    MEMORY,
+    MEMORY_START,
+    NDARRAY,
+    NONE,
+    OWN_ARRAY,
+    OWN_BUFFER,
+    OWN_DTYPE,
+    PRODUCT,
+    REFERENCE,
+    SCRATCH,
+    SETTINGS,
+    SHAPE,
+    SHARED,
+    SIZE,
+    SPECIAL,
+    START,
+    TO_ARRAY,
+    TRUE,
+    VIEW_NAME,
+    ZERO,
+    Py_DecRef,
+    PyErr_Clear,
+    PyLong_AsLongLong,
+    PyLong_FromLongLong,
+    PyObject_GenericSetAttr,
+    PyObject_Vectorcall,
+    PyObject_VectorcallMethod,
+    load,
+    scratch,
+    store,
+    word,
+)
+from .basics import (
+    call,
+    call_with,
+    get,
+    give,
+    is_container,
+    is_same,
+    is_traced,
+    item,
+    keep,
+    size_of,
+)
+from .evaluation import computed, new_array, new_buffer
+from .operators import leads
+
+
+def is_like(quick: int, args: int) -> bool:
+    """Tell whether arguments are containers of the kinds and shapes that a trace was made for."""
+    kinds, shapes = get(quick, LAST_KINDS), get(quick, LAST_SHAPES)
+    count = load(args + SIZE)
+    if count != load(kinds + SIZE):
+        return False
+    for k in range(count):
+        arg = item(args, k)
+        if not is_container(arg) or get(arg, KIND) != item(kinds, k):
+            return False
+        if not is_same(get(arg, SHAPE), item(shapes, k)):
+            return False
+    return True
+
+
+def filled(place: int, items: int, args: int) -> int:
+    """Store the operands of a traced expression for other arguments; return how many there are."""
+    count = 0
+    for k in range(0, load(items + SIZE), 2):
+        number, what = item(items, k), item(items, k + 1)
+        if number == word(NONE):
+            store(place + 8 * count, keep(what))
+            count += 1
+            continue
+        arg = item(args, PyLong_AsLongLong(number))
+        start = keep(get(arg, START))
+        if what != word(ZERO):
+            Py_DecRef(start)
+            start = PyLong_FromLongLong(PyLong_AsLongLong(start) + PyLong_AsLongLong(what))
+        store(place + 8 * count, keep(get(arg, OWN_BUFFER)))
+        store(place + 8 * count + 8, start)
+        count += 2
+    return count
+
+
+def jitted(function: int, args: int, keywords: int) -> int:
+    """Call a traced function again."""
+    quick, made = get(function, LAST), 0
+    usual = keywords == 0 and quick != 0 and quick != word(NONE) and not is_traced()
+    if usual and is_like(quick, args) and load(get(quick, LAST_ITEMS) + SIZE) <= SCRATCH:
+        place = scratch()
+        keep(quick)
+        count = filled(place, get(quick, LAST_ITEMS), args)
+        made = computed(get(quick, LAST_KIND), get(quick, LAST_SHAPE), place)
+        for k in range(count):
+            Py_DecRef(load(place + 8 * k))
+        Py_DecRef(quick)
+    return made if made != 0 else call_with(word(JITTED), function, args, keywords)
+
+
+def array_of(thing: int) -> int:
+    """Return a row-major container's memory as an array of NumPy, made once; borrowed."""
+    known = get(thing, OWN_ARRAY)
+    if known != 0:
+        return known
+    buffer, place = get(thing, OWN_BUFFER), scratch()
+    start = PyLong_AsLongLong(get(buffer, MEMORY_START)) + PyLong_AsLongLong(get(thing, START))
+    at = PyLong_FromLongLong(start)
+    store(place, get(thing, SHAPE))
+    store(place + 8, get(thing, OWN_DTYPE))
+    store(place + 16, get(buffer, MEMORY))
+    store(place + 24, at)
+    made = PyObject_Vectorcall(word(NDARRAY), place, 4, 0)
+    Py_DecRef(at)
+    if made == 0:
+        PyErr_Clear()
+        return 0
+    return give(thing, OWN_ARRAY, made)
+
+
+def multiplied(left: int, right: int) -> int:
+    """Return the product of two small matrices like two that were multiplied before; 0 if not so.
+
+    An entry has their shapes, the result's, and what `explain` is told of it.
+    """
+    if is_traced() or not is_container(left) or not is_container(right):
+        return 0
+    entry = leads(left, word(MATMUL), get(right, KIND))
+    if entry == 0 or get(word(SETTINGS), ENGINE) == word(REFERENCE):
+        return 0
+    if not is_same(get(left, SHAPE), item(entry, 0)):
+        return 0
+    if not is_same(get(right, SHAPE), item(entry, 1)):
+        return 0
+    kind, shape, told = get(left, KIND), item(entry, 2), item(entry, 3)
+    nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
+    for part in (kind, shape, told):
+        keep(part)
+    buffer = new_buffer(nbytes)
+    made, done = new_array(buffer, shape, kind), 0
+    if made != 0:
+        place = scratch()
+        store(place, array_of(left))
+        store(place + 8, array_of(right))
+        store(place + 16, array_of(made))
+        if load(place) != 0 and load(place + 8) != 0 and load(place + 16) != 0:
+            done = PyObject_Vectorcall(word(DOT), place, 3, 0)
+        if done != 0 and PyObject_GenericSetAttr(buffer, word(MADE_NAME), told) == 0:
+            Py_DecRef(get(buffer, SPECIAL))
+            give(buffer, SPECIAL, keep(word(TRUE)))
+        if done != 0:
+            Py_DecRef(done)
+        else:
+            Py_DecRef(made)
+            made = 0
+    Py_DecRef(told)
+    return made
+
+
+def product(left: int, right: int) -> int:
+    """``left @ right``."""
+    made = multiplied(left, right)
+    return made if made != 0 else call(word(PRODUCT), left, right, 2)
+
+
+def to_array(thing: int, args: int, keywords: int) -> int:
+    """``thing.__array__()``, where its memory was given to NumPy before."""
+    array = get(thing, OWN_ARRAY) if is_container(thing) else 0
+    plain = array != 0 and keywords == 0 and load(args + SIZE) == 0
+    if plain and get(get(thing, OWN_BUFFER), SHARED) == word(TRUE):
+        place = scratch()
+        store(place, array)
+        return PyObject_VectorcallMethod(word(VIEW_NAME), place, 1, 0)
+    return call_with(word(TO_ARRAY), thing, args, keywords)

@@ -1,0 +1,40 @@
+"""The one function that CPython's methods call, so that all share what they have in common."""
+
+from __future__ import annotations
+
+from .assignment import in_place, set_item
+from .calls import jitted, product, to_array
+from .evaluation import copied, evaluated, to_float, zeros
+from .operators import folded, forward, reflected, single
+from .views import get_item
+
+
+def entry(which: int, one: int, two: int, three: int, row: int) -> int:
+    """Do what one of `METHODS` does."""
+    if which == 0:
+        return forward(one, two, row)
+    if which == 1:
+        return reflected(one, two, row)
+    if which == 2:
+        return in_place(one, two, row)
+    if which == 3:
+        return single(one, row)
+    if which == 4:
+        return evaluated(two)
+    if which == 5:
+        return set_item(one, two, three)
+    if which == 6:
+        return get_item(one, two)
+    if which == 7:
+        return folded(two, three)
+    if which == 8:
+        return copied(one, two, three)
+    if which == 9:
+        return zeros(two)
+    if which == 10:
+        return to_array(one, two, three)
+    if which == 11:
+        return product(one, two)
+    if which == 12:
+        return to_float(one)
+    return jitted(one, two, three)

@@ -1,0 +1,298 @@
+"""Evaluating into new memory."""
+
+from __future__ import annotations
+
+from .api import (
+    ADDRESS,
+    ALLOCATIONS,
+    ARRAY,
+    BUFFER,
+    BYTES,
+    BYTES_DATA,
+    CLASS,
+    COPIED,
+    COUNTERS,
+    DIRECT,
+    DTYPE,
+    ENGINE,
+    EVALUATED,
+    FALSE,
+    FLOAT64,
+    FLOAT64_KIND,
+    FORCED,
+    FRESH,
+    INT,
+    ITEMSIZE,
+    KIND,
+    MEMORY,
+    MEMORY_START,
+    MOST_BYTES,
+    NBYTES,
+    NODE,
+    NONE,
+    NUMPY_EMPTY,
+    OPERANDS,
+    OWN_BUFFER,
+    OWN_DTYPE,
+    PLACES,
+    POLICY,
+    RECORD,
+    REFERENCE,
+    RESULT,
+    ROW_MAJOR,
+    SETTINGS,
+    SHAPE,
+    SHARED,
+    SIZE,
+    SLABS,
+    SPECIAL,
+    START,
+    STRIDES,
+    TAKE,
+    TO_FLOAT,
+    TUPLE,
+    TUPLE_ITEMS,
+    UINT8,
+    ZERO,
+    ZEROS,
+    Py_DecRef,
+    PyDict_GetItemWithError,
+    PyErr_Clear,
+    PyFloat_FromDouble,
+    PyLong_AsLongLong,
+    PyLong_FromLongLong,
+    load,
+    load_double,
+    memcpy,
+    memset,
+    scratch,
+    store,
+    word,
+    xl_launch,
+)
+from .basics import (
+    BYTES_EACH,
+    DATA,
+    FEW,
+    FOLDS,
+    LARGE,
+    LIMIT,
+    LIST_ITEMS,
+    REPEATED,
+    SMALL,
+    TWICE,
+    call,
+    call_with,
+    get,
+    give,
+    is_lazy,
+    item,
+    keep,
+    new,
+    size_of,
+    whole,
+)
+
+
+def record_of(program: int) -> int:
+    """Return the address of what a launch needs to know of a program; 0 if there is none."""
+    if program == 0 or load(program + CLASS) != word(DIRECT):
+        return 0
+    if get(word(SETTINGS), ENGINE) == word(REFERENCE):
+        return 0
+    return get(program, RECORD) + word(BYTES_DATA)
+
+
+def bump(slot: int, by: int) -> int:
+    """Add to one of the counters of allocations."""
+    counters = word(COUNTERS)
+    before = get(counters, slot)
+    give(counters, slot, PyLong_FromLongLong(PyLong_AsLongLong(before) + by))
+    Py_DecRef(before)
+    return 0
+
+
+def lies(buffer: int, memory: int, start: int, address: int, nbytes: int) -> int:
+    """Say where a buffer's bytes lie; memory and start are given to it."""
+    give(buffer, MEMORY, memory)
+    give(buffer, MEMORY_START, start)
+    give(buffer, ADDRESS, PyLong_FromLongLong(address))
+    bump(ALLOCATIONS, 1)
+    return bump(BYTES, nbytes)
+
+
+def from_slab(buffer: int, nbytes: int) -> bool:
+    """Give a buffer a place in a slab; tell whether one was free."""
+    slab = load(load(word(SLABS) + LIST_ITEMS) + 8 * ((nbytes + 63) >> 6))
+    free = item(slab, 2)
+    left = load(free + SIZE) - 1
+    if left < 0:
+        return False
+    start = load(load(free + LIST_ITEMS) + 8 * left)  # the list's reference becomes the buffer's
+    store(free + SIZE, left)
+    address = PyLong_AsLongLong(item(slab, 1)) + PyLong_AsLongLong(start)
+    lies(buffer, keep(item(slab, 0)), start, address, nbytes)
+    return True
+
+
+def taken(buffer: int, nbytes: int) -> bool:
+    """Give a buffer memory of its own; where there is none an exception is set."""
+    size = PyLong_FromLongLong(nbytes + 64)
+    memory = call(word(NUMPY_EMPTY), size, word(UINT8), 2)
+    Py_DecRef(size)
+    if memory == 0:
+        return False
+    first = load(memory + DATA)
+    start = -first & 63
+    lies(buffer, memory, PyLong_FromLongLong(start), first + start, nbytes)
+    return True
+
+
+def pooled(buffer: int, nbytes: int) -> bool:
+    """Give a buffer memory of the pool, as Python does; see `taken`."""
+    size = PyLong_FromLongLong(nbytes)
+    block = call(word(TAKE), size, 0, 1)
+    Py_DecRef(size)
+    if block == 0:
+        return False
+    give(buffer, MEMORY, keep(item(block, 0)))
+    give(buffer, MEMORY_START, keep(item(block, 1)))
+    give(buffer, ADDRESS, keep(item(block, 2)))
+    Py_DecRef(block)
+    return True
+
+
+def new_buffer(nbytes: int) -> int:
+    """Return a buffer over new memory; 0 if there is none to be had."""
+    if nbytes > PyLong_AsLongLong(get(word(SETTINGS), MOST_BYTES)):
+        PyErr_Clear()  # where the limit is no int64
+        return 0
+    buffer = new(BUFFER)
+    if buffer == 0:
+        return 0
+    give(buffer, NBYTES, PyLong_FromLongLong(nbytes))
+    give(buffer, SPECIAL, keep(word(FALSE)))
+    give(buffer, SHARED, keep(word(FALSE)))
+    usual = SMALL < nbytes < LARGE
+    if nbytes <= SMALL and from_slab(buffer, nbytes):
+        return buffer
+    if taken(buffer, nbytes) if usual else pooled(buffer, nbytes):
+        return buffer
+    Py_DecRef(buffer)
+    return 0
+
+
+def new_array(buffer: int, shape: int, kind: int) -> int:
+    """Return a row-major container of what is given to it; 0 if there is no memory."""
+    made = new(ARRAY) if buffer != 0 else 0
+    if made == 0:
+        if buffer != 0:
+            Py_DecRef(buffer)
+        Py_DecRef(shape)
+        Py_DecRef(kind)
+        return 0
+    give(made, OWN_BUFFER, buffer)
+    give(made, SHAPE, shape)
+    give(made, START, keep(word(ZERO)))
+    give(made, KIND, kind)
+    give(made, OWN_DTYPE, keep(get(kind, DTYPE)))
+    give(made, POLICY, keep(word(ROW_MAJOR)))
+    return made
+
+
+def address_of(buffer: int) -> int:
+    """Return where a buffer's bytes are."""
+    return PyLong_AsLongLong(get(buffer, ADDRESS))
+
+
+def computed(kind: int, shape: int, operands: int) -> int:
+    """Return the values of an expression, its operands at an address; 0 if it is not done."""
+    program = get(kind, FRESH)
+    record = record_of(program)
+    if record == 0:
+        return 0
+    folds, over = load(record + FOLDS), shape
+    if folds != 0:
+        over = load(operands)  # the shape of what is folded
+    size = size_of(over)
+    if size < folds or size > load(record + LIMIT) or size * load(record + TWICE) > REPEATED:
+        return 0
+    # Where memory is allocated the collector may run, and with it other threads.
+    keep(program)
+    keep(shape)
+    buffer = new_buffer(load(record + BYTES_EACH) * (1 if folds != 0 else size))
+    if buffer != 0:
+        done = xl_launch(record, address_of(buffer), over, operands + 8 * folds)
+        if done == 0:
+            Py_DecRef(buffer)
+            buffer = 0
+    made = new_array(buffer, shape, keep(get(program, RESULT)))
+    Py_DecRef(program)
+    return made
+
+
+def copied(thing: int, args: int, keywords: int) -> int:
+    """``thing.copy()``."""
+    kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
+    usual = load(thing + CLASS) == word(ARRAY) and kind != word(NODE)
+    usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, FORCED) == 0
+    if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
+        size = size_of(shape)
+        nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        if 0 <= size <= FEW:
+            start = PyLong_AsLongLong(get(thing, START))
+            for part in (kind, shape, source):
+                keep(part)
+            buffer = new_buffer(nbytes)
+            if buffer != 0:
+                memcpy(address_of(buffer), address_of(source) + start, nbytes)
+            Py_DecRef(source)
+            made = new_array(buffer, shape, kind)
+            if made != 0:
+                return made
+    return call_with(word(COPIED), thing, args, keywords)
+
+
+def zeros(shape: int) -> int:
+    """Return a container of zeros of a tuple of ints; None for any other shape."""
+    usual = load(shape + CLASS) == word(TUPLE)
+    for k in range(load(shape + SIZE) if usual else 0):
+        one = item(shape, k)
+        usual = usual and load(one + CLASS) == word(INT) and 0 <= whole(one) <= FEW
+    size = size_of(shape) if usual else -1
+    if 0 <= size <= FEW:
+        rank = PyLong_FromLongLong(load(shape + SIZE))
+        kind = PyDict_GetItemWithError(get(word(FLOAT64_KIND), PLACES), rank)
+        Py_DecRef(rank)
+        if kind != 0:
+            keep(kind)
+            buffer = new_buffer(8 * size)
+            if buffer != 0:
+                memset(address_of(buffer), 0, 8 * size)
+            made = new_array(buffer, keep(shape), kind)
+            if made != 0:
+                return made
+    return call(word(ZEROS), shape, 0, 1)
+
+
+def evaluated(thing: int) -> int:
+    """Return the values of an expression in a new container; None if it is not done."""
+    made = 0
+    if is_lazy(thing):
+        operands = get(thing, OPERANDS) + word(TUPLE_ITEMS)
+        made = computed(get(thing, KIND), get(thing, SHAPE), operands)
+    return made if made != 0 else call(word(EVALUATED), thing, 0, 1)
+
+
+def to_float(thing: int) -> int:
+    """``float(thing)``, where it is folded: the result needs no memory but a word."""
+    if is_lazy(thing):
+        kind, operands = get(thing, KIND), get(thing, OPERANDS) + word(TUPLE_ITEMS)
+        program = get(kind, FRESH)
+        record = record_of(program)
+        if record != 0 and get(kind, DTYPE) == word(FLOAT64) and load(record + FOLDS) != 0:
+            size, result = size_of(load(operands)), scratch()
+            usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
+            if usual and xl_launch(record, result, load(operands), operands + 8) != 0:
+                return PyFloat_FromDouble(load_double(result))
+    return call(word(TO_FLOAT), thing, 0, 1)

@@ -1,0 +1,166 @@
+"""Views of containers by integers and slices."""
+
+from __future__ import annotations
+
+from .api import (
+    ARRAY,
+    CLASS,
+    GETITEM,
+    INT,
+    ITEMSIZE,
+    KIND,
+    NONE,
+    OWN_BUFFER,
+    OWN_DTYPE,
+    PLACES,
+    SHAPE,
+    SIZE,
+    SLICE,
+    START,
+    STRIDES,
+    TUPLE,
+    TUPLE_ITEMS,
+    VIEW,
+    Py_DecRef,
+    PyDict_GetItemWithError,
+    PyErr_Clear,
+    PyLong_AsLongLong,
+    PyLong_FromLongLong,
+    PySlice_AdjustIndices,
+    PySlice_Unpack,
+    load,
+    scratch,
+    store,
+    word,
+)
+from .basics import DIMENSIONS, call, get, give, is_container, item, keep, new, tuple_of, whole
+
+
+def steps_of(thing: int, extents: int, steps: int) -> int:
+    """Store a container's extents and strides; return how many there are, 0 if too many."""
+    shape, given = get(thing, SHAPE), get(get(thing, KIND), STRIDES)
+    rank = load(shape + SIZE)
+    if rank > DIMENSIONS:
+        return 0
+    step = 1
+    for k in range(rank - 1, -1, -1):
+        extent = whole(item(shape, k))
+        store(extents + 8 * k, extent)
+        store(steps + 8 * k, step if given == word(NONE) else whole(item(given, k)))
+        step *= extent
+    return rank
+
+
+def is_plain(bound: int) -> bool:
+    """Tell whether a bound of a slice is an int or none: others run code of their own."""
+    return bound == word(NONE) or load(bound + CLASS) == word(INT)
+
+
+def sliced(found: int, key: int, extent: int) -> int:
+    """Store first position and step of a slice; return its length, -1 if it has none."""
+    plain = is_plain(load(key + 16)) and is_plain(load(key + 24)) and is_plain(load(key + 32))
+    if not plain:
+        return -1
+    if PySlice_Unpack(key, found, found + 8, found + 16) != 0:
+        PyErr_Clear()  # a step of zero
+        return -1
+    return PySlice_AdjustIndices(extent, found, found + 8, load(found + 16))
+
+
+def selected(extents: int, steps: int, rank: int, key: int) -> int:
+    """Let extents and strides be those of what an index selects, and store its start behind them.
+
+    Returns the number of dimensions; -1 for an index that Python has to look at.
+    """
+    many = load(key + CLASS) == word(TUPLE)
+    count = load(key + SIZE) if many else 1
+    if count > rank:
+        return -1
+    start = out = 0
+    for k in range(rank):
+        extent, step = load(extents + 8 * k), load(steps + 8 * k)
+        if k < count:
+            one = item(key, k) if many else key
+            if load(one + CLASS) == word(INT):
+                at = whole(one)
+                at += extent if at < 0 else 0
+                if at < 0 or at >= extent:
+                    return -1
+                start += at * step
+                continue
+            if load(one + CLASS) != word(SLICE):
+                return -1
+            found = steps + 8 * DIMENSIONS
+            extent = sliced(found, one, extent)
+            if extent <= 0:
+                return -1
+            start += load(found) * step
+            step *= load(found + 16)
+        store(extents + 8 * out, extent)
+        store(steps + 8 * out, step)
+        out += 1
+    store(steps + 8 * DIMENSIONS, start)
+    return out
+
+
+def tuple_from(words: int, count: int) -> int:
+    """Return a tuple of Python's ints; 0 if there is no memory."""
+    made = tuple_of(count)
+    if made != 0:
+        for k in range(count):
+            store(made + word(TUPLE_ITEMS) + 8 * k, PyLong_FromLongLong(load(words + 8 * k)))
+    return made
+
+
+def place_of(kind: int, extents: int, steps: int, rank: int) -> int:
+    """Return the kind of other elements in memory of a dtype, the caller's; 0 if it is new."""
+    expected = 1
+    dense = True
+    for k in range(rank - 1, -1, -1):
+        extent = load(extents + 8 * k)
+        if extent != 1:
+            dense = dense and load(steps + 8 * k) == expected
+            expected *= extent
+    key = PyLong_FromLongLong(rank) if dense else tuple_from(steps, rank)
+    if key == 0:
+        return 0
+    found = PyDict_GetItemWithError(get(kind, PLACES), key)
+    Py_DecRef(key)
+    return 0 if found == 0 else keep(found)
+
+
+def view_of(thing: int, key: int) -> int:
+    """Return the view that an index of ints and slices selects; 0 if it is not a usual one."""
+    cls = load(thing + CLASS)
+    if (cls != word(ARRAY) and cls != word(VIEW)) or not is_container(thing):
+        return 0
+    extents = scratch()
+    steps = extents + 8 * DIMENSIONS
+    rank = selected(extents, steps, steps_of(thing, extents, steps), key)
+    if rank <= 0:
+        return 0
+    # Where memory is allocated the collector may run, and with it other threads.
+    buffer, dtype = keep(get(thing, OWN_BUFFER)), keep(get(thing, OWN_DTYPE))
+    before, own = PyLong_AsLongLong(get(thing, START)), keep(get(thing, KIND))
+    kind = place_of(own, extents, steps, rank)
+    shape = tuple_from(extents, rank) if kind != 0 else 0
+    made = new(VIEW) if shape != 0 else 0
+    if made != 0:
+        start = load(steps + 8 * DIMENSIONS) * PyLong_AsLongLong(get(own, ITEMSIZE))
+        give(made, SHAPE, shape)
+        give(made, KIND, kind)
+        give(made, OWN_BUFFER, buffer)
+        give(made, OWN_DTYPE, dtype)
+        give(made, START, PyLong_FromLongLong(before + start))
+    else:
+        for part in (buffer, dtype, kind, shape):
+            if part != 0:
+                Py_DecRef(part)
+    Py_DecRef(own)
+    return made
+
+
+def get_item(thing: int, key: int) -> int:
+    """``thing[key]``."""
+    made = view_of(thing, key)
+    return made if made != 0 else call(word(GETITEM), thing, key, 2)

@@ -1,0 +1,198 @@
+"""Operators, evaluations and assignments in machine code, for programs that use them often.
+
+A process that evaluates a few expressions never loads them.  Where launches are counted in hundreds
+(`direct.OFTEN`) the methods of the classes are replaced by functions of `codegen.objects`, which do
+what is known and call the methods they replace for everything else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .._config import ENGINES, Settings, settings
+from ..arrays import expression, xarray
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray, XView
+from ..assignment import direct
+from ..assignment.inplace import InPlace
+from ..assignment.readers import HELD_SETITEM
+from ..codegen.objects import api
+from ..dtypes.names import float64
+from ..ir.kind import NODE, Kind, row_major
+from ..labels.blas import dot
+from ..layout.strided import ROW_MAJOR
+from ..memory import slabs
+from ..memory.buffer import Buffer
+from ..memory.pool import Counters, counters
+from ..operands import tracing
+from ..operands.learning import PRODUCT
+from ..operands.operators import entries
+from ..ops.op import Op
+from ..runtime.direct import Direct
+from ..runtime.natives import Loaded, Native, binary, called, can_load, offset, ternary, unary
+from .jit import Jitted, Quick
+
+_UINT8 = np.dtype(np.uint8)
+
+#: Slots that are read, by the words that say where they are.
+_SLOTS: dict[int, tuple[type, str]] = {
+    api.KIND: (XExpression, "_kind"),
+    api.SHAPE: (XExpression, "_shape"),
+    api.OPERANDS: (XExpression, "_operands"),
+    api.OWN_BUFFER: (XContainer, "_buffer"),
+    api.OWN_DTYPE: (XContainer, "_dtype"),
+    api.OWN_ARRAY: (XContainer, "_array"),
+    api.START: (XContainer, "_start"),
+    api.FORCED: (XArray, "_forced"),
+    api.POLICY: (XArray, "_policy"),
+    api.TABLE: (Kind, "table"),
+    api.FRESH: (Kind, "fresh"),
+    api.WRITES: (Kind, "writes"),
+    api.DTYPE: (Kind, "dtype"),
+    api.ITEMSIZE: (Kind, "itemsize"),
+    api.PLACES: (Kind, "places"),
+    api.STRIDES: (Kind, "strides"),
+    api.LAST: (Jitted, "_last"),
+    api.LAST_KIND: (Quick, "kind"),
+    api.LAST_SHAPE: (Quick, "shape"),
+    api.LAST_ITEMS: (Quick, "items"),
+    api.LAST_KINDS: (Quick, "kinds"),
+    api.LAST_SHAPES: (Quick, "shapes"),
+    api.MEMORY: (Buffer, "_memory"),
+    api.MEMORY_START: (Buffer, "_start"),
+    api.ADDRESS: (Buffer, "address"),
+    api.NBYTES: (Buffer, "nbytes"),
+    api.READING: (Buffer, "_reading"),
+    api.SPECIAL: (Buffer, "special"),
+    api.SHARED: (Buffer, "shared"),
+    api.RECORD: (Direct, "record"),
+    api.RESULT: (Direct, "result"),
+    api.ENGINE: (Settings, "engine"),
+    api.MOST_BYTES: (Settings, "max_result_bytes"),
+    api.ALLOCATIONS: (Counters, "allocations"),
+    api.BYTES: (Counters, "bytes"),
+}
+
+
+class _Methods:
+    """What is to be replaced: classes and names, and the functions in machine code."""
+
+    def __init__(self) -> None:
+        self.natives: list[Native] = []
+        self.places: list[tuple[Any, str]] = []
+        self.words: dict[int, int] = {}
+        self._add(binary("evaluated"), direct, "evaluate", api.EVALUATED)
+        self._add(ternary("folded"), expression, "folded", api.FOLDED)
+        self._add(ternary("set_item"), XContainer, "__setitem__", api.SETITEM)
+        self._add(binary("get_item"), XContainer, "__getitem__", api.GETITEM)
+        self._add(binary("zeros"), xarray, "zeros", api.ZEROS)
+        self._add(called("copied"), XArray, "copy", api.COPIED)
+        self._add(called("to_array"), XContainer, "__array__", api.TO_ARRAY)
+        self._add(binary("product"), XExpression, "__matmul__", api.PRODUCT)
+        self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
+        self._add(called("jitted"), Jitted, "__call__", api.JITTED)
+        rows: dict[Op, int] = {}
+        for name, entry in entries().items():
+            row = rows.setdefault(entry.op, api.ROWS + api.ROW * len(rows))
+            self.words |= {row: id(entry.op), row + 1: id(entry.op.reflected)}
+            if entry.operands == 1:
+                self._add(unary("single", row), XExpression, name, row + 2)
+                continue
+            what, word = ("reflected", row + 3) if entry.reflected else ("forward", row + 2)
+            self._add(binary(what, row), XExpression, name, word)
+            in_place = f"__i{name[2:]}"
+            if hasattr(InPlace, in_place):
+                self._add(binary("in_place", row), XContainer, in_place, row + 4)
+
+    def _add(self, native: Native, owner: Any, name: str, word: int) -> None:
+        self.natives.append(native)
+        self.places.append((owner, name))
+        self.words[word] = id(getattr(owner, name))
+
+
+def _words() -> dict[int, int]:
+    """Return what the code must know of this process."""
+    things: dict[int, object] = {
+        api.NONE: None,
+        api.FALSE: False,
+        api.TRUE: True,
+        api.NODE: NODE,
+        api.FLOAT64_KIND: row_major(float64, 1),
+        api.NUMPY_EMPTY: np.empty,
+        api.UINT8: _UINT8,
+        api.NDARRAY: np.ndarray,
+        api.MATMUL: PRODUCT,
+        api.DOT: dot,
+        api.MADE_NAME: sys.intern("made"),
+        api.VIEW_NAME: sys.intern("view"),
+        api.ELLIPSIS: Ellipsis,
+        api.INT: int,
+        api.FLOAT: float,
+        api.SLICE: slice,
+        api.TUPLE: tuple,
+        api.EMPTY: (),
+        api.FLOAT64: float64,
+        api.REFERENCE: ENGINES[2],
+        api.ROW_MAJOR: ROW_MAJOR,
+        api.ZERO: 0,
+        api.EXPRESSION: XExpression,
+        api.CONTAINER: XContainer,
+        api.ARRAY: XArray,
+        api.VIEW: XView,
+        api.BUFFER: Buffer,
+        api.DIRECT: Direct,
+        api.SETTINGS: settings,
+        api.COUNTERS: counters,
+        api.SLABS: slabs.SLABS,
+        api.TAKE: slabs.take,
+    }
+    found = {number: id(thing) for number, thing in things.items()}
+    found |= {number: offset(cls, name) for number, (cls, name) in _SLOTS.items()}
+    found[api.TRACING] = ctypes.addressof(tracing.running)
+    found[api.TUPLE_ITEMS] = tuple.__basicsize__
+    found[api.BYTES_DATA] = bytes.__basicsize__ - 1
+    found[api.ALONE] = int(HELD_SETITEM > 0)  # 0: no count tells a temporary
+    return found
+
+
+_replaced: dict[tuple[Any, str], Any] = {}
+
+
+@cache
+def _made() -> list[tuple[Any, str, Any]]:
+    """Return the methods with their places; they, and those that they call, are never dropped."""
+    methods = _Methods()
+    loaded = Loaded(methods.natives, methods.words | _words())
+    _kept.extend([loaded, *[getattr(owner, name) for owner, name in methods.places]])
+    return [
+        (owner, name, loaded.attribute(owner, name, number))
+        for number, (owner, name) in enumerate(methods.places)
+    ]
+
+
+_kept: list[object] = []
+
+
+def install() -> None:
+    """Replace the methods; once, and where this interpreter is one whose objects are known."""
+    if _replaced or not can_load():
+        return
+    for owner, name, method in _made():
+        _replaced[owner, name] = vars(owner).get(name)
+        setattr(owner, name, method)
+
+
+def remove() -> None:
+    """Put the methods in Python back, for tests."""
+    for (owner, name), method in _replaced.items():
+        if method is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, method)
+    _replaced.clear()
