@@ -40,7 +40,7 @@ _MODULES: dict[str, str] = {
         "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError TracedValueError "
         "XarrayliteError"
     ),
-    "arrays.adapt": "adapt",
+    "arrays.adapt": "adapt rebind",
     "transforms.explain": "explain",
     "arrays.expression": "XExpression",
     "jagged.array": "XJagged",
@@ -120,6 +120,7 @@ _MODULES: dict[str, str] = {
     ),
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "io.npy": "load save",
+    "io.text": "dump_csv from_json info load_csv to_json",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
     "xla.formats": "tpu_layout",
@@ -152,6 +153,8 @@ _SOURCES: dict[str, tuple[str, str]] = {
 }
 _SOURCES |= {
     "bool": ("dtypes.names", "bool_"),
+    "stddev": ("functions.means", "std"),
+    "variance": ("functions.means", "var"),
     "column_major": ("layout.strided", "COLUMN_MAJOR"),
     "amax": ("functions.reducers", "max"),
     "amin": ("functions.reducers", "min"),

@@ -27,6 +27,7 @@ from ._errors import StaleOperandError as StaleOperandError
 from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .arrays.adapt import adapt as adapt
+from .arrays.adapt import rebind as rebind
 from .arrays.evaluation import eval_ as _eval
 from .arrays.expression import XExpression as XExpression
 from .arrays.expression import XExpression as _ndarray
@@ -267,7 +268,9 @@ from .functions.manipulation import squeeze as squeeze
 from .functions.manipulation import stack as stack
 from .functions.manipulation import transpose as transpose
 from .functions.means import mean as mean
+from .functions.means import std as _stddev
 from .functions.means import std as std
+from .functions.means import var as _variance
 from .functions.means import var as var
 from .functions.norms import count_nonnan as count_nonnan
 from .functions.norms import minmax as minmax
@@ -447,6 +450,11 @@ from .functions.writing import putmask as putmask
 from .index.broadcast import broadcast_shapes as broadcast_shapes
 from .io.npy import load as load
 from .io.npy import save as save
+from .io.text import dump_csv as dump_csv
+from .io.text import from_json as from_json
+from .io.text import info as info
+from .io.text import load_csv as load_csv
+from .io.text import to_json as to_json
 from .jagged.array import XJagged as XJagged
 from .jagged.lazy import XJaggedExpression as XJaggedExpression
 from .labels.labelled import XLabelled as XLabelled
@@ -531,6 +539,8 @@ uint = _uint
 uintp = _uintp
 asanyarray = _asanyarray
 concatenate = _concatenate
+stddev = _stddev
+variance = _variance
 amax = _amax
 amin = _amin
 column_major = _column_major
