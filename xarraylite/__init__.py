@@ -37,7 +37,8 @@ _MODULES: dict[str, str] = {
     "_errors": (
         "AxisError BoundsError BroadcastError CacheWarning CastError DTypeError FormatError "
         "HloError IndexRangeError LayoutError LayoutParseError NoAliasError NotWritableError "
-        "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError TracedValueError "
+        "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError StorageError "
+        "TracedValueError "
         "XarrayliteError"
     ),
     "arrays.adapt": "adapt rebind",
@@ -54,6 +55,8 @@ _MODULES: dict[str, str] = {
     "arrays.scalar": "XScalar",
     "arrays.xarray": "XArray XView",
     "arrays.xtensor": "XTensor XTensorFixed",
+    "chunked.cluster": "to_dask",
+    "chunked.storing": "store",
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
     "dtypes.names": _DTYPES,
@@ -119,6 +122,7 @@ _MODULES: dict[str, str] = {
         "unpackbits unravel_index unwrap"
     ),
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
+    "hlo.export.nodes": "to_hlo",
     "io.npy": "load save",
     "io.text": "dump_csv from_json info load_csv to_json",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
@@ -170,6 +174,7 @@ _SOURCES |= {
     "concatenate": ("functions.manipulation", "concat"),
     "dynamic": ("layout.strided", "DYNAMIC"),
     "eval": ("arrays.evaluation", "eval_"),
+    "open": ("chunked.opening", "open_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
 del _SOURCES["bool_"]

@@ -24,6 +24,7 @@ from ._errors import ReadOnlyError as ReadOnlyError
 from ._errors import ShapeError as ShapeError
 from ._errors import SizeError as SizeError
 from ._errors import StaleOperandError as StaleOperandError
+from ._errors import StorageError as StorageError
 from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .arrays.adapt import adapt as adapt
@@ -36,6 +37,9 @@ from .arrays.xarray import XArray as XArray
 from .arrays.xarray import XView as XView
 from .arrays.xtensor import XTensor as XTensor
 from .arrays.xtensor import XTensorFixed as XTensorFixed
+from .chunked.cluster import to_dask as to_dask
+from .chunked.opening import open_ as _open
+from .chunked.storing import store as store
 from .display.draw import Drawing as Drawing
 from .display.draw import draw as draw
 from .dtypes.element_types import ElementType as ElementType
@@ -447,6 +451,7 @@ from .functions.writing import place as place
 from .functions.writing import put as put
 from .functions.writing import put_along_axis as put_along_axis
 from .functions.writing import putmask as putmask
+from .hlo.export.nodes import to_hlo as to_hlo
 from .index.broadcast import broadcast_shapes as broadcast_shapes
 from .io.npy import load as load
 from .io.npy import save as save
@@ -529,6 +534,7 @@ __version__: str
 __array_api_version__: str
 eval = _eval
 ndarray = _ndarray
+open = _open
 bool = _bool
 half = _half
 single = _single

@@ -94,6 +94,10 @@ def test_operands_may_be_instructions_and_names_bodies() -> None:
     assert [i.name for i in module.entry] == [
         "x", "y", "negate.anon", "maximum.anon", "abs.anon", "r",
     ]  # fmt: skip
+    scalar = "r = f32[2] add(f32[2] x, f32[2] broadcast(f32[] y))"
+    assert xl.hlo.parse(scalar).verify().find("broadcast.anon").get("dimensions") == ()
+    with pytest.raises(xl.HloError, match="iota within an operand list cannot have iota_dimension"):
+        xl.hlo.parse("r = f32[2] add(f32[2] x, f32[2] iota())")
     nested = xl.hlo.parse(
         "ENTRY e { x = f32[] parameter(0)  ROOT r = f32[] call(x), to_apply={"
         " p = f32[] parameter(0)  ROOT q = f32[] negate(p) } }"

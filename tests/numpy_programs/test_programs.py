@@ -17,7 +17,7 @@ Program = Callable[[ModuleType], Any]
 
 
 def close(ours: np.ndarray[Any, Any], theirs: Any, where: str) -> None:
-    """Compare values: floats to a few units in the last place, as sums have another order."""
+    """Compare values: floats to a few units in the last place, as sums have orders of their own."""
     if theirs.dtype.kind in "fc":
         np.testing.assert_allclose(ours, theirs, 4 * np.finfo(theirs.dtype).eps, 0, err_msg=where)
     else:

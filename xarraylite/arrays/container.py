@@ -24,6 +24,7 @@ from ..ir.kind import leaf as leaf_kind
 from ..ir.node import FREE, Leaf
 from ..labels import products
 from ..labels.labelled import XLabelled
+from ..labels.remembered import Filled
 from ..labels.writing import assign_labelled
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
@@ -477,7 +478,7 @@ class XContainer(Placed, XExpression):
         check_writable(self, "in-place matmul")
         check = partial(check_update, self, "matmul")
         made = products.matmul(self.node, as_node(other, "matmul"), check)
-        write(self, made.leaf(), None, False, False)
+        write(self, made.leaf() if isinstance(made, Filled) else made, None, False, False)
         return self
 
     def assign(self, value: object) -> XContainer:

@@ -16,6 +16,7 @@ from ..compiler.target import Target
 from ..dtypes.names import as_dtype, float64
 from ..index.broadcast import MAX_RANK, as_shape
 from ..ir.kind import row_major
+from ..ir.node import Node
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
@@ -177,8 +178,10 @@ class XArray(Owner):
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
     @classmethod
-    def _filled(cls, result: Filled) -> XArray:
-        return cls._own(*result, ROW_MAJOR)
+    def _filled(cls, result: Filled | Node) -> XArray | XExpression:
+        if isinstance(result, Filled):
+            return cls._own(*result, ROW_MAJOR)
+        return XExpression(result)
 
     @property
     def static_layout(self) -> Order | Layout:
@@ -301,10 +304,14 @@ class XArray(Owner):
 XExpression._container = XArray
 
 
+_USUAL_RANK = 32
+
+
 def zeros(shape: Any) -> XArray | None:
     """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
     extents = (shape,) if shape.__class__ is int else shape
-    if extents.__class__ is not tuple or {*map(type, extents)} - {int}:
+    usual = extents.__class__ is tuple and len(extents) <= _USUAL_RANK
+    if not usual or {*map(type, extents)} - {int}:
         return None
     size = math.prod(extents)
     if len(extents) > MAX_RANK or min(extents, default=0) < 0:

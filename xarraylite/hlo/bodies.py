@@ -148,6 +148,8 @@ class BodyReader(AttributeReader):
         canonical(opcode, attributes, shapes)
         if shape is None:
             shape = self.inferred(opcode, shapes, attributes, called)
+        if opcode == "map":
+            attributes["dimensions"] = tuple(range(shape.rank))
         if shape.is_tuple and "sharding" in attributes:
             attributes["sharding"] = spread_sharding(attributes["sharding"], shape)
         if opcode.startswith("async-"):
@@ -260,9 +262,13 @@ class BodyReader(AttributeReader):
                 return tuple(found)
             if not arity_fits(opcode, len(found)):
                 self.wrong_arity(opcode, len(found), at)
-            missing = OPCODES[opcode].required
+            missing = [
+                needed
+                for needed in sorted(OPCODES[opcode].required)
+                if not self.implied(opcode, wrapped, needed, tuple(found))
+            ]
             if missing:
-                scan.fail(f"{opcode} within an operand list cannot have {min(missing)}", at)
+                scan.fail(f"{opcode} within an operand list cannot have {missing[0]}", at)
             name = self.anonymous_name(opcode)
             made = self.make(scope, name, shape, opcode, wrapped, tuple(found), {}, (), {})
             stack[-1][4].append(made)

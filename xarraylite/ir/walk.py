@@ -18,6 +18,8 @@ from .node import (
     Reduce,
     Scalar,
     SegmentReduce,
+    Source,
+    Stored,
     View,
 )
 
@@ -42,6 +44,11 @@ def postorder(root: Node) -> list[Node]:
             if id(arg) not in entered:
                 stack.append(arg)
     return order
+
+
+def source_of(root: Node) -> Source | None:
+    """Return where an operand that is no memory is kept; None if all operands are memory."""
+    return next((node.source for node in postorder(root) if isinstance(node, Stored)), None)
 
 
 def rebuild(root: Node, visit: Callable[[Node, tuple[Node, ...]], Node]) -> Node:
@@ -83,6 +90,8 @@ def fixed_of(root: Node) -> int:
     stack, seen = [root], {id(root)}
     while stack:
         node = stack.pop()
+        if isinstance(node, Stored):
+            return FREE
         if isinstance(node, Leaf):
             if node.fixed == FREE:
                 return FREE

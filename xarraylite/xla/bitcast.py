@@ -17,7 +17,7 @@ from typing import Generic
 from .._errors import LayoutError, SizeError
 from .._records import record
 from ..index.radix import compose, contiguous_strides, inverse, unravel_index
-from ..layout.sequences import MOST_ELEMENTS, same, sequence
+from ..layout.sequences import MOST_ELEMENTS, same_places
 from .edit import make_shape_with_descending_layout_and_same_physical_layout, permute_dimensions
 from .positions import geometry, physical_size
 from .sizes import element_size_in_bits, elements_in
@@ -146,13 +146,13 @@ def is_bitcast(self: S, dst: S, permutation: Iterable[int] | None = None) -> boo
     left, right = geometry(spec, "is_bitcast"), geometry(dst, "is_bitcast")
     if left is right or 0 in spec.dimensions:
         return True
-    one, other = sequence(left), sequence(right)
-    if one is None or other is None:
+    found = same_places(left, right)
+    if found is None:
         raise SizeError(
             f"is_bitcast: {spec} or {dst} combines dimensions whose digits do not come apart; "
             f"that is decided for up to {MOST_ELEMENTS} elements"
         )
-    return same(one, other)
+    return found
 
 
 def _same_element_type(spec: SpecLike, dst: SpecLike, ignore: bool) -> bool:

@@ -234,13 +234,13 @@ def delete_dimensions(self: S, dimensions: Iterable[int]) -> S:
         layout = replace(
             layout,
             minor_to_major=tuple([number[d] for d in layout.minor_to_major if d in number]),
-            padded_dimensions=tuple([padded[d] for d in kept]) if padded else padded,
+            padded_dimensions=compose(padded, kept) if padded else padded,
             split_configs=_kept_splits(layout, gone),
         )
     return rebuild(
         spec,
-        dimensions=tuple([spec.dimensions[d] for d in kept]),
-        dynamic=tuple([spec.dynamic[d] for d in kept]),
+        dimensions=compose(spec.dimensions, kept),
+        dynamic=compose(spec.dynamic, kept),
         layout=layout,
     )
 

@@ -15,7 +15,13 @@ import operator
 from collections.abc import Iterator, Sequence
 
 from .._errors import IndexRangeError, LayoutError
-from ..index.radix import compose, inverse, ravel_multi_index, unravel_index
+from ..index.radix import (
+    compose,
+    contiguous_strides,
+    inverse,
+    ravel_multi_index,
+    unravel_index,
+)
 from ..layout.tile import COMBINE
 from .positions import geometry
 from .speclike import (
@@ -84,10 +90,9 @@ def bump_indices(self: SpecLike, index: Sequence[int]) -> tuple[int, ...] | None
     """
     spec = require_bounded(self, "bump_indices")
     at = check_index(index, spec.dimensions, "bump_indices")
-    for d in range(len(at) - 1, -1, -1):
-        if at[d] + 1 < spec.dimensions[d]:
-            return (*at[:d], at[d] + 1, *[0] * (len(at) - d - 1))
-    return None
+    following = int(ravel_multi_index(at, spec.dimensions)) + 1
+    last = following == math.prod(spec.dimensions)
+    return None if last else unravel_index(following, spec.dimensions)
 
 
 def get_dimension_stride(self: SpecLike, dimension: int) -> int:
@@ -100,8 +105,7 @@ def get_dimension_stride(self: SpecLike, dimension: int) -> int:
     """
     spec = require_bounded(self, "get_dimension_stride")
     d = check_dimension(dimension, len(spec.dimensions), "get_dimension_stride")
-    order, room = layout_of(spec).minor_to_major, _room(spec)
-    return math.prod([room[k] for k in order[: order.index(d)]])
+    return contiguous_strides(_room(spec), layout_of(spec).minor_to_major)[d]
 
 
 def index_in_bounds(self: SpecLike, index: Sequence[int]) -> bool:

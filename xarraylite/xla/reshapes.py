@@ -37,20 +37,17 @@ def common_factors(first: Sequence[int], second: Sequence[int]) -> Pairs:
         return [(0, 0), (len(first), len(second))]
     if rest_first == 0:
         return [*borders, (i, j), (len(first), len(second))]
-    left = right = 1
+    left = right = 1  # what is open: the products of both since the last border
     while True:
-        if left == right and (not borders or borders[-1] != (i, j)):
+        if left == right and borders[-1:] != [(i, j)]:
             borders.append((i, j))
-        more_first, more_second = i < len(first), j < len(second)
-        if not (more_first or more_second):
+        if (i, j) == (len(first), len(second)):
             return borders
-        even = left == right
-        grow_first = left < right or (
-            more_first and (not more_second or (even and first[i] <= second[j]))
-        )
-        grow_second = right < left or (
-            more_second and (not more_first or (even and second[j] <= first[i]))
-        )
+        a = first[i] if i < len(first) else math.inf
+        b = second[j] if j < len(second) else math.inf
+        # The smaller product grows; where nothing is open the smaller extent, or both.
+        grow_first = left < right or (left == right and a <= b)
+        grow_second = right < left or (left == right and b <= a)
         if grow_first:
             left, i = left * first[i], i + 1
         if grow_second:

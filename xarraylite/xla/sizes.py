@@ -174,12 +174,9 @@ def byte_strides_is_major_to_minor(self: SpecLike, strides: Sequence[int]) -> bo
             f"byte_strides_is_major_to_minor: {len(strides)} strides for {spec}; "
             "there must be one per dimension"
         )
-    expected = spec.element_type.storage_bytes
-    for stride, extent in zip(reversed(strides), reversed(spec.dimensions), strict=True):
-        if stride != expected:
-            return False
-        expected *= extent
-    return True
+    order = range(len(strides) - 1, -1, -1)
+    unit = spec.element_type.storage_bytes
+    return tuple(strides) == contiguous_strides(spec.dimensions, order, unit)
 
 
 def max_split_size(self: SpecLike, dimension: int) -> int:

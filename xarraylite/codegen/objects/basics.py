@@ -11,9 +11,9 @@ from .api import (
     FLOAT,
     INT,
     KIND,
+    NODE,
     OWN_BUFFER,
     SIZE,
-    START,
     TRACING,
     TUPLE_ITEMS,
     VIEW,
@@ -139,8 +139,8 @@ def is_container(thing: int) -> bool:
     usual = cls == word(ARRAY) or cls == word(VIEW)
     if not usual and PyType_IsSubtype(cls, word(CONTAINER)) == 0:
         return False
-    # Tiled containers, which have no kind, begin nowhere.
-    return get(thing, KIND) != 0 and get(thing, START) != 0 and get(thing, OWN_BUFFER) != 0
+    kind = get(thing, KIND)
+    return kind != 0 and kind != word(NODE) and get(thing, OWN_BUFFER) != 0
 
 
 def is_array(thing: int) -> bool:

@@ -28,7 +28,6 @@ from .api import (
     MEMORY_START,
     MOST_BYTES,
     NBYTES,
-    NODE,
     NONE,
     NUMPY_EMPTY,
     OPERANDS,
@@ -73,6 +72,7 @@ from .api import (
 from .basics import (
     BYTES_EACH,
     DATA,
+    DIMENSIONS,
     FEW,
     FOLDS,
     LARGE,
@@ -85,6 +85,7 @@ from .basics import (
     call_with,
     get,
     give,
+    is_container,
     is_lazy,
     item,
     keep,
@@ -234,7 +235,7 @@ def computed(kind: int, shape: int, operands: int) -> int:
 def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
     kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
-    usual = load(thing + CLASS) == word(ARRAY) and kind != word(NODE)
+    usual = load(thing + CLASS) == word(ARRAY) and is_container(thing)
     usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, FORCED) == 0
     if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
         size = size_of(shape)
@@ -255,7 +256,7 @@ def copied(thing: int, args: int, keywords: int) -> int:
 
 def zeros(shape: int) -> int:
     """Return a container of zeros of a tuple of ints; None for any other shape."""
-    usual = load(shape + CLASS) == word(TUPLE)
+    usual = load(shape + CLASS) == word(TUPLE) and load(shape + SIZE) <= DIMENSIONS
     for k in range(load(shape + SIZE) if usual else 0):
         one = item(shape, k)
         usual = usual and load(one + CLASS) == word(INT) and 0 <= whole(one) <= FEW
