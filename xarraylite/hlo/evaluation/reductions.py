@@ -117,8 +117,9 @@ def fold(
     shape, count = lines[0].shape[:-1], lines[0].shape[-1]
     state = tuple([np.broadcast_to(start, shape) for start in starts])
     if count <= _IN_ORDER:
-        for k in range(count):
-            state = combine(*state, *[line[..., k] for line in lines])
+        # Brought to the front, what is combined at once lies together.
+        for row in zip(*[np.ascontiguousarray(np.moveaxis(x, -1, 0)) for x in lines], strict=True):
+            state = combine(*state, *row)
         return state
     parts = list(lines)
     while parts[0].shape[-1] > 1:
