@@ -80,7 +80,7 @@ def test_keywords() -> None:
         a.__dlpack__(dl_device=(2, 0))
     tiled = xl.ones((2, 3), layout="{1,0:T(2,2)}")
     assert np.from_dlpack(tiled).tolist() == [[1.0] * 3] * 2
-    with pytest.raises(BufferError, match="needs a copy: DLPack has no tiles"):
+    with pytest.raises(BufferError, match="needs a copy"):
         np.from_dlpack(tiled, copy=False)
 
 
