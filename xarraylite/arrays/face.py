@@ -143,7 +143,7 @@ class Face(Methods):
         """
         values = self.__array__() if self._is_strided() else self._values()
         if copy is False and not self._is_strided() and hasattr(self, "buffer"):
-            raise BufferError(f"__dlpack__: {self.summary()} is tiled and needs a copy")
+            raise BufferError(f"__dlpack__: {self.summary()} needs a copy, as DLPack has no tiles")
         given = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
         options = {name: value for name, value in given.items() if value is not None}
         return exported(values, {"stream": stream, **options})

@@ -33,12 +33,12 @@ _PART = re.compile(
     r"(?:<=\s*(?P<reshape>\[[\d,\s]+\])\s*(?:T\(\s*(?P<order>[\d,\s]+)\))?"
     r"|(?P<list>\d+(?:\s*,\s*\d+)*))"
     r"|last_tile_dims=\s*\{(?P<types>[a-z,\s]*)\}"
-    r"|metadata=(?P<metadata>\{(?:[^{}]|\{[^{}]*\})*\})"
+    r"|metadata=(?P<metadata>\{(?:[^{}]++|\{[^{}]*+\})*+\})"
     r"|device=\s*(?P<device>\d+)"
     r"|(?P<group>shard_as|shard_like)\s+(?P<number>\d+)"
     r"|(?P<word>[a-z_]+)"
 )
-_METADATA = re.compile(r",? metadata=\{(?:[^{}]|\{[^{}]*\})*\}")
+_METADATA = re.compile(r",? metadata=\{(?:[^{}]++|\{[^{}]*+\})*+\}")
 _MESH = re.compile(r"(maximal_)?mesh\[[^\[\]]*\].*", re.DOTALL)
 # The order in which XLA keeps the kinds of devices that hold the same tile.
 _ORDER = {"maximal": 1, "tuple": 2, "other": 3, "manual": 4, "unknown": 5, "unreduced": 6}

@@ -74,7 +74,8 @@ def _floor_divide(x: Term, y: Term) -> Term:
     floor = quotient.apply("floor")
     floor = (quotient - floor > 0.5).where(floor + 1, floor)
     floor = quotient.differs(0).where(floor, copysign(quotient, x / y))
-    return y.differs(0).where(floor, x / y)
+    finite = y.differs(0) & (x - x).equals(y - y)
+    return finite.where(floor, x / y)
 
 
 def _fmod(x: Term, y: Term) -> Term:
