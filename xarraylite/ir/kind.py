@@ -186,7 +186,7 @@ NODE.stored = _NONE
 _kinds: dict[object, Kind] = {}
 
 #: Leaves of each dtype, by rank if they are row-major, else by strides.
-_places: dict[DType, dict[Any, Kind]] = {}
+PLACES: dict[DType, dict[Any, Kind]] = {}
 
 
 def _interned(key: object, *parts: Any) -> Kind:
@@ -200,7 +200,7 @@ def _interned(key: object, *parts: Any) -> Kind:
 
 def forget_programs() -> None:
     """Forget the programs of all kinds that are found by look-up."""
-    for kind in [*_kinds.values(), *[leaf for own in _places.values() for leaf in own.values()]]:
+    for kind in [*_kinds.values(), *[leaf for own in PLACES.values() for leaf in own.values()]]:
         kind.fresh = None
         kind.writes.clear()
 
@@ -208,7 +208,7 @@ def forget_programs() -> None:
 def row_major(dtype: DType, rank: int) -> Kind:
     """Return the kind of row-major memory."""
     made = _interned((dtype, rank), None, (), dtype, rank, 2)
-    places = _places.setdefault(dtype, made.places)
+    places = PLACES.setdefault(dtype, made.places)
     if made.places is not places or rank not in places:
         made.places = places
         places[rank] = made
