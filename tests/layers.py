@@ -20,6 +20,7 @@ FACADE = f"{PACKAGE}.__init__"
 RANKS: dict[str, int] = {
     "_config": 0,
     "_errors": 0,
+    "_locks": 0,
     "_records": 0,
     "dtypes": 1,
     "index": 2,
@@ -41,14 +42,15 @@ RANKS: dict[str, int] = {
     "functions": 16,
     "io": 17,
     "display": 17,
-    "hlo": 17,
-    "demo": 18,  # a user of all of the above
-    "__main__": 19,
-    "__init__": 19,
     "fft": 17,
     "linalg": 17,
     "random": 17,
-    "testing": 19,  # may import everything; nothing imports it
+    "chunked": 18,
+    "hlo": 18,  # draws with display
+    "demo": 19,  # a user of all of the above
+    "__main__": 20,
+    "__init__": 20,
+    "testing": 20,  # may import everything; nothing imports it
 }
 
 MAX_FILE_LINES = 500
@@ -56,7 +58,7 @@ MAX_FUNCTION_LINES = 80
 
 # Who may import a compiler, by module; everybody else sees kernels as callables.
 RESTRICTED: dict[str, tuple[str, ...]] = {
-    "numba": ("xarraylite.codegen.jit",),
+    "numba": ("xarraylite.codegen.jit", "xarraylite.transforms.numba_types"),
     "llvmlite": ("xarraylite.codegen.",),
 }
 
@@ -65,6 +67,7 @@ LATE_IMPORTS = frozenset(
     {
         "dask",
         "distributed",
+        "h5py",
         "lark",
         "matplotlib",
         "platformdirs",

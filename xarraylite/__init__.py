@@ -37,7 +37,8 @@ _MODULES: dict[str, str] = {
     "_errors": (
         "AxisError BoundsError BroadcastError CacheWarning CastError DTypeError FormatError "
         "HloError IndexRangeError LayoutError LayoutParseError NoAliasError NotWritableError "
-        "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError TracedValueError "
+        "OverlapError ReadOnlyError ShapeError SizeError StaleOperandError StorageError "
+        "TracedValueError "
         "XarrayliteError"
     ),
     "arrays.adapt": "adapt",
@@ -53,6 +54,8 @@ _MODULES: dict[str, str] = {
     "arrays.scalar": "XScalar",
     "arrays.xarray": "XArray XView",
     "arrays.xtensor": "XTensor XTensorFixed",
+    "chunked.cluster": "to_dask",
+    "chunked.storing": "store",
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
     "dtypes.names": _DTYPES,
@@ -62,7 +65,7 @@ _MODULES: dict[str, str] = {
         "angle divmod float_power isclose iscomplex isneginf isposinf isreal modf nan_to_num "
         "select sinc"
     ),
-    "functions.constants": "e inf nan newaxis pi",
+    "functions.constants": "e euler_gamma inf nan newaxis pi",
     "functions.conversion": (
         "array asarray ascontiguousarray asfortranarray copy frombuffer from_dlpack"
     ),
@@ -82,9 +85,12 @@ _MODULES: dict[str, str] = {
     ),
     "functions.means": "mean std var",
     "functions.numpy_names": (
-        "c_ errstate index_exp iscomplexobj isrealobj isscalar issubdtype "
-        "may_share_memory ndim promote_types r_ s_ shape shares_memory size"
+        "array2string array_str c_ complexfloating errstate floating generic index_exp "
+        "inexact integer iscomplexobj isfortran isrealobj isscalar issubdtype iterable "
+        "may_share_memory min_scalar_type ndim number promote_types r_ s_ shape shares_memory "
+        "signedinteger size unsignedinteger"
     ),
+    "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
         "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
     ),
@@ -102,7 +108,8 @@ _MODULES: dict[str, str] = {
     ),
     "functions.table_functions": (
         "argpartition argwhere bartlett bincount bitwise_count blackman choose compress "
-        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices digitize ediff1d "
+        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices "
+        "diag_indices_from digitize ediff1d "
         "extract flatnonzero frexp gcd gradient hamming hanning histogram histogram2d "
         "histogram_bin_edges histogramdd i0 insert interp intersect1d ix_ kaiser lcm ldexp "
         "lexsort logaddexp2 median nanargmax nanargmin nancumprod nancumsum nanmedian "
@@ -113,7 +120,9 @@ _MODULES: dict[str, str] = {
         "unpackbits unravel_index unwrap"
     ),
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
+    "hlo.export.nodes": "to_hlo",
     "io.npy": "load save",
+    "io.text": "genfromtxt loadtxt savetxt",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
     "xla.formats": "tpu_layout",
@@ -141,7 +150,18 @@ _SOURCES |= {
     "amax": ("functions.reducers", "max"),
     "amin": ("functions.reducers", "min"),
     "asanyarray": ("functions.conversion", "asarray"),
+    "byte": ("dtypes.names", "int8"),
+    "cdouble": ("dtypes.names", "complex128"),
+    "csingle": ("dtypes.names", "complex64"),
+    "dtype": ("dtypes.names", "as_dtype"),
     "double": ("dtypes.names", "float64"),
+    "intc": ("dtypes.names", "int32"),
+    "longlong": ("dtypes.names", "int64"),
+    "short": ("dtypes.names", "int16"),
+    "ubyte": ("dtypes.names", "uint8"),
+    "uintc": ("dtypes.names", "uint32"),
+    "ulonglong": ("dtypes.names", "uint64"),
+    "ushort": ("dtypes.names", "uint16"),
     "half": ("dtypes.names", "float16"),
     "int_": ("dtypes.names", "int64"),
     "intp": ("dtypes.names", "int64"),
@@ -152,6 +172,7 @@ _SOURCES |= {
     "concatenate": ("functions.manipulation", "concat"),
     "dynamic": ("layout.strided", "DYNAMIC"),
     "eval": ("arrays.evaluation", "eval_"),
+    "open": ("chunked.opening", "open_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
 del _SOURCES["bool_"]
@@ -184,6 +205,15 @@ _ELSEWHERE = {
         ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),
         ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
         ("ma", "use xl.where and the argument where="),
+        ("poly1d", "use xl.polyfit, xl.polyval and their relatives"),
+        ("savez savez_compressed", "use xl.save(file, name=array, ...), compressed=True"),
+        ("busday_count busday_offset busdaycalendar datetime_as_string datetime_data isnat", ""),
+        ("strings is_busday", ""),
+        ("matvec vecmat", "use @, with a dimension of extent 1"),
+        ("array_repr", "use repr(a)"),
+        ("asarray_chkfinite", "use xl.all(xl.isfinite(a))"),
+        ("True_ False_", "use True and False"),
+        ("getbufsize setbufsize geterrcall seterrcall", "there is no such setting here"),
         ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
         ("frompyfunc ufunc", "use xl.vectorize"),
         ("seterr geterr", "nothing here warns about floating point"),

@@ -11,6 +11,7 @@ from types import ModuleType
 
 from .demo import command as demo
 from .display import command as layout
+from .hlo import command as hlo
 
 INTERRUPTED = 130
 
@@ -37,6 +38,11 @@ class Command:
 COMMANDS = {
     "demo": Command(
         "shade and erode a real terrain, and compare with NumPy", demo.add_arguments, demo.run
+    ),
+    "hlo": Command(
+        "show an HLO dump, what it costs, and how it differs from another",
+        hlo.add_arguments,
+        hlo.run,
     ),
     "layout": Command(
         "say what a layout costs and where its elements lie, and draw it",

@@ -133,6 +133,10 @@ class HloError(XarrayliteError, ValueError):
         return HloError, given
 
 
+class StorageError(XarrayliteError, OSError):
+    """An array that is kept elsewhere cannot be opened, read, written or resumed."""
+
+
 class CacheWarning(UserWarning):
     """The on-disk kernel cache cannot be used; kernels stay in memory."""
 

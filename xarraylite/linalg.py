@@ -367,7 +367,7 @@ def cond(x: Any, p: float | Literal["fro", "nuc"] | None = None) -> XArray:
     return numpy.linalg.cond(x, p)
 
 
-def multi_dot(arrays: Sequence[object]) -> XArray:
+def multi_dot(arrays: Sequence[object]) -> XArray | XExpression:
     """Return the product of several matrices, in the order that costs least.
 
     Parameters

@@ -28,29 +28,27 @@ SeedSequence = np.random.SeedSequence
 
 def _drawn(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return a function of NumPy's that takes containers and returns them."""
-    places = name in ("shuffle", "permuted")
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         narrow = Narrow()
-        out = kwargs.get("out")
-        into = args[0] if name == "shuffle" and args else out
-        taken = [_value(x, name, narrow) for x in args]
-        named = {key: _value(x, name, narrow) for key, x in kwargs.items()}
-        if places and isinstance(into, XContainer):
-            written = np.array(into.numpy())
-            if out is None:
-                taken[0] = written
-            else:
-                named["out"] = written
+        to = args[0] if name == "shuffle" and args else kwargs.get("out")
+        written = np.array(to.numpy()) if isinstance(to, XContainer) else None
+        taken, named = list(args), dict(kwargs)
+        if written is not None and name == "shuffle":
+            taken[0] = written
+        elif written is not None:
+            named["out"] = written
+        taken = [_value(x, name, narrow) for x in taken]
+        named = {key: _value(x, name, narrow) for key, x in named.items()}
         try:
             made = function(*taken, **named)
         except (ValueError, TypeError, IndexError) as error:
             raise refusal(f"random.{name}", [*taken, *named.values()], error) from None
-        if places and isinstance(into, XContainer):
-            into[...] = written
-            return into if out is not None else None
-        return results(made, narrow)
+        if written is None or not isinstance(to, XContainer):
+            return results(made, narrow)
+        to[...] = written  # by an assignment, which waiting readers notice
+        return None if name == "shuffle" else to
 
     return call
 

@@ -132,9 +132,72 @@ def test_other_ufuncs_and_methods_run_on_the_values() -> None:
     assert np.add.reduce(a) == V.sum()
     assert_same_bits(np.multiply.outer(a, W), np.multiply.outer(V, W))
     for ours, theirs in zip(np.frexp(a), np.frexp(V), strict=True):
+        assert type(ours) is xl.XArray
         assert_same_bits(ours, theirs)
-    with pytest.raises(TypeError):
-        np.add(W, V, out=a)
+
+
+def test_ufuncs_write_into_ours() -> None:
+    """The rule is that of in-place operators; what waits for the old values keeps them."""
+    a = xl.asarray(V)
+    pending = a + 0
+    assert np.add(a, W, out=a) is a
+    assert_same_bits(a, V + W)
+    assert_same_bits(pending, V)
+    np.multiply(a, 2, out=a, where=W > 0)
+    np.frexp(W, out=(a, None))
+    assert_same_bits(a, np.frexp(W)[0])
+    e = a * 1
+    np.maximum.accumulate(W, out=e)
+    assert_same_bits(e, np.maximum.accumulate(W))
+    np.add.at(a, [0, 0, 2], 1)
+    assert_same_bits(a, np.frexp(W)[0] + [2, 0, 1])
+    before = np.array(a)
+    for call, error in (
+        (lambda: np.add(a, 1j, out=a), xl.CastError),
+        (lambda: np.add(a, np.ones((2, 3)), out=a), xl.BroadcastError),
+        (lambda: np.add(a, 1, out=xl.broadcast_to(a[:1], 3)), xl.OverlapError),
+    ):
+        with pytest.raises(error):
+            call()
+    assert_same_bits(a, before)
+
+
+@pytest.mark.parametrize("layout", ["row_major", "{0:T(2)}"])
+def test_ufuncs_allocate_nothing_but_the_result(layout: str) -> None:
+    a = xl.asarray(V, layout=layout)
+    with count_allocations() as count:
+        np.add(a, 1, out=a)
+    assert count.allocations == 0
+    assert_same_bits(a, V + 1)
+
+
+def test_numpys_functions_find_ours() -> None:
+    a = xl.asarray(M)
+    assert isinstance(np.sum(a), xl.XExpression)
+    assert isinstance(np.where(a > 1, a, 0), xl.XExpression)
+    assert_same_bits(np.concatenate([a, N]), np.concatenate([M, N]))
+    assert (np.shape(a + 1), np.ndim(a), np.size(a)) == ((3,), 1, 3)
+    assert isinstance(np.linalg.norm(a), float)  # not in the table: NumPy's
+    np.copyto(a, [4, 5, 6])
+    assert a.tolist() == [4, 5, 6]
+    e = a * 2
+    np.copyto(e, a)
+    assert e.tolist() == [4, 5, 6]
+
+
+def test_arrays_of_other_libraries_have_the_last_word() -> None:
+    class Theirs:
+        def __array_ufunc__(self, *args: object, **options: object) -> str:
+            return "theirs"
+
+        def __array_function__(self, *args: object) -> str:
+            return "theirs"
+
+        def __radd__(self, other: object) -> str:
+            return "theirs"
+
+    a = xl.asarray(V)
+    assert (np.add(a, Theirs()), np.concatenate([a, Theirs()]), a + Theirs()) == ("theirs",) * 3
 
 
 def test_numpy_in_place_with_our_operand() -> None:

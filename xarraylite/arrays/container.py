@@ -24,6 +24,7 @@ from ..ir.kind import leaf as leaf_kind
 from ..ir.node import Leaf
 from ..labels import products
 from ..labels.labelled import XLabelled
+from ..labels.remembered import Filled
 from ..labels.writing import assign_labelled
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
@@ -192,19 +193,34 @@ class XContainer(Placed, XExpression):
             return view.astype(dtype)
         return view.copy() if copy else view
 
-    def __dlpack__(self, **options: Any) -> Any:
-        """Export the memory for DLPack consumers; tiled memory, which DLPack cannot say, as a copy.
+    def _plain(self, protocol: str) -> NumpyArray:
+        """Return the memory as a NumPy array where NumPy has the dtype and the layout strides."""
+        if self._kind is NODE or self._dtype.isbuiltin != 1:
+            raise AttributeError(f"{protocol}: NumPy cannot describe {self.summary()}")
+        self._buffer.share()
+        return elements.array_of(self)
 
-        Raises
-        ------
-        BufferError
-            If the layout is tiled and ``copy`` is False.
-        """
-        if isinstance(self._map, TiledMap) and options.get("copy") is False:
-            raise BufferError(
-                f"__dlpack__: {self.summary()} with the layout {self._map.layout} needs a copy"
-            )
-        return super().__dlpack__(**options)
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """The memory as NumPy describes it; tiled memory and narrow dtypes have no such words."""
+        values = self._plain("__array_interface__")
+        return values.__array_interface__ | {"strides": values.strides}
+
+    @property
+    def __array_struct__(self) -> Any:
+        """The memory as NumPy describes it in C, which NumPy asks for first."""
+        return self._plain("__array_struct__").__array_struct__
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """Return the memory as a buffer, for Python 3.12 and later."""
+        try:
+            values: Any = self._plain("__buffer__")
+        except AttributeError as error:
+            raise BufferError(str(error)) from None
+        return memoryview(values)
+
+    def _is_strided(self) -> bool:
+        return self._kind is not NODE
 
     def _values(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""
@@ -409,6 +425,9 @@ class XContainer(Placed, XExpression):
         with protect(self._buffer, node, node, value, held):
             write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))
 
+    def _target(self) -> Self:
+        return self
+
     def _put(self, key: Any, value: object, held: bool) -> None:
         """Assign through masks or several integer arrays, by NumPy's rule."""
         check_writable(self, "assignment")
@@ -446,7 +465,7 @@ class XContainer(Placed, XExpression):
         check_writable(self, "in-place matmul")
         check = partial(check_update, self, "matmul")
         made = products.matmul(self.node, as_node(other, "matmul"), check)
-        write(self, made.leaf(), None, False, False)
+        write(self, made.leaf() if isinstance(made, Filled) else made, None, False, False)
         return self
 
     def assign(self, value: object) -> XContainer:

@@ -43,7 +43,7 @@ from ..operands.nodes import (
 )
 from ..operands.operators import Operators, unpicklable
 from ..operands.representation import class_of, html
-from ..operands.ufuncs import ufunc_table
+from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
@@ -134,12 +134,14 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
     def forward(self: XExpression, other: Any) -> Any:
         self, other = unwrapped(self), unwrapped(other)
-        return again((op, key_of(other)), op, self, other) if is_operand(other) else NotImplemented
+        if not is_operand(other):
+            return with_strangers(op, self, other)
+        return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
         self, other = unwrapped(self), unwrapped(other)
         if not is_operand(other):
-            return NotImplemented
+            return with_strangers(op, other, self)
         return again((op.reflected, key_of(other)), op, other, self)
 
     return forward, reflected
@@ -301,6 +303,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             )
         ownership.memory_of(self)[key] = unwrapped(value)
 
+    def _target(self) -> Any:
+        return ownership.memory_of(self)
+
     def _update(self, op: Op, value: object, held: bool) -> None:
         """Perform ``self op= value`` by NumPy's rule: the shape and the dtype stay.
 
@@ -350,23 +355,6 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             raise ValueError(f"{describe(self.node)} is lazy: its values cannot be had uncopied")
         values = self.numpy()
         return values if dtype is None else values.astype(dtype, copy=False)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
-        """Let ``np.add(numpy_array, expression)`` mean the operation of the op table.
-
-        Where there is none, or another method or ``out=`` is asked for, NumPy computes on the
-        values, and the result is NumPy's.
-        """
-        if ufunc is np.matmul and method == "__call__" and not kwargs:
-            left, right = [as_node(x, "matmul") for x in inputs]
-            return self._container._filled(products.matmul(left, right))
-        op = ufunc_table().get(ufunc)
-        if op is not None and method == "__call__" and not kwargs:
-            return apply(op, *inputs)
-        if any(isinstance(out, XExpression) for out in kwargs.get("out", ())):
-            return NotImplemented
-        values = [np.asarray(x) if isinstance(x, XExpression) else x for x in inputs]
-        return getattr(ufunc, method)(*values, **kwargs)
 
     def __copy__(self) -> XExpression:
         """Return an expression of the same values; writing to one leaves the other as it is."""
@@ -442,7 +430,3 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         if wanted != self.dtype:
             return XExpression(build.cast(self.node, wanted))
         return self.__copy__() if copy else self
-
-    def __dlpack__(self, **options: Any) -> Any:
-        """Export the values (a container's own memory, uncopied) for DLPack consumers."""
-        return np.asarray(self).__dlpack__(**options)

@@ -12,6 +12,7 @@ same sense), so the result is lazy.
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..operands.operators import Operators
 from ..operands.representation import html, shows_dtype
 from ..operands.ufuncs import ufunc_table
 from ..runtime import reference
-from .expression import XExpression, apply
+from .expression import XExpression
 from .face import Face
 from .scalar_arithmetic import binary, compute, unary
 
@@ -128,23 +129,24 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
             raise ValueError("an XScalar has no memory to share: its value cannot be had uncopied")
         return np.asarray(self.value, dtype)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Compute ``np.add(value, 1)`` at once; with arrays, as theirs do."""
         op = ufunc_table().get(ufunc)
-        if op is not None and method == "__call__" and not kwargs:
-            if all([is_number(x) for x in inputs]):
-                return compute(XScalar, op, inputs, {})
-            return apply(op, *inputs)
-        arrays = [x._array() if isinstance(x, XScalar) else x for x in inputs]
-        return self._array().__array_ufunc__(ufunc, method, *arrays, **kwargs)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        """Export a copy of the value for DLPack consumers."""
-        return self._array().__dlpack__(**options)
+        numbers = method == "__call__" and not options and all([is_number(x) for x in inputs])
+        if op is not None and numbers:
+            return compute(XScalar, op, inputs, {})
+        return super().__array_ufunc__(ufunc, method, *inputs, **options)
 
     def astype(self, dtype: object, /, *, copy: bool = True) -> XScalar:
         """Return the value converted to ``dtype``, as `xl.astype` converts."""
         return scalar_of(reference.convert(np.asarray(self.value), as_dtype(dtype))[()])
+
+    def view(self, dtype: object = None) -> Any:
+        """Return the value of the same bits in another dtype."""
+        return self if dtype is None else scalar_of(self.value.view(as_dtype(dtype)))
+
+    def _like(self, made: Any) -> XScalar:
+        return XScalar(made)
 
     def __getitem__(self, key: Any) -> Any:
         """Return the value itself under ``[()]``, and arrays of it for ``...`` and ``newaxis``."""
@@ -153,6 +155,10 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
     def __len__(self) -> int:
         """Refuse: a value has no extents."""
         raise TypeError("len() of an array of rank 0")
+
+    def __iter__(self) -> Any:
+        """Refuse: a value has no extents."""
+        raise TypeError("iteration over an array of rank 0")
 
     # --- Python's numbers ------------------------------------------------------------------------
 
@@ -175,6 +181,10 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         """Return a real value as an int; as `float`."""
         value = self._value
         return int(value.item() if value.__class__ in _COMPLEX else value)
+
+    def __trunc__(self) -> int:
+        """Return a real value without its fraction."""
+        return int(self)
 
     def __bool__(self) -> bool:
         """Return whether the value is not zero."""
@@ -230,3 +240,6 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
     def __reduce__(self) -> Any:
         """Pickle the number and its dtype's name."""
         return XScalar, (self.item(), dtype_name(self.dtype))
+
+
+Number.register(XScalar)

@@ -21,6 +21,7 @@ from ..dtypes.names import as_dtype, kind
 from ..ir import build
 from ..ir.node import Elementwise, Node
 from ..operands.nodes import OneValue, is_number, is_operand
+from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..runtime import reference
 from .expression import XExpression, apply
@@ -212,8 +213,10 @@ def binary(op: Op) -> tuple[Way, Way]:
     def otherwise(self: Any, one: Any, other: Any, asked: Any) -> Any:
         if is_number(asked):
             return compute(self.__class__, op, (one, other), ways)
-        if isinstance(asked, XExpression) or not is_operand(asked):
+        if isinstance(asked, XExpression):
             return NotImplemented
+        if not is_operand(asked):
+            return with_strangers(op, one, other)
         return apply(op, one, other)
 
     def forward(self: Any, other: Any) -> Any:

@@ -15,11 +15,12 @@ from ..assignment import elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
-from ..dtypes.names import float64
+from ..dtypes.names import as_dtype, float64
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import MAX_RANK, as_shape, check_axes, infer_extent
 from ..ir.kind import row_major
+from ..ir.node import Node
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
@@ -36,6 +37,13 @@ from .expression import XExpression
 
 #: Layouts by NumPy's letters; None where the elements decide.
 _ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
+
+
+def _layout(order: str) -> Order | None:
+    try:
+        return _ORDERS[order]
+    except KeyError:
+        raise ValueError(f"copy: order must be one of {list(_ORDERS)}, got {order!r}") from None
 
 
 class XView(XContainer):
@@ -57,7 +65,7 @@ class XView(XContainer):
 
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new `XArray`; see `XContainer.copy`."""
-        return XArray(self, layout=_ORDERS[order])
+        return XArray(self, layout=_layout(order))
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
@@ -129,24 +137,33 @@ class XArray(XContainer):
         return self
 
     @classmethod
-    def _adopted(cls, values: np.ndarray[tuple[int, ...], DType]) -> XArray:
+    def _adopted(
+        cls, values: np.ndarray[tuple[int, ...], DType], *, own: bool | None = None
+    ) -> XArray:
         """Return a new NumPy array, which nobody else refers to, as a container of its own memory.
 
-        Few elements are copied: memory of ours is cheap and aligned.
+        Few elements are copied: memory of ours is cheap and aligned; and so is a view, unless it
+        is said to be nobody else's.
         """
-        if values.size <= SMALL or values.base is not None or not values.flags.c_contiguous:
-            return cls(values)
-        flat, address = values.reshape(-1).view(np.uint8), values.__array_interface__["data"][0]
-        buffer = Buffer(flat, 0, address, values.nbytes)
-        return cls._own(buffer, Strided.row_major(values.shape), values.dtype, ROW_MAJOR)
+        dtype, shape = as_dtype(values.dtype), values.shape
+        own = values.base is None if own is None else own
+        if values.size > SMALL and own and values.flags.c_contiguous:
+            address = values.__array_interface__["data"][0]
+            buffer = Buffer(values.reshape(-1).view(np.uint8), 0, address, values.nbytes)
+            return cls._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
+        made: XArray = elements.new_container(cls, row_major(dtype, len(shape)), shape, values.size)
+        made._buffer.array(dtype, shape)[...] = values
+        return made
 
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
     @classmethod
-    def _filled(cls, result: Filled) -> XArray:
-        return cls._own(*result, ROW_MAJOR)
+    def _filled(cls, result: Filled | Node) -> XArray | XExpression:
+        if isinstance(result, Filled):
+            return cls._own(*result, ROW_MAJOR)
+        return XExpression(result)
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         """Refuse shapes and dtypes that this kind of container cannot have."""
@@ -176,8 +193,9 @@ class XArray(XContainer):
 
     def copy(self, order: str = "K") -> XArray:
         """Return a container of the same kind with memory of its own; see `XContainer.copy`."""
-        if _ORDERS[order] is not None:
-            return self.to_layout(_ORDERS[order])
+        layout = _layout(order)
+        if layout is not None:
+            return self.to_layout(layout)
         if type(self) is XArray and self._policy is ROW_MAJOR and self._kind.strides is None:
             made: XArray | None = elements.copied(self)
             if made is not None:

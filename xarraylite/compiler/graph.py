@@ -26,6 +26,8 @@ from ..ir.node import (
     Reduce,
     Scalar,
     SegmentReduce,
+    Source,
+    Stored,
     View,
 )
 from ..ir.walk import postorder
@@ -34,6 +36,14 @@ from ..memory.block import Memory
 from .target import Target
 
 Key = tuple[object, ...]
+
+
+class Streamed(Exception):
+    """An expression has operands that are no memory; their source evaluates it, in blocks."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.source = source
 
 
 @record(slots=True)
@@ -85,6 +95,8 @@ def canonical(root: Node, target: Target | None, noalias: bool, *, traced: bool 
         If an operand was overwritten and its old values are gone.
     TracedValueError
         If an operand is an argument of a function being traced, unless ``traced``.
+    Streamed
+        If an operand is no memory.
     """
     builder = _Builder(None if noalias else target, traced)
     for node in postorder(root):
@@ -181,6 +193,10 @@ def _leaf_key(node: Leaf, args: tuple[int, ...], builder: _Builder) -> Key:
     return ("leaf", node.dtype, node.shape, node.map.pattern, number, builder.distance(node))
 
 
+def _stored_key(node: Stored, args: tuple[int, ...], builder: _Builder) -> Key:
+    raise Streamed(node.source)
+
+
 def _scalar_key(node: Scalar, args: tuple[int, ...], builder: _Builder) -> Key:
     if node.parameter >= 0 and not builder.traced:
         raise TracedValueError(_TRACED.format(describe(node)))
@@ -222,6 +238,7 @@ def _segment_key(node: SegmentReduce, args: tuple[int, ...], builder: _Builder) 
 
 _KEYS: dict[type[Node], Callable[..., Key]] = {
     Leaf: _leaf_key,
+    Stored: _stored_key,
     Scalar: _scalar_key,
     Iota: _iota_key,
     Elementwise: _elementwise_key,

@@ -59,10 +59,10 @@ def plan(graph: Graph, target: Target, noalias: bool) -> Program:
     NoAliasError
         Under the ``check_noalias`` setting, if ``noalias`` was promised and does not hold.
     """
-    return _Planner(graph, target, noalias).run()
+    return Planning(graph, target, noalias).run()
 
 
-class _Planner:
+class Planning:
     """The state of one planning."""
 
     __slots__ = (

@@ -258,7 +258,7 @@ def reduce_step(
     parts = len(chunks) > 1
     walkers = [walker(strided(to.layout), unit(to.bits)), *walkers_of(lowered)]
     kept, reduced = split(lowered.shape, walkers, axes, 0)
-    form = _pick_form(kept, reduced, lowered)
+    form = form_of(kept, reduced, lowered)
     starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
     along = form is Form.ALONG
     inner = reduced if along else kept
@@ -309,7 +309,7 @@ def _with_offsets(
     return tuple([(*part, k * stride) for k, part in enumerate(chunks)])
 
 
-def _pick_form(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
+def form_of(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
     """Run innermost along the side on which more operands are contiguous."""
     if kept.extents[-1] == 1:
         return Form.ALONG
@@ -340,7 +340,7 @@ def chunk_ranges(
     still = Strided(shape, tuple([0 if k in axes else next(rest) for k in range(len(shape))]))
     walkers = [walker(still, 1), *walkers_of(lowered)]
     kept, reduced = split(lowered.shape, walkers, axes, 0)
-    along = _pick_form(kept, reduced, lowered) is Form.ALONG
+    along = form_of(kept, reduced, lowered) is Form.ALONG
     results = kept.outer * kept.extents[-1]
     block = block_of(lowered.body.dtype)
     units = results if along else kept.outer * -(-kept.extents[-1] // block)

@@ -23,15 +23,13 @@ from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
-from ..assignment.elements import array_of, new_container
+from ..assignment.elements import array_of
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, is_narrow_float, is_narrow_int
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.promotion import result_type
 from ..ir.build import WEAK_TYPES
-from ..ir.kind import NODE, row_major
-from ..layout.strided import ROW_MAJOR, Strided
-from ..memory.buffer import Buffer
+from ..ir.kind import NODE
 from ..operands.convert import plain_array
 from ..operands.nodes import HasNode, Lifted, is_masked
 
@@ -122,16 +120,7 @@ def container(values: NumpyArray, operands: Sequence[NumpyArray] | None = None) 
     operands : sequence of ndarray, optional
         What they were computed from: a result that is a view of none of these is as good.
     """
-    dtype = as_dtype(values.dtype)
-    shape, size = values.shape, values.size
-    if size > _MANY and values.flags.c_contiguous and _is_own(values, operands):
-        flat = values.reshape(-1).view(np.uint8)
-        address: int = values.__array_interface__["data"][0]
-        buffer = Buffer(flat, 0, address, values.nbytes)
-        return XArray._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
-    made: XArray = new_container(XArray, row_major(dtype, values.ndim), shape, size)
-    made._buffer.array(dtype, shape)[...] = values
-    return made
+    return XArray._adopted(values, own=_is_own(values, operands))
 
 
 def _is_own(values: NumpyArray, operands: Sequence[NumpyArray] | None) -> bool:

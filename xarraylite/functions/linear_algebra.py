@@ -1,9 +1,11 @@
 """Products of matrices and tensors: the array API's, and `einsum`.
 
-They evaluate their inputs and return containers.  All are sums of products over labels, the same
-as ``C["i,k"] = A["i,j"] * B["j,k"]`` (see ``labels/contraction.py``): BLAS where that is a
-product of matrices, one fused kernel where it is not.  Floats of 16 bits or fewer are added up in
-float32 and rounded once; integers wrap as in NumPy, and sums of products of bool are bool.
+They evaluate their inputs and return containers, but for operands that are kept elsewhere
+(`xl.open`), of which the product is lazy and computed block by block.  All are sums of products
+over labels, the same as ``C["i,k"] = A["i,j"] * B["j,k"]`` (see ``labels/contraction.py``): BLAS
+where that is a product of matrices, one fused kernel where it is not.  Floats of 16 bits or fewer
+are added up in float32 and rounded once; integers wrap as in NumPy, and sums of products of bool
+are bool.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from .computed import into
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
-def matmul(x1: object, x2: object, /) -> XArray:
+def matmul(x1: object, x2: object, /) -> XArray | XExpression:
     """Return the matrix product; the same as ``x1 @ x2``.
 
     Parameters
@@ -63,7 +65,7 @@ def matmul(x1: object, x2: object, /) -> XArray:
     return XArray._filled(products.matmul(as_node(x1, "matmul"), as_node(x2, "matmul")))
 
 
-def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray:
+def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression:
     """Return the dot products of vectors along one dimension.
 
     Parameters
@@ -100,7 +102,7 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray:
     return XArray._filled(products.vecdot(as_node(x1, "vecdot"), as_node(x2, "vecdot"), axis))
 
 
-def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray:
+def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
     """Return the sum of products over pairs of dimensions.
 
     Parameters
@@ -217,7 +219,7 @@ def inner(a: object, b: object, /) -> XExpression:
     return tensordot(a, b, axes=([-1], [-1]))
 
 
-def vdot(a: object, b: object, /) -> XArray:
+def vdot(a: object, b: object, /) -> XArray | XExpression:
     """Return the dot product of all elements, those of ``a`` conjugated.
 
     Examples
@@ -230,7 +232,7 @@ def vdot(a: object, b: object, /) -> XArray:
     return vecdot(*flat)
 
 
-def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArray:
+def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArray | XExpression:
     """Return the sum of products that subscripts say.
 
     Parameters

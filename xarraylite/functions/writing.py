@@ -82,7 +82,7 @@ def _scatter(to: XContainer, places: NumpyArray, values: NumpyArray, operation: 
     if isinstance(flat, XContainer):
         flat[places] = values
         return
-    whole = np.array(to.numpy())
+    whole = np.array(to.numpy(), order="C")
     try:
         whole.reshape(-1)[places] = values.astype(whole.dtype)
     except IndexError as error:
@@ -220,7 +220,7 @@ def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
 def _written(a: object, name: str, function: Any, *args: Any) -> None:
     """Have NumPy write to a copy of the elements, and assign that."""
     to = _destination(a, name)
-    whole = np.array(to.numpy())
+    whole = np.array(to.numpy(), order="C")
     given = [arg if isinstance(arg, bool | int | None) else _values(arg, name) for arg in args]
     try:
         function(whole, *given)

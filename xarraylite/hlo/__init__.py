@@ -3,7 +3,8 @@
 ::
 
     module = xl.hlo.parse(text)      HloModule: name, computations, entry, is_scheduled,
-                                     attributes, stack_frames, signature; find, walk, post_order
+                                     attributes, stack_frames, signature; find, walk, post_order,
+                                     to_text, verify, replace, replace_uses, insert, remove
     module.entry                     HloComputation: name, instructions, root, parameters,
                                      execution_thread; post_order
     module.entry.root                HloInstruction: name, opcode, shape (an ArraySpec), operands,

@@ -227,8 +227,6 @@ def canonical(opcode: str, given: dict[str, Any], shapes: tuple[ArraySpec, ...])
         del given["operand_precision"]
     if opcode == "compare" and given.get("type") == comparison_type(shapes[:1]):
         given.pop("type", None)
-    if opcode == "map" and shapes:
-        given["dimensions"] = tuple(range(shapes[0].rank))
     if opcode == "ragged-all-to-all":
         given.pop("dimensions", None)
     return given

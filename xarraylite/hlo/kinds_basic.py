@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from .quoting import NAME, STRING, escape, is_dictionary, unescape
 
 __all__ = [
+    "bounded",
     "KINDS",
     "Kind",
     "inside",
@@ -41,9 +42,16 @@ class Kind(NamedTuple):
 def read_int(text: str) -> int:
     """Read an integer of 64 bits."""
     match = _INT.fullmatch(text)
-    if match is None or not -(2**63) <= int(match[1]) < 2**63:
+    if match is None:
         raise ValueError("expected an integer")
-    return int(match[1])
+    return bounded(match[1])
+
+
+def bounded(digits: str) -> int:
+    """Return the integer that digits stand for, if 64 bits hold it."""
+    if len(digits) > 20 or not -(2**63) <= int(digits) < 2**63:
+        raise ValueError(f"{digits[:24]} is no integer of 64 bits")
+    return int(digits)
 
 
 def read_ints(text: str) -> tuple[int, ...]:
@@ -51,7 +59,7 @@ def read_ints(text: str) -> tuple[int, ...]:
     match = _INTS.fullmatch(text)
     if match is None:
         raise ValueError("expected integers between braces, such as {1,0}")
-    return tuple([int(number) for number in match[1].split(",")]) if match[1] else ()
+    return tuple([bounded(number) for number in match[1].split(",")]) if match[1] else ()
 
 
 def _print_ints(value: Iterable[int]) -> str:
@@ -147,7 +155,11 @@ def print_string(value: str) -> str:
 def read_dictionary(text: str) -> str:
     """Read a string, or braces and what is in them as it stands."""
     stripped = text.strip()
-    return stripped if stripped.startswith("{") else read_string(stripped)
+    if not stripped.startswith("{"):
+        return read_string(stripped)
+    if not is_dictionary(stripped):
+        raise ValueError("expected nothing behind the brace that closes the first one")
+    return stripped
 
 
 def print_dictionary(value: str) -> str:

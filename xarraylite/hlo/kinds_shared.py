@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from .kinds_basic import Kind, inside, print_lists, read_ints, read_lists
-from .meshes import normalise_mesh
+from .kinds_basic import Kind, bounded, inside, print_lists, read_ints, read_lists
+from .meshes import MOST_DEVICES, normalise_mesh
 from .sharding import normalise_sharding
 from .values import Alias, ReplicaGroups
 
@@ -38,7 +38,7 @@ def _read_groups(text: str) -> ReplicaGroups:
     for size in reshape:
         covered *= size
     fits = not order or sorted(order) == list(range(len(reshape)))
-    if len(tile) != 2 or total != covered or not fits or total > 1 << 40:
+    if len(tile) != 2 or total != covered or not fits or total > MOST_DEVICES:
         raise ValueError("[groups,members]<=[...]T(...) reads a permuted iota of as many numbers")
     if not order or order == tuple(range(len(reshape))):
         reshape, order = (total,), ()
@@ -62,7 +62,7 @@ _DONOR = re.compile(rf"\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*\)\s*,?")
 
 
 def _index(text: str | None) -> tuple[int, ...]:
-    return tuple([int(number) for number in text.split(",")]) if text else ()
+    return tuple([bounded(number) for number in text.split(",")]) if text else ()
 
 
 def _read_all(pattern: re.Pattern[str], text: str, expected: str) -> list[re.Match[str]]:
@@ -80,7 +80,7 @@ def _read_all(pattern: re.Pattern[str], text: str, expected: str) -> list[re.Mat
 
 def _read_aliases(text: str) -> tuple[Alias, ...]:
     found = _read_all(_ALIAS, text, "{output index}: (operand, {operand index})")
-    return tuple([Alias(_index(m[1]), int(m[2]), _index(m[3]), m[4] or "") for m in found])
+    return tuple([Alias(_index(m[1]), bounded(m[2]), _index(m[3]), m[4] or "") for m in found])
 
 
 def _print_aliases(value: Iterable[Alias]) -> str:
@@ -111,7 +111,7 @@ def _print_index(index: tuple[int, ...]) -> str:
 
 def _read_donors(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     found = _read_all(_DONOR, text, "(parameter, {index})")
-    return tuple(sorted([(int(m[1]), _index(m[2])) for m in found]))
+    return tuple(sorted([(bounded(m[1]), _index(m[2])) for m in found]))
 
 
 def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from .kinds_basic import Kind, inside, read_int
+from .kinds_basic import Kind, bounded, inside, read_int
 from .values import ConvolutionLabels, PadDimension, SliceDimension, WindowDimension
 
 __all__ = [
@@ -22,7 +22,10 @@ def _read_slice(text: str) -> tuple[SliceDimension, ...]:
     inner = inside(text, "{}")
     if re.fullmatch(r"[\s,]*", _SLICE.sub("", inner)) is None:
         raise ValueError("expected ranges such as {[0:4], [0:8:2]}")
-    made = [SliceDimension(int(a), int(b), int(c or 1)) for a, b, c in _SLICE.findall(inner)]
+    made = [
+        SliceDimension(bounded(a), bounded(b), bounded(c or "1"))
+        for a, b, c in _SLICE.findall(inner)
+    ]
     if any([dim.stride < 1 for dim in made]):
         raise ValueError("the stride of a slice is positive")
     return tuple(made)
@@ -45,7 +48,7 @@ def _read_pads(text: str) -> list[tuple[int, ...]]:
         match = _PAD.fullmatch(piece)
         if match is None:
             raise ValueError("expected padding such as 0_1x2_0 or 0_1_1x2_0_0")
-        pads.append(tuple([int(number) for number in match.groups(default="0")]))
+        pads.append(tuple([bounded(number) for number in match.groups(default="0")]))
     return pads
 
 

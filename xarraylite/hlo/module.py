@@ -9,11 +9,14 @@ from typing import Any, Final, cast
 
 from .._errors import HloError
 from .._records import record
+from .cost.weigh import ModuleCost, module_cost
 from .edits import edited, own_computation
 from .evaluate import evaluate
+from .graph import HloDrawing, draw_module
 from .instruction import HloComputation, HloInstruction
 from .order import computations_below
-from .printer import module_text, print_options
+from .printer import module_text
+from .styles import print_options
 from .tables import StackFrame
 from .values import Signature
 from .verify import verify_module
@@ -121,6 +124,60 @@ class HloModule:
         XArray([-1., -2.], dtype=float32)
         """
         return evaluate(self, *arrays, replicas=replicas)
+
+    def cost(self, chip: str | None = "v5e") -> ModuleCost:
+        """Return what the program costs: operations, bytes with padding, moves, memory.
+
+        Parameters
+        ----------
+        chip : str or None, default 'v5e'
+            Whose compiler's layouts arrays are taken to have where no array of the module is
+            tiled; None for layouts as they are written.
+
+        Raises
+        ------
+        HloError
+            If there is no such chip.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> module = xl.hlo.parse(
+        ...     "r = bf16[10,300]{1,0:T(8,128)(2,1)} negate(bf16[10,300]{1,0:T(8,128)(2,1)} a)"
+        ... )
+        >>> cost = module.cost()
+        >>> cost.flops, cost.bytes, f"{cost.padding_share:.0%}"
+        (3000, 24576, '51%')
+        """
+        return module_cost(self.entry, self.name, chip)
+
+    def draw(self, chip: str | None = "v5e", memory: bool = False) -> HloDrawing:
+        """Draw the graph of the program, or the memory of its entry over time.
+
+        Parameters
+        ----------
+        chip : str or None, default 'v5e'
+            As for `cost`.
+        memory : bool, default False
+            Draw memory over time.
+
+        Returns
+        -------
+        HloDrawing
+            Notebooks show it; ``save`` writes an SVG file.
+
+        Raises
+        ------
+        HloError
+            If the module has too many instructions to be read.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.hlo.parse("f { a = f32[2] parameter(0)  ROOT b = negate(a) }").draw()
+        <HloDrawing of module_f>
+        """
+        return draw_module(self.post_order(), self.name, self.cost(chip), memory)
 
     def post_order(self) -> tuple[HloComputation, ...]:
         """Return the computations in the order in which XLA prints them: callees first."""

@@ -12,24 +12,10 @@ __all__ = ["computations_below", "post_order"]
 N = TypeVar("N", bound=InstructionNode)
 C = TypeVar("C", bound=ComputationNode)
 
-# Collective operations of one channel run together, so they stand together too.
-_CHANNELS = frozenset(
-    [
-        "all-gather",
-        "all-reduce",
-        "all-to-all",
-        "collective-broadcast",
-        "collective-permute",
-        "ragged-all-to-all",
-        "reduce-scatter",
-    ]
-)
-
 
 def post_order(instructions: Iterable[N]) -> tuple[N, ...]:
     """Return instructions depth first, operands before users; see ``HloComputation.post_order``."""
     listed = list(instructions)
-    together = _channel_mates(listed)
     # Absent: not seen; False: waiting for its operands; True: placed.
     state: dict[N, bool] = {}
     order: list[N] = []
@@ -47,27 +33,9 @@ def post_order(instructions: Iterable[N]) -> tuple[N, ...]:
                     state[current] = True
                 continue
             state[current] = False
-            if together and current is not start:
-                stack += together.get(current, ())
             stack += reversed(current.operands)
             stack += current.control_predecessors
     return tuple(order)
-
-
-def _channel_mates(
-    instructions: list[N],
-) -> dict[N, list[N]]:
-    """For each collective operation with a channel, the others of that channel."""
-    channels: dict[int, list[N]] = {}
-    for instruction in instructions:
-        if instruction.opcode in _CHANNELS and "channel_id" in instruction.attributes:
-            channels.setdefault(instruction.attributes["channel_id"], []).append(instruction)
-    return {
-        instruction: [mate for mate in mates if mate is not instruction]
-        for mates in channels.values()
-        if len(mates) > 1
-        for instruction in mates
-    }
 
 
 def computations_below(start: C, seen: set[C]) -> list[C]:

@@ -20,7 +20,9 @@ nothing is as deep as the text.
 
 from __future__ import annotations
 
+import copyreg
 import re
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
@@ -79,6 +81,14 @@ def parse(text: str) -> HloModule:
     if not isinstance(text, str):
         raise HloError(f"parse: expected text, not {type(text).__name__}")
     return _Parser(text).module()
+
+
+def _reduced(module: HloModule) -> tuple[Callable[[str], HloModule], tuple[str]]:
+    """How a module is copied and pickled: as its text, since its objects know one another."""
+    return parse, (module.to_text(print_large_constants=True),)
+
+
+copyreg.pickle(HloModule, _reduced)
 
 
 class _Parser(BodyReader):

@@ -19,6 +19,8 @@ __all__ = ["StackFrame", "keep_frames", "print_tables", "read_tables"]
 
 T = TypeVar("T")
 
+_LOST = "\0"  # the file of a frame whose place is in no table
+
 
 class StackFrame(NamedTuple):
     """A place in a program, and who called it.
@@ -47,7 +49,7 @@ def keep_frames(
 ) -> tuple[tuple[StackFrame, ...], dict[int, int]]:
     """Return the frames that are used and a map from old numbers to new ones.
 
-    Frames with an unknown caller are dropped; they are not in the map.
+    Frames with an unknown caller or place are not in the map; callers of the latter are kept.
     """
     numbers: dict[int, int] = {0: 0}
     interned: dict[StackFrame, int] = {}
@@ -62,6 +64,8 @@ def keep_frames(
             continue
         for number in reversed(chain):
             frame = frames[number - 1]
+            if frame.file_name == _LOST:
+                break
             moved = frame._replace(parent=numbers[frame.parent])
             numbers[number] = interned.setdefault(moved, len(interned) + 1)
     return tuple(interned), numbers
@@ -111,7 +115,6 @@ _STRING_ROW = re.compile(rf"{SKIP}[0-9]+{SKIP}({STRING})", re.DOTALL)
 _NUMBERS_ROW = re.compile(rf"{SKIP}[0-9]+{SKIP}\{{([^{{}}]*)\}}")
 _NUMBER = re.compile(r"([a-z_]+)=(-?[0-9]{1,10})")
 _PLACE = ("file_name_id", "function_name_id", "line", "end_line", "column", "end_column")
-_LOST = StackFrame("", "", 0, 0, 0, 0, -1)  # a frame whose caller is not there is dropped
 _FRAME = ("file_location_id", "parent_frame_id")
 
 
@@ -135,7 +138,7 @@ def read_tables(scan: Scanner) -> tuple[StackFrame, ...]:
         name = _row(files, place[0]) if place else None
         function = _row(functions, place[1]) if place else None
         if place is None or name is None or function is None:
-            frames.append(_LOST)
+            frames.append(StackFrame(_LOST, "", 0, 0, 0, 0, parent - 1))
         else:
             frames.append(StackFrame._make((name, function, *place[2:], parent - 1)))
     return tuple(frames)

@@ -1,4 +1,4 @@
-"""The vocabulary of lazy expressions: nine kinds of immutable node.
+"""The vocabulary of lazy expressions: ten kinds of immutable node.
 
 A node knows its shape and dtype; children come before parents, so graphs have no cycles.  A
 `Leaf` holds a `Reading` of a buffer and a layout, never a container, which keeps containers and
@@ -7,6 +7,7 @@ node already have its loop dtypes, so whoever runs it promotes nothing.
 
 ====================  =========================================================================
 `Leaf`                elements in memory
+`Stored`              elements kept elsewhere, read block by block
 `Scalar`              one value, passed to kernels at run time
 `Iota`                each element is its own position under a strided map (what `fromfunction`
                       passes to its function, and what `argmax` and `argmin` select from)
@@ -20,6 +21,9 @@ node already have its loop dtypes, so whoever runs it promotes nothing.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -62,6 +66,31 @@ class Leaf(Node):
 
     reading: Reading
     map: Map
+
+
+class Source(Protocol):
+    """Where the elements of a `Stored` node are kept."""
+
+    def fill(self, node: Node, target: Any, noalias: bool) -> None:
+        """Evaluate an expression over such operands into a destination in memory, in blocks."""
+
+    def product(
+        self, factors: Sequence[tuple[Node, tuple[str, ...]]], kept: tuple[str, ...]
+    ) -> Node:
+        """Return the product of two matrices, of which one reads such an operand."""
+
+    def explain(self, node: Node, target: object) -> Any:
+        """Return how it would be stored in a target, or evaluated into memory (None)."""
+
+
+@record(frozen=True, slots=True, eq=False)
+class Stored(Node):
+    """Elements that are kept elsewhere and read block by block.
+
+    No kernel reads them: ``source`` knows how an expression over them is evaluated.
+    """
+
+    source: Source
 
 
 @record(frozen=True, slots=True, eq=False)

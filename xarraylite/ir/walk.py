@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from .node import Concat, Elementwise, Gather, Leaf, Node, Reduce, SegmentReduce, View
+from .node import (
+    Concat,
+    Elementwise,
+    Gather,
+    Leaf,
+    Node,
+    Reduce,
+    SegmentReduce,
+    Source,
+    Stored,
+    View,
+)
 
 
 def postorder(root: Node) -> list[Node]:
@@ -28,6 +39,11 @@ def postorder(root: Node) -> list[Node]:
             if id(arg) not in entered:
                 stack.append(arg)
     return order
+
+
+def source_of(root: Node) -> Source | None:
+    """Return where an operand that is no memory is kept; None if all operands are memory."""
+    return next((node.source for node in postorder(root) if isinstance(node, Stored)), None)
 
 
 def rebuild(root: Node, visit: Callable[[Node, tuple[Node, ...]], Node]) -> Node:

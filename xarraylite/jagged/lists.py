@@ -11,15 +11,13 @@ import numpy as np
 from .._errors import ShapeError
 from ..dtypes.promotion import result_type
 from ..operands.nodes import HasNode
+from ..shapes import slices
 from ..shapes.ragged import Ragged, exact_sum, ints
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: What `parse` looks at more closely, or leaves to the conversion of elements.
 _TAKEN = (list, tuple, str, bytes, np.ndarray, np.generic, HasNode)
-
-#: Slices of one node that `text` shows; more lose their middle.
-_SHOWN = 6
 
 
 def parse(values: object, operation: str) -> tuple[list[Any] | Array, Ragged]:
@@ -65,16 +63,16 @@ def _is_array(item: Any) -> bool:
     return isinstance(item, np.ndarray | HasNode) and len(np.shape(item)) > 0  # type: ignore[arg-type]
 
 
-def _joined(slices: list[Array], counts: list[Any], operation: str) -> tuple[Array, Ragged]:
-    ranks = {item.ndim for item in slices}
+def _joined(parts: list[Array], counts: list[Any], operation: str) -> tuple[Array, Ragged]:
+    ranks = {item.ndim for item in parts}
     if len(ranks) > 1:
         raise ShapeError(f"{operation}: slices of ranks {sorted(ranks)}; there must be one rank")
     (rank,) = ranks
-    table = ints([item.shape for item in slices])
+    table = ints([item.shape for item in parts])
     columns = [ints(table[:, k]) for k in range(rank)]
     space = Ragged.checked(counts, columns, [None] * (len(counts) + rank))
-    dtype = result_type(*{item.dtype for item in slices})
-    return np.concatenate([item.reshape(-1).astype(dtype, copy=False) for item in slices]), space
+    dtype = result_type(*{item.dtype for item in parts})
+    return np.concatenate([item.reshape(-1).astype(dtype, copy=False) for item in parts]), space
 
 
 def space_of(arrays: Mapping[str, Any]) -> Ragged:
@@ -125,28 +123,18 @@ def nested(flat: Array, space: Ragged) -> Any:
         level = [
             flat[a:b].reshape(shape).tolist() for (a, b), shape in zip(bounds, extents, strict=True)
         ]
-    for offsets in reversed(space.child_offsets):
-        level = [level[a:b] for a, b in pairwise(offsets.tolist())]
-    return level[0]
+    return slices.nested(space, level)
 
 
 def text(flat: Array, space: Ragged) -> str:
     """Return elements as nested brackets, the middle of long lists left out."""
-    return _node(flat, space, 0, 0)
 
-
-def _node(flat: Array, space: Ragged, depth: int, node: int) -> str:
-    if depth == space.outer:
+    def show(node: int) -> str:
         start, stop = space.slice_offsets[node : node + 2]
         shape = [int(column[node]) for column in space.extents]
         values = np.array2string(
             flat[start:stop].reshape(shape), separator=", ", threshold=20, max_line_width=10**6
         )
         return " ".join(values.split())
-    first, count = int(space.child_offsets[depth][node]), int(space.counts[depth][node])
-    half = _SHOWN // 2
-    numbers = [*range(count)] if count <= _SHOWN else [*range(half), *range(count - half, count)]
-    shown = [_node(flat, space, depth + 1, first + k) for k in numbers]
-    if count > _SHOWN:
-        shown.insert(half, "...")
-    return f"[{', '.join(shown)}]"
+
+    return slices.bracketed(space, show)

@@ -26,7 +26,7 @@ from ..ir.build import describe
 from ..ir.node import Leaf, Node
 from ..operands.gathers import index_leaf
 from ..shapes.jagged import JaggedShape
-from ..shapes.ragged import Ints, Ragged, ints, joined_ranges, running
+from ..shapes.ragged import Ints, Ragged, address, ints, joined_ranges, running, starts_above
 
 K = TypeVar("K", bound=Hashable)
 
@@ -130,10 +130,7 @@ class Rows:
         """Return where the rows of each node at ``depth`` (at most ``head``) start, and the end."""
         if depth == self.head:
             return ints(np.arange(self.count + 1))
-        starts = self.children[-1]
-        for children in reversed(self.children[depth:-1]):
-            starts = starts[children]
-        return ints(starts)
+        return starts_above(self.children[depth:-1], self.children[-1])
 
     def start(self, depth: int, node: int) -> int:
         """Return where the rows of one node at ``depth`` start: one entry of `starts`."""
@@ -259,12 +256,7 @@ class Rows:
 
     def address(self, depth: int, node: int) -> tuple[int, ...]:
         """Return the offsets that lead to a node at ``depth`` (at most ``head``)."""
-        index: list[int] = []
-        for children in reversed(self.children[:depth]):
-            parent = int(np.searchsorted(children, node, side="right")) - 1
-            index.append(node - int(children[parent]))
-            node = parent
-        return tuple(reversed(index))
+        return address(self.children[:depth], node)
 
     def spread(self, node: Node, operation: str) -> Node:
         """Return a dense array as these rows want it: stretched mode by mode, from the right.

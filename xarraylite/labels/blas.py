@@ -12,8 +12,6 @@ they are capped for the length of a call, one call at a time: the cap belongs to
 from __future__ import annotations
 
 import math
-import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import Context, copy_context
@@ -23,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._config import available_cores, settings
+from .._locks import ForkLock
 from ..runtime.threads import pool
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -36,18 +35,7 @@ THREADED_FROM = 1 << 18
 #: Multiplications of one piece where our own threads share a stack of such products.
 GRAIN = 1 << 20
 
-# Signal handlers and finalisers that evaluate may interrupt the thread that holds it.
-_lock = threading.RLock()
-
-
-def _make_lock() -> None:
-    """Make a new lock in a forked child: another thread may have held the old one."""
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
+_lock = ForkLock()
 
 
 def multiply(left: Array, right: Array, out: Array) -> None:
@@ -70,7 +58,7 @@ def multiply(left: Array, right: Array, out: Array) -> None:
         else:
             _multiply(left, right, out, ())
     elif settings.threads < _cores():
-        with _lock, _capped(settings.threads):
+        with _lock.held, _capped(settings.threads):
             _multiply_large(left, right, out)
     elif one * stacked <= UNINTERRUPTED:
         _multiply(left, right, out, ())

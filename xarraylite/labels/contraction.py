@@ -33,6 +33,7 @@ from ..dtypes.names import bool_, dtype_name, int64, kind
 from ..index import transform
 from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node
+from ..ir.walk import source_of
 from ..layout.strided import Strided
 from ..memory.arrays import allocate
 from ..memory.block import Memory
@@ -224,6 +225,12 @@ class Lowering:
         kept = self.ordered(tuple([k for k in union if k not in summed]))
         if not summed:
             return self.fused(left, right, kept, ())
+        source = source_of(left.node) or source_of(right.node)
+        if source is not None:
+            if not self.is_matrix_product(left, right, summed, union):
+                return self.fused(left, right, kept, summed)
+            factors = [self.converted(left), self.converted(right)]
+            return Indexed(source.product(factors, kept), kept)
         dtype = carrier(self.acc, count(summed, self.extents))
         direct = direct and dtype == self.dtype == self.writes
         if direct and self.fits(left, right, summed, union):

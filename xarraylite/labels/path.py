@@ -27,6 +27,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..layout.strided import merged_runs
+
 Labels = tuple[str, ...]
 Extents = Mapping[str, int]
 
@@ -311,19 +313,10 @@ def merged_stride(labels: Labels, strides: Mapping[str, int], extents: Extents) 
     >>> print(merged_stride(("j", "k"), strides, extents))
     None
     """
-    inner: int | None = None
-    whole = 1
-    for label in reversed(labels):
-        extent, stride = extents[label], strides[label]
-        if extent == 1:
-            continue
-        if inner is None:
-            inner, whole = stride, stride * extent
-        elif stride != whole:
-            return None
-        else:
-            whole *= extent
-    return 1 if inner is None else inner
+    runs = merged_runs([extents[k] for k in labels], [strides[k] for k in labels])
+    if len(runs) > 1:
+        return None
+    return runs[0][1] if runs else 1
 
 
 def fits(sketch: Sketch, rows: Labels, columns: Labels, extents: Extents) -> bool:

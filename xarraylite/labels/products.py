@@ -25,7 +25,7 @@ from ..ir.node import Node
 from ..ops.table import OPS
 from .labelled import Indexed, Labels, Term, XLabelled
 from .remembered import Call, Filled, call_of, hollow, recall
-from .writing import computed
+from .writing import computed, lazily
 
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
@@ -38,6 +38,9 @@ class Explained(NamedTuple):
     labels: Labels
 
 
+#: A product in memory, or one that is computed in blocks.
+Made = Filled | Node
+
 #: Asked before anything is computed, with the shape and dtype of the result.
 Check = Callable[[Shape, DType], None]
 
@@ -49,8 +52,8 @@ def contract(
     operation: str,
     call: Call | None = None,
     check: Check | None = None,
-) -> Filled:
-    """Return the sum of products as memory of its own.
+) -> Made:
+    """Return the sum of products as memory of its own; lazily, where an operand is no memory.
 
     Parameters
     ----------
@@ -89,9 +92,13 @@ def contract(
     factors = tuple([_stretched(node, labels, extents) for node, labels in plain])
     if check is not None:
         check(tuple([extents[k] for k in out]), end)
+    value = XLabelled((Term(factors),), end, extents)
+    lazy = lazily(value, out)
+    if lazy is not None:
+        return lazy
     hollows = tuple([Indexed(hollow(f.node), f.labels) for f in factors])
     made = Explained(XLabelled((Term(hollows),), end, extents), out)
-    return computed(XLabelled((Term(factors),), end, extents), out, operation, call, made)
+    return computed(value, out, operation, call, made)
 
 
 def _again(call: Call | None, check: Check | None = None) -> Filled | None:
@@ -129,14 +136,14 @@ def _stretched(node: Node, labels: Labels, extents: dict[str, int]) -> Indexed:
     return Indexed(build.view(node, transform.squeeze(node.shape, wide)), kept)
 
 
-def matmul(left: Node, right: Node, check: Check | None = None) -> Filled:
+def matmul(left: Node, right: Node, check: Check | None = None) -> Made:
     """Return the matrix product of the last two dimensions; see `xl.matmul`."""
     call = call_of(("matmul",), left, right)
     known = _again(call, check)
     return _matmul(left, right, call, check) if known is None else known
 
 
-def _matmul(left: Node, right: Node, call: Call | None, check: Check | None) -> Filled:
+def _matmul(left: Node, right: Node, call: Call | None, check: Check | None) -> Made:
     shown = f"matmul({describe(left)}, {describe(right)})"
     if not left.shape or not right.shape:
         raise ShapeError(
@@ -159,14 +166,14 @@ def _matmul(left: Node, right: Node, call: Call | None, check: Check | None) -> 
     return contract(operands, stack + rows + columns, None, "matmul", call, check)
 
 
-def vecdot(left: Node, right: Node, axis: int) -> Filled:
+def vecdot(left: Node, right: Node, axis: int) -> Made:
     """Return the dot products along ``axis``, the left operand conjugated; see `xl.vecdot`."""
     call = call_of(("vecdot", axis), left, right) if type(axis) is int else None
     known = _again(call)
     return _vecdot(left, right, axis, call) if known is None else known
 
 
-def _vecdot(left: Node, right: Node, axis: int, call: Call | None) -> Filled:
+def _vecdot(left: Node, right: Node, axis: int, call: Call | None) -> Made:
     shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
     axis = _whole(axis, AxisError(f"{shown}: the axis is a whole number"))
     least = min(len(left.shape), len(right.shape))
@@ -206,7 +213,7 @@ def conjugate(node: Node) -> Node:
     return build.elementwise(OPS["conj"], node)
 
 
-def tensordot(left: Node, right: Node, axes: object) -> Filled:
+def tensordot(left: Node, right: Node, axes: object) -> Made:
     """Return the sum of products over pairs of dimensions; see `xl.tensordot`."""
     named = _named(axes)
     call = None if named is None else call_of(("tensordot", named), left, right)
@@ -229,7 +236,7 @@ def _named(axes: object) -> object:
     return tuple(parts)
 
 
-def _tensordot(left: Node, right: Node, axes: object, call: Call | None) -> Filled:
+def _tensordot(left: Node, right: Node, axes: object, call: Call | None) -> Made:
     shown = f"tensordot({describe(left)}, {describe(right)}, axes={axes})"
     first, second = _pairs_of_axes(axes, len(left.shape), len(right.shape), shown)
     for a, b in zip(first, second, strict=True):
@@ -284,7 +291,7 @@ def _whole(value: Any, error: ShapeError) -> int:
     raise error
 
 
-def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Filled:
+def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Made:
     """Return the sum of products that ``spec`` says; see `xl.einsum`."""
     if len(operands) != 2:
         return _einsum(spec, operands, dtype, None)
@@ -294,7 +301,7 @@ def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Filled:
     return _einsum(spec, operands, dtype, call) if known is None else known
 
 
-def _einsum(spec: str, operands: Sequence[Node], dtype: DType | None, call: Call | None) -> Filled:
+def _einsum(spec: str, operands: Sequence[Node], dtype: DType | None, call: Call | None) -> Made:
     shown = f"einsum({spec!r}, {', '.join([describe(node) for node in operands])})"
     inputs, out = _parsed(spec, [len(node.shape) for node in operands], shown)
     for labels, node in zip(inputs, operands, strict=True):

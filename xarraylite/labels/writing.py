@@ -23,7 +23,7 @@ from ..dtypes.names import dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.node import Leaf, Node
-from ..ir.walk import postorder
+from ..ir.walk import postorder, source_of
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
@@ -259,6 +259,18 @@ def computed(
         made = Filled(engine.evaluate(result, place)[0], place, value.dtype)
     made.buffer.made, made.buffer.special = explained_as, True
     return made
+
+
+def lazily(value: XLabelled, labels: Labels) -> Node | None:
+    """Return an expression that has operands which are no memory, as a node; None if it has none.
+
+    Products of such operands are computed block by block, when the node is.
+    """
+    if all([source_of(node) is None for node in operands_of(value.terms)]):
+        return None
+    result = Lowering(value, labels, None, value.dtype).run()
+    assert not isinstance(result, Product), "BLAS multiplies memory"
+    return result
 
 
 def explained(

@@ -27,7 +27,13 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from .._records import record
-from ..index.radix import compose, inverse, ravel_multi_index, unravel_index
+from ..index.radix import (
+    compose,
+    contiguous_strides,
+    inverse,
+    ravel_multi_index,
+    unravel_index,
+)
 from .tile import COMBINE
 
 Digits = tuple[tuple[int, int], ...]
@@ -87,6 +93,8 @@ class Level(NamedTuple):
         index = [0] * self.extra + list(index)
         joined = [
             ravel_multi_index(compose(index, parts), compose(self.before, parts))
+            if len(parts) > 1
+            else index[parts[0]]
             for parts in self.merged
         ]
         keep = len(joined) - len(self.tile)
@@ -106,11 +114,10 @@ class Level(NamedTuple):
         ]
         if any(e >= d for e, d in zip(joined, self.sizes, strict=True)):
             return None
-        found = [
-            digit
-            for value, parts in zip(joined, self.merged, strict=True)
-            for digit in unravel_index(value, compose(self.before, parts))
-        ]
+        found: list[int] = []
+        for value, parts in zip(joined, self.merged, strict=True):
+            alone = len(parts) == 1
+            found += (value,) if alone else unravel_index(value, compose(self.before, parts))
         return found[self.extra :]
 
 
@@ -250,59 +257,56 @@ def _level(extents: tuple[int, ...], tile: tuple[int, ...]) -> Level:
     return Level(extra, before, tuple(merged), joined, tuple(sizes))
 
 
-class _Split:
-    """A physical dimension as a tree: a leaf until a later level splits it."""
+class _Digit:
+    """One digit of a number that is written in digits: `all` of them, periods falling.
 
-    __slots__ = ("high", "low", "period", "stride")
+    Splitting the quotient of an earlier split multiplies the periods, so this is the normal form.
+    """
 
-    def __init__(self) -> None:
-        self.period = 1
+    __slots__ = ("all", "period", "stride")
+
+    def __init__(self, period: int = 1, among: list[_Digit] | None = None) -> None:
+        self.period = period
         self.stride = 0
-        self.high: _Split | None = None
-        self.low: _Split | None = None
+        self.all: list[_Digit] = [self] if among is None else among
 
-    def split(self, period: int) -> tuple[_Split, _Split]:
-        self.period, self.high, self.low = period, _Split(), _Split()
-        return self.high, self.low
-
-    def digits(self) -> list[tuple[int, int]]:
-        """Return the normal form: the digits of a quotient have their periods multiplied."""
-        if self.high is None or self.low is None:
-            return [(1, self.stride)]
-        high = [(p * self.period, s) for p, s in self.high.digits()]
-        return high + self.low.digits()
+    def split(self, size: int) -> tuple[_Digit, _Digit]:
+        """Put its quotient by ``size`` and the rest in its place."""
+        high, low = _Digit(self.period * size, self.all), _Digit(self.period, self.all)
+        at = self.all.index(self)
+        self.all[at : at + 1] = [high, low]
+        return high, low
 
 
 def _fields(tiled: Tiled) -> tuple[Field, ...] | None:
     """Return the digits of every dimension or merged group."""
     groups: list[tuple[int, ...]] = [(d,) for d in reversed(tiled.minor_to_major)]
-    roots = [_Split() for _ in groups]
-    current = list(roots)
+    numbers = current = [_Digit() for _ in groups]
     for depth, level in enumerate(tiled.levels):
-        extra = level.extra
-        current = [_Split() for _ in range(extra)] + current
-        if any(len(parts) > 1 for parts in level.merged):
-            if depth:
-                return None
-            padded = [() for _ in range(extra)] + groups
-            groups = [sum([padded[at] for at in parts], ()) for parts in level.merged]
-            roots = current = [_Split() for _ in groups]
-        elif depth == 0 and extra:
-            groups, roots = [() for _ in range(extra)] + groups, list(current)
+        if depth == 0:  # the first tile may merge dimensions, and is applied to what they become
+            padded: list[tuple[int, ...]] = [*[()] * level.extra, *groups]
+            groups = [sum(compose(padded, parts), ()) for parts in level.merged]
+            numbers = current = [_Digit() for _ in groups]
+        elif any(len(parts) > 1 for parts in level.merged):
+            return None
+        else:
+            current = [*[_Digit() for _ in range(level.extra)], *current]
         keep = len(current) - len(level.tile)
-        pairs = [at.split(t) for at, t in zip(current[keep:], level.tile, strict=True)]
+        pairs = [digit.split(t) for digit, t in zip(current[keep:], level.tile, strict=True)]
         current = current[:keep] + [high for high, _ in pairs] + [low for _, low in pairs]
-    stride = 1
-    for leaf, extent in zip(reversed(current), reversed(tiled.physical_dimensions), strict=True):
-        leaf.stride = stride
-        stride *= extent
+    for digit, stride in zip(current, _row_major(tiled.physical_dimensions), strict=True):
+        digit.stride = stride
     found = []
-    for dims, root in zip(groups, roots, strict=True):
+    for dims, number in zip(groups, numbers, strict=True):
         if dims:
-            extents = [tiled.dimensions[d] for d in dims]
-            weights = tuple([math.prod(extents[k + 1 :]) for k in range(len(dims))])
-            found.append(Field(dims, weights, simplify(root.digits(), math.prod(extents))))
+            extents = compose(tiled.dimensions, dims)
+            digits = [(digit.period, digit.stride) for digit in number.all]
+            found.append(Field(dims, _row_major(extents), simplify(digits, math.prod(extents))))
     return tuple(found)
+
+
+def _row_major(extents: Sequence[int]) -> tuple[int, ...]:
+    return contiguous_strides(extents, range(len(extents) - 1, -1, -1))
 
 
 def simplify(digits: Sequence[tuple[int, int]], extent: int) -> Digits:
@@ -313,7 +317,9 @@ def simplify(digits: Sequence[tuple[int, int]], extent: int) -> Digits:
         if reach <= period and period > 1:
             continue  # the digit is always 0
         reach = min(reach, period)
-        if kept and kept[-1][0] % period == 0 and kept[-1][1] == stride * (kept[-1][0] // period):
+        while (
+            kept and kept[-1][0] % period == 0 and kept[-1][1] == stride * (kept[-1][0] // period)
+        ):
             kept.pop()
         kept.append((period, stride))
         if period == 1:

@@ -24,6 +24,7 @@ from typing import Any, cast
 from .._errors import IndexRangeError, LayoutError
 from ..dtypes.element_types import ElementType
 from ..index.broadcast import HasExtents, unwrap_shape
+from ..index.radix import inverse
 from .checks import check_order, check_padded, check_sparse, check_splits
 from .fields import (
     MEMORY_SPACES,
@@ -239,8 +240,7 @@ class Layout:
         (0, 2, 1)
         """
         check_order(self, self.rank, "logical_to_physical")
-        places = dict(zip(self.minor_to_major, range(self.rank - 1, -1, -1), strict=True))
-        return tuple([places[d] for d in range(self.rank)])
+        return inverse(self.minor_to_major[::-1])
 
     make_logical_to_physical = logical_to_physical
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from .._errors import LayoutError
 from ..dtypes.element_types import element_type
 from ..dtypes.names import DType, dtype_name
-from ..index.radix import contiguous_strides
+from ..index.radix import compose, contiguous_strides, inverse
 from .layout import Layout
 from .strided import Strided
 from .tiled import Map, TiledMap
@@ -104,17 +104,14 @@ def _permuted(place: TiledMap) -> Layout | None:
         return place.layout
     axes = [m.axis for m in place.step.maps]
     plain = all(m.start == 0 and m.step == 1 for m in place.step.maps)
-    shape = tuple([place.dimensions[d] for d in _inverse(axes, place.ndim)])
-    if not plain or sorted(axes) != list(range(place.ndim)) or shape != place.shape:
+    if not plain or sorted(axes) != list(range(place.ndim)):
+        return None
+    back = inverse(axes)
+    if compose(place.dimensions, back) != place.shape:
         return None
     padded = place.layout.padded_dimensions
     return replace(
         place.layout,
-        minor_to_major=tuple([axes[d] for d in place.layout.minor_to_major]),
-        padded_dimensions=padded and tuple([padded[d] for d in _inverse(axes, place.ndim)]),
+        minor_to_major=compose(axes, place.layout.minor_to_major),
+        padded_dimensions=padded and compose(padded, back),
     )
-
-
-def _inverse(axes: list[int], rank: int) -> list[int]:
-    """Return for each new dimension the old one, as far as there is one."""
-    return [axes.index(k) for k in range(rank) if k in axes]

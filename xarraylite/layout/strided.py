@@ -168,7 +168,7 @@ class Strided:
         """Return the same elements, row by row, as ``shape``; None if that needs a copy."""
         if self.size == 0 or math.prod(shape) != self.size:
             return Strided(shape, row_major_strides(shape), self.offset) if self.size == 0 else None
-        runs = _runs(self.shape, self.strides)
+        runs = merged_runs(self.shape, self.strides)
         strides = [0] * len(shape)
         k = len(shape)
         for extent, stride in reversed(runs):
@@ -200,7 +200,7 @@ def _is_dense(shape: Sequence[int], strides: Sequence[int], order: Sequence[int]
     return True
 
 
-def _runs(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
+def merged_runs(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
     """Merge neighbouring dimensions that step as one; extents of 1 are dropped."""
     runs: list[tuple[int, int]] = []
     for extent, stride in zip(shape, strides, strict=True):

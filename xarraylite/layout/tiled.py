@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from .._records import record
+from ..index.radix import round_up
 from ..index.transform import FIXED, Transform, identity
 from .digits import Digits, Tiled, place_of
 from .layout import Layout
@@ -95,7 +96,7 @@ class TiledMap:
     def capacity(self) -> int:
         """Elements of the whole array's memory: tile and tail padding included."""
         count, unit = self.tiled.physical_size, self.layout.tail_padding_alignment_in_elements
-        return -(-count // unit) * unit
+        return round_up(count, unit)
 
     @property
     def pattern(self) -> tuple[object, ...]:

@@ -137,6 +137,10 @@ class Methods:
     # linear algebra
     dot = _method("dot", "b / out")
 
+    def _target(self) -> Any:
+        """Return the container that is written in the place of the array."""
+        return self
+
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """Return `xl.compress` of the array, whose first parameter is the condition."""
         options = {} if out is None else {"out": out}
@@ -144,4 +148,4 @@ class Methods:
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Set elements by their numbers in row-major order, in place; see `xl.put`."""
-        namespace(None).put(self, indices, values, mode=mode)
+        namespace(None).put(self._target(), indices, values, mode=mode)

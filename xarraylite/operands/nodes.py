@@ -136,8 +136,17 @@ def unwrapped(value: Any) -> Any:
 
 
 def is_operand(value: object) -> bool:
-    """Tell whether ``value`` may stand in an expression."""
-    return isinstance(value, _OPERANDS)
+    """Tell whether ``value`` may stand in an expression.
+
+    Arrays of other libraries do if they can be had through DLPack (JAX's, PyTorch's), and have no
+    way of their own with NumPy's operations (as Dask's and pandas' have, which are asked first).
+    """
+    return isinstance(value, _OPERANDS) or _is_plain_array(value)
+
+
+def _is_plain_array(value: object) -> bool:
+    kind = type(value)
+    return hasattr(kind, "__dlpack__") and not hasattr(kind, "__array_ufunc__")
 
 
 def as_operand(value: object, operation: str) -> Operand:
@@ -166,6 +175,8 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple):
         return borrow_array(array_of_list(value, operation), operation)
+    if _is_plain_array(value):
+        return borrow_array(np.asarray(value), operation)
     raise DTypeError(
         f"{operation}: got {type(value).__name__}; operands are arrays, expressions, numbers and "
         "nested lists of them (make an array of other things with xl.asarray)"

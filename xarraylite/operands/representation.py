@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes.names import dtype_name
-from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar
+from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored
 
 #: Dtypes whose name a reader can tell from the values.
 _OBVIOUS = frozenset({"float64", "int64", "bool", "complex128"})
@@ -66,4 +66,5 @@ _CLASSES: dict[type[Node], Callable[[Any], str]] = {
     Leaf: lambda node: "XView",
     Scalar: lambda node: f"XScalar {node.value}",
     Iota: lambda node: "XGenerator",
+    Stored: lambda node: f"XFunction over {node.source}",
 }

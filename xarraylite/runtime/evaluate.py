@@ -9,19 +9,19 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-import threading
 from collections import OrderedDict
 from functools import cache
 
 from .._config import settings
 from .._errors import SizeError, XarrayliteError
+from .._locks import ForkLock
 from ..codegen.kernel import KernelRaised
-from ..compiler.graph import Graph, Key, canonical
+from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..compiler.plan import plan
 from ..compiler.program import Program
 from ..compiler.target import Target
 from ..ir.build import describe
-from ..ir.node import Leaf, Node
+from ..ir.node import Leaf, Node, Source
 from ..ir.walk import postorder
 from ..layout.placement import like
 from ..layout.strided import Strided
@@ -39,18 +39,7 @@ CAPACITY = 2048
 SIGNATURE_NODES = 2000
 
 _programs: OrderedDict[Key, Program] = OrderedDict()
-# Signal handlers and finalisers that evaluate may interrupt the thread that holds it.
-_lock = threading.RLock()
-
-
-def _make_lock() -> None:
-    """Make a new lock in a forked child: another thread may have held the old one."""
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
+_lock = ForkLock()
 
 
 @cache
@@ -84,7 +73,12 @@ def evaluate(node: Node, layout: Map | None = None, *, tiled: bool = True) -> tu
         If the result exceeds the ``max_result_bytes`` setting.
     """
     with pinned(readings_of(node)):
-        graph = canonical(node, None, True)
+        graph = graph_of(node, None, True)
+        if not isinstance(graph, Graph):
+            place = layout or Strided.row_major(node.shape)
+            target = Target(raw_target(node, place, _BY_STORE), place, node.dtype)
+            graph.fill(node, target, True)
+            return target.buffer, place
         chosen = layout or result_layout(graph, node, tiled)
         target = Target(raw_target(node, chosen), chosen, node.dtype)
         execute(graph, target, noalias=True)
@@ -95,7 +89,19 @@ def assign(target: Target, node: Node, noalias: bool) -> None:
     """Evaluate ``node`` into existing memory of its shape and dtype."""
     if math.prod(target.map.shape):
         with pinned(readings_of(node)):
-            execute(canonical(node, target, noalias), target, noalias)
+            graph = graph_of(node, target, noalias)
+            if isinstance(graph, Graph):
+                execute(graph, target, noalias)
+            else:
+                graph.fill(node, target, noalias)
+
+
+def graph_of(node: Node, target: Target | None, noalias: bool) -> Graph | Source:
+    """Return the canonical form of an expression, or who evaluates it as it is no memory."""
+    try:
+        return canonical(node, target, noalias)
+    except Streamed as met:
+        return met.source
 
 
 def readings_of(node: Node) -> list[Reading]:
@@ -128,7 +134,7 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
     program = _programs.get(key)
     if program is None:
         program = plan(graph, target, noalias)
-        with _lock:
+        with _lock.held:
             _programs[key] = program
             while len(_programs) > CAPACITY:
                 _programs.popitem(last=False)
@@ -137,7 +143,7 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
 
 def clear_programs() -> None:
     """Forget all plans."""
-    with _lock:
+    with _lock.held:
         _programs.clear()
 
 
@@ -184,13 +190,17 @@ def _is_both(place: Map) -> bool:
     return place.is_row_major() and place.is_column_major()
 
 
-def raw_target(node: Node, layout: Map) -> Buffer:
+#: What to do with a result of operands that are no memory.
+_BY_STORE = "; write it to storage with xl.store, which needs memory for some blocks only"
+
+
+def raw_target(node: Node, layout: Map, instead: str = "") -> Buffer:
     """Return new memory for the result of ``node``."""
     nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
     if nbytes > settings.max_result_bytes:
         raise SizeError(
             f"evaluating {describe(node)} needs {nbytes} bytes; the limit is "
-            f"{settings.max_result_bytes} (setting max_result_bytes)"
+            f"{settings.max_result_bytes} (setting max_result_bytes){instead}"
         )
     assert layout.bounds()[0] == 0, "new layouts start at position 0"
     return allocate(layout, node.dtype)

@@ -74,6 +74,23 @@ def joined_ranges(starts: Ints, counts: Ints) -> Ints:
     return ints(np.r_[0:total] + np.repeat(starts - (ends - counts), counts))
 
 
+def address(children: Sequence[Ints], node: int) -> tuple[int, ...]:
+    """Return the offsets that lead to a node, given the first children of those above it."""
+    index: list[int] = []
+    for firsts in reversed(children):
+        parent = int(np.searchsorted(firsts, node, side="right")) - 1
+        index.append(node - int(firsts[parent]))
+        node = parent
+    return tuple(reversed(index))
+
+
+def starts_above(children: Sequence[Ints], starts: Ints) -> Ints:
+    """Return where the nodes some levels up start, given where those below start."""
+    for firsts in reversed(children):
+        starts = starts[firsts]
+    return ints(starts)
+
+
 def exact_sum(values: Ints) -> int:
     """Return the sum of integers, in Python ints where floats say that 64 bits may not do."""
     if float(np.sum(values, dtype=np.float64)) < 2.0**62:
@@ -173,10 +190,7 @@ class Ragged:
 
     def node_offsets(self, depth: int) -> Ints:
         """Return the flat position of every node at ``depth`` (at most ``outer``), and the end."""
-        starts = self.slice_offsets
-        for children in reversed(self.child_offsets[depth:]):
-            starts = starts[children]
-        return ints(starts)
+        return starts_above(self.child_offsets[depth:], self.slice_offsets)
 
     @cached_property
     def uniform_modes(self) -> tuple[bool, ...]:
@@ -297,12 +311,7 @@ class Ragged:
 
     def address(self, depth: int, node: int) -> tuple[int, ...]:
         """Return the offsets that lead to a node."""
-        index: list[int] = []
-        for children in reversed(self.child_offsets[:depth]):
-            parent = int(np.searchsorted(children, node, side="right")) - 1
-            index.append(node - int(children[parent]))
-            node = parent
-        return tuple(reversed(index))
+        return address(self.child_offsets[:depth], node)
 
     def select(self, ranges: Sequence[Range], drop: Sequence[int], operation: str) -> Ragged:
         """Return the space inside a box, without the modes ``drop`` (each of one index).

@@ -22,6 +22,7 @@ from ..index.box import (
     parse_ranges,
 )
 from ..index.broadcast import MAX_SIZE, as_shape
+from ..index.radix import compose
 from .base import ShapeBase, present
 from .labels import IndexedShape, Mode, Term
 from .ragged import Ragged
@@ -367,10 +368,7 @@ class Shape(ShapeBase):
         Shape(30, 10, 20)
         """
         order = check_permutation(axes, self.rank)
-        return Shape._make(
-            tuple([self.extents[axis] for axis in order]),
-            tuple([self.origin[axis] for axis in order]),
-        )
+        return Shape._make(compose(self.extents, order), compose(self.origin, order))
 
     def _space(self) -> Ragged:
         return Ragged.smooth(self.extents, self.origin)

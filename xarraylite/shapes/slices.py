@@ -6,7 +6,7 @@ the depth.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
@@ -20,7 +20,7 @@ from .combine import mixed_ranks, stack
 from .ragged import Ints, Ragged, check_nodes, exact_sum, ints
 from .shape import Shape
 
-#: Slices of one node that `repr` shows; more lose their middle.
+#: Slices of one node that texts show; more lose their middle.
 _SHOWN = 6
 
 
@@ -125,16 +125,27 @@ def text(tree: Ragged) -> str:
         inner = [text(tree.subtree(1, node)) for node in _shown(0, int(tree.counts[0][0]))]
         body, starts = f"[{', '.join(_dotted(inner, int(tree.counts[0][0])))}]", starts[:1]
     else:
-        body = _items(tree, 0, 0)
+        body = bracketed(tree, lambda node: repr(leaf(tree, node)))
     origin = f", origin={tuple(starts)}" if any(starts) else ""
     return f"JaggedShape({body}{origin})"
 
 
-def _items(tree: Ragged, depth: int, node: int) -> str:
+def bracketed(tree: Ragged, show: Callable[[int], str], depth: int = 0, node: int = 0) -> str:
+    """Return the slices below a node in nested brackets, the middle of long lists left out.
+
+    Parameters
+    ----------
+    tree : Ragged
+        The index space.
+    show : callable
+        Returns the text of one smooth slice, given its number.
+    depth, node : int, optional
+        The node; the whole space by default.
+    """
     if depth == tree.outer:
-        return repr(leaf(tree, node))
+        return show(node)
     first, count = int(tree.child_offsets[depth][node]), int(tree.counts[depth][node])
-    shown = [_items(tree, depth + 1, child) for child in _shown(first, count)]
+    shown = [bracketed(tree, show, depth + 1, child) for child in _shown(first, count)]
     return f"[{', '.join(_dotted(shown, count))}]"
 
 
@@ -220,7 +231,12 @@ def lengths_of_offsets(offsets: Any) -> Ints:
 
 def to_list(tree: Ragged) -> list[Any]:
     """Return the smooth slices in nested lists, one list per node; one slice alone in one."""
-    level: list[Any] = [leaf(tree, node) for node in range(tree.n_slices)]
+    found: list[Any] = nested(tree, [leaf(tree, node) for node in range(tree.n_slices)])
+    return found if tree.outer else [found]
+
+
+def nested(tree: Ragged, slices: list[Any]) -> Any:
+    """Return what there is for every smooth slice in nested lists, one list per node."""
     for offsets in reversed(tree.child_offsets):
-        level = [level[a:b] for a, b in pairwise(offsets.tolist())]
-    return level[0] if tree.outer else level
+        slices = [slices[a:b] for a, b in pairwise(offsets.tolist())]
+    return slices[0]

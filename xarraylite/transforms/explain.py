@@ -16,9 +16,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
 from ..assignment.assign import fit, node_of
 from ..assignment.readers import HELD_ASSIGN
-from ..compiler.graph import canonical
+from ..compiler.graph import Graph, canonical
 from ..compiler.program import Program
 from ..compiler.target import Target
 from ..dtypes.names import dtype_name
@@ -109,10 +110,11 @@ def explain(destination: object, expression: object = None) -> Explanation:
     ----------
     destination : XExpression, container or ``noalias(container)``
         With one argument, the expression that ``xl.eval`` would evaluate; with two, where it
-        would be assigned by the view rule.  For labelled expressions, ``C["i,k"]``.
+        would be assigned by the view rule.  For labelled expressions, ``C["i,k"]``.  An expression
+        over operands that are kept elsewhere (`open`) comes first.
     expression : optional
-        What would be assigned.  After a labelled expression that ``xl.eval`` would evaluate, the
-        labels of the result.
+        What would be assigned, or where `store` would store what is kept elsewhere.
+        After a labelled expression that ``xl.eval`` would evaluate, the labels of the result.
 
     Returns
     -------
@@ -137,6 +139,11 @@ def explain(destination: object, expression: object = None) -> Explanation:
       1. BLAS: float64[4, 4][i,j] * float64[4, 4][j,k] over j, [4, 4] @ [4, 4] in float64
       0 kernel(s), 384 bytes moved, 128 bytes for the result, 0 bytes in 0 temporaries
     """
+    if isinstance(destination, XExpression):
+        source = engine.graph_of(destination.node, None, True)
+        if not isinstance(source, Graph):
+            plan: Explanation = source.explain(destination.node, expression)
+            return plan
     notes: list[Note] = []
     rows = as_rows(destination, expression, notes)
     if rows is not None:

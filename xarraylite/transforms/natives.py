@@ -95,7 +95,7 @@ class _Methods:
         self._add(ternary("set_item"), XContainer, "__setitem__", api.SETITEM)
         self._add(binary("get_item"), XContainer, "__getitem__", api.GETITEM)
         self._add(binary("zeros"), xarray, "zeros", api.ZEROS)
-        self._add(unary("copied"), XArray, "copy", api.COPIED)
+        self._add(called("copied"), XArray, "copy", api.COPIED)
         self._add(called("to_array"), XContainer, "__array__", api.TO_ARRAY)
         self._add(binary("product"), XExpression, "__matmul__", api.PRODUCT)
         self._add(binary("adapted"), adapting, "adapted", api.ADAPTED)

@@ -234,13 +234,13 @@ def delete_dimensions(self: S, dimensions: Iterable[int]) -> S:
         layout = replace(
             layout,
             minor_to_major=tuple([number[d] for d in layout.minor_to_major if d in number]),
-            padded_dimensions=tuple([padded[d] for d in kept]) if padded else padded,
+            padded_dimensions=compose(padded, kept) if padded else padded,
             split_configs=_kept_splits(layout, gone),
         )
     return rebuild(
         spec,
-        dimensions=tuple([spec.dimensions[d] for d in kept]),
-        dynamic=tuple([spec.dynamic[d] for d in kept]),
+        dimensions=compose(spec.dimensions, kept),
+        dynamic=compose(spec.dynamic, kept),
         layout=layout,
     )
 
@@ -279,7 +279,8 @@ def drop_degenerate_dimensions(self: S) -> S:
     >>> print(xl.ArraySpec.parse("f32[1,5,1,7]{1,3,2,0}").drop_degenerate_dimensions())
     f32[5,7]{0,1}
     """
-    return filter_dimensions(self, lambda d: self.dimensions[d] != 1)
+    spec = require_array(self, "drop_degenerate_dimensions")
+    return filter_dimensions(spec, lambda d: spec.dimensions[d] != 1)
 
 
 def move_dim_to_major(self: S, dimension: int) -> S:

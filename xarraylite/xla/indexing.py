@@ -14,7 +14,13 @@ import operator
 from collections.abc import Iterator, Sequence
 
 from .._errors import IndexRangeError, LayoutError
-from ..index.radix import compose, inverse, ravel_multi_index, unravel_index
+from ..index.radix import (
+    compose,
+    contiguous_strides,
+    inverse,
+    ravel_multi_index,
+    unravel_index,
+)
 from ..layout.tile import COMBINE
 from .positions import geometry
 from .speclike import (
@@ -77,10 +83,9 @@ def bump_indices(self: SpecLike, index: Sequence[int]) -> tuple[int, ...] | None
     """
     spec = require_bounded(self, "bump_indices")
     at = check_index(index, spec.dimensions, "bump_indices")
-    for d in range(len(at) - 1, -1, -1):
-        if at[d] + 1 < spec.dimensions[d]:
-            return (*at[:d], at[d] + 1, *[0] * (len(at) - d - 1))
-    return None
+    following = int(ravel_multi_index(at, spec.dimensions)) + 1
+    last = following == math.prod(spec.dimensions)
+    return None if last else unravel_index(following, spec.dimensions)
 
 
 def get_dimension_stride(self: SpecLike, dimension: int) -> int:
@@ -93,8 +98,7 @@ def get_dimension_stride(self: SpecLike, dimension: int) -> int:
     """
     spec = require_bounded(self, "get_dimension_stride")
     d = check_dimension(dimension, len(spec.dimensions), "get_dimension_stride")
-    order = layout_of(spec).minor_to_major
-    return math.prod([spec.dimensions[k] for k in order[: order.index(d)]])
+    return contiguous_strides(spec.dimensions, layout_of(spec).minor_to_major)[d]
 
 
 def index_in_bounds(self: SpecLike, index: Sequence[int]) -> bool:
@@ -187,11 +191,12 @@ def linear_index_for_nested_tiling(self: SpecLike, index: Sequence[int]) -> int:
     LayoutError
         If tiles combine dimensions or are longer than the array, which `linear_index` allows.
     """
-    if self.is_array and not self.dimensions:
+    spec = require_array(self, "linear_index_for_nested_tiling")
+    if not spec.dimensions:
         return 0
-    _nested_tiles(self, "linear_index_for_nested_tiling")
-    at = check_index(index, self.dimensions, "linear_index_for_nested_tiling")
-    return geometry(self, "linear_index_for_nested_tiling").linear_index(at)
+    _nested_tiles(spec, "linear_index_for_nested_tiling")
+    at = check_index(index, spec.dimensions, "linear_index_for_nested_tiling")
+    return geometry(spec, "linear_index_for_nested_tiling").linear_index(at)
 
 
 def delinearize_index_for_nested_tiling(self: SpecLike, position: int) -> tuple[int, ...]:
@@ -207,14 +212,15 @@ def delinearize_index_for_nested_tiling(self: SpecLike, position: int) -> tuple[
     tuple of int
         For padding an index outside of the array; `multi_index` returns None there.
     """
-    if self.is_array and not self.dimensions:
+    spec = require_array(self, "delinearize_index_for_nested_tiling")
+    if not spec.dimensions:
         return ()
-    tiles = _nested_tiles(self, "delinearize_index_for_nested_tiling")
+    tiles = _nested_tiles(spec, "delinearize_index_for_nested_tiling")
     rest = operator.index(position)
-    extents = geometry(self, "delinearize_index_for_nested_tiling").physical_dimensions
+    extents = geometry(spec, "delinearize_index_for_nested_tiling").physical_dimensions
     if not 0 <= rest < math.prod(extents):
         raise IndexRangeError(
-            f"delinearize_index_for_nested_tiling: position {rest} is out of range for {self} "
+            f"delinearize_index_for_nested_tiling: position {rest} is out of range for {spec} "
             f"({math.prod(extents)})"
         )
     index = list(unravel_index(rest, extents))
@@ -223,7 +229,7 @@ def delinearize_index_for_nested_tiling(self: SpecLike, position: int) -> tuple[
         grid, inside = index[-2 * k : -k], index[-k:]
         whole = [q * t + r for q, t, r in zip(grid, tile, inside, strict=True)]
         index = index[: -2 * k] + whole
-    return compose(index, inverse(layout_of(self).minor_to_major[::-1]))
+    return compose(index, inverse(layout_of(spec).minor_to_major[::-1]))
 
 
 def for_each_index(

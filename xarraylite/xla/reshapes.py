@@ -37,20 +37,17 @@ def common_factors(first: Sequence[int], second: Sequence[int]) -> Pairs:
         return [(0, 0), (len(first), len(second))]
     if rest_first == 0:
         return [*borders, (i, j), (len(first), len(second))]
-    left = right = 1
+    left = right = 1  # what is open: the products of both since the last border
     while True:
-        if left == right and (not borders or borders[-1] != (i, j)):
+        if left == right and borders[-1:] != [(i, j)]:
             borders.append((i, j))
-        more_first, more_second = i < len(first), j < len(second)
-        if not (more_first or more_second):
+        if (i, j) == (len(first), len(second)):
             return borders
-        even = left == right
-        grow_first = left < right or (
-            more_first and (not more_second or (even and first[i] <= second[j]))
-        )
-        grow_second = right < left or (
-            more_second and (not more_first or (even and second[j] <= first[i]))
-        )
+        a = first[i] if i < len(first) else math.inf
+        b = second[j] if j < len(second) else math.inf
+        # The smaller product grows; where nothing is open the smaller extent, or both.
+        grow_first = left < right or (left == right and a <= b)
+        grow_second = right < left or (left == right and b <= a)
         if grow_first:
             left, i = left * first[i], i + 1
         if grow_second:
@@ -116,14 +113,14 @@ def inserted_or_deleted_1_sized_dimensions(
     tuple of two lists of int or None
         None if the reshape does more than that.
     """
-    kept = dimensions_unmodified_by_reshape(self, dst)
+    operation = "inserted_or_deleted_1_sized_dimensions"
+    spec, dst = require_bounded(self, operation), require_bounded(dst, operation)
+    kept = dimensions_unmodified_by_reshape(spec, dst)
     old, new = {i for i, _ in kept}, {j for _, j in kept}
-    deleted = [i for i in range(len(self.dimensions)) if i not in old]
+    deleted = [i for i in range(len(spec.dimensions)) if i not in old]
     inserted = [j for j in range(len(dst.dimensions)) if j not in new]
-    trivial = all([self.dimensions[i] <= 1 for i in deleted]) and all(
-        [dst.dimensions[j] <= 1 for j in inserted]
-    )
-    return (deleted, inserted) if trivial else None
+    changed = [spec.dimensions[i] for i in deleted] + [dst.dimensions[j] for j in inserted]
+    return (deleted, inserted) if max(changed, default=0) <= 1 else None
 
 
 def align_layouts(self: SpecLike, dst: S) -> S | None:
@@ -147,6 +144,7 @@ def align_layouts(self: SpecLike, dst: S) -> S | None:
     f32[4,3,2,7,5,11]{4,3,2,1,0,5}
     """
     _factors(self, dst, "align_layouts")
+    dst = require_bounded(dst, "align_layouts")
     order = _aligned_order(
         drop_degenerate_dimensions(self), drop_degenerate_dimensions(dst).dimensions
     )

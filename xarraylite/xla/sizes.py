@@ -155,9 +155,8 @@ def unpacked_byte_strides(self: SpecLike) -> tuple[int, ...]:
 
 def byte_strides(self: SpecLike) -> tuple[int, ...] | None:
     """Return `unpacked_byte_strides`; None if the layout packs elements below a byte."""
-    if layout_of(self).element_size_in_bits % 8:
-        return None
-    return unpacked_byte_strides(self)
+    spec = require_array(self, "byte_strides")
+    return None if layout_of(spec).element_size_in_bits % 8 else unpacked_byte_strides(spec)
 
 
 def byte_strides_is_major_to_minor(self: SpecLike, strides: Sequence[int]) -> bool:
@@ -174,12 +173,9 @@ def byte_strides_is_major_to_minor(self: SpecLike, strides: Sequence[int]) -> bo
             f"byte_strides_is_major_to_minor: {len(strides)} strides for {spec}; "
             "there must be one per dimension"
         )
-    expected = spec.element_type.storage_bytes
-    for stride, extent in zip(reversed(strides), reversed(spec.dimensions), strict=True):
-        if stride != expected:
-            return False
-        expected *= extent
-    return True
+    order = range(len(strides) - 1, -1, -1)
+    unit = spec.element_type.storage_bytes
+    return tuple(strides) == contiguous_strides(spec.dimensions, order, unit)
 
 
 def max_split_size(self: SpecLike, dimension: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xarraylite.compiler.dependence.overlap import MAX_WORK, Direction, Span, bounds, classify
+from xarraylite.compiler.dependence.overlap import MAX_WORK, Direction, Span, classify
 
 ITEMSIZES = (1, 2, 4, 8)
 
@@ -15,6 +15,21 @@ ITEMSIZES = (1, 2, 4, 8)
 def span(array: np.ndarray) -> Span:
     at = array.__array_interface__["data"][0]
     return Span(at, array.shape, array.strides, array.itemsize)
+
+
+def bounds(span: Span) -> tuple[int, int]:
+    """Return the range ``[low, high)`` of addresses a span touches; empty if it has no element."""
+    low, shape, strides, itemsize = span
+    high = low + itemsize
+    for extent, step in zip(shape, strides, strict=True):
+        if extent <= 1:
+            if extent < 1:
+                return span.address, span.address
+        elif step > 0:
+            high += (extent - 1) * step
+        else:
+            low += (extent - 1) * step
+    return low, high
 
 
 def addresses(span: Span) -> np.ndarray:

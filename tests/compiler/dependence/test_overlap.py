@@ -20,6 +20,7 @@ from tests.compiler.dependence.spans import (
     ITEMSIZES,
     PLENTY,
     addresses,
+    bounds,
     check,
     random_pair,
     span,
@@ -28,7 +29,6 @@ from tests.compiler.dependence.spans import (
 from xarraylite.compiler.dependence.overlap import (
     Direction,
     Span,
-    bounds,
     classify,
     may_share,
     self_overlaps,

@@ -29,7 +29,7 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
     if which == 7:
         return folded(two, three)
     if which == 8:
-        return copied(one)
+        return copied(one, two, three)
     if which == 9:
         return zeros(two)
     if which == 10:

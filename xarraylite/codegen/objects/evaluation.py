@@ -81,6 +81,7 @@ from .basics import (
     SMALL,
     TWICE,
     call,
+    call_with,
     get,
     give,
     is_container,
@@ -230,10 +231,11 @@ def computed(kind: int, shape: int, operands: int) -> int:
     return made
 
 
-def copied(thing: int) -> int:
+def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
     kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
     usual = load(thing + CLASS) == word(ARRAY) and is_container(thing)
+    usual = usual and keywords == 0 and load(args + SIZE) == 0
     if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
         size = size_of(shape)
         nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
@@ -248,7 +250,7 @@ def copied(thing: int) -> int:
             made = new_array(buffer, shape, kind)
             if made != 0:
                 return made
-    return call(word(COPIED), thing, 0, 1)
+    return call_with(word(COPIED), thing, args, keywords)
 
 
 def zeros(shape: int) -> int:

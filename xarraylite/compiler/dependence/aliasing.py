@@ -134,15 +134,8 @@ def _same_array(target: Target, leaf: Leaf, layout: Map) -> tuple[TiledMap, Tile
 
 def _numbers(view: TiledMap) -> Span:
     """Return a view's elements in the numbering of the whole array's."""
-    start, weight, strides = 0, 1, [0] * view.ndim
-    for (begin, pace, axis), extent in zip(
-        reversed(view.step.maps), reversed(view.dimensions), strict=True
-    ):
-        start += begin * weight
-        if axis != FIXED:
-            strides[axis] += pace * weight
-        weight *= extent
-    return Span(start, view.shape, tuple(strides), 1)
+    place = Strided.row_major(view.dimensions).apply(view.step)
+    return Span(place.offset, place.shape, place.strides, 1)
 
 
 def _span(address: int, layout: Strided, size: int) -> Span:

@@ -78,27 +78,6 @@ class Span(NamedTuple):
     itemsize: int
 
 
-def bounds(span: Span) -> tuple[int, int]:
-    """Return the range ``[low, high)`` of addresses a span touches; empty if it has no element.
-
-    Examples
-    --------
-    >>> bounds(Span(100, (3, 2), (-8, 4), 4))
-    (84, 108)
-    """
-    low, shape, strides, itemsize = span
-    high = low + itemsize
-    for extent, step in zip(shape, strides, strict=True):
-        if extent <= 1:
-            if extent < 1:
-                return span.address, span.address
-        elif step > 0:
-            high += (extent - 1) * step
-        else:
-            low += (extent - 1) * step
-    return low, high
-
-
 def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Direction:
     """Decide how an assignment from ``src`` to ``dst`` may be carried out.
 

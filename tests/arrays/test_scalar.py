@@ -1,0 +1,222 @@
+"""Values: what a full integer index returns, beside NumPy's scalars and our own expressions."""
+
+from __future__ import annotations
+
+import copy
+import math
+import numbers
+import operator
+import pickle
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xarraylite as xl
+from xarraylite.dtypes.names import SUPPORTED
+from xarraylite.testing import assert_same_bits
+from xarraylite.testing.operands import fill
+
+DTYPES = sorted(SUPPORTED, key=str)
+
+OPERATORS = [
+    *[operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod],
+    *[operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne],
+    *[operator.and_, operator.or_, operator.xor, operator.pow],
+]
+
+
+def value_of(number: Any, dtype: Any) -> xl.XScalar:
+    """Return a value of a dtype."""
+    return xl.asarray([number], dtype=dtype)[0]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_dtype_has_values(dtype: Any) -> None:
+    values = fill(dtype, (2, 3), 5)
+    a = xl.asarray(values)
+    x = a[1, 2]
+    assert isinstance(x, xl.XScalar)
+    assert (x.dtype, x.shape, x.ndim, x.size, x.device) == (dtype, (), 0, 1, "cpu")
+    assert (x.nbytes, x.itemsize) == (dtype.itemsize, dtype.itemsize)
+    assert x.__array_namespace__() is xl
+    assert_same_bits(np.asarray(x), values[1, 2])
+    assert_same_bits(np.asarray(a[(1,) * 2, (2,) * 2][0]), values[1, 2])
+    a[0, 0] = x
+    assert_same_bits(np.asarray(a[0, 0]), values[1, 2])
+    for made in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x)), xl.XScalar(x)):
+        assert made.dtype == dtype
+        assert_same_bits(np.asarray(made), values[1, 2])
+    assert_same_bits(xl.eval(xl.asarray(x)), values[1, 2])
+
+
+@given(st.data())
+def test_operators_give_what_expressions_give(data: st.DataObject) -> None:
+    """The same dtype and bits, whichever of the ways computes; the same refusals."""
+    op = data.draw(st.sampled_from(OPERATORS))
+    left, right = data.draw(st.sampled_from(DTYPES)), data.draw(st.sampled_from(DTYPES))
+    one = xl.asarray(fill(left, (3,), data.draw(st.integers(0, 99)), plain=True))
+    other = xl.asarray(fill(right, (3,), data.draw(st.integers(0, 99)), plain=True))
+    python: list[Any] = [data.draw(st.sampled_from([0, 1, -3, 200, 1 << 40, 0.5, 1e39, True, 2j]))]
+    pairs = [(one[1], other[1], one[1:2], other[1:2])]
+    pairs += [(one[0], number, one[0:1], number) for number in python]
+    pairs += [(number, one[0], number, one[0:1]) for number in python]
+    for x, y, wide_x, wide_y in pairs:
+        try:
+            wanted = xl.eval(op(wide_x, wide_y))
+        except (TypeError, ValueError, OverflowError) as error:
+            with pytest.raises(type(error)):
+                op(x, y)
+            continue
+        for _ in range(2):  # the second time another way may be known
+            made = op(x, y)
+            assert isinstance(made, xl.XScalar)
+            assert_same_bits(np.asarray(made), np.asarray(wanted)[0])
+
+
+@pytest.mark.parametrize("op", [operator.neg, operator.pos, abs, operator.invert])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_operators_of_one_value(op: Any, dtype: Any) -> None:
+    a = xl.asarray(fill(dtype, (4,), 3))
+    for i in range(4):
+        try:
+            wanted = xl.eval(op(a[i : i + 1]))
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                op(a[i])
+            continue
+        assert_same_bits(np.asarray(op(a[i])), np.asarray(wanted)[0])
+
+
+def test_with_arrays_a_value_is_a_constant_of_its_dtype() -> None:
+    a = xl.asarray([1.0, 2.0], dtype="float32")
+    wide, narrow = value_of(0.1, "float64"), value_of(0.1, "bfloat16")
+    for result, dtype in (
+        (a * wide, xl.float64),
+        (wide - a, xl.float64),
+        (a + 1 + wide, xl.float64),
+        (narrow * a, xl.float32),
+        (np.ones(2, np.float32) * narrow, xl.float32),
+        (xl.add(a, wide), xl.float64),
+        (np.add(wide, a), xl.float64),
+        (a < wide, xl.bool),
+    ):
+        assert isinstance(result, xl.XExpression)
+        assert (result.shape, result.dtype) == ((2,), dtype)
+    a += wide
+    assert_same_bits(a, (np.asarray([1, 2], np.float32) + np.float64(0.1)).astype(np.float32))
+    a[:] = wide
+    assert a.tolist() == [np.float32(0.1)] * 2
+
+
+def test_with_numpys_scalars_and_ufuncs_it_computes_at_once() -> None:
+    x = value_of(2.0, "float32")
+    for made, wanted in (
+        (np.float64(3) * x, np.float64(6)),
+        (x * np.float64(3), np.float64(6)),
+        (np.multiply(x, 2), np.float32(4)),
+        (np.add(1, x), np.float32(3)),
+        (np.sqrt(x), np.sqrt(np.float32(2))),
+        (np.maximum(x, value_of(3, "int8")), np.float32(3)),
+    ):
+        assert isinstance(made, xl.XScalar)
+        assert_same_bits(np.asarray(made), wanted)
+
+
+def test_nothing_warns() -> None:
+    """Divisions by zero and overflows are silent, as in expressions; warnings are errors here."""
+    one, most, small = value_of(1.0, "float64"), value_of(3e38, "float32"), value_of(127, "int8")
+    assert math.isinf(one / 0)
+    assert math.isnan((one - 1) / 0)
+    assert math.isinf(most * most)
+    assert math.isinf(one * 1e308 * 100)
+    assert (small + small, small // 0) == (-2, 0)
+    assert math.isinf(-one // 0)
+
+
+def test_python_numbers_of_values() -> None:
+    x, n, c = value_of(2.5, "float64"), value_of(-3, "int4"), value_of(1 + 2j, "complex64")
+    assert (float(x), int(x), bool(x), complex(x)) == (2.5, 2, True, 2.5)
+    assert type(float(x)) is float
+    assert (int(n), operator.index(n), [1, 2, 3, 4][n]) == (-3, -3, 2)
+    assert complex(c) == 1 + 2j
+    assert (round(x), round(n), round(value_of(2.675, "bfloat16"), 1).dtype) == (2, -3, xl.bfloat16)
+    assert (math.floor(x), math.ceil(x), math.trunc(x)) == (2, 3, 2)
+    assert isinstance(x, numbers.Number)
+    for wrong in (lambda: float(c), lambda: operator.index(x), lambda: len(x), lambda: iter(x)):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float64", "bfloat16"])
+def test_equal_values_have_the_hash_of_python_numbers(dtype: str) -> None:
+    x = value_of(1, dtype)
+    assert (hash(x), x == 1, {1: "one"}[x]) == (hash(1), True, "one")  # type: ignore[index]
+
+
+def test_the_array_object() -> None:
+    x = value_of(1.5, "float32")
+    assert x.T is x
+    assert x[()] is x
+    assert (x[...].shape, x[None].shape) == ((), (1,))
+    assert type(x[...]) is xl.XView or type(x[...]) is xl.XArray
+    assert x.to_device("cpu") is x
+    assert np.from_dlpack(x).dtype == np.float32
+    assert (x.item(), x.tolist(), x.tobytes()) == (1.5, 1.5, np.float32(1.5).tobytes())
+    assert (x.astype("int8"), x.astype("int8").dtype) == (1, xl.int8)
+    assert x.sum() == 1.5
+    assert isinstance(x.sum(), xl.XScalar)
+    with pytest.raises(xl.AxisError):
+        _ = x.mT
+    with pytest.raises(TypeError, match="one element"):
+        xl.XScalar([1, 2])
+    with pytest.raises(ValueError, match="uncopied"):
+        np.asarray(x, copy=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "printed"),
+    [
+        (value_of(0.1, "float64") + 0.2, "XScalar(0.30000000000000004)", "0.30000000000000004"),
+        (value_of(3, "int64"), "XScalar(3)", "3"),
+        (value_of(True, "bool"), "XScalar(True)", "True"),
+        (value_of(1 + 2j, "complex128"), "XScalar(1+2j)", "(1+2j)"),
+        (value_of(0.1, "float32"), "XScalar(0.1, dtype=float32)", "0.1"),
+        (value_of(1.5, "bfloat16"), "XScalar(1.5, dtype=bfloat16)", "1.5"),
+        (value_of(-1, "int4"), "XScalar(-1, dtype=int4)", "-1"),
+    ],
+)
+def test_representation(value: xl.XScalar, shown: str, printed: str) -> None:
+    assert (repr(value), str(value), f"{value}") == (shown, printed, f"{np.asarray(value)[()]}")
+
+
+def test_formats_of_narrow_values() -> None:
+    x = value_of(1.5, "bfloat16")
+    assert f"{x:.3f}|{x:6.1e}" == "1.500|1.5e+00"
+    assert f"{value_of(3, 'int4'):04d}" == "0003"
+    assert f"{ml_dtypes.bfloat16(1.5)}" == f"{x}"
+
+
+def test_traced_functions_take_elements_lazily() -> None:
+    closed = xl.asarray([10.0, 20.0])
+
+    @xl.jit
+    def step(u: Any) -> Any:
+        return u * u[0] + closed[1]
+
+    assert step(xl.asarray([2.0, 3.0])).tolist() == [24, 26]
+    closed[1] = 0
+    assert step(xl.asarray([3.0, 3.0])).tolist() == [9, 9]
+    assert xl.jit(lambda u, c: u * c)(xl.asarray([2.0, 3.0]), closed[0]).tolist() == [20, 30]
+    assert step.traces == 1
+
+
+def test_elements_of_tiled_memory_are_values() -> None:
+    a = xl.asarray(np.arange(12.0).reshape(3, 4), layout="{1,0:T(2,2)}")
+    x = a[1, 2]
+    a[1, 2] = 0
+    assert (float(x), float(a[1, 2])) == (6, 0)
+    assert [float(v) for v in a[2]] == [8, 9, 10, 11]

@@ -1,0 +1,72 @@
+"""Arrays that are kept in chunks and count what is read, for tests."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import xarraylite as xl
+
+Array = npt.NDArray[Any]
+
+
+class Kept:
+    """An array in chunks: the least that `xl.open` takes.
+
+    Attributes
+    ----------
+    read : list of tuple
+        The slices that were asked for.
+    """
+
+    def __init__(self, values: Array, chunks: tuple[int, ...]) -> None:
+        self.values, self.chunks = values, chunks
+        self.shape, self.dtype = values.shape, values.dtype
+        self.read: list[tuple[slice, ...]] = []
+
+    def __getitem__(self, key: tuple[slice, ...]) -> Array:
+        assert all(type(k) is slice and k.step > 0 and 0 <= k.start < k.stop for k in key)
+        self.read.append(key)
+        return self.values[key]
+
+    @property
+    def elements(self) -> int:
+        """Number of elements that were read."""
+        return sum(self.values[key].size for key in self.read)
+
+
+def stored_in(expression: Any, chunks: tuple[int, ...], memory: int | None) -> Array:
+    """Store into an array of NumPy's, with the budget given or the least that does."""
+    target = np.zeros(expression.shape, expression.dtype)
+    sink = Sink(target, chunks)
+    while True:
+        try:
+            xl.store(expression, sink, memory=memory)
+        except xl.SizeError as error:
+            found = re.search(r"least that does is (\d+)", str(error))
+            least = int(found[1]) if found else 0
+            if memory is None or least <= memory:
+                raise
+            memory = least
+        else:
+            return target
+
+
+class Sink:
+    """A target in chunks, which refuses to be written twice or across chunks."""
+
+    def __init__(self, values: Array, chunks: tuple[int, ...]) -> None:
+        self.values, self.chunks = values, chunks
+        self.shape, self.dtype = values.shape, values.dtype
+        self.times = np.zeros(values.shape, np.int8)
+
+    def __setitem__(self, key: tuple[slice, ...], values: Array) -> None:
+        for k, chunk, extent in zip(key, self.chunks, self.shape, strict=True):
+            assert k.start % chunk == 0
+            assert k.stop % chunk == 0 or k.stop == extent
+        self.times[key] += 1
+        assert (self.times[key] == 1).all(), "written twice"
+        self.values[key] = values

@@ -1,0 +1,141 @@
+"""On dask: lazy arrays of fused blocks, containers as blocks, and stores on a cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.chunked.kept import Kept
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+
+VALUES = np.random.default_rng(0).normal(size=(90, 70))
+
+
+@xl.vectorize
+def soft(x: float, limit: float) -> float:
+    return x - limit if x > limit else 0.0
+
+
+def _standard(a: Any) -> Any:
+    return (a - xl.mean(a, axis=0)) / xl.std(a)
+
+
+_WRITTEN: dict[str, Callable[[Any], Any]] = {
+    "stencil": lambda a: (a[1:] - a[:-1]) ** 2 * 0.5,
+    "folds": _standard,
+    "views": lambda a: xl.reshape(a.T[::-2, :80], (-1, 16))[[3, 1, 3]] + np.arange(16.0),
+    "joined": lambda a: xl.concat([a, xl.stack([a, a])[1]], axis=1).astype("float32"),
+    "user": lambda a: soft(a, 0.5),
+    "positions": lambda a: xl.argmax(a, axis=1),
+    "memory": lambda a: xl.asarray(np.arange(6.0)) * 2,
+}
+
+
+@pytest.mark.parametrize("name", _WRITTEN)
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_blocks_are_those_of_memory(name: str, scheduler: str, engine: str) -> None:
+    expected = xl.eval(_WRITTEN[name](xl.asarray(VALUES))).numpy()
+    e = _WRITTEN[name](xl.open(Kept(VALUES, (20, 30))))
+    lazy = xl.to_dask(e, chunks=9)
+    assert lazy.shape == e.shape
+    assert lazy.dtype == e.dtype
+    found = lazy.compute(scheduler=scheduler)
+    if engine == "reference":
+        np.testing.assert_allclose(found, expected)
+    else:
+        assert found.tobytes() == expected.tobytes()
+
+
+def test_one_task_for_each_block() -> None:
+    lazy = xl.to_dask(xl.sqrt(xl.open(Kept(VALUES, (20, 30)))) + 1)
+    assert lazy.chunks == ((20, 20, 20, 20, 10), (30, 30, 10))
+    assert len(lazy.__dask_graph__()) == lazy.npartitions == 15
+    assert lazy.name == xl.to_dask(xl.sqrt(xl.open(Kept(VALUES, (20, 30)))) + 1).name
+
+
+def test_containers_and_expressions_are_blocks() -> None:
+    whole = da.from_array(xl.asarray(VALUES), chunks=(30, 70))
+    np.testing.assert_array_equal((whole + 1).compute(scheduler="sync"), VALUES + 1)
+    plain = da.from_array(VALUES, chunks=(30, 70))
+    for f in (lambda b: xl.floor(b) + 1, lambda b: xl.eval(xl.floor(b) + 1)):
+        found = plain.map_blocks(f, dtype="f8").compute(scheduler="sync")
+        np.testing.assert_array_equal(found, np.floor(VALUES) + 1)
+
+
+def test_functions_of_ours_under_xarray() -> None:
+    xarray = pytest.importorskip("xarray")
+    array = xarray.DataArray(da.from_array(VALUES, chunks=(30, 70)), dims=("y", "x"))
+    made = xarray.apply_ufunc(
+        lambda b: xl.floor(b) * 2, array, dask="parallelized", output_dtypes=["f8"]
+    )
+    np.testing.assert_array_equal(made.compute(scheduler="sync").values, np.floor(VALUES) * 2)
+
+
+def test_a_million_blocks_are_planned_at_once() -> None:
+    start = time.process_time()
+    lazy = xl.to_dask(xl.open(Kept(np.zeros((1000, 1000)), (10, 10))) + 1, chunks=1)
+    assert lazy.npartitions == 1_000_000
+    assert time.process_time() - start < 20  # 0.3 s here; the graph is made when it runs
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with (
+        dask.config.set({"distributed.admin.log-format": "%(message)s"}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=50,
+            resources={"memory": 1e9},
+        ) as cluster,
+        distributed.Client(cluster) as made,
+    ):
+        yield made
+
+
+def slow(values: Any) -> Any:
+    """Return an array whose chunks take a moment."""
+
+    class Slow(Kept):
+        def __getitem__(self, key: tuple[slice, ...]) -> Any:
+            time.sleep(0.2)
+            return super().__getitem__(key)
+
+    return Slow(values, (5, 70))
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_cluster_stores_the_same_bits_though_a_worker_dies(
+    client: Any, tmp_path: Path, engine: str
+) -> None:
+    expected = xl.eval(_standard(xl.asarray(VALUES))).numpy()
+    e = _standard(xl.open(slow(VALUES)))
+    pids = list(client.run(os.getpid).values())
+    timer = threading.Timer(0.3, os.kill, (pids[0], signal.SIGKILL))
+    timer.start()
+    made = xl.store(e, tmp_path / "a.npy", chunks=(5, 70), memory=110_000, client=client)
+    assert not timer.is_alive(), "it was over before the worker was killed"
+    if engine == "reference":
+        np.testing.assert_allclose(np.asarray(made), expected)
+    else:
+        assert np.asarray(made).tobytes() == expected.tobytes()
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.asarray(made))
+
+
+def test_products_are_blocks_too() -> None:
+    a = xl.open(Kept(VALUES, (20, 30)))
+    lazy = xl.to_dask(a @ a.T, chunks=(45, 45))
+    np.testing.assert_allclose(lazy.compute(scheduler="threads"), VALUES @ VALUES.T)

@@ -1,0 +1,56 @@
+"""Plans: what would be read, made and needed, before anything is."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+
+import xarraylite as xl
+from tests.chunked.kept import Kept, Sink
+from xarraylite.chunked import plan as planning
+
+VALUES = np.ones((400, 600))
+
+
+def test_a_plan_reads_nothing_and_counts_everything() -> None:
+    source = Kept(VALUES, (100, 100))
+    plan = xl.explain(xl.open(source) * 2 + 1, Sink(np.zeros((400, 600)), (100, 100)))
+    assert source.read == []
+    (only,) = plan.passes
+    assert only.blocks == 1
+    assert only.read == only.needed == VALUES.nbytes
+    assert only.written == VALUES.nbytes
+    assert plan.bytes_moved == 2 * VALUES.nbytes
+    assert plan.result_bytes == VALUES.nbytes
+
+
+def test_reductions_are_passes_before() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    plan = xl.explain((a - xl.mean(a, axis=0)) / xl.max(a))
+    assert [part.what for part in plan.passes] == [
+        "sum over axes (0,)",
+        "max over axes (0, 1)",
+        "store",
+    ]
+    assert "sum over axes (0,): 1 block(s)" in str(plan)
+
+
+def test_what_is_read_again_is_told() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    e = a[1:] - a[:-1]
+    plan = xl.explain(e, Sink(np.zeros((399, 600)), (1, 600)))
+    whole = plan.passes[0]
+    assert whole.again == 0
+    with mock.patch.object(planning, "DEFAULT_BUDGET", 4_000_000):
+        small = xl.explain(e, Sink(np.zeros((399, 600)), (1, 600))).passes[0]
+    assert small.again > 0
+    assert small.peak <= 4_000_000
+    assert "times what is needed" in str(small)
+
+
+def test_a_drawing_of_chunks() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    text = str(xl.explain(a[:200, 300:] + 1))
+    assert "...###\n  ...###\n  ......\n  ......" in text
+    assert "chunks (0, 3) to (1, 5)" in text

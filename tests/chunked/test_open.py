@@ -1,0 +1,134 @@
+"""What `xl.open` takes: files and arrays of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.chunked.kept import Kept
+
+VALUES = np.arange(60.0).reshape(6, 10)
+
+
+def _zarr(place: Path, version: int, **options: Any) -> Any:
+    zarr = pytest.importorskip("zarr")
+    made = zarr.create_array(
+        place / "z", shape=(6, 10), chunks=(4, 3), dtype=">f8", zarr_format=version, **options
+    )
+    made[...] = VALUES
+    return made
+
+
+def _zip(place: Path) -> Any:
+    zarr = pytest.importorskip("zarr")
+    with zarr.storage.ZipStore(place / "z.zip", mode="w") as store:
+        zarr.create_array(store, data=VALUES, chunks=(4, 3))
+    return place / "z.zip"
+
+
+def _memory(place: Path) -> Any:
+    zarr = pytest.importorskip("zarr")
+    return zarr.create_array(zarr.storage.MemoryStore(), data=VALUES, chunks=(4, 3))
+
+
+def _npy(place: Path) -> Any:
+    np.save(place / "a.npy", VALUES)
+    return place / "a.npy"
+
+
+def _hdf5(place: Path) -> Any:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(place / "a.h5", "w") as file:
+        file.create_dataset("group/x", data=VALUES, chunks=(4, 3))
+    return place / "a.h5", "group/x"
+
+
+def _dask(place: Path) -> Any:
+    array = pytest.importorskip("dask.array")
+    return array.from_array(VALUES, chunks=((4, 2), (3, 7)))
+
+
+def _xarray(place: Path) -> Any:
+    array = pytest.importorskip("dask.array").from_array(VALUES, chunks=(4, 3))
+    return pytest.importorskip("xarray").DataArray(array, dims=("y", "x"), name="height")
+
+
+_KINDS: dict[str, Callable[[Path], Any]] = {
+    "zarr 3": lambda place: _zarr(place, 3),
+    "zarr 2": lambda place: _zarr(place, 2),
+    "sharded": lambda place: _zarr(place, 3, shards=(8, 6)),
+    "path": lambda place: (_zarr(place, 3), place / "z")[1],
+    "zip": _zip,
+    "memory": _memory,
+    "npy": _npy,
+    "map": lambda place: np.load(_npy(place), mmap_mode="r"),
+    "hdf5": _hdf5,
+    "dask": _dask,
+    "xarray": _xarray,
+    "numpy": lambda place: VALUES,
+    "any": lambda place: Kept(VALUES, (4, 3)),
+}
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_reads_what_is_asked_for(kind: str, tmp_path: Path) -> None:
+    what = _KINDS[kind](tmp_path)
+    e = xl.open(*what) if isinstance(what, tuple) else xl.open(what)
+    assert e.shape == (6, 10)
+    assert e.dtype == xl.float64
+    found = xl.eval(e[1:, ::-3] + e[:-1, 9:0:-3].mT.mT[:, :1]).numpy()
+    np.testing.assert_array_equal(found, VALUES[1:, ::-3] + VALUES[:-1, 9:10])
+    np.testing.assert_array_equal(xl.eval(e[:, [7, 0, 7]]).numpy(), VALUES[:, [7, 0, 7]])
+
+
+def test_an_expression_is_what_it_is() -> None:
+    e = xl.open(VALUES)
+    assert xl.open(e) is e
+    assert repr(e) == "<XFunction over numpy ndarray: float64[6, 10], lazy>"
+
+
+def test_rank_0_and_no_elements() -> None:
+    assert float(xl.open(np.asarray(3.0)) * 2) == 6.0
+    empty = xl.open(np.zeros((0, 3)))
+    assert xl.eval(empty + 1).shape == (0, 3)
+    assert float(xl.sum(empty)) == 0.0
+    with pytest.raises(xl.ShapeError, match="no identity"):
+        xl.max(empty)
+
+
+def test_narrow_dtypes(tmp_path: Path) -> None:
+    narrow = VALUES.astype(ml_dtypes.bfloat16)
+    e = xl.open(Kept(narrow, (4, 3))) * 2
+    assert e.dtype == xl.bfloat16
+    np.testing.assert_array_equal(xl.eval(e).numpy(), narrow * narrow.dtype.type(2))
+    np.save(tmp_path / "a.npy", narrow)
+    again = xl.open(tmp_path / "a.npy", dtype=ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(xl.eval(again).numpy(), narrow)
+
+
+@pytest.mark.parametrize("what", [3.0, "nowhere.npy", "nowhere.h5", None, np.array(["a"])])
+def test_what_cannot_be_opened(what: Any) -> None:
+    pytest.importorskip("h5py")
+    with pytest.raises((xl.StorageError, xl.DTypeError), match="open"):
+        xl.open(what)
+
+
+def test_a_file_of_several_arrays_asks_for_a_name(tmp_path: Path) -> None:
+    path, _ = _hdf5(tmp_path)
+    with pytest.raises(xl.StorageError, match=r"no array ''; it has \['group'\]"):
+        xl.open(path)
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str, *args: Any, **options: Any) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr("importlib.import_module", refuse)
+    with pytest.raises(ImportError, match=r"pip install xarraylite\[zarr\]"):
+        xl.open("some.zarr")

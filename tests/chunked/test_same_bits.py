@@ -1,0 +1,199 @@
+"""Chunks, budgets and threads change no bit: random expressions, in blocks and in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import xarraylite as xl
+from tests.chunked.kept import Kept, stored_in
+from xarraylite.chunked import plan
+
+Draw = Callable[..., Any]
+
+_UNARY = ("negative", "abs", "square", "floor", "isnan", "exp", "sqrt")
+_BINARY = ("add", "subtract", "multiply", "maximum", "less", "divide")
+_FOLDS = ("max", "min", "sum", "any", "argmax", "mean", "count_nonzero", "prod")
+
+
+def _elementwise(draw: Draw, e: Any, others: list[Any]) -> Any:
+    name = draw(st.sampled_from(_UNARY + _BINARY))
+    if name in _UNARY:
+        return getattr(xl, name)(e)
+    fitting = [o for o in others if _broadcasts(o.shape, e.shape)]
+    other = draw(st.sampled_from([*fitting, 2.5, e]))
+    pair = (e, other) if draw(st.booleans()) else (other, e)
+    return getattr(xl, name)(*pair)
+
+
+def _broadcasts(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    try:
+        return len(np.broadcast_shapes(one, other)) < 4
+    except ValueError:
+        return False
+
+
+def _sliced(draw: Draw, e: Any, others: list[Any]) -> Any:
+    key = []
+    for extent in e.shape:
+        low = draw(st.integers(0, extent - 1))
+        high = draw(st.integers(low + 1, extent))
+        step = draw(st.sampled_from([1, 1, 1, 2, 3, -1, -2]))
+        back = slice(high - 1, low - 1 if low else None, step)
+        key.append(slice(low, high, step) if step > 0 else back)
+    return e[tuple(key)]
+
+
+def _gathered(draw: Draw, e: Any, others: list[Any]) -> Any:
+    if not e.shape:
+        return e
+    axis = draw(st.integers(0, len(e.shape) - 1))
+    count = draw(st.integers(1, 5))
+    where = draw(st.lists(st.integers(0, e.shape[axis] - 1), min_size=count, max_size=count))
+    return e[(slice(None),) * axis + (where,)]
+
+
+def _moved(draw: Draw, e: Any, others: list[Any]) -> Any:
+    return xl.permute_dims(e, tuple(draw(st.permutations(range(len(e.shape))))))
+
+
+def _reshaped(draw: Draw, e: Any, others: list[Any]) -> Any:
+    if len(e.shape) > 1 and draw(st.booleans()):
+        at = draw(st.integers(0, len(e.shape) - 2))
+        merged = e.shape[at] * e.shape[at + 1]
+        return xl.reshape(e, (*e.shape[:at], merged, *e.shape[at + 2 :]))
+    if not e.shape or len(e.shape) > 2:
+        return e
+    at = draw(st.integers(0, len(e.shape) - 1))
+    divisors = [d for d in range(1, e.shape[at] + 1) if e.shape[at] % d == 0]
+    d = draw(st.sampled_from(divisors))
+    return xl.reshape(e, (*e.shape[:at], d, e.shape[at] // d, *e.shape[at + 1 :]))
+
+
+def _joined(draw: Draw, e: Any, others: list[Any]) -> Any:
+    if not e.shape or max(e.shape) > 60:
+        return e
+    if len(e.shape) < 3 and draw(st.booleans()):
+        return xl.stack([e, xl.negative(e)], axis=draw(st.integers(0, len(e.shape))))
+    return xl.concat([e, e[:1], e], axis=0)
+
+
+def _folded(draw: Draw, e: Any, others: list[Any]) -> Any:
+    name = draw(st.sampled_from(_FOLDS))
+    e = xl.astype(e, "float64") if e.dtype == bool else e
+    axes: Any = draw(st.sampled_from([None, *range(len(e.shape))]))
+    if name != "argmax" and len(e.shape) > 2 and draw(st.booleans()):
+        axes = (0, 2)
+    return getattr(xl, name)(e, axis=axes, keepdims=draw(st.booleans()))
+
+
+def _cast(draw: Draw, e: Any, others: list[Any]) -> Any:
+    return xl.astype(e, draw(st.sampled_from(["float32", "bfloat16", "float64", "complex64"])))
+
+
+def _chosen(draw: Draw, e: Any, others: list[Any]) -> Any:
+    return xl.where(xl.isnan(e), 0, e) if e.dtype == bool else xl.where(xl.abs(e) > 1, e, 1)
+
+
+_STEPS = (_elementwise, _elementwise, _sliced, _gathered, _moved, _reshaped, _joined, _folded,
+          _cast, _chosen)  # fmt: skip
+
+
+@st.composite
+def cases(draw: Draw) -> Any:
+    """Operands with chunks, and what is written over them."""
+    rank = draw(st.integers(1, 3))
+    shape = tuple(draw(st.lists(st.integers(1, 13), min_size=rank, max_size=rank)))
+    dtype = draw(st.sampled_from(["float64", "float32", "int32"]))
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    arrays, chunks = [], []
+    for own in (shape, tuple([n if draw(st.booleans()) else 1 for n in shape]), shape[1:]):
+        arrays.append((rng.normal(size=own) * 3).astype(dtype))
+        chunks.append(tuple([draw(st.integers(1, n)) for n in own]))
+    kept = [draw(st.booleans()) for _ in arrays]
+    steps = draw(st.lists(st.sampled_from(_STEPS), min_size=1, max_size=6))
+    choices: list[Any] = []
+
+    def write(operands: list[Any], replay: bool) -> Any:
+        """Write the expression; the second time with the choices of the first."""
+        told = iter(list(choices))
+
+        def pick(strategy: Any) -> Any:
+            if replay:
+                return next(told)
+            choices.append(draw(strategy))
+            return choices[-1]
+
+        e = operands[0]
+        for step in steps:
+            try:
+                e = step(pick, e, operands)
+            except xl.DTypeError:
+                continue
+        return e
+
+    memory = [xl.asarray(a) for a in arrays]
+    expected = write(memory, False)
+    operands = [
+        xl.open(Kept(a, c)) if k or n == 0 else m
+        for n, (a, c, k, m) in enumerate(zip(arrays, chunks, kept, memory, strict=True))
+    ]
+    found = write(operands, True)
+    blocks = tuple([draw(st.integers(1, max(1, n))) for n in expected.shape])
+    return xl.eval(expected).numpy(), found, blocks, draw(st.sampled_from([1, 5000, None]))
+
+
+@given(cases())
+@settings(max_examples=60)
+def test_random_expressions(engine: str, case: Any) -> None:
+    expected, found, blocks, memory = case
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    with mock.patch.object(plan, "SMALLEST", 1):
+        blocked = stored_in(found, blocks, memory)
+    for values in (blocked, xl.eval(found).numpy()):
+        if engine == "reference":  # NumPy adds in an order of its own
+            np.testing.assert_allclose(values, expected, rtol=1e-3, atol=1e-3)
+        else:
+            assert values.tobytes() == expected.tobytes()
+
+
+_LONG = {
+    "all": lambda a, b: xl.sum(a),
+    "fused": lambda a, b: xl.sum((a - b) ** 2 * 0.5),
+    "rows": lambda a, b: xl.sum(a, axis=1),
+    "columns": lambda a, b: xl.sum(a * 2, axis=0),
+    "stretched": lambda a, b: xl.sum(a * b[0]),
+    "column": lambda a, b: xl.sum(a * b[:, :1]),
+    "product": lambda a, b: xl.prod(a * 0.001 + 1),
+    "narrow": lambda a, b: xl.sum(xl.astype(a, "bfloat16")),
+    "complex": lambda a, b: xl.sum(a + 1j * b),
+    "sliced": lambda a, b: xl.sum(a[1:, 3:] - a[:-1, :-3]),
+    "turned": lambda a, b: xl.sum(a.T),
+    "crossed": lambda a, b: xl.sum(a[:500, :500] + b[:500, :500].T),
+    "middle": lambda a, b: xl.sum(xl.reshape(a, (a.shape[0], 3, -1)), axis=(0, 1)),
+    "ends": lambda a, b: xl.sum(xl.reshape(a, (a.shape[0], 3, -1)), axis=(0, 2)),
+    "standard": lambda a, b: xl.std(a, axis=0)[:7] + xl.mean(a),
+}
+
+
+@pytest.mark.parametrize("name", _LONG)
+@pytest.mark.parametrize("chunks", [(100, 250), (901, 17), (7, 900)])
+def test_sums_are_those_of_memory(name: str, chunks: tuple[int, int], engine: str) -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(901, 900)), rng.normal(size=(901, 900))
+    write = _LONG[name]
+    expected = xl.eval(write(xl.asarray(x), xl.asarray(y))).numpy()
+    found = write(xl.open(Kept(x, chunks)), xl.open(Kept(y, chunks[::-1])))
+    for memory in (1, 4_000_000, None):
+        values = stored_in(found, expected.shape or (), memory)
+        if engine == "reference":
+            np.testing.assert_allclose(values, expected, rtol=1e-2)
+        else:
+            assert values.tobytes() == expected.tobytes()

@@ -1,0 +1,152 @@
+"""Functions that move, repeat, join and cut, for any shape, axis and count, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import xarraylite as xl
+
+SHAPES = st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple)
+FEW = settings(max_examples=25)
+
+
+def both(shape: tuple[int, ...], how: int) -> tuple[Any, Any]:
+    """The same numbers here, in one of several layouts or lazy, and in NumPy."""
+    theirs = np.arange(float(np.prod(shape))).reshape(shape)
+    if how == 1:
+        return xl.asarray(theirs, layout="column_major"), theirs
+    if how == 2:
+        return xl.asarray(theirs)[::-1], theirs[::-1]
+    if how == 3:
+        return xl.asarray(theirs) + 0, theirs
+    return xl.asarray(theirs), theirs
+
+
+def same(ours: Any, theirs: Any) -> None:
+    if isinstance(theirs, list | tuple):
+        assert len(ours) == len(theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            same(one, other)
+        return
+    assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+    np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
+@FEW
+@given(SHAPES, st.integers(0, 3), st.data())
+def test_roll_and_repeat(shape: tuple[int, ...], how: int, data: st.DataObject) -> None:
+    x, y = both(shape, how)
+    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
+    shift = data.draw(st.integers(-9, 9))
+    same(xl.roll(x, shift, axis), np.roll(y, shift, axis))
+    count = data.draw(st.integers(0, 3))
+    same(xl.repeat(x, count, axis=axis), np.repeat(y, count, axis))
+    extent = y.size if axis is None else shape[axis]
+    counts = data.draw(st.lists(st.integers(0, 3), min_size=extent, max_size=extent))
+    same(xl.repeat(x, np.array(counts, int), axis=axis), np.repeat(y, np.array(counts, int), axis))
+
+
+@FEW
+@given(SHAPES, st.integers(0, 3), st.lists(st.integers(0, 3), max_size=4), st.data())
+def test_tile_and_pad(
+    shape: tuple[int, ...], how: int, times: list[int], data: st.DataObject
+) -> None:
+    x, y = both(shape, how)
+    same(xl.tile(x, tuple(times)), np.tile(y, tuple(times)))
+    width = st.tuples(st.integers(0, 3), st.integers(0, 3))
+    widths = [data.draw(width) for _ in shape]
+    same(xl.pad(x, widths, constant_values=7), np.pad(y, widths, constant_values=7))
+    if y.size:
+        for mode in ("edge", "wrap", "reflect", "symmetric"):
+            same(xl.pad(x, widths, mode), np.pad(y, widths, mode))
+
+
+@FEW
+@given(SHAPES, st.integers(0, 3), st.data())
+def test_diff_and_take(shape: tuple[int, ...], how: int, data: st.DataObject) -> None:
+    x, y = both(shape, how)
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    n = data.draw(st.integers(0, 5))
+    same(xl.diff(x, n, axis), np.diff(y, n, axis))
+    extent = shape[axis]
+    if extent:
+        places = data.draw(st.lists(st.integers(-extent, extent - 1), max_size=5))
+        index = np.array(places, int)
+        same(xl.take(x, index, axis=axis), np.take(y, index, axis))
+        same(xl.take(x, index[:1].reshape(-1, 1), axis), np.take(y, index[:1].reshape(-1, 1), axis))
+        same(xl.take(x, 0, axis=axis), np.take(y, 0, axis))
+
+
+@FEW
+@given(st.tuples(st.integers(0, 5), st.integers(0, 5)), st.integers(0, 3), st.integers(-6, 6))
+def test_diagonals(shape: tuple[int, int], how: int, k: int) -> None:
+    x, y = both(shape, how)
+    inside = -shape[0] <= k <= shape[1]
+    if inside:  # beyond, NumPy has no diagonal and we have an empty one
+        same(xl.diagonal(x, k), np.diagonal(y, k))
+        same(xl.trace(x, k), np.trace(y, k))
+    same(xl.tril(x, k), np.tril(y, k))
+    same(xl.triu(x, k), np.triu(y, k))
+    same(
+        xl.diag(x[0], k) if shape[0] else xl.diag(xl.zeros(0), k),
+        np.diag(y[0] if shape[0] else np.zeros(0), k),
+    )
+
+
+@FEW
+@given(SHAPES, st.integers(0, 3), st.integers(1, 5), st.data())
+def test_parts(shape: tuple[int, ...], how: int, parts: int, data: st.DataObject) -> None:
+    x, y = both(shape, how)
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    same(xl.array_split(x, parts, axis), np.array_split(y, parts, axis))
+    cuts = sorted(data.draw(st.lists(st.integers(0, 5), max_size=3)))
+    same(xl.split(x, cuts, axis), np.split(y, cuts, axis))
+    same(xl.unstack(x, axis=axis), tuple(np.moveaxis(y, axis, 0)))
+    same(xl.stack([x, x], axis=axis), np.stack([y, y], axis))
+    same(xl.kron(x, x), np.kron(y, y))
+
+
+def test_windows() -> None:
+    x = np.arange(12.0).reshape(3, 4)
+    windows = np.lib.stride_tricks.sliding_window_view
+    same(xl.sliding_window_view(xl.asarray(x), (2, 3)), windows(x, (2, 3)))
+    same(xl.sliding_window_view(xl.asarray(x), 2, axis=1), windows(x, 2, axis=1))
+    with pytest.raises(xl.ShapeError, match="a window of 5 along axis 1"):
+        xl.sliding_window_view(xl.asarray(x), 5, axis=1)
+
+
+REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
+    "roll": (lambda a: xl.roll(a, (1, 2, 3), (0, 1)), xl.ShapeError, "3 shifts for 2 axes"),
+    "repeat": (
+        lambda a: xl.repeat(a, [1, 2], axis=1),
+        xl.ShapeError,
+        "2 repeats for an extent of 3",
+    ),
+    "negative": (lambda a: xl.repeat(a, -1), xl.ShapeError, "negative"),
+    "tile": (lambda a: xl.tile(a, (-1,)), xl.ShapeError, "tile: extents must not be negative"),
+    "pad": (lambda a: xl.pad(a, ((1, 2),) * 3), xl.ShapeError, "one pair per dimension"),
+    "width": (lambda a: xl.pad(a, -1), xl.ShapeError, "integers of 0 or more"),
+    "mode": (lambda a: xl.pad(a, 1, "nothing"), ValueError, "pad.*mode='nothing'"),
+    "split": (lambda a: xl.split(a, 2, 1), xl.ShapeError, "no 2 equal parts; use array_split"),
+    "diff": (lambda a: xl.diff(a, -1), ValueError, "n must not be negative"),
+    "diag": (lambda a: xl.diag(xl.zeros((2, 2, 2))), xl.ShapeError, "rank must be 1 or 2"),
+    "cross": (lambda a: xl.cross(a, xl.zeros(4)), xl.ShapeError, "must be 3"),
+    "take": (lambda a: xl.take(a, [9]), xl.IndexRangeError, "9"),
+    "take mode": (lambda a: xl.take(a, [0], mode="no"), ValueError, "mode must be"),
+    "meshgrid": (xl.meshgrid, xl.ShapeError, "ranks must be 0 or 1"),
+    "unstack": (lambda a: xl.unstack(xl.asarray(1.0)), xl.AxisError, "unstack"),
+    "reshape": (lambda a: xl.reshape(a, (3, 2), "Z"), ValueError, "order must be"),
+    "block": (lambda a: xl.block([[a], a]), xl.ShapeError, "not nested equally deep"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    call, kind, message = REFUSED[name]
+    with pytest.raises(kind, match=message):
+        call(xl.zeros((2, 3)))

@@ -1,0 +1,92 @@
+"""Functions that write to some elements: NumPy's result, readers keep theirs, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+CALLS: dict[str, Callable[[Any, Any], None]] = {
+    "put": lambda xp, a: xp.put(a, [0, -1, 5], [1, 2]),
+    "put clipped": lambda xp, a: xp.put(a, [0, 99], 7, mode="clip"),
+    "put wrapped": lambda xp, a: xp.put(a, [13, -14], 7, mode="wrap"),
+    "place": lambda xp, a: xp.place(a, np.arange(12).reshape(3, 4) % 3 == 0, [5, 6, 7]),
+    "putmask": lambda xp, a: xp.putmask(a, np.arange(12).reshape(3, 4) > 4, [1, 2, 3, 4, 5]),
+    "copyto": lambda xp, a: xp.copyto(a, [1, 2, 3, 4]),
+    "copyto where": lambda xp, a: xp.copyto(a, 9, where=[True, False, True, False]),
+    "fill_diagonal": lambda xp, a: xp.fill_diagonal(a, [7, 8]),
+    "fill_diagonal wrapped": lambda xp, a: xp.fill_diagonal(a.T, 3, wrap=True),
+    "put_along_axis": lambda xp, a: xp.put_along_axis(a, np.array([[1], [0], [2]]), 9, 1),
+}
+LAYOUTS = {"row": None, "column": "column_major", "tiled": "{1,0:T(2,2)}"}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float64", "int32", "bfloat16"])
+@pytest.mark.parametrize("name", CALLS)
+def test_written(name: str, dtype: str, layout: str) -> None:
+    plain = np.arange(12.0).reshape(3, 4)
+    ours = xl.asarray(plain, dtype, layout=LAYOUTS[layout])
+    before = ours * 1
+    CALLS[name](xl, ours)
+    theirs = plain.copy()
+    CALLS[name](np, theirs)
+    np.testing.assert_array_equal(np.asarray(ours, np.float64), theirs)
+    np.testing.assert_array_equal(np.asarray(before, np.float64), plain)
+
+
+FAILED: dict[str, Callable[[Any], None]] = {
+    "position": lambda a: xl.put(a, [0, 99], 1),
+    "cast": lambda a: xl.copyto(a, 1j * np.ones(4)),
+    "shape": lambda a: xl.copyto(a, [1, 2, 3]),
+    "mask": lambda a: xl.putmask(a, [True], 1),
+    "values": lambda a: xl.place(a, np.ones((3, 4), bool), []),
+    "along": lambda a: xl.put_along_axis(a, [[9]], 1, 1),
+    "out": lambda a: xl.add(np.ones((2, 2)), 1, out=a),
+    "sum": lambda a: xl.sum(a, 0, out=a),
+    "sort": lambda a: xl.cumsum(a, 0, complex, out=a),
+}
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_a_failed_call_changes_nothing(name: str) -> None:
+    a = xl.asarray(np.arange(12.0).reshape(3, 4))
+    with pytest.raises((ValueError, IndexError, TypeError)) as found:
+        FAILED[name](a)
+    assert len(str(found.value)) > 10
+    assert xl.array_equal(a, np.arange(12.0).reshape(3, 4))
+
+
+@pytest.mark.parametrize("name", ["put", "place", "putmask", "copyto", "fill_diagonal"])
+def test_only_containers_are_written(name: str) -> None:
+    with pytest.raises(xl.DTypeError, match=f"{name}: got"):
+        getattr(xl, name)(np.zeros(3), [True], [1])
+
+
+def test_out() -> None:
+    """The destination is returned, and keeps its dtype and layout."""
+    a, out = xl.asarray([[1.0, 2.0], [3.0, 4.0]]), xl.zeros((2, 2), "f4", "F")
+    assert xl.add(a, 1, out=out) is out
+    assert (out.tolist(), out.dtype, out.strides) == ([[2, 3], [4, 5]], xl.float32, (1, 2))
+    assert xl.divide(a, a - 1, out=out, where=a > 1) is out
+    assert out.tolist() == [[2, 2], [1.5, np.float32(4 / 3)]]
+    row = xl.zeros(2)
+    assert xl.sum(a, 0, out=row) is row
+    assert xl.median(a, 0, out=row) is row
+    assert xl.max(a, 1, out=row) is row
+    assert row.tolist() == [2, 4]
+    plain = np.zeros((2, 2))
+    assert xl.multiply(a, 2, plain) is plain
+    assert plain.tolist() == [[2, 4], [6, 8]]
+    assert xl.add(a, a, out=a) is a
+    assert a.tolist() == [[2, 4], [6, 8]]
+    with pytest.raises(xl.DTypeError, match="out must be a container"):
+        xl.add(a, a, out=[1])
+    with pytest.raises(xl.CastError, match="same_kind"):
+        xl.add(a, 1j, out=out)
+    with pytest.raises(xl.CastError, match="dtype=int32"):
+        xl.add(a, 1, dtype="int32")

@@ -1,0 +1,170 @@
+"""Shapes of results: one good line and one bad line per rule of each operation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import xarraylite as xl
+from tests.hlo.mutations import DATA
+from xarraylite.hlo.inference import RULES
+
+HEADER = """
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+iadd { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }
+less { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = compare(a, b), direction=LT }
+neg { a = f32[] parameter(0)  ROOT c = f32[] negate(a) }
+body { a = f32[4] parameter(0)  ROOT c = f32[4] negate(a) }
+test { a = f32[4] parameter(0)  ROOT c = pred[] constant(false) }
+step { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = (f32[], f32[]) tuple(a, b) }
+ENTRY e {
+  s = f32[] parameter(0)
+  v = f32[4] parameter(1)
+  m = f32[4,6] parameter(2)
+  q = f32[4,4] parameter(3)
+  c = c64[4,6] parameter(4)
+  i = s32[4] parameter(5)
+  n = s32[] parameter(6)
+  t = pred[4,6] parameter(7)
+  o = pred[] parameter(8)
+  u = u32[4,6] parameter(9)
+  k = f32[3,3,6,8] parameter(10)
+  x = f32[2,9,9,6] parameter(11)
+  tok = token[] after-all()
+  pair = (f32[], s32[4]) tuple(s, i)
+"""
+
+RULES_TEXT = (DATA / "rules.txt").read_text(encoding="utf-8")
+CASES = [block.splitlines() for block in RULES_TEXT.strip().split("\n\n")[1:]]
+
+
+def module(line: str) -> xl.hlo.HloModule:
+    extra = "  h = f32[2,6] slice(m), slice={[0:2], [0:6]}\n" if "(m, h," in line else ""
+    return xl.hlo.parse(f"{HEADER}{extra}  ROOT r = {line} }}")
+
+
+@pytest.mark.parametrize("good", [case[0] for case in CASES])
+def test_what_keeps_the_rules_passes(good: str) -> None:
+    made = module(good)
+    assert made.verify() is made
+
+
+# What a result is follows from nothing else.
+OPAQUE = frozenset(
+    {
+        "bitcast",
+        "bitcast-convert",
+        "broadcast",
+        "convert",
+        "copy-start",
+        "dynamic-reshape",
+        "infeed",
+        "iota",
+        "recv",
+        "reshape",
+        "rng",
+        "rng-bit-generator",
+        "scan",
+        "stochastic-convert",
+    }
+)
+
+
+@pytest.mark.parametrize("good", [case[0] for case in CASES])
+def test_a_shape_that_is_left_out_is_inferred_or_asked_for(good: str) -> None:
+    match = re.fullmatch(r"(.*?) ([a-z0-9\-]+)(\(.*)", good)
+    assert match is not None
+    shape, opcode, rest = match.groups()
+    if opcode in OPAQUE:
+        with pytest.raises(xl.HloError, match="does not follow"):
+            module(f"{opcode}{rest}")
+    else:
+        assert module(f"{opcode}{rest}").entry.root.shape.human_string() == shape
+
+
+@pytest.mark.parametrize(("bad", "rule"), [case[1:] for case in CASES])
+def test_what_breaks_a_rule_is_refused(bad: str, rule: str) -> None:
+    opcode = re.search(r"(?:^|[\]) ])([a-z][a-z0-9\-]*)\(", bad)[1]  # type: ignore[index]
+    if bad[0] not in "(" and not re.match(r"[a-z]+\d+\[|token|pred\[", bad):
+        # Any shape will do: the rule is broken before it is looked at.
+        with pytest.raises(xl.HloError, match=re.escape(rule)):
+            module(bad)
+        bad = f"f32[7,7,7] {bad}"
+    with pytest.raises(xl.HloError, match=re.escape(rule)) as caught:
+        module(bad).verify()
+    assert caught.value.instruction == "r"
+    assert f"{opcode}(" in str(caught.value)
+
+
+def test_every_rule_has_a_case() -> None:
+    shown = {re.search(r" ([a-z][a-z0-9\-]*)\(", case[0])[1] for case in CASES}  # type: ignore[index]
+    asynchronous = {name for name in RULES if name.endswith(("-done", "-update", "-start"))}
+    assert set(RULES) - asynchronous == shown - asynchronous
+
+
+def test_what_was_started_is_done() -> None:
+    made = xl.hlo.parse(
+        HEADER
+        + "a = (f32[4,6], f32[8,6]) all-gather-start(m), dimensions={0}, replica_groups={{0,1}}\n"
+        "ad = all-gather-done(a)\n"
+        "b = f32[4] all-reduce-start(v), to_apply=add\n bd = all-reduce-done(b)\n"
+        "p = (f32[4], f32[4], u32[], u32[]) collective-permute-start(v),"
+        " source_target_pairs={{0,1}}\n pd = collective-permute-done(p)\n"
+        "cs = (f32[4], f32[4], u32[]) copy-start(v)\n cd = copy-done(cs)\n"
+        "se = send(v, tok), channel_id=1\n sd = send-done(se), channel_id=1\n"
+        "re = (f32[4], u32[], token[]) recv(tok), channel_id=1\n rd = recv-done(re), channel_id=1\n"
+        "as = ((f32[4]), f32[4]) async-start(v), calls=body\n au = async-update(as)\n"
+        "ROOT ae = async-done(au) }"
+    ).verify()
+    shapes = {
+        name: str(made.find(name).shape) for name in ["ad", "bd", "pd", "cd", "sd", "rd", "ae"]
+    }
+    assert shapes == {
+        "ad": "f32[8,6]{1,0}",
+        "bd": "f32[4]{0}",
+        "pd": "f32[4]{0}",
+        "cd": "f32[4]{0}",
+        "sd": "token[]",
+        "rd": "(f32[4]{0}, token[])",
+        "ae": "f32[4]{0}",
+    }
+
+
+def test_inferred_shapes_have_xlas_layouts() -> None:
+    made = xl.hlo.parse(
+        "ENTRY e { p = f32[4,6]{0,1:T(8,128)} parameter(0)  d = f32[<=4,6]{0,1} parameter(1)"
+        "  a = tanh(p)  b = transpose(p), dimensions={1,0}  c = add(d, d)  f = compare(p, p),"
+        " direction=EQ  g = concatenate(p, p), dimensions={0}  h = tuple(p, d) }"
+    )
+    assert [str(i.shape) for i in made.entry][2:] == [
+        "f32[4,6]{0,1:T(8,128)}",
+        "f32[6,4]{1,0:T(8,128)}",
+        "f32[<=4,6]{0,1}",
+        "pred[4,6]{0,1:T(8,128)}",
+        "f32[8,6]{1,0}",
+        "(f32[4,6]{0,1:T(8,128)}, f32[<=4,6]{0,1})",
+    ]
+
+
+def test_the_header_fits_the_entry() -> None:
+    text = (
+        "HloModule m, entry_computation_layout={{({})->{}}}\nENTRY e {{ a = f32[2] parameter(0) }}"
+    )
+    xl.hlo.parse(text.format("f32[2]{0:T(256)}", "f32[2]")).verify()
+    with pytest.raises(xl.HloError, match="has 0 parameters, e 1"):
+        xl.hlo.parse(text.format("", "f32[2]")).verify()
+    with pytest.raises(xl.HloError, match=r"says f32\[3\] where e has f32\[2\]"):
+        xl.hlo.parse(text.format("f32[2]", "f32[3]")).verify()
+
+
+def test_unknown_things_pass() -> None:
+    line = 'f32[7] custom-call(m, t), custom_call_target="x", novelty={1}'
+    assert module(line).verify()
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("*.hlo.txt")), ids=lambda path: path.name)
+def test_programs_verify(path: Path) -> None:
+    made = xl.hlo.parse(path.read_text(encoding="utf-8"))
+    assert made.verify() is made

@@ -1,0 +1,68 @@
+"""Random numbers are NumPy's, in containers."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+
+def test_a_seed_gives_numpys_numbers() -> None:
+    ours, theirs = xl.random.default_rng(5), np.random.default_rng(5)
+    for name, args in (
+        ("random", (4,)),
+        ("normal", (0.0, 2.0, (2, 3))),
+        ("integers", (0, 9, 5)),
+        ("choice", (np.arange(5), 3)),
+        ("permutation", (6,)),
+    ):
+        made, wanted = getattr(ours, name)(*args), getattr(theirs, name)(*args)
+        assert type(made) is xl.XArray
+        np.testing.assert_array_equal(np.asarray(made), wanted)
+        assert made.dtype == wanted.dtype
+    assert isinstance(xl.random.default_rng(ours), xl.random.Generator)
+    assert "standard_normal" in dir(ours)
+    assert float(ours.random()) == theirs.random()
+
+
+def test_the_older_functions_share_numpys_state() -> None:
+    xl.random.seed(3)
+    made = [xl.random.rand(2, 2), xl.random.randn(3), xl.random.randint(0, 9, 4)]
+    np.random.seed(3)  # noqa: NPY002
+    wanted = [np.random.rand(2, 2), np.random.randn(3), np.random.randint(0, 9, 4)]  # noqa: NPY002
+    for ours, theirs in zip(made, wanted, strict=True):
+        assert xl.array_equal(ours, theirs)
+    with pytest.raises(AttributeError, match="no attribute 'no_such'"):
+        _ = xl.random.no_such
+
+
+def test_containers_are_shuffled_in_place_and_given_as_parameters() -> None:
+    a, plain = xl.arange(9), np.arange(9)
+    before = a + 0
+    assert xl.random.default_rng(1).shuffle(a) is None
+    np.random.default_rng(1).shuffle(plain)
+    assert xl.array_equal(a, plain)
+    assert before.tolist() == list(range(9))
+    means = xl.asarray([0.0, 100.0])
+    drawn = xl.random.default_rng(1).normal(means, 0.0)
+    assert drawn.tolist() == [0.0, 100.0]
+    out = xl.zeros(3)
+    later = out + 0
+    assert xl.random.default_rng(1).random(3, out=out) is out
+    assert xl.array_equal(out, np.random.default_rng(1).random(3))
+    assert later.tolist() == [0, 0, 0]
+
+
+def test_generators_pickle_spawn_and_refuse() -> None:
+    rng = xl.random.default_rng(2)
+    again = pickle.loads(pickle.dumps(rng))
+    assert xl.array_equal(rng.random(3), again.random(3))
+    assert len(rng.spawn(2)) == 2
+    assert isinstance(xl.random.Generator(np.random.PCG64(1)), xl.random.Generator)
+    with pytest.raises(xl.DTypeError, match="a bit generator"):
+        xl.random.Generator(3)
+    with pytest.raises(ValueError, match=r"random.choice\("):
+        rng.choice(xl.zeros(0), 3)

@@ -1,0 +1,188 @@
+"""NumPy's functions on our arrays: ``np.add(a, 1, out=b)``, ``np.sum(a)`` and their like.
+
+A ufunc that is an operation of the op table gives a lazy expression, as our own function of that
+name does.  With ``out=`` the result is written, by the rule of in-place operators; with ``where=``
+other elements stay.  Ufuncs without an operation, and the methods of all (``reduce``,
+``accumulate``, ``outer``, ``at``…) are computed by NumPy at once, and the results are containers.
+
+NumPy's other functions find ours by an explicit table of names.  What is not in it is NumPy's
+function on the values, and its result NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._errors import DTypeError
+from ..assignment import elements
+from ..assignment.assign import check_update, check_writable
+from ..assignment.readers import protect
+from ..ir.kind import NODE
+from ..operands.namespace import namespace
+from ..operands.nodes import HasNode, Lifted, OneValue, unwrapped
+from ..operands.ufuncs import ufunc_table
+
+#: NumPy's functions that mean ours of the same name.
+_NAMES = """
+all allclose amax amin any append apply_along_axis argmax argmin argpartition argsort argwhere
+around array_equal array_split astype atleast_1d atleast_2d atleast_3d average bincount
+broadcast_arrays broadcast_to choose clip column_stack compress concatenate convolve copy corrcoef
+correlate count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete diag
+diagflat diagonal diff digitize dot dsplit dstack ediff1d einsum empty_like expand_dims extract
+flatnonzero flip fliplr flipud full_like gradient histogram histogram2d histogramdd hsplit hstack
+imag inner insert interp intersect1d isclose isin kron max mean median meshgrid min moveaxis
+nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile
+nanprod nanquantile nanstd nansum nanvar nonzero ones_like outer pad partition percentile
+permute_dims piecewise prod ptp quantile ravel real repeat reshape roll rollaxis rot90 round
+searchsorted select setdiff1d setxor1d sinc sort sort_complex split squeeze stack std sum swapaxes
+take take_along_axis tensordot tile trace transpose trapezoid tril triu union1d unique unstack
+unwrap vander var vdot vsplit vstack where zeros_like
+"""
+
+_SAME = frozenset(_NAMES.split())
+
+#: NumPy's functions that write to their first argument.
+_WRITING = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
+
+#: NumPy's functions that ask for less than values.
+_OWN: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
+    np.array_repr: lambda a, *_, **__: repr(a),
+    np.array_str: lambda a, *_, **__: str(a),
+}
+
+
+def call_function(
+    function: Callable[..., Any], types: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Return what one of NumPy's functions means of our arrays (``__array_function__``).
+
+    Arrays of other libraries (``types``) have the last word.
+    """
+    if not all([issubclass(kind, (HasNode, OneValue, np.ndarray)) for kind in types]):
+        return NotImplemented
+    own, name = _OWN.get(function), function.__name__
+    known = getattr(np, name, None) is function
+    if known and name in _WRITING and args and isinstance(args[0], HasNode):
+        args = (args[0]._target(), *args[1:])  # type: ignore[attr-defined]
+        own = getattr(namespace(None), name)
+    elif known and name in _SAME:
+        own = getattr(namespace(None), name, None)
+    if own is not None:
+        return own(*args, **options)
+    return function(*_numpy_of(args), **_numpy_of(options))
+
+
+def _numpy_of(value: Any) -> Any:
+    """Return arguments with NumPy's arrays in the place of ours, in nested sequences too."""
+    if isinstance(value, HasNode | OneValue):
+        return np.asarray(value)
+    if isinstance(value, list | tuple):
+        made = [_numpy_of(item) for item in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    if isinstance(value, dict):
+        return {key: _numpy_of(item) for key, item in value.items()}
+    return value
+
+
+def call_ufunc(
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Return what a ufunc means of our arrays (``__array_ufunc__``).
+
+    Raises
+    ------
+    CastError, BroadcastError, ReadOnlyError
+        If what ``out`` names cannot take the result.
+    """
+    if any([_is_foreign(x) for x in inputs]):
+        return getattr(ufunc, method)(*_numpy_of(inputs), **options)
+    outs = options.pop("out", None) or ()
+    where = options.pop("where", True)
+    if method == "at":
+        return _at(ufunc, *inputs)
+    ours = any([isinstance(out, HasNode) for out in outs])
+    if method == "__call__" and not options and (ours or (not outs and where is True)):
+        result = _lazily(ufunc, inputs)
+        if result is not NotImplemented:
+            if not outs:
+                return result
+            (out,) = outs
+            _write(out, result, where, ufunc.__name__)
+            return out
+    if where is not True:
+        options["where"] = _numpy_of(where)
+    if outs and not ours:
+        return getattr(ufunc, method)(*_numpy_of(inputs), out=outs, **options)
+    if outs and where is not True:  # elements that are not computed keep what is there
+        options["out"] = tuple([None if out is None else np.array(out) for out in outs])
+    made = getattr(ufunc, method)(*_numpy_of(inputs), **options)
+    results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]
+    for k, out in enumerate(outs):
+        if out is not None:
+            _write(out, results[k], True, f"{ufunc.__name__}.{method}".removesuffix(".__call__"))
+            results[k] = out
+    return tuple(results) if isinstance(made, tuple) else results[0]
+
+
+_FAMILIAR = (HasNode, OneValue, Lifted, np.ndarray, np.generic)
+
+
+def _is_foreign(operand: Any) -> bool:
+    """Tell whether an operand of another library has ufuncs of its own."""
+    return hasattr(operand, "__array_ufunc__") and not isinstance(operand, _FAMILIAR)
+
+
+def _lazily(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    op = ufunc_table().get(ufunc)
+    name = "matmul" if ufunc is np.matmul else op.name if op is not None else None
+    function = None if name is None else getattr(namespace(None), name, None)
+    return NotImplemented if function is None else function(*inputs)
+
+
+def _container(made: Any) -> Any:
+    """Return what NumPy computed as a container, or as a value."""
+    if isinstance(made, np.ndarray):
+        return namespace(None).XArray._adopted(made)
+    return namespace(None).XScalar(made) if isinstance(made, np.generic) else made
+
+
+def _write(out: Any, values: Any, where: Any, operation: str) -> None:
+    """Write values by the rule of in-place operators, where a mask is true."""
+    if isinstance(out, np.ndarray):
+        np.copyto(out, np.asarray(values), casting="same_kind", where=_numpy_of(where))
+        return
+    if not isinstance(out, HasNode):
+        raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
+    to: Any = out
+    if where is not True:
+        values = namespace(None).where(where, values, to)
+    dtype = getattr(values, "dtype", None)
+    if dtype is not None:
+        check_update(to, operation, np.broadcast_shapes(values.shape, to.shape), dtype)
+    if hasattr(to, "buffer"):
+        to._store(Ellipsis, values, False, False)
+    else:
+        to[...] = values
+
+
+def _at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
+    """Apply a ufunc at indices, one after another, in place."""
+    array = unwrapped(array)
+    key = _numpy_of(index) if not isinstance(index, list) else index
+    rest = _numpy_of(values)
+    if not isinstance(array, HasNode):
+        ufunc.at(array, key, *rest)
+    elif not hasattr(array, "buffer") or array._kind is NODE:
+        changed = np.array(array)
+        ufunc.at(changed, key, *rest)
+        array[...] = changed  # type: ignore[index]
+    else:
+        check_writable(array, f"{ufunc.__name__}.at")  # type: ignore[arg-type]
+        with protect(array.buffer, array.node, None, None, True):
+            ufunc.at(elements.array_of(array), key, *rest)

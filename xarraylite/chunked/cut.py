@@ -1,0 +1,322 @@
+"""Cutting a block out of an expression.
+
+`cut` returns the expression of some elements of another one's result: the same operations over the
+parts of the operands that these elements need.  The box of the result is pushed down from node to
+node; each kind of node says what it needs of its arguments and how it is made of what they become.
+A `Stored` operand becomes a `Stored` node over a `Request`; when the request has been read, `bind`
+puts the leaf over the bytes in its place.  Nothing is computed here that was not computed before:
+a cut expression has the same operations, with the same dtypes, element for element.
+
+Walks are iterative, and a node that is needed twice for the same elements becomes one node.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from .._errors import ShapeError
+from ..index.transform import FIXED, Reshape, Transform
+from ..index.transform import IndexMap as Along
+from ..ir import build
+from ..ir.build import describe
+from ..ir.node import (
+    Concat,
+    Elementwise,
+    Gather,
+    Iota,
+    Leaf,
+    Node,
+    Reduce,
+    Scalar,
+    SegmentReduce,
+    Stored,
+    View,
+)
+from ..ir.walk import postorder, rebuild, with_args
+from ..memory.arrays import read
+from .selection import (
+    Box,
+    Selection,
+    flip_of,
+    index_leaf,
+    inside,
+    picked,
+    select,
+    shape_of,
+    shifted,
+    whole,
+)
+
+Made = Callable[[list[Node]], Node]
+Step = tuple[list[tuple[Node, Box]], Made]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """What a block needs of an operand.
+
+    Attributes
+    ----------
+    source : Source
+        The operand.
+    box : tuple
+        The selection of each dimension.
+    """
+
+    source: Any
+    box: Box
+
+    def product(self, factors: Any, kept: tuple[str, ...]) -> Node:
+        """Refuse, as `fill` does."""
+        raise AssertionError("a request has not been read")
+
+    def explain(self, node: Node, target: object) -> Any:
+        """Refuse, as `fill` does."""
+        raise AssertionError("a request has not been read")
+
+    def fill(self, node: Node, target: Any, noalias: bool) -> None:
+        """Refuse: a block is evaluated when its requests are bound."""
+        raise AssertionError("a request has not been read")
+
+
+def cut(root: Node, box: Box) -> Node:
+    """Return the expression of the elements of ``root`` in a box."""
+    made: dict[tuple[int, Box], Node] = {}
+    waiting: list[tuple[tuple[int, Box], list[tuple[int, Box]], Made]] = []
+    stack: list[tuple[Node, Box]] = [(root, box)]
+    entered: set[tuple[int, Box]] = set()
+    order: list[tuple[tuple[int, Box], list[tuple[int, Box]], Made]] = []
+    while stack:
+        node, part = stack.pop()
+        if node is _DONE:
+            order.append(waiting.pop())
+            continue
+        key = (id(node), part)
+        if key in entered:
+            continue
+        entered.add(key)
+        needed, make = _step(node, part)
+        waiting.append((key, [(id(arg), sub) for arg, sub in needed], make))
+        stack.append((_DONE, ()))
+        stack.extend(reversed(needed))
+    for key, needed_keys, make in order:
+        made[key] = make([made[k] for k in needed_keys])
+    return made[id(root), box]
+
+
+_DONE = Node((), np.dtype(np.bool_))
+
+
+def requests(root: Node) -> list[Stored]:
+    """Return the nodes of a cut expression that stand for requests."""
+    return [node for node in postorder(root) if isinstance(node, Stored)]
+
+
+def bind(root: Node, leaves: Mapping[int, Node]) -> Node:
+    """Return a cut expression over what was read, by the identity of the requests' nodes."""
+
+    def visit(node: Node, args: tuple[Node, ...]) -> Node:
+        known = leaves.get(id(node))
+        if known is not None:
+            return known
+        if isinstance(node, View) and args != node.args:  # views of memory are memory
+            if isinstance(node.step, Reshape):
+                return build.reshape(args[0], node.shape)
+            return build.view(args[0], node.step)
+        return with_args(node, args)
+
+    return rebuild(root, visit) if leaves else root
+
+
+def has_stored(root: Node) -> bool:
+    """Tell whether an expression has operands that are no memory."""
+    return any([isinstance(node, Stored) for node in postorder(root)])
+
+
+# --- what each kind of node needs ---------------------------------------------------------------
+
+
+@singledispatch
+def _step(node: Node, box: Box) -> Step:
+    raise TypeError(f"cut: {type(node).__name__} cannot be cut")
+
+
+@_step.register
+def _(node: Leaf, box: Box) -> Step:
+    return [], lambda args: select(node, box)
+
+
+@_step.register
+def _(node: Iota, box: Box) -> Step:
+    return [], lambda args: select(node, box)
+
+
+@_step.register
+def _(node: Scalar, box: Box) -> Step:
+    return [], lambda args: node
+
+
+@_step.register
+def _(node: Stored, box: Box) -> Step:
+    source: Any = node.source
+    if isinstance(source, Request):  # of a cut that is cut again
+        source, box = source.source, _within(source.box, box)
+    return [], lambda args: Stored(shape_of(box), node.dtype, Request(source, box))
+
+
+def _within(outer: Box, inner: Box) -> Box:
+    found: list[Selection] = []
+    for a, b in zip(outer, inner, strict=True):
+        if isinstance(a, range) and isinstance(b, range):
+            found.append(shifted(b, a.start, a.step)[0])
+        else:
+            positions = np.asarray(a.values if not isinstance(a, range) else a, np.int64)
+            found.append(picked(positions[np.asarray(b.values if not isinstance(b, range) else b)]))
+    return tuple(found)
+
+
+@_step.register
+def _(node: Elementwise, box: Box) -> Step:
+    needed = [(arg, _ends(arg.shape, node.shape, box)) for arg in node.operands]
+    return needed, lambda args: replace(node, shape=shape_of(box), operands=tuple(args))
+
+
+def _ends(shape: tuple[int, ...], full: tuple[int, ...], box: Box) -> Box:
+    """Return the box of an argument that is broadcast to ``full``."""
+    skip = len(full) - len(shape)
+    return tuple(
+        [
+            range(1) if extent == 1 and full[skip + k] != 1 else box[skip + k]
+            for k, extent in enumerate(shape)
+        ]
+    )
+
+
+@_step.register
+def _(node: View, box: Box) -> Step:
+    if isinstance(node.step, Reshape):
+        return _reshaped(node, box)
+    sub: list[Selection] = []
+    maps, reversed_axes = [], []
+    for k, (start, pace, axis) in enumerate(node.step.maps):
+        if axis == FIXED:
+            sub.append(range(start, start + 1))
+            maps.append(Along(0, 0, FIXED))
+            continue
+        moved, back = shifted(box[axis], start, pace)
+        if back:
+            reversed_axes.append(k)
+        sub.append(moved)
+        maps.append(Along(0, 1, axis))
+    step = Transform(shape_of(box), tuple(maps))
+    inner = tuple(sub)
+    if reversed_axes:
+        step = step.after(flip_of(shape_of(inner), reversed_axes))
+    return [(node.arg, inner)], lambda args: build.view(args[0], step)
+
+
+def _groups(source: tuple[int, ...], shape: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:
+    """Return runs of dimensions of two shapes of one size that have the same number of elements."""
+    found: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(source) or j < len(shape):
+        left, right, a, b = [], [], 1, 1
+        if i < len(source):
+            left, a, i = [i], source[i], i + 1
+        if j < len(shape):
+            right, b, j = [j], shape[j], j + 1
+        while a != b:
+            if a < b:
+                left, a, i = [*left, i], a * source[i], i + 1
+            else:
+                right, b, j = [*right, j], b * shape[j], j + 1
+        found.append((left, right))
+    return found
+
+
+def _reshaped(node: View, box: Box) -> Step:
+    """Return what a block of other dimensions needs: whole rows around it, where any merge."""
+    step = node.step
+    assert isinstance(step, Reshape)
+    sub: list[Selection] = list(whole(step.source))
+    extents, inner = list(step.shape), list(box)
+    for left, right in _groups(step.source, step.shape):
+        long = [k for k in left if step.source[k] != 1]
+        wide = [k for k in right if step.shape[k] != 1]
+        if len(long) == len(wide) == 1:
+            selection = box[wide[0]]
+            sub[long[0]] = selection
+            extents[wide[0]], inner[wide[0]] = len(selection), range(len(selection))
+        elif long and wide:
+            row = math.prod([step.source[k] for k in long[1:]])
+            out = math.prod([step.shape[k] for k in wide[1:]])
+            low = high = 0
+            for k in wide:
+                low = low * step.shape[k] + box[k][0]
+                high = high * step.shape[k] + box[k][-1]
+            unit = math.lcm(row, out)
+            total = row * step.source[long[0]]
+            low, high = low // unit * unit, min(total, (high // unit + 1) * unit)
+            sub[long[0]] = range(low // row, high // row)
+            extents[wide[0]] = (high - low) // out
+            inner[wide[0]] = shifted(box[wide[0]], -(low // out))[0]
+    return [(node.arg, tuple(sub))], lambda args: select(
+        build.reshape(args[0], tuple(extents)), tuple(inner)
+    )
+
+
+@_step.register
+def _(node: Gather, box: Box) -> Step:
+    axis, rank = node.axis, len(node.index.shape)
+    index = select(node.index, box[axis : axis + rank])
+    positions = _values(index)
+    unique, place = np.unique(positions, return_inverse=True)
+    sub = (*box[:axis], picked(unique), *box[axis + rank :])
+    if (
+        rank == 1
+        and len(unique) == positions.size
+        and bool((place == np.arange(len(unique))).all())
+    ):
+        return [(node.arg, sub)], lambda args: args[0]
+    moved = index_leaf(place.reshape(positions.shape).astype(np.int64))
+    return [(node.arg, sub)], lambda args: build.gather(args[0], axis, moved)
+
+
+def _values(index: Node) -> np.ndarray[Any, np.dtype[np.int64]]:
+    if isinstance(index, Gather):
+        return np.take(_values(index.arg), _values(index.index), axis=index.axis)
+    assert isinstance(index, Leaf), "an index is memory"
+    return read(index.reading, index.dtype, index.map)
+
+
+@_step.register
+def _(node: Concat, box: Box) -> Step:
+    axis, at = node.axis, 0
+    needed: list[tuple[Node, Box]] = []
+    for part in node.parts:
+        own = inside(box[axis], at, at + part.shape[axis])
+        if own is not None:
+            needed.append((part, (*box[:axis], own, *box[axis + 1 :])))
+        at += part.shape[axis]
+    return needed, lambda args: build.concat(args, axis)
+
+
+@_step.register
+def _(node: Reduce, box: Box) -> Step:
+    rest = iter(box if not node.keepdims else [s for k, s in enumerate(box) if k not in node.axes])
+    sub = tuple([range(n) if k in node.axes else next(rest) for k, n in enumerate(node.arg.shape)])
+    return [(node.arg, sub)], lambda args: replace(node, shape=shape_of(box), arg=args[0])
+
+
+@_step.register
+def _(node: SegmentReduce, box: Box) -> Step:
+    raise ShapeError(
+        f"{node.op.name}: rows of a jagged array over {describe(node.arg)} that is read in blocks "
+        "cannot be cut; evaluate it into memory first"
+    )

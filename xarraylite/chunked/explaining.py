@@ -1,0 +1,208 @@
+"""Plans of what is larger than memory, before anything is read.
+
+The plan is not a second opinion about what a run would do: it is the run, with a cluster that
+computes nothing.  It gets every block that would be read, adds up what it is told, and hands back
+zeros where results are needed to go on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..arrays.expression import XExpression
+from ..dtypes.names import dtype_name
+from ..ir.build import describe
+from ..ir.node import Node
+from ..transforms.explain import Explanation, explain
+from . import storing
+from .folds import imagined
+from .plan import Load, Piece, budget_of, chunks_for
+from .selection import Box, shape_of, text_of
+from .source import chunks_of, chunks_text
+from .sweep import Array, Run
+from .target import Sink
+
+#: Chunks of a dimension that a drawing shows at most.
+_SHOWN = 24
+
+
+@dataclass(slots=True)
+class Pass:
+    """One pass over stored operands.
+
+    Attributes
+    ----------
+    what : str
+        What it does.
+    blocks : int
+        How many blocks it has.
+    block : tuple of int
+        Extents of one, of the result or, for a fold, of what is folded.
+    read, needed, written : int
+        Bytes of chunks that are read, of different chunks among them, and of results.
+    peak : int
+        Bytes in flight.
+    steps : tuple of str
+        What the kernels of a block do.
+    drawing : str
+        What a block in the middle reads.
+    """
+
+    what: str
+    blocks: int
+    block: tuple[int, ...] = ()
+    read: int = 0
+    needed: int = 0
+    written: int = 0
+    peak: int = 0
+    steps: tuple[str, ...] = ()
+    drawing: str = ""
+    _touched: set[tuple[int, Any]] = field(default_factory=set)
+
+    @property
+    def again(self) -> int:
+        """Bytes that are read more than once: halos, and chunks that several blocks share."""
+        return self.read - self.needed
+
+    def add(self, piece: Piece) -> None:
+        """Count a block."""
+        self.read += piece.moved
+        self.written += piece.nbytes
+        self.peak = max(self.peak, piece.need)
+        for load in piece.loads:
+            for key, nbytes in _pieces(load):
+                if key not in self._touched:
+                    self._touched.add(key)
+                    self.needed += nbytes
+
+    def __str__(self) -> str:
+        times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
+        lines = [
+            f"{self.what}: {self.blocks} block(s) of {list(self.block)}",
+            f"  reads {self.read:,} bytes{times}, makes {self.written:,} bytes",
+            f"  needs {self.peak:,} bytes in flight",
+            *[f"  {step}" for step in self.steps],
+            *[f"  {line}" for line in self.drawing.split("\n") if line],
+        ]
+        return "\n".join(lines)
+
+
+def _pieces(load: Load) -> Iterator[tuple[tuple[int, Any], int]]:
+    """Yield what is read whole, a chunk or a box, by a name of its own, and its bytes."""
+    source = load.source
+    if not source.whole_chunks:
+        yield (id(source), load.box), load.moved
+        return
+    sides = []
+    for selection, chunk, extent in zip(load.box, source.chunks, source.shape, strict=True):
+        positions = selection if isinstance(selection, range) else selection.values.tolist()
+        owners = sorted({p // chunk for p in positions})
+        sides.append([(k, min(chunk, extent - k * chunk)) for k in owners])
+    for chunks in itertools.product(*sides):
+        index = tuple([k for k, _ in chunks])
+        yield (id(source), index), math.prod([n for _, n in chunks]) * source.dtype.itemsize
+
+
+def _span(load: Load) -> tuple[tuple[int, int], ...]:
+    return tuple(
+        [(s[0] // c, s[-1] // c) for s, c in zip(load.box, load.source.chunks, strict=True)]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StoragePlan(Explanation):
+    """The plan of what is stored, or evaluated into memory, in blocks.
+
+    Attributes
+    ----------
+    passes : tuple of Pass
+        The passes, in order.
+    """
+
+    passes: tuple[Pass, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, *[str(part) for part in self.passes]])
+
+    __repr__ = __str__
+
+
+class _Dry:
+    """Runs no block, and says what running them would take."""
+
+    def __init__(self) -> None:
+        self.passes: list[Pass] = []
+
+    def begin(self, what: str, blocks: int) -> None:
+        """Hear of a pass that begins."""
+        self.passes.append(Pass(what, blocks))
+
+    def sweep(
+        self,
+        pieces: Iterable[Piece],
+        take: Callable[[Piece, Array], None] | None,
+        write: Callable[[Box, Array], None] | None,
+    ) -> Iterator[Piece]:
+        """Count blocks."""
+        own = self.passes[-1]
+        for number, piece in enumerate(pieces):
+            own.add(piece)
+            if number == 0:
+                own.block = shape_of(piece.box)
+                own.steps = explain(XExpression(imagined(piece.node))).steps
+            if number == own.blocks // 2:
+                own.drawing = "\n".join([_drawn(load) for load in piece.loads])
+            if take is not None:
+                take(piece, np.zeros(piece.node.shape, piece.node.dtype))
+            yield piece
+
+
+class _Nowhere:
+    """A target of a shape and a dtype that nothing is written to."""
+
+    def __init__(self, root: Node) -> None:
+        self.shape, self.dtype = root.shape, root.dtype
+
+
+def explained(root: Node, target: object) -> StoragePlan:
+    """Return how an expression would be stored in a target, or evaluated into memory."""
+    array = target if hasattr(target, "shape") else None
+    asked = chunks_of(getattr(array, "chunks", None), root.shape)
+    chunks = asked or chunks_for(root, None, "explain")
+    dry = _Dry()
+    run = Run(budget_of(None), report=dry.begin, cluster=dry)
+    storing.run_into(root, Sink(_Nowhere(root), chunks, "a plan"), None, run)
+    into = "memory" if target is None else str(getattr(target, "name", target))
+    nbytes = math.prod(root.shape) * root.dtype.itemsize
+    return StoragePlan(
+        f"{describe(root)} into {into}, {nbytes:,} bytes of {dtype_name(root.dtype)} in chunks of "
+        f"{list(chunks)}",
+        tuple([step for part in dry.passes for step in part.steps]),
+        (),
+        sum([part.read + part.written for part in dry.passes]),
+        nbytes,
+        (),
+        tuple(dry.passes),
+    )
+
+
+def _drawn(load: Load) -> str:
+    """Return which chunks of an operand a block reads, as a picture if it has two dimensions."""
+    source = load.source
+    head = f"a block reads {source.name}{text_of(load.box)}"
+    if not source.whole_chunks:
+        return head
+    head += f", chunks {chunks_text(load.box, source.chunks)}"
+    counts = [-(-n // c) for n, c in zip(source.shape, source.chunks, strict=True)]
+    if len(counts) != 2 or max(counts) > _SHOWN:
+        return head
+    (top, bottom), (left, right) = _span(load)
+    inside = "." * left + "#" * (right - left + 1) + "." * (counts[1] - right - 1)
+    rows = [inside if top <= i <= bottom else "." * counts[1] for i in range(counts[0])]
+    return "\n".join([head, *rows])

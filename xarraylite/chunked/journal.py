@@ -1,0 +1,188 @@
+"""Which blocks of a store are finished, so that it can be resumed.
+
+Beside the target, in ``.<name>.xl-store``, the first line says what is stored (a fingerprint of the
+expression, its operands and the chunks) and in which blocks, and each line after it is the corner
+of a block that was written.  Lines are appended by one system call each, after the block's own
+files are complete; a line that a crash has cut short is no line.  The file is removed when all
+blocks are there.  A crash of the process loses nothing; after a crash of the machine whatever the
+system had not yet written to the disk is lost with it, and so may be a block that was recorded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Sequence
+from functools import singledispatch
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from .._errors import StorageError
+from ..io.atomic import replace_file
+from ..ir.node import Concat, Elementwise, Gather, Iota, Leaf, Node, Reduce, Scalar, Stored, View
+from ..ir.walk import postorder
+from ..memory.arrays import read
+from ..ops.user import UserOp
+
+Corner = tuple[int, ...]
+
+
+class Journal:
+    """The record of one store.
+
+    Attributes
+    ----------
+    block : tuple of int or None
+        Extents of the blocks; None as long as they are not known.
+    done : frozenset of tuple
+        Corners of the blocks that were finished before.
+    """
+
+    __slots__ = ("_handle", "_lock", "_mark", "_place", "block", "done")
+
+    def __init__(self, target: Path, mark: str) -> None:
+        self._place = _beside(target)
+        self._mark = mark
+        self._handle = -1
+        self._lock = threading.Lock()
+        self.block: tuple[int, ...] | None = None
+        self.done: frozenset[Corner] = frozenset()
+
+    @staticmethod
+    def beside(target: Path) -> bool:
+        """Tell whether there is a record beside a target."""
+        return _beside(target).exists()
+
+    @staticmethod
+    def forget(target: Path) -> None:
+        """Remove the record of a store that will be replaced."""
+        _beside(target).unlink(missing_ok=True)
+
+    @staticmethod
+    def found(target: Path, mark: str) -> Journal | None:
+        """Return the record beside a target; None if there is none.
+
+        Raises
+        ------
+        StorageError
+            If it is of another expression, or of operands that have changed since.
+        """
+        made = Journal(target, mark)
+        try:
+            lines = made._place.read_text("utf-8").split("\n")[:-1]
+        except FileNotFoundError:
+            return None
+        try:
+            head = json.loads(lines[0])
+            known, made.block = head["fingerprint"], tuple(head["block"])
+            made.done = frozenset([tuple(json.loads(line)) for line in lines[1:]])
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise StorageError(
+                f"store: {made._place} is damaged ({error}); overwrite=True begins anew"
+            ) from None
+        if known != mark:
+            raise StorageError(
+                f"store: cannot resume {target}: it was begun with another expression or other "
+                "chunks, or an operand has changed since; overwrite=True begins anew"
+            )
+        return made
+
+    def begin(self, block: Sequence[int]) -> None:
+        """Write the first line, if it is not there, and be ready for more."""
+        if self.block is None:
+            self.block = tuple(block)
+            line = json.dumps({"fingerprint": self._mark, "block": list(block)}) + "\n"
+
+            def write(file: BinaryIO) -> None:
+                file.write(line.encode())
+
+            replace_file(self._place, write)
+        self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
+
+    def record(self, corner: Corner) -> None:
+        """Say that a block is finished."""
+        with self._lock:
+            if self._handle >= 0:
+                os.write(self._handle, (json.dumps(corner) + "\n").encode())
+
+    def close(self) -> None:
+        """Record no more."""
+        with self._lock:
+            if self._handle >= 0:
+                os.close(self._handle)
+            self._handle = -1
+
+    def remove(self) -> None:
+        """Remove the record: all is finished."""
+        self.close()
+        self._place.unlink(missing_ok=True)
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.name}.xl-store")
+
+
+def fingerprint(root: Node, chunks: Sequence[int]) -> str:
+    """Return a hash of an expression, of its operands as they are now, and of chunks."""
+    digest = hashlib.sha256(repr(tuple(chunks)).encode())
+    number: dict[int, int] = {}
+    for node in postorder(root):
+        number[id(node)] = len(number)
+        args = [number[id(arg)] for arg in node.args]
+        told = [type(node).__name__, node.shape, node.dtype.name, args, *_told(node)]
+        digest.update(repr(told).encode())
+    return digest.hexdigest()
+
+
+@singledispatch
+def _told(node: Node) -> list[Any]:
+    return []
+
+
+@_told.register
+def _(node: Leaf) -> list[Any]:
+    values = np.ascontiguousarray(read(node.reading, node.dtype, node.map))
+    return [hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest()]
+
+
+@_told.register
+def _(node: Stored) -> list[Any]:
+    source: Any = node.source
+    return [source.identity()]
+
+
+@_told.register
+def _(node: Scalar) -> list[Any]:
+    return [np.asarray(node.value, node.dtype).tobytes()]
+
+
+@_told.register
+def _(node: Iota) -> list[Any]:
+    return [node.map]
+
+
+@_told.register
+def _(node: Elementwise) -> list[Any]:
+    if isinstance(node.op, UserOp):
+        code = node.op.function.__code__
+        return [node.op.name, code.co_code.hex(), repr(code.co_consts), code.co_names]
+    return [node.op.name]
+
+
+@_told.register
+def _(node: View) -> list[Any]:
+    return [node.step]
+
+
+@_told.register
+def _(node: Gather | Concat) -> list[Any]:
+    return [node.axis]
+
+
+@_told.register
+def _(node: Reduce) -> list[Any]:
+    return [node.op.name, node.axes, node.keepdims]

@@ -1,0 +1,111 @@
+"""`open`: what is kept elsewhere as a lazy operand."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from .._errors import DTypeError, StorageError
+from ..arrays.expression import XExpression
+from ..ir.node import Stored
+from .extras import imported
+from .operand import Source
+
+#: What tells an HDF5 file by its name.
+_HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
+
+
+def open_(what: Any, key: str = "", /, *, dtype: object = None) -> XExpression:
+    """Return an array that is kept elsewhere as a lazy operand; nothing is read.
+
+    Parameters
+    ----------
+    what : path, URL or array
+        A ``.npy`` file, an HDF5 file, a zarr array (format 2 or 3) in a directory, a zip file or
+        under any URL that fsspec knows; or an array that takes slices: of zarr, h5py, dask or
+        xarray, a memory map, or any object with ``shape``, ``dtype`` and ``__getitem__``.
+        ``chunks``, where it has them, say in which pieces it is best read.
+    key : str, optional
+        Name of the array in a file or a group.
+    dtype : dtype, optional
+        What the elements are, of a file whose format does not know their dtype.
+
+    Returns
+    -------
+    XExpression
+        An operand like any other.  `store` and reductions read it block by block.
+
+    Raises
+    ------
+    StorageError
+        If it cannot be opened.
+    DTypeError
+        If the elements are no numbers of a supported dtype.
+    ImportError
+        If the library that reads it is not installed; the message names the extra.
+
+    See Also
+    --------
+    store : Evaluate into such an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xarraylite as xl
+    >>> a = xl.open(np.arange(6.0).reshape(2, 3))
+    >>> a.shape, str(a.dtype)
+    ((2, 3), 'float64')
+    >>> xl.eval(a[:, ::-1] + 1)
+    XArray([[3., 2., 1.],
+            [6., 5., 4.]])
+    """
+    if isinstance(what, XExpression):
+        return what
+    if isinstance(what, str | os.PathLike):
+        array, name = _from_path(os.fspath(what), key, dtype)
+    else:
+        array, name = _chosen(what, key), _name_of(what)
+    if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
+        raise DTypeError(
+            f"open: got {type(what).__name__}; it must be a path, a URL or an object with shape, "
+            "dtype and __getitem__"
+        )
+    source = Source(array, name, serial=type(array).__module__.startswith("h5py"))
+    return XExpression(Stored(source.shape, source.dtype, source))
+
+
+def _from_path(path: str, key: str, dtype: object) -> tuple[Any, str]:
+    name = f"{path}:{key}" if key else path
+    try:
+        if path.endswith(".npy"):
+            array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+            return (array if dtype is None else array.view(dtype)), name
+        if path.endswith(_HDF5):
+            return _chosen(imported("h5py", "hdf5").File(path, "r"), key), name
+        zarr = imported("zarr", "zarr")
+        store = zarr.storage.ZipStore(path, mode="r") if path.endswith(".zip") else path
+        return zarr.open_array(store, path=key or None, mode="r"), name
+    except ImportError:
+        raise
+    except Exception as error:
+        raise StorageError(f"open: {name}: {type(error).__name__}: {error}") from error
+
+
+def _chosen(what: Any, key: str) -> Any:
+    """Return an array of a file or group, or what is one itself."""
+    if key or not hasattr(what, "shape"):
+        if hasattr(what, "keys") and (not key or key not in what):
+            raise StorageError(
+                f"open: {_name_of(what)} has no array {key!r}; it has {sorted(what.keys())}"
+            )
+        what = what[key] if key else what
+    return getattr(what, "variable", what)  # of xarray's DataArray
+
+
+def _name_of(array: Any) -> str:
+    told = getattr(array, "name", None)
+    kind = f"{type(array).__module__.split('.')[0]} {type(array).__name__}"
+    path = getattr(array, "store_path", None) or getattr(array, "filename", None) or told
+    return f"{kind} {path}" if path else kind

@@ -1,0 +1,216 @@
+"""What a `Stored` node stands for: an array that is kept elsewhere, or a product of matrices.
+
+A product is an operand like a stored array: it has chunks, and reading a box of it computes the
+tiles that the box touches.  Tiles and the blocks of the summed labels are fixed by the extents, and
+each tile is multiplied on its own and added up in order, so an element has the same bits whatever
+box it is read in.  A box of many tiles reads each block of the factors once for all of them, which
+is why larger blocks of a result read less.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.node import Node, Stored
+from ..labels.labelled import Indexed, Term, XLabelled
+from ..labels.writing import computed as multiplied
+from ..memory.arrays import read
+from ..operands.nodes import borrow_array
+from . import explaining, stream
+from .journal import fingerprint
+from .parcel import Parcel
+from .plan import piece_of
+from .selection import Box, Selection, hull
+from .source import StoredArray, covered, new_array
+from .sweep import Array, Run, computed, over
+
+Labels = tuple[str, ...]
+Factor = tuple[Node, Labels]
+
+#: Elements of a tile of a product, and of a block of its summed labels.
+TILE = 1 << 20
+SUMMED = 1 << 11
+
+
+class Operand:
+    """What every operand that is no memory does."""
+
+    __slots__ = ()
+
+    def product(self, factors: Sequence[Factor], kept: Labels) -> Node:
+        """Return the product of two matrices, of which one reads such an operand."""
+        made = Contraction((factors[0], factors[1]), kept)
+        return Stored(made.shape, made.dtype, made)
+
+    def explain(self, node: Node, target: object) -> Any:
+        """Return how an expression over such operands would be stored, or evaluated into memory."""
+        return explaining.explained(node, target)
+
+    def fill(self, node: Node, target: Any, noalias: bool) -> None:
+        """Evaluate an expression over such operands into a destination in memory, in blocks."""
+        stream.fill(node, target, noalias)
+
+
+class Source(StoredArray, Operand):
+    """A stored array as an operand."""
+
+    __slots__ = ()
+
+
+class Contraction(Operand):
+    """A product of two factors, summed over the labels that the result does not have.
+
+    Attributes
+    ----------
+    factors : pair of (node, labels)
+        What is multiplied, both of the dtype that sums are made in.
+    kept, summed : tuple of str
+        Labels of the result, and the others.
+    shape, dtype, chunks, whole_chunks, name
+        As of a stored array.
+    """
+
+    __slots__ = (
+        "block",
+        "chunks",
+        "dtype",
+        "extents",
+        "factors",
+        "kept",
+        "name",
+        "shape",
+        "summed",
+    )
+
+    whole_chunks = True
+
+    def __init__(self, factors: tuple[Factor, Factor], kept: Labels) -> None:
+        self.factors = factors
+        self.kept = kept
+        self.extents: dict[str, int] = {}
+        for node, labels in factors:
+            self.extents.update(zip(labels, node.shape, strict=True))
+        self.summed = tuple([k for k in self.extents if k not in kept])
+        self.shape = tuple([self.extents[k] for k in kept])
+        self.dtype: np.dtype[Any] = factors[0][0].dtype
+        self.chunks = _tile(self.shape, TILE)
+        self.block = _tile(tuple([self.extents[k] for k in self.summed]), SUMMED)
+        self.name = " * ".join([f"[{','.join(labels)}]" for _, labels in factors])
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> Any:
+        (left, mine), (right, other) = self.factors
+        return _again, (Parcel(left), mine, Parcel(right), other, self.kept)
+
+    def identity(self) -> str:
+        """Return what tells this product from another one."""
+        told = [(fingerprint(node, ()), labels) for node, labels in self.factors]
+        return hashlib.sha256(repr((told, self.kept)).encode()).hexdigest()
+
+    def prepared(self, run: Run) -> Contraction:
+        """Return the product with what is folded in its factors evaluated."""
+        (left, mine), (right, other) = self.factors
+        factors = ((stream.reduced(left, run), mine), (stream.reduced(right, run), other))
+        return Contraction(factors, self.kept)
+
+    def moved(self, box: Box) -> int:
+        """Return the bytes that are read for a box."""
+        around, whole = self._around(box), tuple([range(self.extents[k]) for k in self.summed])
+        return sum([piece_of(node, self._part(labels, around, whole)).moved
+                    for node, labels in self.factors])  # fmt: skip
+
+    def scratch(self, box: Box) -> int:
+        """Return the bytes of the tiles and of one block of the factors."""
+        around = self._around(box)
+        block = tuple([range(n) for n in self.block])
+        size = math.prod(map(len, around))
+        for _, labels in self.factors:
+            size += 2 * math.prod(map(len, self._part(labels, around, block)))
+        return size * self.dtype.itemsize
+
+    def read(self, box: Box) -> Array:
+        """Return the elements in a box."""
+        around = self._around(box)
+        total = new_array(tuple(map(len, around)), self.dtype)
+        total[...] = 0
+        for block in _grid(tuple([range(self.extents[k]) for k in self.summed]), self.block):
+            parts = [
+                (_values(node, self._part(labels, around, block)), labels)
+                for node, labels in self.factors
+            ]
+            for tile in _grid(around, self.chunks):
+                place = tuple(
+                    [
+                        slice(s[0] - a[0], s[-1] + 1 - a[0])
+                        for s, a in zip(tile, around, strict=True)
+                    ]
+                )
+                own = dict(zip(self.kept, place, strict=True))
+                sub = [
+                    (np.ascontiguousarray(values[tuple([own.get(k, slice(None)) for k in labels])]),
+                     labels)
+                    for values, labels in parts
+                ]  # fmt: skip
+                with np.errstate(all="ignore"):
+                    np.add(total[place], self._product(sub), out=total[place])
+        inside = [
+            np.asarray(s.values if not isinstance(s, range) else s) - a[0]
+            for s, a in zip(box, around, strict=True)
+        ]
+        same = all([len(s) == len(a) for s, a in zip(box, around, strict=True)])
+        return total if same else np.ascontiguousarray(total[np.ix_(*inside)])
+
+    def _product(self, parts: list[tuple[Array, Labels]]) -> Array:
+        nodes = tuple([Indexed(borrow_array(a, "contract"), labels) for a, labels in parts])
+        extents: dict[str, int] = {}
+        for a, labels in parts:
+            extents.update(zip(labels, a.shape, strict=True))
+        value = XLabelled((Term(nodes),), self.dtype, extents)
+        filled = multiplied(value, self.kept, "contract")
+        return read(filled.buffer, filled.dtype, filled.map)
+
+    def _around(self, box: Box) -> tuple[range, ...]:
+        """Return the whole tiles that a box touches."""
+        found = []
+        for selection, chunk, extent in zip(box, self.chunks, self.shape, strict=True):
+            low = selection[0] // chunk * chunk
+            found.append(range(low, low + covered(hull(selection), chunk, extent)))
+        return tuple(found)
+
+    def _part(self, labels: Labels, kept: Sequence[Selection], summed: Sequence[Selection]) -> Box:
+        own = dict(zip(self.kept + self.summed, [*kept, *summed], strict=True))
+        return tuple([own[k] for k in labels])
+
+
+def _again(left: Parcel, mine: Labels, right: Parcel, other: Labels, kept: Labels) -> Contraction:
+    return Contraction(((left.node, mine), (right.node, other)), kept)
+
+
+def _values(node: Node, box: Box) -> Array:
+    piece = piece_of(node, box)
+    return computed(over(piece, [load.source.read(load.box) for load in piece.loads]))
+
+
+def _tile(shape: tuple[int, ...], limit: int) -> tuple[int, ...]:
+    """Return the extents of equal tiles of at most ``limit`` elements."""
+    tile = [max(1, n) for n in shape]
+    while math.prod(tile) > limit:
+        axis = max(range(len(tile)), key=tile.__getitem__)
+        tile[axis] = -(-tile[axis] // 2)
+    return tuple(tile)
+
+
+def _grid(around: Sequence[range], tile: Sequence[int]) -> Iterator[tuple[range, ...]]:
+    sides = [
+        [range(low, min(low + t, a.stop)) for low in range(a.start, a.stop, t)]
+        for a, t in zip(around, tile, strict=True)
+    ]
+    yield from itertools.product(*sides)

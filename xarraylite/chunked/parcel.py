@@ -1,0 +1,151 @@
+"""Expressions that travel: to a task of dask, on this machine or another.
+
+A parcel pickles as a list of plain tuples: operations by their names in the table, memory as the
+values that are read of it, stored operands as the arrays they are, which know how to pickle
+themselves.  It is unpickled once per process, however many tasks have it.  A user's function
+travels as whatever the pickler of the scheduler makes of it (distributed's takes functions).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from ..ir.node import (
+    Concat,
+    Elementwise,
+    Gather,
+    Iota,
+    Leaf,
+    Node,
+    Reduce,
+    Scalar,
+    Stored,
+    View,
+)
+from ..ir.walk import postorder
+from ..memory.arrays import read
+from ..operands.nodes import borrow_array
+from ..ops.op import Op
+from ..ops.reductions import REDUCTIONS
+from ..ops.table import OPS
+
+#: Parcels kept by a process, by their keys.
+_KEPT = 32
+
+_known: OrderedDict[str, Parcel] = OrderedDict()
+
+
+class Parcel:
+    """An expression, and a key by which processes know that they have it.
+
+    Attributes
+    ----------
+    node : Node
+        The expression.
+    key : str
+        The same for the same expression; empty if it is not worth keeping.
+    """
+
+    __slots__ = ("key", "node")
+
+    def __init__(self, node: Node, key: str = "") -> None:
+        self.node = node
+        self.key = key
+
+    def __reduce__(self) -> Any:
+        number: dict[int, int] = {}
+        rows = []
+        for node in postorder(self.node):
+            number[id(node)] = len(number)
+            args = [number[id(arg)] for arg in node.args]
+            rows.append((type(node).__name__, node.shape, node.dtype, args, _told(node)))
+        return _made, (self.key, rows)
+
+
+def _made(key: str, rows: list[tuple[str, Any, Any, list[int], tuple[Any, ...]]]) -> Parcel:
+    known = _known.get(key) if key else None
+    if known is not None:
+        return known
+    nodes: list[Node] = []
+    for name, shape, dtype, args, told in rows:
+        nodes.append(_MAKE[name](shape, dtype, [nodes[k] for k in args], *told))
+    made = Parcel(nodes[-1], key)
+    if key:
+        _known[key] = made
+        while len(_known) > _KEPT:
+            _known.popitem(last=False)
+    return made
+
+
+@singledispatch
+def _told(node: Node) -> tuple[Any, ...]:
+    """Return what a node is made of besides its shape, dtype and arguments."""
+    raise TypeError(f"{type(node).__name__} cannot be sent to another process")
+
+
+@_told.register
+def _(node: Leaf) -> tuple[Any, ...]:
+    return (np.ascontiguousarray(read(node.reading, node.dtype, node.map)).reshape(node.shape),)
+
+
+@_told.register
+def _(node: Stored) -> tuple[Any, ...]:
+    return (node.source,)
+
+
+@_told.register
+def _(node: Scalar) -> tuple[Any, ...]:
+    return node.value, node.weak, node.parameter
+
+
+@_told.register
+def _(node: Iota) -> tuple[Any, ...]:
+    return (node.map,)
+
+
+@_told.register
+def _(node: Elementwise) -> tuple[Any, ...]:
+    return (node.op.name if OPS.get(node.op.name) is node.op else node.op,)
+
+
+@_told.register
+def _(node: View) -> tuple[Any, ...]:
+    return (node.step,)
+
+
+@_told.register
+def _(node: Gather | Concat) -> tuple[Any, ...]:
+    return (node.axis,)
+
+
+@_told.register
+def _(node: Reduce) -> tuple[Any, ...]:
+    return node.op.name, node.axes, node.keepdims
+
+
+def _leaf(shape: Any, dtype: Any, args: list[Node], values: Any) -> Node:
+    return borrow_array(values, "parcel")
+
+
+def _elementwise(shape: Any, dtype: Any, args: list[Node], op: str | Op) -> Node:
+    return Elementwise(shape, dtype, OPS[op] if isinstance(op, str) else op, tuple(args))
+
+
+_MAKE: dict[str, Callable[..., Node]] = {
+    "Leaf": _leaf,
+    "Stored": lambda shape, dtype, args, source: Stored(shape, dtype, source),
+    "Scalar": lambda shape, dtype, args, *told: Scalar(shape, dtype, *told),
+    "Iota": lambda shape, dtype, args, place: Iota(shape, dtype, place),
+    "Elementwise": _elementwise,
+    "View": lambda shape, dtype, args, step: View(shape, dtype, args[0], step),
+    "Gather": lambda shape, dtype, args, axis: Gather(shape, dtype, args[0], axis, args[1]),
+    "Concat": lambda shape, dtype, args, axis: Concat(shape, dtype, tuple(args), axis),
+    "Reduce": lambda shape, dtype, args, op, axes, kept: Reduce(
+        shape, dtype, REDUCTIONS[op], args[0], axes, kept
+    ),
+}

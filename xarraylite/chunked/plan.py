@@ -1,0 +1,364 @@
+"""Plans: in which blocks a result is computed, and what each block reads.
+
+A block is a box of the result, aligned to the chunks it is written in, so that no chunk is written
+twice.  Starting from one chunk, the extent is doubled along whichever dimension saves most reading,
+as long as what is in flight fits the budget: the operands of the block that is computed and of the
+one that is read meanwhile, and the results that are being written.  What a block reads is no
+estimate: the expression is cut, and the requests are looked at.
+
+Requests of one operand that overlap (the shifts of a stencil) are read as one box, once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._errors import ShapeError, SizeError
+from ..ir.build import describe
+from ..ir.node import Node, Stored
+from .cut import Request, cut, requests
+from .selection import Box, hull, shifted, size_of, window_of
+
+#: Blocks read ahead of the one that is computed.
+AHEAD = 1
+
+#: Results that may wait to be written, the one that is computed included.
+BEHIND = 2
+
+#: Bytes of operands and result from which a block costs much more than starting it.
+ENOUGH = 64 << 20
+
+#: Bytes of operands and result below which a block is not divided further.
+SMALLEST = 1 << 20
+
+#: Reading less than this much of what a smaller block reads is worth more memory.
+WORTH = 0.95
+
+#: Budget where none is given, at most; and the part of the machine's memory that is free to use.
+DEFAULT_BUDGET = 2 << 30
+_SHARE = 4
+
+_UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One read of a block.
+
+    Attributes
+    ----------
+    source : Source
+        What is read.
+    box : tuple
+        Which elements.
+    users : list of Stored
+        The requests it serves.
+    """
+
+    source: Any
+    box: Box
+    users: list[Stored]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is read."""
+        return size_of(self.box) * int(self.source.dtype.itemsize)
+
+    @property
+    def moved(self) -> int:
+        """Bytes of the chunks that must be read for it."""
+        return int(self.source.moved(self.box))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block of an expression, cut and ready to be read.
+
+    Attributes
+    ----------
+    box : tuple of range
+        Where it lies in the result.
+    node : Node
+        The expression of its elements, over requests.
+    loads : list of Load
+        What is read for it.
+    """
+
+    box: Box
+    node: Node
+    loads: list[Load]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its result."""
+        return math.prod(self.node.shape) * self.node.dtype.itemsize
+
+    @property
+    def inputs(self) -> int:
+        """Bytes of its operands."""
+        return sum([load.nbytes for load in self.loads])
+
+    @property
+    def moved(self) -> int:
+        """Bytes of chunks that are read for it."""
+        return sum([load.moved for load in self.loads])
+
+    @property
+    def need(self) -> int:
+        """Bytes in flight while blocks like this one are read, computed and written."""
+        scratch = [load.source.scratch(load.box) for load in self.loads]
+        return self.inputs * (1 + AHEAD) + self.nbytes * (1 + BEHIND) + 2 * max(scratch, default=0)
+
+
+def piece_of(root: Node, box: Box) -> Piece:
+    """Return the block of an expression in a box."""
+    node = cut(root, box)
+    return Piece(box, node, gathered(requests(node)))
+
+
+def gathered(asked: Sequence[Stored]) -> list[Load]:
+    """Return the reads that serve requests, overlapping ones as one."""
+    found: list[Load] = []
+    for node in asked:
+        request = node.source
+        assert isinstance(request, Request)
+        new = Load(request.source, request.box, [node])
+        for k, old in enumerate(found):
+            joined = _joined(old, new)
+            if joined is not None:
+                found[k] = joined
+                break
+        else:
+            found.append(new)
+    return found
+
+
+def _joined(one: Load, other: Load) -> Load | None:
+    """Return one read instead of two, where it reads no more than both."""
+    if one.source is not other.source:
+        return None
+    users = [*one.users, *other.users]
+    if one.box == other.box:
+        return Load(one.source, one.box, users)
+    sides: list[range] = []
+    for a, b in zip(one.box, other.box, strict=True):
+        if not (isinstance(a, range) and isinstance(b, range)):
+            return None
+        if a.step == b.step == 1:
+            sides.append(range(min(a[0], b[0]), max(a[-1], b[-1]) + 1))
+        elif a == b:
+            sides.append(a)
+        else:
+            return None
+    box = tuple(sides)
+    return (
+        Load(one.source, box, users)
+        if size_of(box) <= size_of(one.box) + size_of(other.box)
+        else None
+    )
+
+
+def within(outer: Box, inner: Box) -> Box:
+    """Return where a box lies in what was read of another."""
+    return tuple(
+        [
+            shifted(b, -a[0])[0] if isinstance(a, range) and a.step == 1 else hull(range(len(b)))
+            for a, b in zip(outer, inner, strict=True)
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A result divided into blocks.
+
+    Attributes
+    ----------
+    shape, block : tuple of int
+        Extents of the result and of a block; the last one of a dimension may be smaller.
+    """
+
+    shape: tuple[int, ...]
+    block: tuple[int, ...]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Blocks along each dimension."""
+        return tuple([-(-n // b) if b else 0 for n, b in zip(self.shape, self.block, strict=True)])
+
+    def __len__(self) -> int:
+        return math.prod(self.counts)
+
+    def boxes(self) -> Iterator[Box]:
+        """Yield the blocks in row-major order."""
+        for index in itertools.product(*map(range, self.counts)):
+            yield self.box(index)
+
+    def box(self, index: Sequence[int]) -> Box:
+        """Return one block."""
+        low = [k * b for k, b in zip(index, self.block, strict=True)]
+        high = [min(n, a + b) for n, a, b in zip(self.shape, low, self.block, strict=True)]
+        return window_of(low, high)
+
+    def middle(self) -> Box:
+        """Return a block in the middle, which has neighbours on all sides if any has."""
+        return self.box([(c - 1) // 2 for c in self.counts])
+
+
+def choose(
+    make: Callable[[Box], Piece],
+    shape: tuple[int, ...],
+    chunks: Sequence[int],
+    budget: int,
+    fixed: bool,
+    fits: Callable[[Box], bool] | None = None,
+) -> tuple[Grid, Piece]:
+    """Return the blocks that a result is computed in, and one of them.
+
+    Parameters
+    ----------
+    make : callable
+        Cuts a block.
+    shape : tuple of int
+        What is divided.
+    chunks : sequence of int
+        Extents of what is written at once; blocks are multiples of it.
+    budget : int
+        Bytes that may be in flight.
+    fixed : bool
+        Whether a block must have whole chunks; otherwise they are divided where memory is short.
+    fits : callable, optional
+        Tells whether a larger block, at the origin, will do.
+
+    Raises
+    ------
+    SizeError
+        If the budget is too small for one block; it says how much would do.
+    """
+    block = tuple([max(1, min(c, n)) for c, n in zip(chunks, shape, strict=True)])
+    grid, best = _tried(make, shape, block)
+    while best.need > budget:
+        small = best.inputs + best.nbytes <= SMALLEST
+        smaller = None if fixed or small else _halved(block)
+        if smaller is None:
+            raise too_small(best, budget)
+        block = smaller
+        grid, best = _tried(make, shape, block)
+    while True:
+        options = []
+        for axis, extent in enumerate(block):
+            if extent < shape[axis]:
+                wide = (*block[:axis], 2 * extent, *block[axis + 1 :])
+                if 2 * extent > shape[axis]:
+                    wide = (*block[:axis], shape[axis], *block[axis + 1 :])
+                if fits is None or fits(window_of([0] * len(wide), wide)):
+                    options.append((wide, *_tried(make, shape, wide)))
+        options = [option for option in options if option[2].need <= budget]
+        if not options:
+            return grid, best
+        # The least reading for each element; among equals the dimension that lies closest.
+        chosen = min(reversed(options), key=lambda option: _rate(option[2]))
+        if best.inputs + best.nbytes >= ENOUGH and _rate(chosen[2]) > WORTH * _rate(best):
+            return grid, best
+        block, grid, best = chosen
+
+
+def too_small(piece: Piece, budget: int) -> SizeError:
+    """Return the error of a budget that does not do for one block."""
+    return SizeError(
+        f"{describe(piece.node)}: one block of it reads {piece.inputs} bytes and needs "
+        f"{piece.need} bytes in flight; the budget is {budget} bytes (memory=), and the least that "
+        f"does is {piece.need}"
+    )
+
+
+def _tried(
+    make: Callable[[Box], Piece], shape: tuple[int, ...], block: tuple[int, ...]
+) -> tuple[Grid, Piece]:
+    grid = Grid(shape, block)
+    return grid, make(grid.middle())
+
+
+def _rate(piece: Piece) -> float:
+    return round(piece.moved / max(1, size_of(piece.box)), 6)
+
+
+def _halved(block: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return a smaller block, cut where its rows stay whole longest; None if it is one element."""
+    for axis, extent in enumerate(block):
+        if extent > 1:
+            return (*block[:axis], -(-extent // 2), *block[axis + 1 :])
+    return None
+
+
+def budget_of(memory: int | str | None) -> int:
+    """Return a budget in bytes, given as a number or as text such as ``"2 GiB"``.
+
+    Raises
+    ------
+    ValueError
+        For any other text, or less than one byte.
+    """
+    if memory is None:
+        return min(DEFAULT_BUDGET, max(64 << 20, _physical() // _SHARE))
+    if isinstance(memory, str):
+        text = memory.strip().lower().replace(" ", "")
+        number = text.rstrip("kmgtib")
+        unit = text[len(number) :]
+        base = 1024 if unit.endswith("ib") else 0
+        letter = unit.removesuffix("ib").removesuffix("b") or ""
+        try:
+            scale = _UNITS[letter]
+            value = float(number) * (base ** (len(str(scale)) // 3) if base and letter else scale)
+        except (KeyError, ValueError):
+            raise ValueError(
+                f"memory: {memory!r} is no amount of memory; give bytes or text as '2 GiB'"
+            ) from None
+        memory = int(value)
+    if memory < 1:
+        raise ValueError(f"memory: a budget of {memory} bytes holds nothing")
+    return memory
+
+
+def _physical() -> int:
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return DEFAULT_BUDGET * _SHARE
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) -> tuple[int, ...]:
+    """Return the chunks of a new target: as asked, else those of an operand of its shape.
+
+    Raises
+    ------
+    ShapeError
+        If chunks are not one positive length for each dimension.
+    """
+    shape = root.shape
+    if asked is not None:
+        given = (asked,) * len(shape) if isinstance(asked, int) else tuple(asked)
+        if len(given) != len(shape) or any([c < 1 for c in given]):
+            raise ShapeError(
+                f"{operation}: chunks {given} are not one positive length for each dimension of "
+                f"shape {shape}"
+            )
+        return tuple([max(1, min(c, n)) for c, n in zip(given, shape, strict=True)])
+    for node in stored_of(root):
+        source: Any = node.source
+        if node.shape == shape and source.chunks != shape:
+            return tuple(source.chunks)
+    block = [max(1, n) for n in shape]
+    while math.prod(block) * root.dtype.itemsize > 4 << 20:
+        axis = max(range(len(block)), key=lambda k: (block[k], -k))
+        block[axis] = -(-block[axis] // 2)
+    return tuple(block)
+
+
+def stored_of(root: Node) -> list[Stored]:
+    """Return the operands of an expression that are no memory."""
+    return requests(root)

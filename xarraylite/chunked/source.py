@@ -1,0 +1,252 @@
+"""Operands that are kept elsewhere: what is known of them, and how a block of one is read.
+
+Any object with ``shape``, ``dtype`` and ``__getitem__`` that takes slices will do; ``chunks`` says
+in which pieces it is kept.  Reads are slices with positive steps and nothing else, so what NumPy's
+memory maps, zarr, h5py and dask have in common is enough.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import mmap
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._errors import DTypeError, ShapeError, StorageError
+from ..dtypes.names import as_dtype, dtype_name
+from ..index.broadcast import as_shape
+from ..memory.buffer import Buffer
+from .extras import imported
+from .selection import Box, as_slices, hull, runs, shape_of, size_of, text_of
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+
+class StoredArray:
+    """An array that is kept elsewhere.
+
+    Attributes
+    ----------
+    array : object
+        What is read.
+    name : str
+        How messages call it.
+    shape : tuple of int
+        Its extents.
+    dtype : numpy.dtype
+        Dtype of its elements, in this machine's byte order.
+    chunks : tuple of int
+        Extents of the pieces it is kept in; its shape where there are none.
+    whole_chunks : bool
+        Whether a chunk must be read as a whole to get at any element of it.
+    """
+
+    __slots__ = ("_copy", "_lock", "array", "chunks", "dtype", "name", "shape", "whole_chunks")
+
+    def __init__(self, array: Any, name: str, serial: bool = False) -> None:
+        self.array = array = array.again() if isinstance(array, Carried) else array
+        self.name = name
+        self.shape: tuple[int, ...] = as_shape(tuple(array.shape), f"open({name})")
+        try:
+            self.dtype: np.dtype[Any] = as_dtype(np.dtype(array.dtype).newbyteorder("="))
+        except TypeError as error:
+            raise DTypeError(f"open({name}): {error}") from None
+        chunks = getattr(array, "chunks", None)
+        self.chunks = chunks_of(chunks, self.shape) or self.shape
+        self.whole_chunks = chunks is not None
+        self._copy = _copier(array, self.dtype)
+        # HDF5's library reads for one thread at a time, and says so only by crashing.
+        self._lock = threading.Lock() if serial else None
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {dtype_name(self.dtype)}{list(self.shape)} in {self.chunks}>"
+
+    def __reduce__(self) -> Any:
+        return type(self), (Carried(self.array), self.name, self._lock is not None)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def moved(self, box: Box) -> int:
+        """Return the bytes of the chunks that must be read to get at a box."""
+        if not self.whole_chunks:
+            return size_of(box) * self.dtype.itemsize
+        total = self.dtype.itemsize
+        for selection, chunk, extent in zip(box, self.chunks, self.shape, strict=True):
+            total *= covered(selection, chunk, extent)
+        return total
+
+    def scratch(self, box: Box) -> int:
+        """Return the bytes that reading a box needs besides those it returns."""
+        return math.prod(self.chunks) * self.dtype.itemsize if self.whole_chunks else 0
+
+    def read(self, box: Box) -> Array:
+        """Return the elements in a box, row-major.
+
+        Raises
+        ------
+        StorageError
+            If they cannot be read; it names the array, the elements and the chunks they are in.
+        """
+        if all([isinstance(s, range) for s in box]):
+            return self._get(box)
+        made = new_array(shape_of(box), self.dtype)
+        for parts in itertools.product(
+            *[runs(s, c) for s, c in zip(box, self.chunks, strict=True)]
+        ):
+            place = tuple([slice(low, high) for low, high, _ in parts])
+            piece = [own for _, _, own in parts]
+            values = self._get(tuple([hull(own) for own in piece]))
+            inside = [
+                np.asarray(own.values if not isinstance(own, range) else own) - own[0]
+                for own in piece
+            ]
+            made[place] = values[np.ix_(*inside)] if inside else values
+        return made
+
+    def _get(self, box: Box) -> Array:
+        try:
+            made = new_array(shape_of(box), self.dtype)
+            if self._lock is None:
+                self._copy(made, self.array, as_slices(box))
+            else:
+                with self._lock:
+                    self._copy(made, self.array, as_slices(box))
+            return made
+        except Exception as error:
+            raise StorageError(
+                f"read: {self.name} {dtype_name(self.dtype)}{list(self.shape)}, elements "
+                f"{text_of(box)} in chunks {chunks_text(box, self.chunks)}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+    def identity(self) -> str:
+        """Return what tells this array from another one, or from what it was before a change."""
+        told = [self.name, str(self.shape), str(self.dtype), str(self.chunks)]
+        path = path_of(self.array)
+        if path is not None:
+            told.extend(_state(path))
+        return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
+def covered(selection: Any, chunk: int, extent: int) -> int:
+    """Return how many positions the chunks that a selection touches have along a dimension."""
+    if not isinstance(selection, range):
+        owners = set((selection.values // chunk).tolist())
+    elif selection.step > chunk:
+        owners = {p // chunk for p in selection}
+    else:
+        first, last = selection[0] // chunk, selection[-1] // chunk
+        return min(extent, (last + 1) * chunk) - first * chunk
+    return sum([min(extent, (k + 1) * chunk) - k * chunk for k in owners])
+
+
+class Carried:
+    """An array on its way to another process: maps and HDF5 data sets by where they are kept."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __reduce__(self) -> Any:
+        a = self.array
+        base: Any = a.base if isinstance(a, np.memmap) else None
+        if isinstance(base, mmap.mmap) and a.flags.c_contiguous:
+            mode = "r+" if a.flags.writeable else "r"
+            return _mapped, (str(a.filename), a.dtype, mode, a.offset, a.shape)
+        if type(a).__module__.startswith("h5py"):
+            return _dataset, (a.file.filename, a.name)
+        return Carried, (a,)
+
+    def again(self) -> Any:
+        """Return the array."""
+        return self.array
+
+
+def _mapped(path: str, dtype: Any, mode: Any, offset: int, shape: tuple[int, ...]) -> Carried:
+    return Carried(np.memmap(path, dtype, mode, offset, shape))
+
+
+def _dataset(path: str, name: str) -> Carried:
+    return Carried(imported("h5py", "hdf5").File(path, "r")[name])
+
+
+def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return memory to read into, of blocks that were used before where there are any."""
+    return Buffer.allocate(math.prod(shape) * dtype.itemsize).array(dtype, shape)
+
+
+def _copier(array: Any, dtype: np.dtype[Any]) -> Callable[[Array, Any, Any], None]:
+    """Return how elements get into memory of ours: without a copy between, where that is known."""
+    module = type(array).__module__.split(".")[0]
+    if np.dtype(array.dtype) == dtype and array.shape:
+        if module == "zarr" and hasattr(array, "get_basic_selection"):
+            buffer = imported("zarr.buffer.cpu", "zarr").NDBuffer
+            return lambda out, a, key: _quiet(a.get_basic_selection(key, out=buffer(out)))
+        if module == "h5py":
+            return lambda out, a, key: a.read_direct(out, source_sel=key)
+    return _copy_any
+
+
+def _quiet(result: object) -> None:
+    """Drop what a call returns."""
+
+
+def _copy_any(out: Array, array: Any, key: Any) -> None:
+    values = np.asarray(array[key])
+    if values.shape != out.shape:
+        raise ShapeError(f"got shape {values.shape}")
+    np.copyto(out, values)
+
+
+def path_of(array: Any) -> Path | None:
+    """Return the file or directory that an array is kept in, if there is one."""
+    if isinstance(array, np.memmap) and array.filename is not None:
+        return Path(array.filename)
+    store_path: Any = getattr(array, "store_path", None)
+    root = getattr(getattr(store_path, "store", None), "root", None)
+    if root is not None:
+        return Path(root) / str(store_path.path)
+    file = getattr(getattr(array, "file", None), "filename", None)
+    return Path(file) if isinstance(file, str) else None
+
+
+def _state(path: Path) -> list[str]:
+    """Return sizes and times of the files below a path."""
+    if path.is_file():
+        found = path.stat()
+        return [f"{path} {found.st_size} {found.st_mtime_ns}"]
+    told = []
+    for folder, _, names in sorted(os.walk(path)):
+        for name in sorted(names):
+            found = (Path(folder) / name).stat()
+            told.append(f"{folder}/{name} {found.st_size} {found.st_mtime_ns}")
+    return told
+
+
+def chunks_of(chunks: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return chunks, of which dask's have lengths for each dimension, as one length for each."""
+    if chunks is None:
+        return None
+    lengths = [max(c, default=1) if isinstance(c, Sequence) else int(c) for c in chunks]
+    return tuple([max(1, min(c, n)) for c, n in zip(lengths, shape, strict=True)])
+
+
+def chunks_text(box: Box, chunks: Sequence[int]) -> str:
+    """Return the first and the last chunk that a box touches, as messages show them."""
+    first = tuple([s[0] // c for s, c in zip(box, chunks, strict=True)])
+    last = tuple([s[-1] // c for s, c in zip(box, chunks, strict=True)])
+    return f"{first}" if first == last else f"{first} to {last}"

@@ -1,0 +1,103 @@
+"""Evaluating an expression over stored operands, pass by pass.
+
+A reduction inside an expression is a pass of its own, over all it folds; its result is memory, and
+the rest of the expression reads it there.  So an expression is evaluated from its innermost
+reductions outwards, and the last pass writes the destination.  What has no stored operand below a
+reduction is evaluated once as well, and not again with every block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..compiler.graph import byte_span
+from ..compiler.target import Target
+from ..ir.node import Leaf, Node, Reduce, Stored
+from ..ir.walk import postorder, with_args
+from ..layout.strided import Strided
+from ..memory.buffer import Buffer
+from ..runtime import evaluate as engine
+from . import folds
+from .cut import has_stored
+from .plan import Grid, Piece, budget_of, choose, chunks_for, piece_of
+from .selection import window
+from .sweep import Run, computed, sweep
+
+
+def fill(node: Node, target: Target, noalias: bool) -> None:
+    """Evaluate an expression over stored operands into memory.
+
+    Memory that the expression reads too is written when everything has been read.
+    """
+    if not math.prod(node.shape):
+        return
+    run = Run(budget_of(None))
+    if noalias or not _overlaps(node, target):
+        into_memory(node, target, run)
+        return
+    place = Strided.row_major(node.shape)
+    made = Buffer.allocate(place.size * node.dtype.itemsize)
+    into_memory(node, Target(made, place, node.dtype), run)
+    engine.assign(target, Leaf(node.shape, node.dtype, made.reading(), place), True)
+
+
+def _overlaps(root: Node, target: Target) -> bool:
+    low, high, _ = target.span()
+    for node in postorder(root):
+        if isinstance(node, Leaf):
+            first, last, _ = byte_span(node.reading, node.map, node.dtype.itemsize)
+            if first <= high and low <= last:
+                return True
+    return False
+
+
+def into_memory(root: Node, target: Target, run: Run) -> None:
+    """Evaluate an expression into memory that it does not read."""
+    last = reduced(root, run)
+    if not has_stored(last):
+        engine.assign(target, last, True)
+        return
+    chunks = chunks_for(last, None, "eval")
+    grid, _ = choose(lambda box: piece_of(last, box), last.shape, chunks, run.budget, False)
+
+    def compute(piece: Piece, node: Node) -> None:
+        place = target.map.apply(window(piece.box))
+        engine.assign(Target(target.buffer, place, target.dtype), node, True)
+
+    run.report("evaluate", len(grid))
+    for piece in sweep(pieces_of(last, grid), run, compute=compute):
+        run.advance(piece)
+
+
+def pieces_of(root: Node, grid: Grid) -> Iterator[Piece]:
+    """Yield the blocks of an expression."""
+    for box in grid.boxes():
+        yield piece_of(root, box)
+
+
+def reduced(root: Node, run: Run) -> Node:
+    """Return an expression with what is folded in it evaluated, each fold in a pass of its own."""
+    made: dict[int, Node] = {}
+    stored: set[int] = set()
+    for node in postorder(root):
+        if isinstance(node, Stored):
+            prepare: Any = getattr(node.source, "prepared", None)
+            made[id(node)] = replace(node, source=prepare(run)) if prepare else node
+            stored.add(id(made[id(node)]))
+            continue
+        new = with_args(node, tuple([made[id(arg)] for arg in node.args]))
+        own = any([id(made[id(arg)]) in stored for arg in node.args])
+        if isinstance(new, Reduce):
+            new = folds.folded(new, run) if own else _in_memory(new)
+        elif own:
+            stored.add(id(new))
+        made[id(node)] = new
+    return made[id(root)]
+
+
+def _in_memory(node: Node) -> Node:
+    values = computed(node)
+    return folds.leaf_of(values)

@@ -1,0 +1,207 @@
+"""Running blocks: reading ahead, computing, writing behind.
+
+The calling thread computes (kernels have threads of their own), readers read for the block after
+it, writers write the ones before it.  All that waits is bounded, so what is in flight is what the
+plan has counted.  A Ctrl-C ends the waits at once; blocks that are being written get a moment to
+become whole, and whoever keeps account hears of a block only when it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..compiler.target import Target
+from ..ir.node import Leaf, Node
+from ..layout.strided import Strided
+from ..memory.buffer import Buffer
+from ..operands.nodes import borrow_array
+from ..runtime import evaluate as engine
+from .cut import bind
+from .plan import AHEAD, BEHIND, Load, Piece, within
+from .selection import Box, select
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+#: Threads that read, and that write.
+READERS = 4
+WRITERS = 2
+
+#: Seconds that an interrupted sweep waits for blocks that are being written.
+GRACE = 0.1
+
+
+class Clock:
+    """Seconds and bytes of a sweep by stage.
+
+    Attributes
+    ----------
+    waited : dict
+        Seconds that the calling thread has spent on ``read``, ``compute`` and ``write``.
+    read, written : int
+        Bytes so far.
+    """
+
+    __slots__ = ("read", "waited", "written")
+
+    def __init__(self) -> None:
+        self.waited = {"read": 0.0, "compute": 0.0, "write": 0.0}
+        self.read = 0
+        self.written = 0
+
+    @contextlib.contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Count how long the block takes."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.waited[stage] += time.perf_counter() - start
+
+
+class Cluster(Protocol):
+    """Whoever runs blocks on other machines."""
+
+    def sweep(
+        self,
+        pieces: Iterable[Piece],
+        take: Callable[[Piece, Array], None] | None,
+        write: Callable[[Box, Array], None] | None,
+    ) -> Iterator[Piece]:
+        """Do as `sweep` does."""
+
+
+@dataclass(slots=True)
+class Run:
+    """How an expression is evaluated.
+
+    Attributes
+    ----------
+    budget : int
+        Bytes that may be in flight.
+    clock : Clock
+        Where time and bytes are counted.
+    report : callable
+        Told of every pass that begins: what it does, and how many blocks it has.
+    advance : callable
+        Told of every block that is done.
+    cluster : Cluster or None
+        Who computes blocks elsewhere.
+    """
+
+    budget: int
+    clock: Clock = field(default_factory=Clock)
+    report: Callable[[str, int], None] = lambda what, blocks: None
+    advance: Callable[[Piece], None] = lambda piece: None
+    cluster: Cluster | None = None
+
+
+def sweep(
+    pieces: Iterable[Piece],
+    run: Run,
+    take: Callable[[Piece, Array], None] | None = None,
+    write: Callable[[Box, Array], None] | None = None,
+    compute: Callable[[Piece, Node], Any] | None = None,
+) -> Iterator[Piece]:
+    """Run blocks one after another, and yield each when it is done.
+
+    Parameters
+    ----------
+    pieces : iterable of Piece
+        The blocks, in order.
+    run : Run
+        Where time and bytes are counted, and the cluster that computes, if there is one.
+    take : callable, optional
+        Given a block and its values, in order, on the calling thread.
+    write : callable, optional
+        Given where a block lies and its values, on another thread or machine.
+    compute : callable, optional
+        Given a block and its expression over memory, instead of evaluating it into new memory.
+    """
+    if run.cluster is not None:
+        yield from run.cluster.sweep(pieces, take, write)
+        return
+    clock = run.clock
+    readers = ThreadPoolExecutor(READERS, "xarraylite-read")
+    writers = ThreadPoolExecutor(WRITERS, "xarraylite-write")
+    coming: deque[tuple[Piece, list[Future[Array]]]] = deque()
+    leaving: deque[tuple[Piece, Future[None]]] = deque()
+    left = iter(pieces)
+    try:
+        while True:
+            while len(coming) <= AHEAD:
+                piece = next(left, None)
+                if piece is None:
+                    break
+                coming.append((piece, [readers.submit(x.source.read, x.box) for x in piece.loads]))
+            if not coming:
+                break
+            piece, reads = coming.popleft()
+            with clock.timed("read"):
+                arrays = [read.result() for read in reads]
+            clock.read += sum([a.nbytes for a in arrays])
+            node = over(piece, arrays)
+            del arrays, reads
+            with clock.timed("compute"):
+                made = computed(node) if compute is None else compute(piece, node)
+                if take is not None:
+                    take(piece, made)
+            del node
+            if write is None:
+                yield piece
+                continue
+            leaving.append((piece, writers.submit(write, piece.box, made)))
+            del made
+            while len(leaving) >= BEHIND or (leaving and leaving[0][1].done()):
+                yield _written(leaving, clock)
+        while leaving:
+            yield _written(leaving, clock)
+    except BaseException as error:
+        patient = isinstance(error, Exception)  # what was computed is written, as far as it goes
+        readers.shutdown(wait=False, cancel_futures=True)
+        writers.shutdown(wait=False, cancel_futures=not patient)
+        wait([future for _, future in leaving], timeout=None if patient else GRACE)
+        raise
+    finally:
+        readers.shutdown(wait=False, cancel_futures=True)
+        writers.shutdown(wait=False)
+
+
+def _written(leaving: deque[tuple[Piece, Future[None]]], clock: Clock) -> Piece:
+    piece, future = leaving[0]
+    with clock.timed("write"):
+        future.result()
+    leaving.popleft()
+    clock.written += piece.nbytes
+    return piece
+
+
+def over(piece: Piece, arrays: list[Array]) -> Node:
+    """Return a block's expression over what was read for it."""
+    leaves: dict[int, Node] = {}
+    for load, array in zip(piece.loads, arrays, strict=True):
+        whole = borrow_array(array, "read")
+        for user in load.users:
+            leaves[id(user)] = part_of(load, whole, user)
+    return bind(piece.node, leaves)
+
+
+def part_of(load: Load, whole: Leaf, user: Any) -> Node:
+    """Return the part of what was read that serves one request."""
+    own = user.source.box
+    return whole if own == load.box else select(whole, within(load.box, own))
+
+
+def computed(node: Node) -> Array:
+    """Return the values of an expression over memory, in new memory of their own."""
+    place = Strided.row_major(node.shape)
+    buffer = Buffer.allocate(place.size * node.dtype.itemsize)
+    engine.assign(Target(buffer, place, node.dtype), node, True)
+    return buffer.array(node.dtype, node.shape)

@@ -1,0 +1,80 @@
+"""In which order a reduction adds: all that the bits of its results depend on.
+
+Two reductions of the same values with equal trees give the same bits, wherever the operands lie and
+however many results there are.  So a reduction that is larger than memory can be folded in pieces,
+each of them planned as usual, if the pieces' trees are parts of the whole one's.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from .._records import record
+from ..codegen.emit.body import Body
+from ..codegen.emit.folding import Form, ReduceSpec, block_size
+from ..ir.node import Reduce
+from ..layout.strided import Strided, row_major_strides
+from .graph import Graph
+from .loops import split, walker
+from .plan import Planning
+from .steps import Range, chunk_ranges, form_of, rows, walkers_of
+from .target import Target
+
+
+@record(frozen=True, slots=True)
+class Tree:
+    """The order of a reduction.
+
+    Attributes
+    ----------
+    form : Form
+        What its innermost loop runs along.
+    loops : tuple of int
+        Extents of the loops over what is folded, neighbours merged, in the order of dimensions.
+    block : int
+        How many values are folded by halving; 0 where rows are added.
+    parts : tuple of Range
+        The parts that are folded on their own.
+    """
+
+    form: Form
+    loops: tuple[int, ...]
+    block: int
+    parts: tuple[Range, ...]
+
+
+def tree_of(graph: Graph, target: Target) -> Tree | None:
+    """Return the tree of a graph that ends in a reduction; None if it is no single loop nest.
+
+    Also None if its loops run in another order than the dimensions.
+    """
+    root = len(graph.nodes) - 1
+    node = graph.nodes[root]
+    if not isinstance(node, Reduce):
+        return None
+    planning = Planning(graph, target, True)
+    planning.find_cuts(root)
+    arg, axes = graph.args[root][0], node.axes
+    parts = planning.divided(arg, root, rows(-1, node.shape, node.dtype), axes)
+    if parts is None or len(parts) != 1:
+        return None
+    lowered, axes = parts[0].lowered, parts[0].loops(axes)
+    shape = lowered.shape
+    rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
+    still = Strided(shape, tuple([0 if k in axes else next(rest) for k in range(len(shape))]))
+    walkers = [walker(still, 1), *walkers_of(lowered)]
+    reach = [sum([abs(w.strides[k]) for w in walkers]) for k in axes if shape[k] != 1]
+    if any([outer < inner for outer, inner in itertools.pairwise(reach)]):
+        return None
+    kept, reduced = split(shape, walkers, axes, 0)
+    form = form_of(kept, reduced, lowered)
+    return Tree(
+        form,
+        reduced.extents,
+        _block(form, lowered.body, node) if form is Form.ALONG else 0,
+        chunk_ranges(lowered, axes),
+    )
+
+
+def _block(form: Form, body: Body, node: Reduce) -> int:
+    return block_size(ReduceSpec(form, 0, 0, (), body, node.op, 0))

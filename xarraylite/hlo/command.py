@@ -1,0 +1,110 @@
+"""The command ``python -m xarraylite hlo``: a dump as a tree, its costs, pictures, comparisons."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+
+from .._errors import HloError, XarrayliteError
+from ..xla.formats import CHIPS
+from .cost.diff import Difference, differences
+from .cost.report import cost_lines, tree_lines
+from .module import HloModule
+from .parser import parse
+
+__all__ = ["add_arguments", "run"]
+
+BAD_INPUT = 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `run`."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="HLO text")
+    parser.add_argument("--cost", action="store_true", help="say what the program costs")
+    parser.add_argument(
+        "--chip", choices=sorted(CHIPS), default="v5e",
+        help="whose layouts are meant where the text has no tiles (default: v5e)",
+    )  # fmt: skip
+    parser.add_argument("--draw", type=Path, metavar="OUT.svg", help="draw the graph")
+    parser.add_argument("--memory", type=Path, metavar="OUT.svg", help="draw memory over time")
+    parser.add_argument(
+        "--filter", default="", metavar="TEXT",
+        help="show only instructions with this in their name, opcode or shape",
+    )  # fmt: skip
+    parser.add_argument("--diff", type=Path, metavar="OTHER", help="compare with another file")
+    parser.add_argument("--json", action="store_true", help="write costs or differences as JSON")
+
+
+def run(face: ModuleType, options: argparse.Namespace) -> int:
+    """Report on a program.
+
+    Parameters
+    ----------
+    face : module
+        The package's face, which is not needed here.
+    options : argparse.Namespace
+        Values of the arguments that `add_arguments` declares.
+
+    Returns
+    -------
+    int
+        Exit status: 0; 2 for what cannot be read, with one line on stderr.
+    """
+    try:
+        lines = list(_lines(_read(options.file), options))
+    except (OSError, UnicodeDecodeError, XarrayliteError) as error:
+        sys.stderr.write(f"xarraylite hlo: {_reason(error, options.file)}\n")
+        return BAD_INPUT
+    sys.stdout.write("\n".join([*lines, ""]))
+    return 0
+
+
+def _reason(error: Exception, file: Path) -> str:
+    if isinstance(error, HloError):
+        return f"{file}: {error}"
+    return (
+        f"{getattr(error, 'filename', None) or file}: {getattr(error, 'strerror', None) or error}"
+    )
+
+
+def _read(file: Path) -> HloModule:
+    return parse(file.read_text(encoding="utf-8"))
+
+
+def _lines(module: HloModule, options: argparse.Namespace) -> Iterable[str]:
+    """Everything is found out before anything is printed."""
+    cost = module.cost(chip=options.chip)
+    for target, memory in ((options.draw, False), (options.memory, True)):
+        if target is not None:
+            module.draw(chip=options.chip, memory=memory).save(target)
+    if options.diff is not None:
+        found = list(differences(module.post_order(), _read(options.diff).post_order()))
+        return [_as_json(found)] if options.json else [*map(str, found), _count(found)]
+    if options.json:
+        return [json.dumps(cost.to_dict(), indent=1)]
+    tree = tree_lines(
+        module.post_order(), module.entry, options.filter, cost if options.cost else None
+    )
+    return [*tree, *(["", *cost_lines(cost)] if options.cost else [])]
+
+
+def _as_json(found: Sequence[Difference]) -> str:
+    rows = [
+        {
+            "kind": item.kind,
+            "before": None if item.before is None else f"{item.before.name} {item.before.shape}",
+            "after": None if item.after is None else f"{item.after.name} {item.after.shape}",
+        }
+        for item in found
+    ]
+    return json.dumps(rows, indent=1)
+
+
+def _count(found: Sequence[Difference]) -> str:
+    kinds = [item.kind for item in found]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)]
+    return f"{len(found)} differences" + (f": {', '.join(counts)}" if counts else "")

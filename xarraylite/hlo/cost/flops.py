@@ -1,0 +1,216 @@
+"""How many operations an instruction is.
+
+Additions, multiplications, comparisons and the like count one for each element; elementary
+functions are counted apart, as XLA does.  A sum of products counts two for each product; in a
+convolution those that fall on padding are left out.  Reductions count what they apply, one fewer
+than there are elements.  What XLA leaves open (sorting, factors, Fourier transforms) is counted
+by the usual formulas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from ..instruction import HloComputation, HloInstruction
+from ..values import ConvolutionLabels, WindowDimension
+
+__all__ = ["Work", "work_of"]
+
+
+class Work(NamedTuple):
+    """Operations, elementary functions apart."""
+
+    flops: int = 0
+    transcendentals: int = 0
+
+    def times(self, count: int) -> Work:
+        """Return the work of doing this often."""
+        return Work(self.flops * count, self.transcendentals * count)
+
+    def plus(self, other: Work) -> Work:
+        """Return the work of both."""
+        return Work(self.flops + other.flops, self.transcendentals + other.transcendentals)
+
+
+_TRANSCENDENTAL_NAMES = """
+acos acosh asin asinh atan2 atanh cbrt cosine cosh erf exponential exponential-minus-one log
+log-plus-one logistic power rsqrt sine sinh sqrt tan tanh
+"""
+_TRANSCENDENTAL: Final = frozenset(_TRANSCENDENTAL_NAMES.split())
+_PLAIN_NAMES = """
+abs add and ceil clamp compare convert count-leading-zeros divide floor is-finite maximum minimum
+mulhi multiply negate not or popcnt reduce-precision remainder round-nearest-afz round-nearest-even
+select shift-left shift-right-arithmetic shift-right-logical sign stochastic-convert subtract
+xor
+"""
+_PLAIN: Final = frozenset(_PLAIN_NAMES.split())
+
+
+def elements(instruction: HloInstruction) -> int:
+    """Return the number of elements of an array, the first one of a tuple's."""
+    spec = instruction.shape
+    while spec.is_tuple and spec.tuple_shapes:
+        spec = spec.tuple_shapes[0]
+    return math.prod(spec.dimensions) if spec.is_array else 0
+
+
+def _dot(instruction: HloInstruction) -> Work:
+    axes = instruction.get("lhs_contracting_dims") or ()
+    sizes = instruction.operands[0].shape.dimensions
+    return Work(2 * elements(instruction) * math.prod([sizes[axis] for axis in axes]))
+
+
+def _pairs(size: int, window: WindowDimension) -> int:
+    """Count the pairs of a place and an element of the window that meet an element."""
+    reach = (window.size - 1) * window.window_dilation + 1
+    spread = (size - 1) * window.base_dilation + 1 if size else 0
+    padded = spread + window.padding_low + window.padding_high
+    places = (padded - reach) // window.stride + 1 if padded >= reach else 0
+    count = 0
+    for k in range(window.size):
+        offset = k * window.window_dilation - window.padding_low
+        if window.base_dilation == 1:
+            first = max(0, -(offset // window.stride))
+            last = min(places - 1, (size - 1 - offset) // window.stride)
+            count += max(0, last - first + 1)
+            continue
+        for place in range(places):
+            at = offset + place * window.stride
+            count += 0 <= at < spread and at % window.base_dilation == 0
+    return count
+
+
+def _convolution(instruction: HloInstruction) -> Work:
+    labels: ConvolutionLabels = instruction.get("dim_labels")
+    window = instruction.get("window") or (WindowDimension(1),) * labels.spatial
+    image, kernel = [operand.shape.dimensions for operand in instruction.operands]
+    spatial = [image[axis] for axis in labels.dimensions("input", "bf")[2:]]
+    met = math.prod([_pairs(size, part) for size, part in zip(spatial, window, strict=True)])
+    features = kernel[labels.kernel.index("i")]
+    result = instruction.shape.dimensions
+    batch, out = [result[labels.output.index(letter)] for letter in "bf"]
+    return Work(2 * met * features * batch * out)
+
+
+def _reduce(instruction: HloInstruction) -> Work:
+    inner = _region(instruction.called_computations[0])
+    return inner.times(max(0, elements(instruction.operands[0]) - elements(instruction)))
+
+
+def _reduce_window(instruction: HloInstruction) -> Work:
+    size = math.prod([part.size for part in instruction.get("window") or ()])
+    inner = _region(instruction.called_computations[0])
+    return inner.times(elements(instruction) * max(0, size - 1))
+
+
+def _select_and_scatter(instruction: HloInstruction) -> Work:
+    select, scatter = [_region(part) for part in instruction.called_computations]
+    size = math.prod([part.size for part in instruction.get("window") or ()])
+    count = elements(instruction.operands[1])
+    return select.times(count * max(0, size - 1)).plus(scatter.times(count))
+
+
+def _applied(instruction: HloInstruction) -> Work:
+    return _region(instruction.called_computations[0]).times(elements(instruction))
+
+
+def _scatter(instruction: HloInstruction) -> Work:
+    inner = _region(instruction.called_computations[0])
+    return inner.times(elements(instruction.operands[-1]))
+
+
+def _sort(instruction: HloInstruction) -> Work:
+    count = elements(instruction)
+    axis = (instruction.get("dimensions") or (0,))[0]
+    size = instruction.operands[0].shape.dimensions[axis]
+    rounds = max(size - 1, 0).bit_length()
+    return _region(instruction.called_computations[0]).times(count * rounds)
+
+
+def _fft(instruction: HloInstruction) -> Work:
+    sizes = instruction.get("fft_length")
+    count = max(elements(instruction), elements(instruction.operands[0]))
+    return Work(round(5 * count * math.log2(max(math.prod(sizes), 1))))
+
+
+def _cholesky(instruction: HloInstruction) -> Work:
+    return Work(elements(instruction) * instruction.shape.dimensions[-1] // 3)
+
+
+def _triangular_solve(instruction: HloInstruction) -> Work:
+    return Work(2 * elements(instruction) * instruction.operands[0].shape.dimensions[-1])
+
+
+def _batch_norm(instruction: HloInstruction) -> Work:
+    return Work(6 * elements(instruction.operands[0]))
+
+
+def _called(instruction: HloInstruction) -> Work:
+    """Everything that is called, once: nobody knows how often a loop runs."""
+    total = Work()
+    for computation in instruction.called_computations:
+        total = total.plus(_region(computation))
+    return total
+
+
+def _branches(instruction: HloInstruction) -> Work:
+    return max([_region(computation) for computation in instruction.called_computations])
+
+
+_FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
+    **dict.fromkeys(_PLAIN, lambda i: Work(elements(i))),
+    **dict.fromkeys(_TRANSCENDENTAL, lambda i: Work(0, elements(i))),
+    "all-reduce": _applied,
+    "all-reduce-start": _applied,
+    "async-start": _called,
+    "batch-norm-grad": _batch_norm,
+    "batch-norm-inference": _batch_norm,
+    "batch-norm-training": _batch_norm,
+    "call": _called,
+    "cholesky": _cholesky,
+    "conditional": _branches,
+    "convolution": _convolution,
+    "dot": _dot,
+    "fft": _fft,
+    "fusion": _called,
+    "map": _applied,
+    "ragged-dot": _dot,
+    "reduce": _reduce,
+    "reduce-scatter": _applied,
+    "reduce-window": _reduce_window,
+    "scaled-dot": _dot,
+    "scatter": _scatter,
+    "select-and-scatter": _select_and_scatter,
+    "sort": _sort,
+    "triangular-solve": _triangular_solve,
+    "while": _called,
+}
+
+
+@lru_cache(maxsize=4096)
+def _region(computation: HloComputation) -> Work:
+    total = Work()
+    for instruction in computation.instructions:
+        total = total.plus(work_of(instruction))
+    return total
+
+
+def work_of(instruction: HloInstruction) -> Work:
+    """Return the operations of an instruction, those of what it calls included.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> from xarraylite.hlo.cost.flops import work_of
+    >>> dot = xl.hlo.parse(
+    ...     "r = f32[8,4] dot(f32[8,16] a, f32[16,4] b), "
+    ...     "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    ... ).entry.root
+    >>> work_of(dot)
+    Work(flops=1024, transcendentals=0)
+    """
+    formula = _FORMULAS.get(instruction.opcode)
+    return formula(instruction) if formula is not None else Work()

@@ -1,0 +1,377 @@
+"""From expressions to modules.
+
+Operands in memory become parameters, row-major unless they are whole arrays of another layout;
+scalars and index arrays become constants.  Views are slices, reversals, transposes and
+broadcasts; what is none of these (a diagonal) is gathered by computed numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import singledispatchmethod
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..._errors import HloError
+from ...arrays.container import XContainer
+from ...arrays.expression import XExpression
+from ...arrays.xarray import NOWHERE
+from ...dtypes.names import kind
+from ...index.transform import FIXED, Reshape, Transform
+from ...ir.build import CAST
+from ...ir.node import (
+    Concat,
+    Elementwise,
+    Gather,
+    Iota,
+    Leaf,
+    Node,
+    Reduce,
+    Scalar,
+    SegmentReduce,
+    View,
+)
+from ...ir.walk import postorder
+from ...layout.layout import Layout
+from ...layout.strided import Strided
+from ...layout.tiled import TiledMap
+from ...memory.arrays import read
+from ...memory.snapshots import LateReading
+from ...operands.convert import layout_of
+from ...operands.nodes import as_node
+from ...operands.tracing import tracing
+from ...transforms.jit import Jitted
+from ...xla.spec import ArraySpec
+from ..instruction import HloComputation
+from ..module import HloModule
+from ..values import Signature, SliceDimension
+from .operations import applied
+from .terms import Term, Writer, default_spec
+
+__all__ = ["to_hlo"]
+
+
+def to_hlo(source: Any, *specs: Any, name: str = "") -> HloModule:
+    """Return an expression, or a function of arrays, as an HLO module.
+
+    Parameters
+    ----------
+    source : expression, callable or Jitted
+        What to compute.  A function is called once with handles that have no values, as by
+        ``xl.jit``; it returns an expression, or a tuple or list of them.
+    *specs : ArraySpec, str, array or number
+        For a function, one for each argument; a Python number is handed on as it is.
+    name : str, optional
+        Name of the module.
+
+    Returns
+    -------
+    HloModule
+        Its parameters are the arguments of the function, or the operands of the expression in
+        the order of their first use, each view being one of its own.  Layouts of containers and
+        specs are kept.  Arrays that a function closes over become constants.
+
+    Raises
+    ------
+    HloError
+        If there is no HLO for an operation: a user's function, or a reduction by segments.
+    TracedValueError
+        If the function asks an argument for a value.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> module = xl.to_hlo(lambda x, y: xl.exp(x) + y, "f32[2,3]", "f32[3]")
+    >>> print(module.to_text("short_parsable"))
+    HloModule lambda, entry_computation_layout={(f32[2,3]{1,0}, f32[3]{0})->f32[2,3]{1,0}}
+    <BLANKLINE>
+    ENTRY main {
+      parameter.1 = f32[2,3]{1,0} parameter(0)
+      exponential.3 = f32[2,3]{1,0} exponential(parameter.1)
+      parameter.2 = f32[3]{0} parameter(1)
+      broadcast.4 = f32[2,3]{1,0} broadcast(parameter.2), dimensions={1}
+      ROOT add.5 = f32[2,3]{1,0} add(exponential.3, broadcast.4)
+    }
+    <BLANKLINE>
+    <BLANKLINE>
+    """
+    if isinstance(source, Jitted) or (callable(source) and not isinstance(source, XExpression)):
+        return _of_function(source, specs, name)
+    if specs:
+        raise HloError("to_hlo: specs are given for a function's arguments, not an expression's")
+    export = _Export()
+    return export.module([as_node(source, "to_hlo")], False, name or "expression")
+
+
+def _of_function(function: Any, specs: Iterable[Any], name: str) -> HloModule:
+    plain = function._function if isinstance(function, Jitted) else function
+    export = _Export()
+    handles = [export.handle(spec) for spec in specs]
+    with tracing():
+        result = plain(*handles)
+        several = isinstance(result, tuple | list)
+        nodes = [as_node(item, "to_hlo") for item in (result if several else [result])]
+    title = name or getattr(plain, "__name__", "function").strip("<>")
+    return export.module(nodes, several, title)
+
+
+class _Export:
+    """Writes one module of expressions."""
+
+    def __init__(self) -> None:
+        self.writer = Writer()
+        self.parameters: list[ArraySpec] = []
+        self.known: dict[tuple[int, object], Term] = {}
+        self.numbers: dict[int, Term] = {}
+        self.terms: dict[int, Term] = {}
+        self.of_function = False
+
+    def parameter(self, spec: ArraySpec) -> Term:
+        """Write a parameter."""
+        number = len(self.parameters)
+        self.parameters.append(spec)
+        return Term(self.writer, self.writer.add("parameter", spec, parameter_number=number))
+
+    def handle(self, spec: Any) -> Any:
+        """Return what a function is given for an argument of a spec."""
+        self.of_function = True
+        if type(spec) in (bool, int, float, complex):
+            return spec
+        known = _spec_of(spec)
+        place, _ = layout_of(
+            known.dimensions, known.layout or "row_major", None, np.dtype(known.dtype), "to_hlo"
+        )
+        reading = LateReading(NOWHERE)
+        reading.traced = True
+        leaf = Leaf(known.dimensions, np.dtype(known.dtype), reading, place)
+        self.numbers[id(reading)] = self.parameter(known)
+        # A view of memory would be other memory; of an expression it remains a view.
+        return XExpression(View(leaf.shape, leaf.dtype, leaf, Reshape(leaf.shape, leaf.shape)))
+
+    def module(self, roots: list[Node], several: bool, name: str) -> HloModule:
+        """Write expressions and return the module of all that was written."""
+        for top in roots:
+            listed = postorder(top)
+            # Indices and offsets are constants of the nodes that have them.
+            inner = {
+                id(arg) for node in listed if isinstance(node, Gather) for arg in node.args[1:]
+            }
+            for node in listed:
+                if id(node) not in self.terms and id(node) not in inner:
+                    self.terms[id(node)] = self.write(node)
+        results = [self.terms[id(top)] for top in roots]
+        root = results[0].instruction
+        if several:
+            shape = ArraySpec.tuple([term.instruction.shape for term in results])
+            root = self.writer.add("tuple", shape, [term.instruction for term in results])
+        entry = HloComputation("main", tuple(self.writer.instructions), root)
+        signature = Signature(tuple(self.parameters), root.shape)
+        attributes = MappingProxyType({"entry_computation_layout": signature})
+        computations = (*self.writer.regions.values(), entry)
+        clean = "".join([char if char.isalnum() or char in "_.-" else "_" for char in name])
+        return HloModule(clean or "module", computations, entry, False, attributes)
+
+    def args(self, node: Node) -> list[Term]:
+        """Return what a node's arguments have become."""
+        return [self.terms[id(arg)] for arg in node.args]
+
+    @singledispatchmethod
+    def write(self, node: Node) -> Term:
+        """Write one node, whose arguments have been written."""
+        raise HloError(f"to_hlo: there is no HLO for {type(node).__name__}")
+
+    @write.register
+    def _(self, node: Leaf) -> Term:
+        given = self.numbers.get(id(node.reading))
+        if given is not None:
+            return given
+        if self.of_function:
+            return self.writer.constant(read(node.reading, node.dtype, node.map))
+        key = id(node.reading), node.map
+        if key not in self.known:
+            self.known[key] = self.parameter(_spec_of_leaf(node))
+        return self.known[key]
+
+    @write.register
+    def _(self, node: Scalar) -> Term:
+        return self.writer.constant(np.asarray(node.value, node.dtype))
+
+    @write.register
+    def _(self, node: Iota) -> Term:
+        total = self.numbered(node.shape, node.map)
+        return total.cast(node.dtype)
+
+    def numbered(self, shape: tuple[int, ...], place: Strided) -> Term:
+        """Return the positions of a strided map."""
+        int64 = np.dtype(np.int64)
+        total = self.writer.constant(np.asarray(place.offset, int64)).stretched(shape)
+        for axis, stride in enumerate(place.strides):
+            if stride and shape[axis] > 1:
+                along = self.writer.term("iota", int64, shape, iota_dimension=axis)
+                total = total + along * stride
+        return total
+
+    @write.register
+    def _(self, node: Elementwise) -> Term:
+        operands = [term.stretched(node.shape) for term in self.args(node)]
+        if node.op is CAST:
+            return operands[0].cast(node.dtype)
+        return applied(node.op, node.dtype, *operands)
+
+    @write.register
+    def _(self, node: View) -> Term:
+        (term,) = self.args(node)
+        if isinstance(node.step, Reshape):
+            return term.reshaped(node.shape)
+        return self.viewed(term, node.step)
+
+    def viewed(self, term: Term, step: Transform) -> Term:
+        """Write a view: slices, what is reversed, an order, what is stretched."""
+        axes = [axis for _, _, axis in step.maps if axis != FIXED]
+        if len(set(axes)) < len(axes):
+            return self.picked(term, step)
+        ranges, backwards = [], []
+        for k, (start, pace, axis) in enumerate(step.maps):
+            count = 1 if axis == FIXED else step.shape[axis]
+            low, stride = start, max(abs(pace), 1)
+            if pace < 0 and count > 1:
+                low = start + pace * (count - 1)
+                backwards.append(k)
+            limit = low + stride * (count - 1) + 1 if count else low
+            ranges.append(SliceDimension(low, limit, stride))
+        whole = tuple([SliceDimension(0, size) for size in term.shape])
+        sizes = [r.size for r in ranges]
+        if math.prod(step.shape) == 0:
+            return self.writer.constant(np.asarray(0, term.dtype)).stretched(step.shape)
+        if tuple(ranges) != whole:
+            term = self.writer.term("slice", term.dtype, sizes, term, slice=tuple(ranges))
+        if backwards:
+            term = self.writer.term("reverse", term.dtype, sizes, term, dimensions=tuple(backwards))
+        kept = [k for k, (_, _, axis) in enumerate(step.maps) if axis != FIXED]
+        term = term.reshaped([sizes[k] for k in kept])
+        order = tuple(sorted(range(len(axes)), key=axes.__getitem__))
+        if order != tuple(range(len(axes))):
+            turned = [term.shape[k] for k in order]
+            term = self.writer.term("transpose", term.dtype, turned, term, dimensions=order)
+        if term.shape == step.shape:
+            return term
+        places = tuple(sorted(axes))
+        return self.writer.term("broadcast", term.dtype, step.shape, term, dimensions=places)
+
+    def picked(self, term: Term, step: Transform) -> Term:
+        """Gather elements by their numbers in row-major order."""
+        strides = [math.prod(term.shape[k + 1 :]) for k in range(len(term.shape))]
+        weights = [0] * len(step.shape)
+        offset = 0
+        for stride, (start, pace, axis) in zip(strides, step.maps, strict=True):
+            offset += stride * start
+            if axis != FIXED:
+                weights[axis] += stride * pace
+        numbers = self.numbered(step.shape, Strided(step.shape, tuple(weights), offset))
+        flat = term.reshaped([math.prod(term.shape)])
+        return self.gathered(flat, 0, numbers)
+
+    def gathered(self, term: Term, axis: int, numbers: Term) -> Term:
+        """Read one dimension through an array of numbers."""
+        before, rank = axis, len(numbers.shape)
+        shape = term.shape[:axis] + numbers.shape + term.shape[axis + 1 :]
+        offsets = [*range(before), *range(before + rank, len(shape))]
+        sizes = [1 if k == axis else size for k, size in enumerate(term.shape)]
+        return self.writer.term(
+            "gather",
+            term.dtype,
+            shape,
+            term,
+            numbers,
+            offset_dims=tuple(offsets),
+            collapsed_slice_dims=(axis,),
+            start_index_map=(axis,),
+            index_vector_dim=rank,
+            slice_sizes=tuple(sizes),
+        )
+
+    @write.register
+    def _(self, node: Gather) -> Term:
+        source = self.terms[id(node.arg)]
+        index = read(node.index.reading, node.index.dtype, node.index.map)
+        numbers = np.where(index < 0, index + node.arg.shape[node.axis], index)
+        return self.gathered(source, node.axis, self.writer.constant(numbers))
+
+    @write.register
+    def _(self, node: Concat) -> Term:
+        terms = self.args(node)
+        return self.writer.term(
+            "concatenate", node.dtype, node.shape, *terms, dimensions=(node.axis,)
+        )
+
+    @write.register
+    def _(self, node: SegmentReduce) -> Term:
+        raise HloError(f"to_hlo: there is no HLO for {node.op.name} by segments")
+
+    @write.register
+    def _(self, node: Reduce) -> Term:
+        (term,) = self.args(node)
+        narrow = term.kind == "f" and term.dtype.itemsize < 4 and node.op.hlo in ("add", "multiply")
+        wide = term.cast(np.dtype(np.float32)) if narrow else term
+        opcode = node.op.hlo
+        if wide.kind == "b":
+            opcode = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}.get(
+                opcode, opcode
+            )
+        identity = _identity(opcode, wide)
+        start = self.writer.constant(np.asarray(identity).astype(wide.dtype))
+        sizes = [size for k, size in enumerate(node.arg.shape) if k not in node.axes]
+        made = self.writer.add(
+            "reduce",
+            default_spec(wide.dtype, sizes),
+            [wide.instruction, start.instruction],
+            [self.writer.region(opcode, wide.dtype)],
+            dimensions=node.axes,
+        )
+        return Term(self.writer, made).cast(node.dtype).reshaped(node.shape)
+
+
+def _identity(opcode: str, term: Term) -> object:
+    """Return the value with which a fold begins."""
+    table: dict[str, Callable[[], object]] = {
+        "add": lambda: 0,
+        "multiply": lambda: 1,
+        "maximum": term.least,
+        "minimum": term.largest,
+        "or": lambda: False,
+        "and": lambda: True,
+    }
+    if kind(term.dtype) == "c" and opcode in ("maximum", "minimum"):
+        raise HloError(f"to_hlo: there is no HLO for the {opcode} of complex numbers")
+    return table[opcode]()
+
+
+def _spec_of(spec: Any) -> ArraySpec:
+    """Return the spec that an argument describes, with a layout."""
+    if isinstance(spec, XContainer):
+        spec = spec.spec
+    elif isinstance(spec, str):
+        spec = ArraySpec.parse(spec)
+    elif not isinstance(spec, ArraySpec):
+        array = spec if hasattr(spec, "dtype") else np.asarray(spec)
+        spec = default_spec(array.dtype, array.shape)
+    if not spec.is_array:
+        raise HloError(f"to_hlo: {spec} is not the spec of an array")
+    if spec.layout is None:
+        return default_spec(spec.dtype, spec.dimensions)
+    return ArraySpec(spec.element_type, spec.dimensions, spec.layout)
+
+
+def _spec_of_leaf(node: Leaf) -> ArraySpec:
+    """Return the spec of elements in memory: their layout, where it is one that text can say."""
+    place = node.map
+    if isinstance(place, TiledMap):
+        layout = place.layout if place.is_whole else None
+        if isinstance(layout, Layout):
+            return ArraySpec(node.dtype, node.shape, layout)
+    elif place.strides == Strided.column_major(node.shape).strides:
+        return ArraySpec(node.dtype, node.shape, Layout(tuple(range(len(node.shape)))))
+    return default_spec(node.dtype, node.shape)

@@ -1,0 +1,270 @@
+"""Instructions as they are written: names, shapes that follow, operators.
+
+A `Term` is an instruction of the computation that a `Writer` writes.  Operators on terms write the
+instructions that they name, and Python numbers become constants of the other operand's type, so a
+formula reads as one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...dtypes.info import finfo, iinfo
+from ...dtypes.names import bool_, kind
+from ...layout.layout import Layout
+from ...xla.spec import ArraySpec
+from ..instruction import HloComputation, HloInstruction
+from ..literals import HloLiteral
+
+__all__ = ["Term", "Writer", "copysign", "default_spec", "signbit"]
+
+DType = np.dtype[Any]
+
+
+def default_spec(dtype: object, shape: Sequence[int]) -> ArraySpec:
+    """Return the spec of a row-major array."""
+    return ArraySpec(dtype, shape, Layout.row_major(len(shape)))
+
+
+class Writer:
+    """Writes one module: its entry computation, and the regions that it needs.
+
+    Attributes
+    ----------
+    instructions : list of HloInstruction
+        Of the entry computation so far.
+    regions : dict
+        Computations of two scalars by operation and dtype.
+    """
+
+    def __init__(self) -> None:
+        self.instructions: list[HloInstruction] = []
+        self.regions: dict[tuple[str, DType], HloComputation] = {}
+        self.constants: dict[tuple[DType, bytes], HloInstruction] = {}
+
+    def add(
+        self,
+        opcode: str,
+        spec: ArraySpec,
+        operands: Sequence[HloInstruction] = (),
+        called: Sequence[HloComputation] = (),
+        **attributes: Any,
+    ) -> HloInstruction:
+        """Write an instruction."""
+        made = HloInstruction(
+            f"{opcode}.{len(self.instructions) + 1}",
+            opcode,
+            spec,
+            tuple(operands),
+            MappingProxyType(attributes),
+            tuple(called),
+        )
+        self.instructions.append(made)
+        return made
+
+    def term(
+        self, opcode: str, dtype: DType, shape: Sequence[int], *operands: Term, **attributes: Any
+    ) -> Term:
+        """Write an instruction whose result is a row-major array."""
+        given = [operand.instruction for operand in operands]
+        return Term(self, self.add(opcode, default_spec(dtype, shape), given, **attributes))
+
+    def constant(self, values: np.ndarray[Any, Any]) -> Term:
+        """Write a constant, a scalar once."""
+        frozen = np.array(values)
+        frozen.flags.writeable = False
+        key = frozen.dtype, frozen.tobytes()
+        found = self.constants.get(key) if not frozen.ndim else None
+        if found is None:
+            spec = default_spec(frozen.dtype, frozen.shape)
+            found = self.add("constant", spec, literal=HloLiteral(spec, frozen))
+            if not frozen.ndim:
+                self.constants[key] = found
+        return Term(self, found)
+
+    def region(self, opcode: str, dtype: DType) -> HloComputation:
+        """Return the computation that applies an operation to two scalars."""
+        known = self.regions.get((opcode, dtype))
+        if known is None:
+            spec = default_spec(dtype, ())
+            name = f"{opcode}_{spec.element_type.name}"
+            pair = [
+                HloInstruction(
+                    f"{name}.{letter}",
+                    "parameter",
+                    spec,
+                    (),
+                    MappingProxyType({"parameter_number": k}),
+                )
+                for k, letter in enumerate("xy")
+            ]
+            root = HloInstruction(f"{name}.{opcode}", opcode, spec, tuple(pair))
+            known = self.regions[opcode, dtype] = HloComputation(name, (*pair, root))
+        return known
+
+
+class Term:
+    """A value of the computation that is being written.
+
+    Parameters
+    ----------
+    writer : Writer
+        Who writes it.
+    instruction : HloInstruction
+        What has been written.
+    """
+
+    __slots__ = ("dtype", "instruction", "shape", "writer")
+
+    def __init__(self, writer: Writer, instruction: HloInstruction) -> None:
+        self.writer, self.instruction = writer, instruction
+        self.dtype: DType = np.dtype(instruction.shape.dtype)
+        self.shape = instruction.shape.dimensions
+
+    @property
+    def kind(self) -> str:
+        """The kind of the dtype: ``b i u f c``."""
+        return kind(self.dtype)
+
+    @property
+    def bits(self) -> int:
+        """Bits of an element."""
+        return self.instruction.shape.element_type.bits
+
+    def like(self, value: object) -> Term:
+        """Return a number as an array of this one's type and shape."""
+        if isinstance(value, Term):
+            return value
+        return self.writer.constant(np.asarray(value).astype(self.dtype)).stretched(self.shape)
+
+    def stretched(self, shape: Sequence[int]) -> Term:
+        """Return an array stretched to a shape by NumPy's rule."""
+        wanted = tuple(shape)
+        if self.shape == wanted:
+            return self
+        skip = len(wanted) - len(self.shape)
+        kept = [k for k, size in enumerate(self.shape) if size == wanted[skip + k]]
+        sizes = tuple([self.shape[k] for k in kept])
+        plain = self.reshaped(sizes)
+        axes = tuple([skip + k for k in kept])
+        return self.writer.term("broadcast", self.dtype, wanted, plain, dimensions=axes)
+
+    def reshaped(self, shape: Sequence[int]) -> Term:
+        """Return the same elements in another shape."""
+        wanted = tuple(shape)
+        if wanted == self.shape:
+            return self
+        return self.writer.term("reshape", self.dtype, wanted, self)
+
+    def apply(self, opcode: str, *others: object, dtype: DType | None = None) -> Term:
+        """Return an elementwise operation of this and others."""
+        operands = [self, *[self.like(other) for other in others]]
+        return self.writer.term(opcode, dtype or self.dtype, self.shape, *operands)
+
+    def compare(self, direction: str, other: object) -> Term:
+        """Return a comparison."""
+        operands = self, self.like(other)
+        return self.writer.term("compare", bool_, self.shape, *operands, direction=direction)
+
+    def where(self, yes: Term, no: object) -> Term:
+        """Return one or the other value, by this one's truth."""
+        return yes.writer.term("select", yes.dtype, yes.shape, self, yes, yes.like(no))
+
+    def cast(self, dtype: DType) -> Term:
+        """Return elements as another type, by the package's rules where XLA's are others."""
+        if dtype == self.dtype:
+            return self
+        if kind(dtype) == "b":
+            return self.compare("NE", 0)
+        source = self.real() if self.kind == "c" and kind(dtype) != "c" else self
+        return source if source.dtype == dtype else source.apply("convert", dtype=dtype)
+
+    def real(self) -> Term:
+        """Return the real part."""
+        return self.apply("real", dtype=self.part) if self.kind == "c" else self
+
+    def imag(self) -> Term:
+        """Return the imaginary part."""
+        return self.apply("imag", dtype=self.part) if self.kind == "c" else self.like(0)
+
+    @property
+    def part(self) -> DType:
+        """Dtype of the parts of complex numbers."""
+        return np.dtype("float32" if self.dtype.itemsize == 8 else "float64")
+
+    def least(self) -> object:
+        """Return the smallest value of the dtype."""
+        if self.kind == "f":
+            info = finfo(self.dtype)
+            return -math.inf if np.isinf(np.asarray(math.inf).astype(self.dtype)) else info.min
+        return False if self.kind == "b" else iinfo(self.dtype).min
+
+    def largest(self) -> object:
+        """Return the largest value of the dtype."""
+        if self.kind == "f":
+            info = finfo(self.dtype)
+            return math.inf if np.isinf(np.asarray(math.inf).astype(self.dtype)) else info.max
+        return True if self.kind == "b" else iinfo(self.dtype).max
+
+    def __add__(self, other: object) -> Term:
+        return self.apply("add", other)
+
+    def __sub__(self, other: object) -> Term:
+        return self.apply("subtract", other)
+
+    def __mul__(self, other: object) -> Term:
+        return self.apply("multiply", other)
+
+    def __truediv__(self, other: object) -> Term:
+        return self.apply("divide", other)
+
+    def __neg__(self) -> Term:
+        return self.apply("negate")
+
+    def __invert__(self) -> Term:
+        return self.apply("not")
+
+    def __and__(self, other: object) -> Term:
+        return self.apply("and", other)
+
+    def __or__(self, other: object) -> Term:
+        return self.apply("or", other)
+
+    def __xor__(self, other: object) -> Term:
+        return self.apply("xor", other)
+
+    def __lt__(self, other: object) -> Term:
+        return self.compare("LT", other)
+
+    def __gt__(self, other: object) -> Term:
+        return self.compare("GT", other)
+
+    def __le__(self, other: object) -> Term:
+        return self.compare("LE", other)
+
+    def __ge__(self, other: object) -> Term:
+        return self.compare("GE", other)
+
+    def equals(self, other: object) -> Term:
+        """Return where elements are equal."""
+        return self.compare("EQ", other)
+
+    def differs(self, other: object) -> Term:
+        """Return where elements differ."""
+        return self.compare("NE", other)
+
+
+def signbit(x: Term) -> Term:
+    """Return the sign of bits: of NaN and zero too."""
+    return x.apply("bitcast-convert", dtype=np.dtype(f"int{x.bits}")) < 0
+
+
+def copysign(x: Term, y: Term) -> Term:
+    """Return the size of one float with the sign of another."""
+    size = x.apply("abs")
+    return signbit(y).where(-size, size)
