@@ -106,6 +106,32 @@ def test_options_have_xlas_names() -> None:
     assert "\n  ENTRY %e.1 (p.2: f32[2,3])" in module.to_text(indent_amount=1)
 
 
+def test_options_that_jaxlib_does_not_show() -> None:
+    module = xl.hlo.parse(
+        "f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }"
+        " ENTRY e { x = f32[4] parameter(0)  z = f32[] constant(0)"
+        "  s = ((f32[4]), f32[4]) negate-start(x)  d = f32[4] negate-done(s)"
+        '  r = f32[] reduce(d, z), dimensions={0}, to_apply=f, origin={{"x"}},'
+        ' frontend_attributes={k="1"}, metadata={op_name="n" source_line=3}'
+        "  ROOT q = f32[] call(r, z), to_apply=f }"
+    )
+    assert "negate-start(%x)\n" in str(module)
+    plain = module.to_text(syntax_sugar_async_ops=False)
+    assert "async-start(%x), calls=%async_wrapped\n" in plain
+    assert "async-done(%s)" in plain
+    assert xl.hlo.parse(plain).to_text() == str(module)
+    reduce = module.find("r")
+    assert reduce.to_text(print_metadata_only_op_name=True).endswith(', metadata={op_name="n"}')
+    assert "frontend" not in reduce.to_text(print_frontend_attributes=False)
+    assert "origin" not in reduce.to_text(print_original_value=False)
+    assert "to_apply" not in reduce.to_text(print_subcomputation_mode="off")
+    bodies = module.to_text(
+        print_subcomputation_mode="non_sequential_bodies", print_program_shape=False
+    )
+    assert "dimensions={0}, to_apply=\n  {\n" in bodies
+    assert "call(%r, %z)\n" in bodies
+
+
 def test_many_operands_are_counted_or_cut() -> None:
     names = ", ".join(["p"] * 7)
     root = xl.hlo.parse(f"ENTRY e {{ p = f32[] parameter(0)  t = tuple({names}) }}").entry.root
@@ -150,9 +176,12 @@ TOGGLES = [
     and name
     not in (
         "is_in_nested_computation",
+        "print_frontend_attributes",
         "print_full_replica_group_list",
+        "print_metadata_only_op_name",
         "print_only_essential_constants",
-        "print_subcomputation_bodies",
+        "print_original_value",
+        "syntax_sugar_async_ops",
     )
 ]
 

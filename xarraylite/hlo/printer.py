@@ -22,6 +22,7 @@ import numpy as np
 from .._errors import HloError
 from ..xla.spec import ArraySpec
 from .attributes import print_attribute
+from .kinds_basic import print_string
 from .kinds_structured import print_frontend
 from .literals import SHOWN_ELEMENTS, HloLiteral, print_literal
 from .metadata import print_metadata
@@ -42,6 +43,8 @@ _COMPACT: Final = 4  # operands that are shown where operands are to be compact
 _COMMON: Final = frozenset(
     {"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "backend_config"}
 )
+# What calls computations one after another, and not once for each element.
+_SEQUENTIAL: Final = frozenset({"call", "conditional", "while"})
 # What a program is the same without, as names are.
 _NAMELY: Final = frozenset({"parameter_replication", "infeed_config", "outfeed_config"})
 # What stands between the parentheses, or behind what is called.
@@ -57,7 +60,11 @@ Called: TypeAlias = "tuple[ComputationNode, ...]"
 def module_text(module: ModuleNode, options: PrintOptions) -> str:
     """Return the text of a module."""
     sugar = frozenset([start.called_computations[0] for start in module.walk("async-start")])
-    hidden = {computation for computation in sugar if is_one_operation(computation)}
+    hidden = {
+        computation
+        for computation in sugar
+        if options.syntax_sugar_async_ops and is_one_operation(computation)
+    }
     # Fusions run as a whole: the order inside is nobody's choice.
     fused = {fusion.called_computations[0] for fusion in module.walk("fusion")}
     printer = _Printer(options)
@@ -222,10 +229,11 @@ class _Printer:
         yield from self.attributes(instruction, wrapped, indent)
         yield from self.tail(instruction)
 
-    @staticmethod
-    def wrapped(instruction: InstructionNode) -> InstructionNode | None:
+    def wrapped(self, instruction: InstructionNode) -> InstructionNode | None:
         """The operation that an asynchronous one runs, where that is all it runs."""
         if not instruction.opcode.startswith("async-") or not instruction.called_computations:
+            return None
+        if not self.options.syntax_sugar_async_ops:
             return None
         called = instruction.called_computations[0]
         return called.root if is_one_operation(called) else None
@@ -281,14 +289,14 @@ class _Printer:
                 yield from self.calls(wrapped, indent)
             if late in given:
                 yield f", {late}={print_attribute(opcode, late, given[late])}"
-        if wrapped is None or options.print_subcomputation_bodies:
+        if wrapped is None or options.print_subcomputation_mode != "name_only":
             yield from self.calls(instruction, indent)
         if opcode == "call" and given.get("is_composite"):
             yield ", is_composite=true"
         if "sharding" in given:
             sharding = given["sharding"]
             yield f", sharding={sharding if options.print_metadata else without_metadata(sharding)}"
-        if "frontend_attributes" in given:
+        if "frontend_attributes" in given and options.print_frontend_attributes:
             yield f", frontend_attributes={print_frontend(given['frontend_attributes'])}"
         if options.print_control_dependencies and instruction.control_predecessors:
             names = [self.name(before.name) for before in instruction.control_predecessors]
@@ -321,7 +329,10 @@ class _Printer:
         if not called or opcode in ("async-update", "async-done"):
             return
         roles = _roles(instruction)
-        bodies = self.options.print_subcomputation_bodies
+        mode = self.options.print_subcomputation_mode
+        if mode == "off" or (mode == "non_sequential_bodies" and opcode in _SEQUENTIAL):
+            return
+        bodies = mode != "name_only"
         if bodies and opcode in ("reduce-scatter", "scan"):
             roles = {"calls": called}
         for role, computations in roles.items():
@@ -339,11 +350,15 @@ class _Printer:
     def tail(self, instruction: InstructionNode) -> Iterator[Part]:
         """Where an instruction comes from, and what compilers say about it."""
         given = instruction.attributes
-        if "origin" in given:
+        if "origin" in given and self.options.print_original_value:
             yield f", origin={given['origin']}"
         if instruction.metadata is not None and self.options.print_metadata:
             shown = print_metadata(instruction.metadata)
-            yield f", metadata={{{shown}}}" if shown else ""
+            if shown and self.options.print_metadata_only_op_name:
+                name = instruction.metadata.op_name
+                yield f", metadata={{{f'op_name={print_string(name)}' if name else ''}}}"
+            elif shown:
+                yield f", metadata={{{shown}}}"
         if "backend_config" in given and self.options.print_backend_config:
             config = given["backend_config"]
             yield f", backend_config={print_attribute('', 'backend_config', config)}"
@@ -375,7 +390,6 @@ def essential(literal: HloLiteral) -> str:
             print_literal(literal) if literal.shape.is_tuple and not literal.elements else "{...}"
         )
     for number in (0, 1):
-        same = np.full((), number).astype(values.dtype)
-        if all([raw == same.tobytes() for raw in {value.tobytes() for value in values.flat}]):
+        if values.tobytes() == np.full(values.shape, number).astype(values.dtype).tobytes():
             return str(number)
     return print_literal(literal) if literal.shape.element_type.is_integral else "{...}"

@@ -31,8 +31,9 @@ class PrintOptions:
         How many levels, of two blanks each, the text is indented.
     is_in_nested_computation : bool
         Whether an instruction is printed as part of a computation.
-    print_backend_config, print_control_dependencies, print_extra_attributes : bool
-        Whether these attributes are shown; the last are those of the operation itself.
+    print_backend_config, print_control_dependencies, print_extra_attributes, \
+    print_frontend_attributes, print_original_value : bool
+        Whether these attributes are shown; extra ones are those of the operation itself.
     print_full_replica_group_list : bool
         Whether groups of replicas are listed instead of described.
     print_ids : bool
@@ -41,6 +42,8 @@ class PrintOptions:
         Whether constants of more than ten elements are written out.
     print_metadata : bool
         Whether metadata and the tables of stack frames are shown.
+    print_metadata_only_op_name : bool
+        Whether metadata is shown as the name in the framework's program alone.
     print_only_essential_constants : bool
         Whether constants other than 0, 1 and integers are left out.
     print_operand_index_annotation_interval : int
@@ -49,8 +52,11 @@ class PrintOptions:
         How operands are shown.
     print_program_shape, print_result_shape : bool
         Whether the parameters of computations, and the shapes of results, are shown.
-    print_subcomputation_bodies : bool
-        Whether the body of a computation stands where its name would.
+    print_subcomputation_mode : {"name_only", "full_bodies", "non_sequential_bodies", "off"}
+        How computations that are called are shown: by name, by what they contain, the latter but
+        not those of calls, conditionals and loops, or not at all.
+    syntax_sugar_async_ops : bool
+        Whether asynchronous operations are shown as what they wrap: ``negate-start``.
     """
 
     canonicalize_computations: bool = False
@@ -62,18 +68,22 @@ class PrintOptions:
     print_backend_config: bool = True
     print_control_dependencies: bool = True
     print_extra_attributes: bool = True
+    print_frontend_attributes: bool = True
     print_full_replica_group_list: bool = False
     print_ids: bool = True
     print_large_constants: bool = False
     print_metadata: bool = True
+    print_metadata_only_op_name: bool = False
     print_only_essential_constants: bool = False
     print_operand_index_annotation_interval: int = 5
     print_operand_names: bool = True
     print_operand_shape: bool = False
+    print_original_value: bool = True
     print_percent: bool = True
     print_program_shape: bool = True
     print_result_shape: bool = True
-    print_subcomputation_bodies: bool = False
+    print_subcomputation_mode: str = "name_only"
+    syntax_sugar_async_ops: bool = True
 
 
 _DEFAULT: Final = PrintOptions()
@@ -95,7 +105,7 @@ _CANONICAL: Final = PrintOptions(
     print_operand_shape=True,
     print_percent=False,
     print_program_shape=False,
-    print_subcomputation_bodies=True,
+    print_subcomputation_mode="full_bodies",
 )
 STYLES: Final = {
     "default": _DEFAULT,
