@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,14 +24,16 @@ class Case(NamedTuple):
 
 
 @cache
-def archive(name: str) -> Any:
-    return np.load(DATA / f"{name}.npz")
+def index(name: str) -> dict[str, dict[str, Any]]:
+    """Entries by name: texts, dtypes, tolerances, and where arrays begin in the bytes of all."""
+    with np.load(DATA / f"{name}.npz") as archive:
+        return {entry["name"]: entry for entry in json.loads(archive["index"].tobytes())}
 
 
 @cache
-def index(name: str) -> dict[str, dict[str, Any]]:
-    listed = json.loads(archive(name)["index"].tobytes())
-    return {entry["name"]: entry for entry in listed}
+def blob(name: str) -> bytes:
+    with np.load(DATA / f"{name}.npz") as archive:
+        return bytes(archive["blob"].tobytes())
 
 
 def texts(name: str, which: str) -> list[str]:
@@ -39,15 +42,17 @@ def texts(name: str, which: str) -> list[str]:
 
 
 def load(name: str, case: str, which: str) -> Case:
-    entry, arrays = index(name)[case], archive(name)
+    entry, data = index(name)[case], blob(name)
 
     def read(key: str, dtype: str) -> np.ndarray:
+        stored, shape, start = entry["arrays"][key]
         known = np.dtype(getattr(ml_dtypes, dtype, dtype))
-        values = arrays[f"{case}/{key}"]
-        return values if values.dtype == known else values.view(known)
+        count = math.prod(shape)
+        flat = np.frombuffer(data, np.dtype(stored), count, start)
+        return flat.reshape(shape).view(known)
 
     return Case(
-        arrays[f"{case}/{which}"].tobytes().decode(),
+        read(which, "uint8").tobytes().decode(),
         [read(f"in{k}", dtype) for k, dtype in enumerate(entry["inputs"])],
         [read(f"out{k}", item["dtype"]) for k, item in enumerate(entry["outputs"])],
         entry["outputs"],

@@ -95,9 +95,12 @@ class Program:
         """Make a value that is the same in every run, if this is one."""
         instruction = step.instruction
         opcode = instruction.opcode
-        if step.store or instruction is root or not instruction.shape.is_array:
+        if instruction is root or not instruction.shape.is_array:
             return False
         operands = [self.initial[slot] for slot in step.operands]
+        spread = opcode == "broadcast" and not instruction.operands[0].shape.dimensions
+        if step.store and not spread:
+            return False
         if opcode not in _CHEAP and (opcode not in VIEWS or not operands):
             return False
         if any([operand is None for operand in operands]):
