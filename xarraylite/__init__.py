@@ -146,7 +146,8 @@ _MODULES: dict[str, str] = {
     "runtime.cache": "cache_clear cache_info",
     "views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
     "views.items": "drop ellipsis keep range",
-    "views.picked": "XDynamicView XIndexView XReshapeView",
+    "views.picked": "XDynamicView XIndexView",
+    "views.reshaped": "XReshapeView",
     "views.regular": "as_strided imag offset_view parent_index real strided_view",
     "views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
 }

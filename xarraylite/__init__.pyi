@@ -508,13 +508,13 @@ from .views.items import keep as keep
 from .views.items import range as range
 from .views.picked import XDynamicView as XDynamicView
 from .views.picked import XIndexView as XIndexView
-from .views.picked import XReshapeView as XReshapeView
 from .views.regular import as_strided as as_strided
 from .views.regular import imag as imag
 from .views.regular import offset_view as offset_view
 from .views.regular import parent_index as parent_index
 from .views.regular import real as real
 from .views.regular import strided_view as strided_view
+from .views.reshaped import XReshapeView as XReshapeView
 from .views.selection import col as col
 from .views.selection import dynamic_view as dynamic_view
 from .views.selection import filter as filter

@@ -214,3 +214,23 @@ def test_how_views_print() -> None:
     )
     assert xl.index_view(a, [(1, 1)]).summary() == "XIndexView int64[1]"
     assert repr(xl.keep(1, -2)) == "keep(1, -2)"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a: xl.index_view(a, [(2, 3), (0, 0)]),
+        lambda a: xl.view(a, xl.keep(2, 0, 0)),
+        lambda a: xl.reshape_view(a.T, (12,)),
+        lambda a: xl.filter(a, A >= 0),
+    ],
+)
+def test_views_stay_where_they_are_when_their_container_moves(make: Callable[[Any], Any]) -> None:
+    a = xl.asarray(A, copy=True)
+    view = make(a)
+    before = view.tolist()
+    a.resize_((1, 2))
+    a[...] = -1
+    assert view.tolist() == xl.eval(view + 0).tolist() == before
+    view[...] = 7
+    assert a.tolist() == [[-1, -1]]
