@@ -39,6 +39,7 @@ GROUPS = {
     "applied": "Users' functions",
     "writing": "Writing to some elements",
     "numpy_names": "Questions and indices",
+    "printing": "Printing",
     "data_types": "Dtypes",
 }
 SPACES = {"linalg": "Linear algebra (`xl.linalg`)", "fft": "Fourier transforms (`xl.fft`)"}

@@ -33,6 +33,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("index", "Shapes"),
     ("runtime", "Plans and engines"),
     ("io", "Files"),
+    ("chunked", "Larger than memory"),
     ("display", "Pictures"),
     ("_config", "Settings"),
     ("_errors", "Errors and warnings"),

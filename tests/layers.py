@@ -60,7 +60,7 @@ MAX_FUNCTION_LINES = 80
 
 # Who may import a compiler, by module; everybody else sees kernels as callables.
 RESTRICTED: dict[str, tuple[str, ...]] = {
-    "numba": ("xarraylite.codegen.jit",),
+    "numba": ("xarraylite.codegen.jit", "xarraylite.transforms.numba_types"),
     "llvmlite": ("xarraylite.codegen.",),
 }
 

@@ -66,7 +66,7 @@ _MODULES: dict[str, str] = {
         "angle divmod float_power isclose iscomplex isneginf isposinf isreal modf nan_to_num "
         "select sinc"
     ),
-    "functions.constants": "e inf nan newaxis pi",
+    "functions.constants": "e euler_gamma inf nan newaxis pi",
     "functions.conversion": (
         "array asarray ascontiguousarray asfortranarray copy frombuffer from_dlpack"
     ),
@@ -90,8 +90,10 @@ _MODULES: dict[str, str] = {
         "norm_lp norm_lp_to_p norm_sq"
     ),
     "functions.numpy_names": (
-        "c_ errstate index_exp iscomplexobj isrealobj isscalar issubdtype "
-        "may_share_memory ndim promote_types r_ s_ shape shares_memory size"
+        "array2string array_str c_ complexfloating errstate floating generic index_exp "
+        "inexact integer iscomplexobj isfortran isrealobj isscalar issubdtype iterable "
+        "may_share_memory min_scalar_type ndim number promote_types r_ s_ shape shares_memory "
+        "signedinteger size unsignedinteger"
     ),
     "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
@@ -111,7 +113,8 @@ _MODULES: dict[str, str] = {
     ),
     "functions.table_functions": (
         "argpartition argwhere bartlett bincount bitwise_count blackman choose compress "
-        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices digitize ediff1d "
+        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices "
+        "diag_indices_from digitize ediff1d "
         "extract flatnonzero frexp gcd gradient hamming hanning histogram histogram2d "
         "histogram_bin_edges histogramdd i0 insert interp intersect1d ix_ kaiser lcm ldexp "
         "lexsort logaddexp2 median nanargmax nanargmin nancumprod nancumsum nanmedian "
@@ -124,7 +127,8 @@ _MODULES: dict[str, str] = {
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "hlo.export.nodes": "to_hlo",
     "io.npy": "load save",
-    "io.text": "dump_csv from_json info load_csv to_json",
+    "io.text": "genfromtxt loadtxt savetxt",
+    "io.tables": "dump_csv from_json info load_csv to_json",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
     "xla.formats": "tpu_layout",
@@ -164,7 +168,18 @@ _SOURCES |= {
     "amax": ("functions.reducers", "max"),
     "amin": ("functions.reducers", "min"),
     "asanyarray": ("functions.conversion", "asarray"),
+    "byte": ("dtypes.names", "int8"),
+    "cdouble": ("dtypes.names", "complex128"),
+    "csingle": ("dtypes.names", "complex64"),
+    "dtype": ("dtypes.names", "as_dtype"),
     "double": ("dtypes.names", "float64"),
+    "intc": ("dtypes.names", "int32"),
+    "longlong": ("dtypes.names", "int64"),
+    "short": ("dtypes.names", "int16"),
+    "ubyte": ("dtypes.names", "uint8"),
+    "uintc": ("dtypes.names", "uint32"),
+    "ulonglong": ("dtypes.names", "uint64"),
+    "ushort": ("dtypes.names", "uint16"),
     "half": ("dtypes.names", "float16"),
     "int_": ("dtypes.names", "int64"),
     "intp": ("dtypes.names", "int64"),
@@ -208,6 +223,15 @@ _ELSEWHERE = {
         ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),
         ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
         ("ma", "use xl.where and the argument where="),
+        ("poly1d", "use xl.polyfit, xl.polyval and their relatives"),
+        ("savez savez_compressed", "use xl.save(file, name=array, ...), compressed=True"),
+        ("busday_count busday_offset busdaycalendar datetime_as_string datetime_data isnat", ""),
+        ("strings is_busday", ""),
+        ("matvec vecmat", "use @, with a dimension of extent 1"),
+        ("array_repr", "use repr(a)"),
+        ("asarray_chkfinite", "use xl.all(xl.isfinite(a))"),
+        ("True_ False_", "use True and False"),
+        ("getbufsize setbufsize geterrcall seterrcall", "there is no such setting here"),
         ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
         ("frompyfunc ufunc", "use xl.vectorize"),
         ("seterr geterr", "nothing here warns about floating point"),

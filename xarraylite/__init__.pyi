@@ -46,9 +46,12 @@ from .dtypes.element_types import ElementType as ElementType
 from .dtypes.info import finfo as finfo
 from .dtypes.info import iinfo as iinfo
 from .dtypes.info import isdtype as isdtype
+from .dtypes.names import as_dtype as _dtype
 from .dtypes.names import bfloat16 as bfloat16
 from .dtypes.names import bool_ as _bool
+from .dtypes.names import complex64 as _csingle
 from .dtypes.names import complex64 as complex64
+from .dtypes.names import complex128 as _cdouble
 from .dtypes.names import complex128 as complex128
 from .dtypes.names import float4_e2m1fn as float4_e2m1fn
 from .dtypes.names import float6_e2m3fn as float6_e2m3fn
@@ -69,19 +72,27 @@ from .dtypes.names import float64 as _double
 from .dtypes.names import float64 as float64
 from .dtypes.names import int2 as int2
 from .dtypes.names import int4 as int4
+from .dtypes.names import int8 as _byte
 from .dtypes.names import int8 as int8
+from .dtypes.names import int16 as _short
 from .dtypes.names import int16 as int16
+from .dtypes.names import int32 as _intc
 from .dtypes.names import int32 as int32
 from .dtypes.names import int64 as _int_
 from .dtypes.names import int64 as _intp
+from .dtypes.names import int64 as _longlong
 from .dtypes.names import int64 as int64
 from .dtypes.names import uint2 as uint2
 from .dtypes.names import uint4 as uint4
+from .dtypes.names import uint8 as _ubyte
 from .dtypes.names import uint8 as uint8
+from .dtypes.names import uint16 as _ushort
 from .dtypes.names import uint16 as uint16
+from .dtypes.names import uint32 as _uintc
 from .dtypes.names import uint32 as uint32
 from .dtypes.names import uint64 as _uint
 from .dtypes.names import uint64 as _uintp
+from .dtypes.names import uint64 as _ulonglong
 from .dtypes.names import uint64 as uint64
 from .functions.applied import apply_along_axis as apply_along_axis
 from .functions.applied import apply_over_axes as apply_over_axes
@@ -104,6 +115,7 @@ from .functions.composed import nan_to_num as nan_to_num
 from .functions.composed import select as select
 from .functions.composed import sinc as sinc
 from .functions.constants import e as e
+from .functions.constants import euler_gamma as euler_gamma
 from .functions.constants import inf as inf
 from .functions.constants import nan as nan
 from .functions.constants import newaxis as newaxis
@@ -287,21 +299,34 @@ from .functions.norms import norm_linf as norm_linf
 from .functions.norms import norm_lp as norm_lp
 from .functions.norms import norm_lp_to_p as norm_lp_to_p
 from .functions.norms import norm_sq as norm_sq
+from .functions.numpy_names import array2string as array2string
+from .functions.numpy_names import array_str as array_str
 from .functions.numpy_names import c_ as c_
+from .functions.numpy_names import complexfloating as complexfloating
 from .functions.numpy_names import errstate as errstate
+from .functions.numpy_names import floating as floating
+from .functions.numpy_names import generic as generic
 from .functions.numpy_names import index_exp as index_exp
+from .functions.numpy_names import inexact as inexact
+from .functions.numpy_names import integer as integer
 from .functions.numpy_names import iscomplexobj as iscomplexobj
+from .functions.numpy_names import isfortran as isfortran
 from .functions.numpy_names import isrealobj as isrealobj
 from .functions.numpy_names import isscalar as isscalar
 from .functions.numpy_names import issubdtype as issubdtype
+from .functions.numpy_names import iterable as iterable
 from .functions.numpy_names import may_share_memory as may_share_memory
+from .functions.numpy_names import min_scalar_type as min_scalar_type
 from .functions.numpy_names import ndim as ndim
+from .functions.numpy_names import number as number
 from .functions.numpy_names import promote_types as promote_types
 from .functions.numpy_names import r_ as r_
 from .functions.numpy_names import s_ as s_
 from .functions.numpy_names import shape as shape
 from .functions.numpy_names import shares_memory as shares_memory
+from .functions.numpy_names import signedinteger as signedinteger
 from .functions.numpy_names import size as size
+from .functions.numpy_names import unsignedinteger as unsignedinteger
 from .functions.printing import get_printoptions as get_printoptions
 from .functions.printing import printoptions as printoptions
 from .functions.printing import set_printoptions as set_printoptions
@@ -382,6 +407,7 @@ from .functions.table_functions import cumprod as cumprod
 from .functions.table_functions import cumsum as cumsum
 from .functions.table_functions import delete as delete
 from .functions.table_functions import diag_indices as diag_indices
+from .functions.table_functions import diag_indices_from as diag_indices_from
 from .functions.table_functions import digitize as digitize
 from .functions.table_functions import ediff1d as ediff1d
 from .functions.table_functions import extract as extract
@@ -455,11 +481,14 @@ from .hlo.export.nodes import to_hlo as to_hlo
 from .index.broadcast import broadcast_shapes as broadcast_shapes
 from .io.npy import load as load
 from .io.npy import save as save
-from .io.text import dump_csv as dump_csv
-from .io.text import from_json as from_json
-from .io.text import info as info
-from .io.text import load_csv as load_csv
-from .io.text import to_json as to_json
+from .io.tables import dump_csv as dump_csv
+from .io.tables import from_json as from_json
+from .io.tables import info as info
+from .io.tables import load_csv as load_csv
+from .io.tables import to_json as to_json
+from .io.text import genfromtxt as genfromtxt
+from .io.text import loadtxt as loadtxt
+from .io.text import savetxt as savetxt
 from .jagged.array import XJagged as XJagged
 from .jagged.lazy import XJaggedExpression as XJaggedExpression
 from .labels.labelled import XLabelled as XLabelled
@@ -535,14 +564,25 @@ __array_api_version__: str
 eval = _eval
 ndarray = _ndarray
 open = _open
+dtype = _dtype
 bool = _bool
+csingle = _csingle
+cdouble = _cdouble
 half = _half
 single = _single
 double = _double
+byte = _byte
+short = _short
+intc = _intc
 int_ = _int_
 intp = _intp
+longlong = _longlong
+ubyte = _ubyte
+ushort = _ushort
+uintc = _uintc
 uint = _uint
 uintp = _uintp
+ulonglong = _ulonglong
 asanyarray = _asanyarray
 concatenate = _concatenate
 stddev = _stddev

@@ -221,19 +221,8 @@ class XContainer(Placed, XExpression):
             raise BufferError(str(error)) from None
         return memoryview(values)
 
-    def __dlpack__(self, **options: Any) -> Any:
-        """Export the memory for DLPack consumers; tiled memory, which DLPack cannot say, as a copy.
-
-        Raises
-        ------
-        BufferError
-            If the layout is tiled and ``copy`` is False.
-        """
-        if isinstance(self._map, TiledMap) and options.get("copy") is False:
-            raise BufferError(
-                f"__dlpack__: {self.summary()} with the layout {self._map.layout} needs a copy"
-            )
-        return super().__dlpack__(**options)
+    def _is_strided(self) -> bool:
+        return self._kind is not NODE
 
     def _values(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""

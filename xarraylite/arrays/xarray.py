@@ -45,6 +45,13 @@ from .owner import Owner
 _ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
 
 
+def _layout(order: str) -> Order | None:
+    try:
+        return _ORDERS[order]
+    except KeyError:
+        raise ValueError(f"copy: order must be one of {list(_ORDERS)}, got {order!r}") from None
+
+
 class XView(XContainer):
     """Part of another container's memory, under an index of its own; never resized.
 
@@ -64,7 +71,7 @@ class XView(XContainer):
 
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new `XArray`; see `XContainer.copy`."""
-        return XArray(self, layout=_ORDERS[order])
+        return XArray(self, layout=_layout(order))
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
@@ -208,8 +215,9 @@ class XArray(Owner):
 
     def copy(self, order: str = "K") -> XArray:
         """Return a container of the same kind with memory of its own; see `XContainer.copy`."""
-        if _ORDERS[order] is not None:
-            return self.to_layout(_ORDERS[order])
+        layout = _layout(order)
+        if layout is not None:
+            return self.to_layout(layout)
         plain = type(self) is XArray and self._policy is ROW_MAJOR and self._asked is None
         if plain and self._kind.strides is None:
             made: XArray | None = elements.copied(self)

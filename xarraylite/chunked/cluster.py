@@ -1,7 +1,7 @@
 """Blocks as tasks of dask: a lazy `dask.array`, or a store on a cluster.
 
 One task computes one block, the whole expression fused: it reads what the block needs, evaluates
-it, and gives it back or writes it.  A task has the expression as a `Recipe`.  Kernels are found in
+it, and gives it back or writes it.  A task has the expression as a `Parcel`.  Kernels are found in
 the worker's memory, or in the disk cache, which all workers of a machine share, so each is compiled
 once per machine and CPU.  Tasks depend on nothing but the operands, so a lost worker costs the
 tasks that it had; dask runs them again elsewhere, and writing a block twice writes the same bits.
@@ -23,8 +23,8 @@ from ..operands.nodes import as_node
 from .cut import has_stored, requests
 from .extras import imported
 from .journal import fingerprint
+from .parcel import Parcel
 from .plan import Grid, Load, Piece, budget_of, chunks_for, piece_of
-from .recipe import Recipe
 from .selection import Box
 from .stream import reduced
 from .sweep import Array, Run, computed, over
@@ -85,7 +85,7 @@ def to_dask(
         ]
     )
     return array.map_blocks(
-        BlockTask(Recipe(last, key), grid),
+        BlockTask(Parcel(last, key), grid),
         chunks=lengths,
         dtype=root.dtype,
         meta=np.empty((0,) * len(root.shape), root.dtype),
@@ -96,20 +96,20 @@ def to_dask(
 class BlockTask:
     """Computes a block, given its place among them."""
 
-    __slots__ = ("grid", "recipe")
+    __slots__ = ("grid", "parcel")
 
-    def __init__(self, recipe: Recipe, grid: Grid) -> None:
-        self.recipe = recipe
+    def __init__(self, parcel: Parcel, grid: Grid) -> None:
+        self.parcel = parcel
         self.grid = grid
 
     def __reduce__(self) -> Any:
-        return BlockTask, (self.recipe, self.grid)
+        return BlockTask, (self.parcel, self.grid)
 
     def __call__(self, block_id: tuple[int, ...] = ()) -> Array:
         box = self.grid.box(block_id)
         if not all(map(len, box)):
-            return np.empty([len(s) for s in box], self.recipe.node.dtype)
-        return computed_of(piece_of(self.recipe.node, box))
+            return np.empty([len(s) for s in box], self.parcel.node.dtype)
+        return computed_of(piece_of(self.parcel.node, box))
 
 
 def computed_of(piece: Piece) -> Array:
@@ -120,12 +120,12 @@ def computed_of(piece: Piece) -> Array:
 
 
 def run_piece(
-    recipe: Recipe, loads: list[tuple[Any, Box, list[int]]], box: Box, write: Any
+    parcel: Parcel, loads: list[tuple[Any, Box, list[int]]], box: Box, write: Any
 ) -> Array | None:
     """Compute a block on a worker, and write it there or return it."""
-    nodes = requests(recipe.node)
+    nodes = requests(parcel.node)
     own = [Load(source, part, [nodes[k] for k in users]) for source, part, users in loads]
-    values = computed_of(Piece(box, recipe.node, own))
+    values = computed_of(Piece(box, parcel.node, own))
     if write is None:
         return values
     write(box, values)
@@ -180,5 +180,5 @@ class DaskCluster:
         ]
         options = {"resources": {"memory": piece.need}} if limited and piece.need else {}
         return self.client.submit(
-            run_piece, Recipe(piece.node), loads, piece.box, write, pure=False, **options
+            run_piece, Parcel(piece.node), loads, piece.box, write, pure=False, **options
         )

@@ -24,8 +24,8 @@ from ..memory.arrays import read
 from ..operands.nodes import borrow_array
 from . import explaining, stream
 from .journal import fingerprint
+from .parcel import Parcel
 from .plan import piece_of
-from .recipe import Recipe
 from .selection import Box, Selection, hull
 from .source import StoredArray, covered, new_array
 from .sweep import Array, Run, computed, over
@@ -108,7 +108,7 @@ class Contraction(Operand):
 
     def __reduce__(self) -> Any:
         (left, mine), (right, other) = self.factors
-        return _again, (Recipe(left), mine, Recipe(right), other, self.kept)
+        return _again, (Parcel(left), mine, Parcel(right), other, self.kept)
 
     def identity(self) -> str:
         """Return what tells this product from another one."""
@@ -190,7 +190,7 @@ class Contraction(Operand):
         return tuple([own[k] for k in labels])
 
 
-def _again(left: Recipe, mine: Labels, right: Recipe, other: Labels, kept: Labels) -> Contraction:
+def _again(left: Parcel, mine: Labels, right: Parcel, other: Labels, kept: Labels) -> Contraction:
     return Contraction(((left.node, mine), (right.node, other)), kept)
 
 

@@ -102,15 +102,18 @@ def store(
     keep = chunks_for(root, chunks, "store")
     mark = fingerprint(root, keep) if isinstance(target, str | os.PathLike) else ""
     sink = sink_of(target, root, keep, mark, overwrite, resume)
-    journal = sink.journal
     with Progress(progress) as shown:
         cluster = None if client is None else DaskCluster(client)
         run = Run(budget, report=shown.start, advance=shown.advance, cluster=cluster)
-        try:
-            run_into(root, sink, journal, run)
-        except BaseException:
-            sink.close()
-            raise
+        return _stored(root, sink, run)
+
+
+def _stored(root: Node, sink: Sink, run: Run) -> Any:
+    try:
+        run_into(root, sink, sink.journal, run)
+    except BaseException:
+        sink.close()
+        raise
     return sink.finish()
 
 

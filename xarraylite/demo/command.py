@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
+from ..chunked.plan import budget_of
 from .load import InputError, from_file, matplotlib_module, sample
 from .measure import Numbers, shade, slide
 from .report import change_line, difference_lines, heading, phase_lines, time_lines
+from .scale import run_scaled
 from .terrain import Sun
 
 OUT_OF_BOUNDS = 1
@@ -32,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--steps", type=_steps, default=200, help="steps of erosion (default: %(default)s)"
     )
+    parser.add_argument(
+        "--scale", type=_scale, metavar="8GB",
+        help="shade a mosaic of this size instead, on disk beside FILE.png, block by block",
+    )  # fmt: skip
 
 
 def _steps(text: str) -> int:
@@ -39,6 +45,13 @@ def _steps(text: str) -> int:
     if steps < 1:
         raise argparse.ArgumentTypeError("at least 1 step is needed")
     return steps
+
+
+def _scale(text: str) -> int:
+    try:
+        return budget_of(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size, such as 8GB") from None
 
 
 def run(xl: ModuleType, options: argparse.Namespace) -> int:
@@ -49,7 +62,7 @@ def run(xl: ModuleType, options: argparse.Namespace) -> int:
     xl : module
         The array namespace to compare with NumPy: this package's face.
     options : argparse.Namespace
-        Values of ``--array``, ``--out`` and ``--steps``.
+        Values of ``--array``, ``--out``, ``--steps`` and ``--scale``.
 
     Returns
     -------
@@ -70,6 +83,9 @@ def _run(xl: ModuleType, options: argparse.Namespace) -> int:
         raise InputError(f"{options.out}: there is no directory {options.out.parent}")
     terrain = sample() if options.array is None else from_file(options.array)
     _show(heading(terrain))
+    if options.scale is not None:
+        _show(run_scaled(xl, terrain, options.scale, options.out.parent))
+        return 0
     shading, light, differences = shade(xl, terrain, Sun())
     _show(phase_lines(shading))
     erosion, eroded, more = slide(xl, terrain, options.steps)

@@ -1,179 +1,126 @@
-"""Arrays as text: comma-separated values, JSON, and what an array is in words."""
+"""Numbers in text files, read and written by NumPy."""
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
-from .._errors import FormatError, ShapeError
-from ..arrays.container import XContainer
-from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype, dtype_name, float64
-from ..ir.build import describe
-from ..layout.tiled import TiledMap
-from ..operands.nodes import as_node
-from ..operands.representation import class_of
-
-Place = str | os.PathLike[str] | TextIO
+from ..dtypes.names import as_dtype
+from ..functions.computed import Narrow, container, numpy_of
 
 
-def load_csv(
-    file: Place,
-    *,
-    delimiter: str = ",",
-    skip_rows: int = 0,
-    max_rows: int | None = None,
-    comments: str | None = "#",
-    dtype: object = float64,
-) -> XArray:
-    r"""Read a table of numbers from a text file.
+def loadtxt(fname: Any, dtype: object = float, **options: Any) -> XArray:
+    """Return the numbers of a text file, row by row.
 
     Parameters
     ----------
-    file : path or text stream
-        Where to read.
-    delimiter : str, default ","
-        What stands between numbers.
-    skip_rows, max_rows : int, optional
-        Lines to leave out at the beginning, and rows to read at most.
-    comments : str or None
-        What begins a comment.
+    fname : path, file or sequence of lines
+        What to read.
     dtype : dtype, default float64
-        Of the elements.
+        Of the result.
+    **options
+        As for ``numpy.loadtxt``, by name: ``delimiter``, ``skiprows``, ``usecols``, ``comments``,
+        ``max_rows``, ``ndmin``, ``converters``, ``encoding`` and others.
 
     Returns
     -------
     XArray
-        Of two dimensions, also where there is one row or column.
-
-    Raises
-    ------
-    FormatError
-        If something is no number, or the rows have different lengths.
-
-    Examples
-    --------
-    >>> import io
-    >>> import xarraylite as xl
-    >>> xl.load_csv(io.StringIO("# x, y\n1, 2\n3, 4\n"))
-    XArray([[1., 2.],
-            [3., 4.]])
-    """
-    try:
-        values = np.loadtxt(
-            file,
-            delimiter=delimiter,
-            skiprows=skip_rows,
-            max_rows=max_rows,
-            comments=comments,
-            ndmin=2,
-        )
-    except ValueError as error:
-        raise FormatError(f"load_csv: {error}") from None
-    return XArray(values, as_dtype(dtype))
-
-
-def dump_csv(file: Place, x: object, /, *, delimiter: str = ",") -> None:
-    r"""Write an array of at most two dimensions as a table of numbers that reads back the same.
-
-    Raises
-    ------
-    ShapeError
-        For an array of more dimensions.
-
-    Examples
-    --------
-    >>> import io
-    >>> import xarraylite as xl
-    >>> text = io.StringIO()
-    >>> xl.dump_csv(text, xl.asarray([[1.0, 0.1], [3.0, 4.0]]))
-    >>> text.getvalue()
-    '1.0,0.1\n3.0,4.0\n'
-    """
-    values = _values(x, "dump_csv")
-    if values.ndim > 2:
-        raise ShapeError(f"dump_csv: a table has two dimensions, not shape {values.shape}")
-    rows = np.atleast_2d(values).tolist()
-    text = "".join([f"{delimiter.join(map(str, row))}\n" for row in rows])
-    if isinstance(file, str | os.PathLike):
-        Path(file).write_text(text, encoding="utf-8")
-    else:
-        file.write(text)
-
-
-def to_json(x: object, /) -> str:
-    """Return an array as nested lists in JSON.
+        The numbers; with ``unpack=True`` the columns are rows.
 
     Raises
     ------
     ValueError
-        For NaN and infinities, which JSON does not have.
-    TypeError
-        For complex numbers.
+        If a line has another number of fields, or something that is no number.
 
     Examples
     --------
     >>> import xarraylite as xl
-    >>> xl.to_json(xl.asarray([[1, 2], [3, 4]]))
-    '[[1, 2], [3, 4]]'
+    >>> xl.loadtxt(["1 2", "3 4"], int)
+    XArray([[1, 2],
+            [3, 4]])
     """
-    return json.dumps(_values(x, "to_json").tolist(), allow_nan=False)
+    return _read("loadtxt", np.loadtxt, fname, dtype, options)
 
 
-def from_json(text: str | bytes, /, *, dtype: object = None) -> XArray:
-    """Return nested lists of numbers in JSON as an array.
+def genfromtxt(fname: Any, dtype: object = float, **options: Any) -> XArray:
+    """Return the numbers of a text file in which some are missing, which become NaN.
+
+    Parameters
+    ----------
+    fname : path, file or sequence of lines
+        What to read.
+    dtype : dtype, default float64
+        Of the result.
+    **options
+        As for ``numpy.genfromtxt``, by name.
+
+    Returns
+    -------
+    XArray
+        The numbers.
 
     Raises
     ------
-    FormatError
-        If the text is no JSON, or no lists of numbers.
+    ValueError
+        If a line has another number of fields.
 
     Examples
     --------
     >>> import xarraylite as xl
-    >>> xl.from_json("[[1, 2.5], [3, 4]]")
-    XArray([[1. , 2.5],
-            [3. , 4. ]])
+    >>> xl.genfromtxt(["1,2", "3,"], delimiter=",")
+    XArray([[ 1.,  2.],
+            [ 3., nan]])
     """
+    return _read("genfromtxt", np.genfromtxt, fname, dtype, options)
+
+
+def _read(name: str, read: Any, fname: Any, dtype: object, options: dict[str, Any]) -> XArray:
+    wanted = as_dtype(dtype)
+    plain = wanted if wanted.isbuiltin == 1 else np.dtype(np.float64)
     try:
-        return XArray(json.loads(text), dtype)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise FormatError(f"from_json: {error}") from None
+        made = np.asarray(read(fname, dtype=plain, **options))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return container(made) if plain == wanted else XArray(made, wanted)
 
 
-def info(x: object, /) -> str:
-    """Return in words what an array is: its class, dtype, shape, and where its elements lie.
+def savetxt(
+    fname: Any, X: object, fmt: str = "%.18e", delimiter: str = " ", **options: Any
+) -> None:
+    """Write the numbers of an array of rank 1 or 2 to a text file, one row a line.
+
+    Parameters
+    ----------
+    fname : path or file
+        Where to write.
+    X : array or expression
+        The numbers.
+    fmt : str, default "%.18e"
+        How each is written.
+    delimiter : str, default " "
+        What stands between them.
+    **options
+        As for ``numpy.savetxt``, by name: ``newline``, ``header``, ``footer``, ``comments``,
+        ``encoding``.
+
+    Raises
+    ------
+    ValueError
+        If the rank is neither 1 nor 2.
 
     Examples
     --------
+    >>> import io
     >>> import xarraylite as xl
-    >>> a = xl.XTensor([[1, 2], [3, 4]])
-    >>> print(xl.info(a))
-    XTensor int64[2, 2]: rank fixed, row_major, strides (2, 1), 32 bytes
-    >>> print(xl.info(a[0] + 1))
-    XFunction add int64[2]: rank fixed, lazy
+    >>> file = io.StringIO()
+    >>> xl.savetxt(file, xl.asarray([[1.0, 2.0]]), "%.1f")
+    >>> file.getvalue()
+    '1.0 2.0\\n'
     """
-    if not isinstance(x, XExpression):
-        x = XExpression(as_node(x, "info"))
-    fixed = "shape fixed" if x.has_fixed_shape else "rank fixed" if x.has_fixed_rank else ""
-    parts = [fixed] if fixed else []
-    if isinstance(x, XContainer):
-        parts.append(str(x.layout))
-        if not isinstance(x.map, TiledMap):
-            parts.append(f"strides {x.strides}")
-        parts.append(f"{x.nbytes:,} bytes")
-        parts += ["read-only"] if x.readonly else []
-        shape = f"{dtype_name(x.dtype)}{list(x.shape)}"
-        return f"{type(x)._title} {shape}: {', '.join(parts)}"
-    title = class_of(x.node) if type(x) is XExpression else type(x).__name__
-    parts.append("lazy" if type(x) is XExpression else "read and written by position")
-    return f"{title} {describe(x.node)}: {', '.join(parts)}"
-
-
-def _values(x: object, operation: str) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
-    return np.asarray(x if isinstance(x, XExpression) else XExpression(as_node(x, operation)))
+    values = np.asarray(numpy_of(X, "savetxt", Narrow()))
+    try:
+        np.savetxt(fname, values, fmt, delimiter, **options)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"savetxt: {error}") from None

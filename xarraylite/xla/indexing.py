@@ -198,11 +198,12 @@ def linear_index_for_nested_tiling(self: SpecLike, index: Sequence[int]) -> int:
     LayoutError
         If tiles combine dimensions or are longer than the array, which `linear_index` allows.
     """
-    if self.is_array and not self.dimensions:
+    spec = require_array(self, "linear_index_for_nested_tiling")
+    if not spec.dimensions:
         return 0
-    _nested_tiles(self, "linear_index_for_nested_tiling")
-    at = check_index(index, self.dimensions, "linear_index_for_nested_tiling")
-    return geometry(self, "linear_index_for_nested_tiling").linear_index(at)
+    _nested_tiles(spec, "linear_index_for_nested_tiling")
+    at = check_index(index, spec.dimensions, "linear_index_for_nested_tiling")
+    return geometry(spec, "linear_index_for_nested_tiling").linear_index(at)
 
 
 def delinearize_index_for_nested_tiling(self: SpecLike, position: int) -> tuple[int, ...]:
@@ -218,14 +219,15 @@ def delinearize_index_for_nested_tiling(self: SpecLike, position: int) -> tuple[
     tuple of int
         For padding an index outside of the array; `multi_index` returns None there.
     """
-    if self.is_array and not self.dimensions:
+    spec = require_array(self, "delinearize_index_for_nested_tiling")
+    if not spec.dimensions:
         return ()
-    tiles = _nested_tiles(self, "delinearize_index_for_nested_tiling")
+    tiles = _nested_tiles(spec, "delinearize_index_for_nested_tiling")
     rest = operator.index(position)
-    extents = geometry(self, "delinearize_index_for_nested_tiling").physical_dimensions
+    extents = geometry(spec, "delinearize_index_for_nested_tiling").physical_dimensions
     if not 0 <= rest < math.prod(extents):
         raise IndexRangeError(
-            f"delinearize_index_for_nested_tiling: position {rest} is out of range for {self} "
+            f"delinearize_index_for_nested_tiling: position {rest} is out of range for {spec} "
             f"({math.prod(extents)})"
         )
     index = list(unravel_index(rest, extents))
@@ -234,7 +236,7 @@ def delinearize_index_for_nested_tiling(self: SpecLike, position: int) -> tuple[
         grid, inside = index[-2 * k : -k], index[-k:]
         whole = [q * t + r for q, t, r in zip(grid, tile, inside, strict=True)]
         index = index[: -2 * k] + whole
-    return compose(index, inverse(layout_of(self).minor_to_major[::-1]))
+    return compose(index, inverse(layout_of(spec).minor_to_major[::-1]))
 
 
 def for_each_index(

@@ -1,6 +1,6 @@
 """Expressions that travel: to a task of dask, on this machine or another.
 
-A recipe pickles as a list of plain tuples: operations by their names in the table, memory as the
+A parcel pickles as a list of plain tuples: operations by their names in the table, memory as the
 values that are read of it, stored operands as the arrays they are, which know how to pickle
 themselves.  It is unpickled once per process, however many tasks have it.  A user's function
 travels as whatever the pickler of the scheduler makes of it (distributed's takes functions).
@@ -34,13 +34,13 @@ from ..ops.op import Op
 from ..ops.reductions import REDUCTIONS
 from ..ops.table import OPS
 
-#: Recipes kept by a process, by their keys.
+#: Parcels kept by a process, by their keys.
 _KEPT = 32
 
-_known: OrderedDict[str, Recipe] = OrderedDict()
+_known: OrderedDict[str, Parcel] = OrderedDict()
 
 
-class Recipe:
+class Parcel:
     """An expression, and a key by which processes know that they have it.
 
     Attributes
@@ -67,14 +67,14 @@ class Recipe:
         return _made, (self.key, rows)
 
 
-def _made(key: str, rows: list[tuple[str, Any, Any, list[int], tuple[Any, ...]]]) -> Recipe:
+def _made(key: str, rows: list[tuple[str, Any, Any, list[int], tuple[Any, ...]]]) -> Parcel:
     known = _known.get(key) if key else None
     if known is not None:
         return known
     nodes: list[Node] = []
     for name, shape, dtype, args, told in rows:
         nodes.append(_MAKE[name](shape, dtype, [nodes[k] for k in args], *told))
-    made = Recipe(nodes[-1], key)
+    made = Parcel(nodes[-1], key)
     if key:
         _known[key] = made
         while len(_known) > _KEPT:
@@ -129,7 +129,7 @@ def _(node: Reduce) -> tuple[Any, ...]:
 
 
 def _leaf(shape: Any, dtype: Any, args: list[Node], values: Any) -> Node:
-    return borrow_array(values, "recipe")
+    return borrow_array(values, "parcel")
 
 
 def _elementwise(shape: Any, dtype: Any, args: list[Node], op: str | Op) -> Node:
