@@ -234,3 +234,17 @@ def test_views_stay_where_they_are_when_their_container_moves(make: Callable[[An
     assert view.tolist() == xl.eval(view + 0).tolist() == before
     view[...] = 7
     assert a.tolist() == [[-1, -1]]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_long_slices_are_written_in_order(axis: int) -> None:
+    values = np.arange(800.0).reshape(400, 2)
+    values = values if axis else values.T
+    a = xl.asarray(values, copy=True)
+    items = [xl.range(), xl.keep(1, 0, 1)][:: 1 if axis else -1]
+    v = xl.view(a, *items)
+    v *= 3
+    np.testing.assert_array_equal(a, values * 3)
+    v[...] = np.moveaxis(np.stack([values.max(axis)] * 3) + [[1], [2], [3]], 0, axis)
+    want = np.stack([values.max(axis) + 2, values.max(axis) + 3])
+    np.testing.assert_array_equal(a, np.moveaxis(want, 0, axis))
