@@ -248,3 +248,14 @@ def test_long_slices_are_written_in_order(axis: int) -> None:
     v[...] = np.moveaxis(np.stack([values.max(axis)] * 3) + [[1], [2], [3]], 0, axis)
     want = np.stack([values.max(axis) + 2, values.max(axis) + 3])
     np.testing.assert_array_equal(a, np.moveaxis(want, 0, axis))
+
+
+def test_parts_are_attributes_as_in_numpy() -> None:
+    z = xl.asarray([1 + 2j, 3 + 4j])
+    z.real[1] = 7
+    z.imag = z.real * 2
+    assert z.tolist() == [1 + 2j, 7 + 14j]
+    assert (z + 1).imag.tolist() == [2, 14]
+    x = xl.asarray([1.0, 2.0])
+    x.real[0] = 5
+    assert (x.tolist(), x.imag.tolist()) == ([5, 2], [0, 0])
