@@ -37,7 +37,8 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
 from ..operands.nodes import as_node
 from ..runtime import evaluate as engine
-from ..views.picked import XPicked, XReshapeView
+from ..views.picked import XPicked
+from ..views.reshaped import XReshapeView
 from .explain_jagged import as_rows
 from .noalias import NoAlias
 
