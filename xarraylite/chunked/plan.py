@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,6 +119,25 @@ def piece_of(root: Node, box: Box) -> Piece:
     """Return the block of an expression in a box."""
     node = cut(root, box)
     return Piece(box, node, gathered(requests(node)))
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Blocks of one expression, cut as they are needed.
+
+    Attributes
+    ----------
+    root : Node
+        The expression.
+    boxes : iterable of box
+        Where the blocks lie.
+    """
+
+    root: Node
+    boxes: Iterable[Box]
+
+    def __iter__(self) -> Iterator[Piece]:
+        return (piece_of(self.root, box) for box in self.boxes)
 
 
 def gathered(asked: Sequence[Stored]) -> list[Load]:
