@@ -367,7 +367,7 @@ def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) ->
                 f"shape {shape}"
             )
         return tuple([max(1, min(c, n)) for c, n in zip(given, shape, strict=True)])
-    for node in stored_of(root):
+    for node in requests(root):
         source: Any = node.source
         if node.shape == shape and source.chunks != shape:
             return tuple(source.chunks)
@@ -376,8 +376,3 @@ def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) ->
         axis = max(range(len(block)), key=lambda k: (block[k], -k))
         block[axis] = -(-block[axis] // 2)
     return tuple(block)
-
-
-def stored_of(root: Node) -> list[Stored]:
-    """Return the operands of an expression that are no memory."""
-    return requests(root)

@@ -104,7 +104,7 @@ def store(
     sink = sink_of(target, root, keep, mark, overwrite, resume)
     with Progress(progress) as shown:
         cluster = None if client is None else DaskCluster(client)
-        run = Run(budget, report=shown.start, advance=shown.advance, cluster=cluster)
+        run = Run(budget, shown.clock, shown.start, shown.advance, cluster)
         return _stored(root, sink, run)
 
 
