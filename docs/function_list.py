@@ -25,6 +25,7 @@ GROUPS = {
     "special": "Special functions",
     "reducers": "Reductions",
     "means": "Means and variances",
+    "norms": "Norms and other reductions of xtensor's",
     "statistics": "Running totals, ranges, reductions without NaN",
     "comparison": "Comparisons of whole arrays",
     "manipulation": "Shapes",
@@ -38,6 +39,7 @@ GROUPS = {
     "applied": "Users' functions",
     "writing": "Writing to some elements",
     "numpy_names": "Questions and indices",
+    "printing": "Printing",
     "data_types": "Dtypes",
 }
 SPACES = {"linalg": "Linear algebra (`xl.linalg`)", "fft": "Fourier transforms (`xl.fft`)"}

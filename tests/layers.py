@@ -38,7 +38,9 @@ RANKS: dict[str, int] = {
     "labels": 12,
     "arrays": 13,
     "jagged": 14,
+    "views": 14,
     "transforms": 15,
+    "nullable": 15,
     "functions": 16,
     "io": 17,
     "display": 17,
@@ -58,7 +60,7 @@ MAX_FUNCTION_LINES = 80
 
 # Who may import a compiler, by module; everybody else sees kernels as callables.
 RESTRICTED: dict[str, tuple[str, ...]] = {
-    "numba": ("xarraylite.codegen.jit",),
+    "numba": ("xarraylite.codegen.jit", "xarraylite.transforms.numba_types"),
     "llvmlite": ("xarraylite.codegen.",),
 }
 
@@ -70,6 +72,7 @@ LATE_IMPORTS = frozenset(
         "h5py",
         "lark",
         "matplotlib",
+        "pandas",
         "platformdirs",
         "rich",
         "scipy",

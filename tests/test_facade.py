@@ -58,6 +58,11 @@ def test_the_stub_agrees_with_the_tables(request: pytest.FixtureRequest) -> None
     assert STUB.read_text(encoding="utf-8") == stub_text()
 
 
+def is_ours(value: Any) -> bool:
+    """Whether it is defined here, and no class of NumPy's that is passed on."""
+    return str(getattr(value, "__module__", xl.__name__)).startswith(xl.__name__)
+
+
 def test_the_package_is_marked_as_typed() -> None:
     assert STUB.with_name("py.typed").exists()
 
@@ -69,7 +74,7 @@ def test_every_name_resolves_and_is_documented(name: str) -> None:
     if inspect.isclass(value) or callable(value) or isinstance(value, types.ModuleType):
         text = inspect.getdoc(value)
         assert text
-        first = text.splitlines()[0]
+        first = text.splitlines()[0] if is_ours(value) else text.partition("\n\n")[0]
         assert first.endswith((".", "?")), f"{name}: {first!r} is no sentence"
 
 
@@ -114,6 +119,24 @@ def test_other_names_are_refused(name: str) -> None:
     assert not hasattr(xl, name)
     with pytest.raises(AttributeError, match=f"module 'xarraylite' has no attribute '{name}'"):
         getattr(xl, name)
+
+
+def test_names_of_numpy_that_mean_nothing_here_say_what_to_use() -> None:
+    for name in TABLES["_ELSEWHERE"]:
+        with pytest.raises(AttributeError, match=rf"no attribute '{name}': .{{10,}}"):
+            getattr(xl, name)
+    with pytest.raises(AttributeError, match="'trapz': use"):
+        _ = xl.trapz  # type: ignore[attr-defined]
+
+
+def test_every_name_of_numpy_is_here_or_somewhere_else() -> None:
+    settings = {"core", "exceptions", "f2py", "typing", "test", "get_include", "show_config"}
+    settings |= {"show_runtime", "info", "sctypeDict", "typecodes", "typename", "ScalarType"}
+    rare = {"base_repr", "binary_repr", "character", "common_type", "einsum_path", "flatiter"}
+    rare |= {"flexible", "format_float_positional", "format_float_scientific", "fromregex"}
+    rare |= {"little_endian", "long", "ulong", "mask_indices", "mintypecode", "require", "dtypes"}
+    known = {*NAMES, *TABLES["_ELSEWHERE"], *settings, *rare}
+    assert sorted(set(np.__all__) - known) == []
 
 
 def test_names_of_builtins_are_ours_here_and_pythons_elsewhere() -> None:

@@ -33,7 +33,7 @@ def test_the_page_agrees(request: pytest.FixtureRequest) -> None:
 
 def test_every_function_is_on_it_with_an_example() -> None:
     listed = {name: f for group in writer().functions().values() for name, f in group}
-    rooms = {"numpy_names", "inspection"}
+    rooms = {"inspection"}
     for name in xl.__all__:
         value = getattr(xl, name)
         module = str(getattr(value, "__module__", ""))

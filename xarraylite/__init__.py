@@ -20,9 +20,9 @@ abs absolute acos acosh add around arccos arccosh arcsin arcsinh arctan arctan2 
 atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor cbrt ceil clip conj conjugate copysign cos cosh deg2rad degrees
 divide equal exp exp2 expm1 fabs fdim fix floor floor_divide fmax fmin fmod greater greater_equal
-heaviside hypot imag invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2
+heaviside hypot invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2
 logaddexp logical_and logical_not logical_or logical_xor maximum minimum mod multiply negative
-nextafter not_equal positive pow power rad2deg radians real reciprocal remainder right_shift rint
+nextafter not_equal positive pow power rad2deg radians reciprocal remainder right_shift rint
 round sign signbit sin sinh sqrt square subtract tan tanh true_divide trunc where
 """
 
@@ -41,11 +41,12 @@ _MODULES: dict[str, str] = {
         "TracedValueError "
         "XarrayliteError"
     ),
-    "arrays.adapt": "adapt",
+    "arrays.adapt": "adapt rebind",
     "transforms.explain": "explain",
     "arrays.expression": "XExpression",
     "jagged.array": "XJagged",
     "jagged.lazy": "XJaggedExpression",
+    "transforms.fold": "accumulate reduce",
     "transforms.jit": "jit",
     "labels.labelled": "XLabelled",
     "transforms.late": "late",
@@ -65,7 +66,7 @@ _MODULES: dict[str, str] = {
         "angle divmod float_power isclose iscomplex isneginf isposinf isreal modf nan_to_num "
         "select sinc"
     ),
-    "functions.constants": "e inf nan newaxis pi",
+    "functions.constants": "e euler_gamma inf nan newaxis pi",
     "functions.conversion": (
         "array asarray ascontiguousarray asfortranarray copy frombuffer from_dlpack"
     ),
@@ -84,9 +85,15 @@ _MODULES: dict[str, str] = {
         "permute_dims reshape squeeze stack transpose"
     ),
     "functions.means": "mean std var",
+    "functions.norms": (
+        "count_nonnan minmax norm_induced_l1 norm_induced_linf norm_l0 norm_l1 norm_l2 norm_linf "
+        "norm_lp norm_lp_to_p norm_sq"
+    ),
     "functions.numpy_names": (
-        "c_ errstate index_exp iscomplexobj isrealobj isscalar issubdtype "
-        "may_share_memory ndim promote_types r_ s_ shape shares_memory size"
+        "array2string array_str c_ complexfloating errstate floating generic index_exp "
+        "inexact integer iscomplexobj isfortran isrealobj isscalar issubdtype iterable "
+        "may_share_memory min_scalar_type ndim number promote_types r_ s_ shape shares_memory "
+        "signedinteger size unsignedinteger"
     ),
     "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
@@ -106,7 +113,8 @@ _MODULES: dict[str, str] = {
     ),
     "functions.table_functions": (
         "argpartition argwhere bartlett bincount bitwise_count blackman choose compress "
-        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices digitize ediff1d "
+        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices "
+        "diag_indices_from digitize ediff1d "
         "extract flatnonzero frexp gcd gradient hamming hanning histogram histogram2d "
         "histogram_bin_edges histogramdd i0 insert interp intersect1d ix_ kaiser lcm ldexp "
         "lexsort logaddexp2 median nanargmax nanargmin nancumprod nancumsum nanmedian "
@@ -119,6 +127,8 @@ _MODULES: dict[str, str] = {
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "hlo.export.nodes": "to_hlo",
     "io.npy": "load save",
+    "io.text": "genfromtxt loadtxt savetxt",
+    "io.tables": "dump_csv from_json info load_csv to_json",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
     "xla.formats": "tpu_layout",
@@ -128,12 +138,21 @@ _MODULES: dict[str, str] = {
     "xla.suggest": "Suggestion",
     "layout.tile": "COMBINE Tile",
     "index.broadcast": "broadcast_shapes",
+    "shapes.base": "ShapeBase",
     "shapes.jagged": "JaggedShape",
     "shapes.labels": "IndexedShape",
     "shapes.nested": "Nested",
     "shapes.shape": "Shape",
     "shapes.tiled": "TiledShape",
+    "nullable.array": "XOptional missing",
+    "nullable.conversion": "masked_array optional to_pandas",
+    "nullable.masked": "XMaskedView filtration masked_view",
     "runtime.cache": "cache_clear cache_info",
+    "views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
+    "views.items": "drop ellipsis keep range",
+    "views.picked": "XDynamicView XIndexView XReshapeView",
+    "views.regular": "as_strided imag offset_view parent_index real strided_view",
+    "views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
 }
 
 #: Where a public name comes from: module, and the name there.
@@ -142,11 +161,24 @@ _SOURCES: dict[str, tuple[str, str]] = {
 }
 _SOURCES |= {
     "bool": ("dtypes.names", "bool_"),
+    "stddev": ("functions.means", "std"),
+    "variance": ("functions.means", "var"),
     "column_major": ("layout.strided", "COLUMN_MAJOR"),
     "amax": ("functions.reducers", "max"),
     "amin": ("functions.reducers", "min"),
     "asanyarray": ("functions.conversion", "asarray"),
+    "byte": ("dtypes.names", "int8"),
+    "cdouble": ("dtypes.names", "complex128"),
+    "csingle": ("dtypes.names", "complex64"),
+    "dtype": ("dtypes.names", "as_dtype"),
     "double": ("dtypes.names", "float64"),
+    "intc": ("dtypes.names", "int32"),
+    "longlong": ("dtypes.names", "int64"),
+    "short": ("dtypes.names", "int16"),
+    "ubyte": ("dtypes.names", "uint8"),
+    "uintc": ("dtypes.names", "uint32"),
+    "ulonglong": ("dtypes.names", "uint64"),
+    "ushort": ("dtypes.names", "uint16"),
     "half": ("dtypes.names", "float16"),
     "int_": ("dtypes.names", "int64"),
     "intp": ("dtypes.names", "int64"),
@@ -190,6 +222,15 @@ _ELSEWHERE = {
         ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),
         ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
         ("ma", "use xl.where and the argument where="),
+        ("poly1d", "use xl.polyfit, xl.polyval and their relatives"),
+        ("savez savez_compressed", "use xl.save(file, name=array, ...), compressed=True"),
+        ("busday_count busday_offset busdaycalendar datetime_as_string datetime_data isnat", ""),
+        ("strings is_busday", ""),
+        ("matvec vecmat", "use @, with a dimension of extent 1"),
+        ("array_repr", "use repr(a)"),
+        ("asarray_chkfinite", "use xl.all(xl.isfinite(a))"),
+        ("True_ False_", "use True and False"),
+        ("getbufsize setbufsize geterrcall seterrcall", "there is no such setting here"),
         ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
         ("frompyfunc ufunc", "use xl.vectorize"),
         ("seterr geterr", "nothing here warns about floating point"),

@@ -1,117 +1,201 @@
-"""HLO text: reading, printing and verifying an instruction, beside jaxlib where it is installed."""
+"""HLO modules beside NumPy: ten models as JAX 0.10.2 lowers them, read from ``hlo_models.json``."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from time import process_time
-from typing import Any, TypeVar
+import json
+from pathlib import Path
+
+import numpy as np
 
 import xarraylite as xl
 
-from . import ROUNDS, size
+from . import Comparison, size
 
-_LINES = (
-    "  %{name} = f32[8,128]{{1,0:T(8,128)}} add(%{last}, %{last})",
-    "  %{name} = f32[128,8]{{0,1:T(8,128)}} transpose(%{last}), dimensions={{1,0}}",
-    "  %{name} = f32[8,128]{{1,0:T(8,128)}} transpose(%{last}), dimensions={{1,0}}",
-    "  %{name} = f32[8,128]{{1,0:T(8,128)}} multiply(f32[8,128] %{last}, f32[8,128] %p.0)",
-    "  %{name} = f32[] constant({number}.5)",
-    "  %{name} = f32[8,128]{{1,0:T(8,128)}} broadcast(%{last}), dimensions={{}}",
-)
+MODELS = json.loads((Path(__file__).parent / "hlo_models.json").read_text(encoding="utf-8"))
+F32 = np.float32
 
 
-def program(instructions: int) -> str:
-    """A program of so many instructions, most of which say where they come from."""
-    lines = ["HloModule big", "", "ENTRY main {", "  p.0 = f32[8,128]{1,0:T(8,128)} parameter(0)"]
-    last = "p.0"
-    for number in range(instructions):
-        name = f"op.{number}"
-        line = _LINES[number % len(_LINES)].format(name=name, last=last, number=number)
-        lines.append(f'{line}, metadata={{op_name="jit(f)/layer_{number}/op"}}')
-        last = name
-    return "\n".join([*lines, "}", ""])
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
 
 
-def microseconds(call: Callable[[], object], instructions: int) -> float:
-    """CPU time per instruction, the best of several rounds."""
-    best = float("inf")
-    for _ in range(min(ROUNDS, 5)):
-        start = process_time()
-        call()
-        best = min(best, process_time() - start)
-    return 1e6 * best / instructions
+class Model(Comparison):
+    """One model; sizes are those of the text."""
 
-
-Track = TypeVar("Track", bound=Callable[..., float])
-
-
-def per_instruction(track: Track) -> Track:
-    """Say in which unit a number is."""
-    track.unit = "us/instruction"  # type: ignore[attr-defined]
-    return track
-
-
-class Text:
-    """A program of 20,000 instructions; each of ours costs at most 50 µs to read."""
+    name = ""
 
     def setup(self) -> None:
-        self.instructions = size(20_000, 60)
-        self.text = program(self.instructions)
-        self.module = xl.hlo.parse(self.text)
+        entry = MODELS[self.name]
+        rng = np.random.default_rng(0)
+        self.operands = [self.drawn(rng, *spec) for spec in entry["inputs"]]
+        self.module = xl.hlo.parse(entry["text"])
+        self.xarraylite()
 
-    @per_instruction
-    def track_parse(self) -> float:
-        """Reading."""
-        return microseconds(lambda: xl.hlo.parse(self.text), self.instructions)
+    def drawn(self, rng: np.random.Generator, dtype: str, shape: list[int]) -> np.ndarray:
+        if dtype == "int32":
+            return (rng.random(shape) < 0.3).astype(np.int32)
+        values = rng.normal(size=shape) * 0.5
+        if dtype == "complex64":
+            values = values + 1j * rng.normal(size=shape) * 0.5
+        return values.astype(dtype)
 
-    @per_instruction
-    def track_print(self) -> float:
-        """Printing as dumps do."""
-        return microseconds(self.module.to_text, self.instructions)
+    def xarraylite(self) -> object:
+        return self.module(*self.operands)
 
-    @per_instruction
-    def track_canonical(self) -> float:
-        """Printing in canonical form."""
-        return microseconds(lambda: self.module.to_text("canonical"), self.instructions)
+    def numpy(self) -> object:
+        return self.model(*self.operands)
 
-    @per_instruction
-    def track_verify(self) -> float:
-        """Checking every rule."""
-        return microseconds(self.module.verify, self.instructions)
-
-    def peakmem_parse(self) -> object:
-        """Memory of a process that reads it."""
-        return xl.hlo.parse(self.text)
+    def model(self, *operands: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
 
 
-class JaxlibText(Text):
-    """The same by jaxlib, whose reader and printer are C++."""
+class HloMlp(Model):
+    """Two dense layers."""
+
+    title = "HLO: two dense layers, 256 x 256 x 1024 x 64"
+    name = "mlp"
+
+    def model(self, x, w1, b1, w2, b2):
+        return np.maximum(x @ w1 + b1, 0) @ w2 + b2
+
+
+class HloLayerNorm(Model):
+    """Layer normalisation."""
+
+    title = "HLO: layer norm, 2048 x 512"
+    name = "layernorm"
+
+    def model(self, x, gain, offset):
+        mean = x.mean(-1, keepdims=True)
+        variance = ((x - mean) ** 2).mean(-1, keepdims=True)
+        return (x - mean) / np.sqrt(variance + F32(1e-5)) * gain + offset
+
+
+class HloAttention(Model):
+    """Attention of eight heads."""
+
+    title = "HLO: attention, 8 heads, 256 x 64"
+    name = "attention"
+
+    def model(self, q, k, v):
+        scores = np.matmul(q, k.transpose(0, 2, 1)) / F32(8)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights /= weights.sum(-1, keepdims=True)
+        return weights @ v
+
+
+class HloHeat(Model):
+    """The heat equation, in place."""
+
+    title = "HLO: heat equation, 512 x 512, 20 steps"
+    name = "heat"
+
+    def model(self, u):
+        u = u.copy()
+        for _ in range(20):
+            around = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
+            u[1:-1, 1:-1] += F32(0.1) * (around - 4 * u[1:-1, 1:-1])
+        return u
+
+
+class HloLife(Model):
+    """The Game of Life on a torus."""
+
+    title = "HLO: Game of Life, 512 x 512, 10 steps"
+    name = "life"
+
+    def model(self, b):
+        places = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j]
+        for _ in range(10):
+            near = sum([np.roll(np.roll(b, i, 0), j, 1) for i, j in places])
+            b = ((near == 3) | ((b == 1) & (near == 2))).astype(b.dtype)
+        return b
+
+
+class HloMandelbrot(Model):
+    """The Mandelbrot set."""
+
+    title = "HLO: Mandelbrot, 400 x 400, 30 steps"
+    name = "mandelbrot"
+
+    def model(self, c):
+        z, count = np.zeros_like(c), np.zeros(c.shape, np.int32)
+        for _ in range(30):
+            inside = np.abs(z) <= 2
+            z, count = np.where(inside, z * z + c, z), count + inside
+        return count
+
+
+class HloKMeans(Model):
+    """Lloyd's algorithm."""
+
+    title = "HLO: k-means, 5000 points, 5 steps"
+    name = "kmeans"
+
+    def model(self, x, c):
+        for _ in range(5):
+            nearest = np.argmin(((x[:, None] - c[None]) ** 2).sum(-1), 1)
+            member = (nearest[:, None] == np.arange(len(c))).astype(x.dtype)
+            c = (member.T @ x) / np.maximum(member.sum(0)[:, None], 1)
+        return c
+
+
+class HloLstm(Model):
+    """A scan of an LSTM cell."""
+
+    title = "HLO: LSTM, 30 steps, 32 x 128"
+    name = "lstm"
+
+    def model(self, xs, h, c, w, u, b):
+        outputs = []
+        for x in xs:
+            i, f, g, o = np.split(x @ w + h @ u + b, 4, -1)
+            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+            h = sigmoid(o) * np.tanh(c)
+            outputs.append(h)
+        return np.stack(outputs)
+
+
+class HloFftFilter(Model):
+    """A filter in the frequency domain."""
+
+    title = "HLO: FFT filter, 512 x 512"
+    name = "fft"
+
+    def model(self, x, mask):
+        return np.fft.irfft2(np.fft.rfft2(x) * mask).astype(F32)
+
+
+class HloConvolutionNet(Model):
+    """Two convolutions with pooling between, as windows and products in NumPy too."""
+
+    title = "HLO: convolution net, 4 x 64 x 64 x 3"
+    name = "convnet"
+
+    @staticmethod
+    def convolve(x, kernel):
+        padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(1, 2))
+        return np.tensordot(windows, kernel, ((3, 4, 5), (2, 0, 1)))
+
+    def model(self, x, first, second):
+        y = np.maximum(self.convolve(x, first), 0)
+        b, m, n, f = y.shape
+        y = y.reshape(b, m // 2, 2, n // 2, 2, f).max((2, 4))
+        return self.convolve(y, second).mean((1, 2))
+
+
+class HloCost:
+    """Weighing a program of 20 000 instructions."""
+
+    unit = "s"
+    timeout = 300
 
     def setup(self) -> None:
-        try:
-            self.hlo: Any = importlib.import_module("jaxlib._hlo")
-        except ImportError:
-            raise NotImplementedError("jaxlib is not installed") from None
-        super().setup()
-        self.theirs = self.hlo.hlo_module_from_text(self.text)
-        assert self.theirs.to_string() == str(self.module)
+        count = size(20_000, 100)
+        lines = ["p = f32[64,64] parameter(0)", "x0 = f32[64,64] negate(p)"]
+        lines += [f"x{k} = f32[64,64] add(x{k - 1}, p)" for k in range(1, count)]
+        self.module = xl.hlo.parse("ENTRY e {\n" + "\n".join(lines) + "\n}")
 
-    @per_instruction
-    def track_parse(self) -> float:
-        """Reading."""
-        return microseconds(lambda: self.hlo.hlo_module_from_text(self.text), self.instructions)
-
-    @per_instruction
-    def track_print(self) -> float:
-        """Printing as dumps do."""
-        return microseconds(self.theirs.to_string, self.instructions)
-
-    @per_instruction
-    def track_canonical(self) -> float:
-        """Printing in canonical form."""
-        options = self.hlo.HloPrintOptions.canonical()
-        return microseconds(lambda: self.theirs.to_string(options), self.instructions)
-
-    track_verify = None  # jaxlib's verifier cannot be called
-    peakmem_parse = None
+    def time_cost(self) -> None:
+        self.module.cost()

@@ -79,6 +79,7 @@ CASES: dict[str, Case] = {
     "put of arrays": (lambda: A.__setitem__(([0], [3]), 1), xl.IndexRangeError, "index 3"),
     "two names": (lambda: A.sum(0, axis=0), TypeError, "sum: got 'axis' by position and"),
     "arguments": (lambda: A.clip(0, 1, None, 3), TypeError, "clip: takes at most 3 arguments"),
+    "copy order": (lambda: A.copy("X"), ValueError, "copy: order must be one of"),
     "format": (lambda: f"{A:.2f}", TypeError, "'.2f' formats one value, not XArray float64"),
     "text": (lambda: A["name"], xl.ShapeError, "'name' has 1 labels, the array has 2 dim"),
     # dtypes

@@ -70,6 +70,51 @@ def filled_and_copied(xp: Xp) -> Any:
     return a, b, c, b.astype("f4"), b.astype(int, copy=False)
 
 
+def everything(xp: Xp) -> Any:
+    """Every method of the table, by position where NumPy takes it so."""
+    a = xp.asarray([[3, 1, 2], [6, 5, 4]])
+    v = xp.asarray([30.0, 10.0, 20.0])
+    s = v.copy()
+    s.sort()
+    p = v.copy()
+    p.partition(1)
+    q = a.copy()
+    q.put([0, 5], [70, 80])
+    b = a.copy()
+    b.sort(0)
+    return (
+        (a.cumsum(), a.cumsum(1), a.cumprod(0)),
+        (a.clip(2, 4), v.round(-1), (a + 0j).conj(), (a + 1j).conjugate()),
+        (a.diagonal(), a.diagonal(1), a.trace(), a.trace(1), a.ravel(), a.ravel("F")),
+        (a.repeat(2), a.repeat(2, 0), a.swapaxes(0, 1), a[None].squeeze(), a[None].squeeze(0)),
+        (a.argsort(), a.argsort(0), v.argsort(), s, p[1], q, b, v.argpartition(1)[1]),
+        (a.nonzero(), a.take([0, 5]), a.take([0, 1], 1), a.compress([True, False], 0)),
+        (s.searchsorted(15.0), s.searchsorted([15.0, 30.0], "right"), a.dot([1, 2, 3])),
+        (v.dot(v), xp.asarray([0, 1, 0]).choose([[1, 2, 3], [4, 5, 6]]), (a > 3).any(1)),
+        (a.sum(dtype=xp.float32), a.mean(0, keepdims=True), a.std(0, ddof=1), a.max(initial=9)),
+        (a * 2).cumsum(0),
+    )
+
+
+def complex_parts(xp: Xp) -> Any:
+    a = xp.asarray([1 + 2j, 3 - 4j])
+    r = xp.asarray([1.0, 2.0])
+    x = a[0]
+    a.real[0] = 10
+    a.imag = [7, 8]
+    return a, a.real, a.imag, (a * 1).real, r.real, r.imag, x.real, x.imag, x.conj(), a.imag.sum()
+
+
+def views_of_bits(xp: Xp) -> Any:
+    a = xp.asarray([1.0, -2.0])
+    bits = a.view(xp.int64)
+    bytes_ = a.view("u1")
+    bits[1] = bits[0]
+    same = a.view()
+    same[0] = 5
+    return a, bits, bytes_, (a * 2).view("i8"), a[0].view(xp.int64)
+
+
 def printing(xp: Xp) -> Any:
     a = xp.asarray([[1.0, 2.5], [3.0, 4.0]])
     return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 
 import xarraylite as xl
 from tests.numpy_programs import methods, values, writing
+from xarraylite.transforms import natives
 
 Program = Callable[[ModuleType], Any]
 
@@ -50,6 +51,16 @@ def same(ours: Any, theirs: Any, where: str = "result") -> None:
 PROGRAMS: list[Program] = [*values.PROGRAMS, *writing.PROGRAMS, *methods.PROGRAMS]
 
 
+@pytest.fixture(params=["python", "machine code"])
+def methods_of_arrays(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Operators and indices in Python, and as they are in programs that use them often."""
+    if request.param == "machine code":
+        natives.install()
+    yield
+    natives.remove()
+
+
+@pytest.mark.usefixtures("methods_of_arrays")
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_program_gives_numpys_results(program: Program) -> None:
     with warnings.catch_warnings():

@@ -191,6 +191,56 @@ def test_zeros_and_copies_are_the_same() -> None:
         assert a.tolist() != made.tolist()
 
 
+def test_elements_are_the_same() -> None:
+    for dtype in ("float64", "float32", "int64", "bool"):
+        a = xl.asarray(V > 3 if dtype == "bool" else V, dtype=dtype)
+        a[0, 0], a[1:] = a[1, 1], a[:-1]
+        for key in (0, (1, 2), (-1, -1), (3, 0), (0, 1 << 70), (0, 1, 2), (True, 0), (slice(2), 1)):
+            fast, slow = both(lambda a=a, k=key: (type(a[k]), np.asarray(a[k]).tobytes()))
+            assert fast == slow
+        for key, value in (
+            *(((0, 0), 2), ((0, 0), 2.5), ((1, slice(1, 3)), 7.0), ((2, 2), a[0, 1]), (1, 3.0)),
+            *(((0, 0), "text"), ((0, 9), 1.0), ((0, 0), 1 << 2000), ((0, 0), True), ((), 4.0)),
+            *(((0, 0), np.float64(8)), ((0, 0), np.float32(9)), ((0, np.int64(1)), 1.0)),
+        ):
+
+            def work(a: Any = a, key: Any = key, value: Any = value) -> Any:
+                b = a.copy()
+                b[0, 0] = b[0, 0]
+                b[key] = value
+                return float(b[0, 1]), b.tolist()
+
+            fast, slow = both(work)
+            assert fast == slow, (dtype, key, value)
+
+
+@pytest.mark.parametrize("op", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_arithmetic_of_elements_is_the_same(op: Any) -> None:
+    for dtype in ("float64", "float32", "int64"):
+        x, y = xl.asarray([3.0, 0.0], dtype=dtype)
+        for other in (x, y, 2.5, 0.0, 1e308, 4, np.float64(2), "text"):
+            for left, right in ((x, other), (other, x), (y, other), (other, y)):
+
+                def work(left: Any = left, right: Any = right) -> Any:
+                    made = op(left, right)
+                    return type(made), made.dtype, np.asarray(made).tobytes()
+
+                fast, slow = both(work)
+                assert fast == slow, (op, left, right)
+    assert isinstance(op(x, xl.ones(2)), xl.XExpression)
+
+
+def test_an_element_that_was_taken_stays() -> None:
+    v = xl.asarray([1.0, 2.0])
+    for _ in range(3):
+        v[0], v[1] = v[1], v[0]
+        first, pending = v[0], v * 1
+        v[0] = 9.0
+        assert (float(first), np.asarray(pending)[0]) == (float(first), float(first))
+        v[0] = first
+    assert v.tolist() == [2.0, 1.0]
+
+
 def test_floats_of_folds() -> None:
     a = xl.asarray(V)
     for e in (xl.sum(a), xl.max(a * 2), xl.sum(xl.asarray(V, dtype="float32")), xl.sum(a[1:, 1:])):

@@ -62,6 +62,7 @@ def test_degenerate_dimensions_hold_nothing(spec: ArraySpec) -> None:
     assert short.is_bitcast(spec)
     assert spec.filter_dimensions(lambda d: spec.dimensions[d] != 1) == short
     assert spec.has_degenerate_dimensions() is (short != spec)
+    assert ArraySpec.buffer(spec).drop_degenerate_dimensions() == short
 
 
 @given(specs(min_extent=1), st.data())

@@ -430,7 +430,3 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         if wanted != self.dtype:
             return XExpression(build.cast(self.node, wanted))
         return self.__copy__() if copy else self
-
-    def __dlpack__(self, **options: Any) -> Any:
-        """Export the values (a container's own memory, uncopied) for DLPack consumers."""
-        return np.asarray(self).__dlpack__(**options)

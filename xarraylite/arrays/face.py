@@ -15,6 +15,7 @@ import numpy as np
 from .._errors import AxisError, LayoutError
 from ..dtypes.names import dtype_name, kind
 from ..index import transform as steps
+from ..memory.dlpack import exported
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
@@ -113,6 +114,48 @@ class Face(Methods):
         """Let ``np.sum(a)`` mean ours; what has no function of ours runs on the values."""
         return call_function(function, types, args, options)
 
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Export the elements for DLPack consumers: a strided container's own memory.
+
+        Parameters
+        ----------
+        stream : None
+            There are no streams on the CPU.
+        max_version : tuple of int, optional
+            The newest version that the consumer understands; read-only memory needs (1, 0).
+        dl_device : tuple of int, optional
+            Where the consumer wants them: (1, 0), the CPU.
+        copy : bool, optional
+            True: always copy.  False: never.  By default what is tiled, which DLPack cannot say, is
+            copied.
+
+        Raises
+        ------
+        BufferError
+            If a copy is needed and forbidden, or DLPack has no name for the dtype.
+        """
+        values = self.__array__() if self._is_strided() else self._values()
+        if copy is False and not self._is_strided() and hasattr(self, "buffer"):
+            raise BufferError(f"__dlpack__: {self.summary()} needs a copy, as DLPack has no tiles")
+        given = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+        options = {name: value for name, value in given.items() if value is not None}
+        return exported(values, {"stream": stream, **options})
+
+    def _is_strided(self) -> bool:
+        """Tell whether there is memory that NumPy can describe."""
+        return False
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumpyArray:
+        """Return the values as a NumPy array."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the CPU."""
         return (1, 0)
@@ -130,6 +173,53 @@ class Face(Methods):
             raise AxisError(f"mT({self.summary().split()[-1]}): rank must be at least 2")
         axes = (*range(len(self.shape) - 2), len(self.shape) - 1, len(self.shape) - 2)
         return self._view(steps.permute(self.shape, axes))
+
+    @property
+    def real(self) -> Any:
+        """The real parts: of memory a view, of real elements the array itself."""
+        return self._complex_part(0)
+
+    @real.setter
+    def real(self, value: object) -> None:
+        self._target()._complex_part(0)[...] = value
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary parts: of complex memory a view, of real elements lazy zeros."""
+        return self._complex_part(1)
+
+    @imag.setter
+    def imag(self, value: object) -> None:
+        if kind(self.dtype) != "c":
+            raise TypeError(f"imag: {self.summary()} has no imaginary parts to write")
+        self._target()._complex_part(1)[...] = value
+
+    def _complex_part(self, which: int) -> Any:
+        """Return the real (0) or the imaginary parts (1)."""
+        if kind(self.dtype) != "c" and which == 0:
+            return self
+        made = namespace(None).imag(self) if which else namespace(None).real(self)
+        return made if self.shape else self._like(made)
+
+    def _like(self, made: Any) -> Any:
+        """Return a result of rank 0 as this kind of array has it."""
+        return made
+
+    def view(self, dtype: object = None) -> Any:
+        """Return the same memory with another dtype; a lazy result gets memory of its own for it.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            How the bytes are read.  Where it has another width, the last dimension has to be
+            contiguous.
+
+        Raises
+        ------
+        ValueError
+            If the bytes of the last dimension are no whole number of elements.
+        """
+        return self._target().view(dtype)
 
     # --- printing --------------------------------------------------------------------------------
 

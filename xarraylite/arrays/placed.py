@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._errors import LayoutError
+from ..dtypes.names import as_dtype
 from ..layout.layout import Layout
 from ..layout.placement import layout_of_map
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
@@ -20,6 +21,7 @@ class Placed:
 
     __slots__ = ()
 
+    _view_class: ClassVar[Any]
     _buffer: Buffer
     _dtype: np.dtype[Any]
 
@@ -55,6 +57,40 @@ class Placed:
             f"{what}: {self.summary()} with the layout {self._map.layout} has no strides; see "
             "spec, or copy it with to_layout('row_major')"
         )
+
+    def _complex_part(self, which: int) -> Any:
+        """Return a view of the real (0) or the imaginary parts (1) of complex memory."""
+        place = self._map
+        if self._dtype.kind != "c" or not isinstance(place, Strided):
+            return super()._complex_part(which)  # type: ignore[misc]
+        strides, offset = tuple([2 * s for s in place.strides]), 2 * place.offset + which
+        own = np.dtype(f"f{self._dtype.itemsize // 2}")
+        return self._view_class._wrap(self._buffer, Strided(place.shape, strides, offset), own)
+
+    def view(self, dtype: object = None) -> Any:
+        """Return the same memory with another dtype; see `Face.view`.
+
+        Raises
+        ------
+        ValueError, LayoutError
+            If the elements do not lie so that they can be read in this way.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.asarray([1.0, -0.0]).view("uint64") >> 63
+        <XFunction bitwise_right_shift: uint64[2], lazy>
+        """
+        if dtype is None:
+            return self._view_class._wrap(self._buffer, self._map, self._dtype)
+        wanted, place = as_dtype(dtype), self._strided("view")
+        values = self._buffer.view(self._dtype, place).view(wanted)
+        size, start = wanted.itemsize, place.offset * self._dtype.itemsize
+        if start % size or any([s % size for s in values.strides]):
+            raise LayoutError(f"view: {self.summary()} does not lie at multiples of {size} bytes")
+        strides = tuple([s // size for s in values.strides])
+        made = Strided(values.shape, strides, start // size)
+        return self._view_class._wrap(self._buffer, made, wanted)
 
     @property
     def strides(self) -> tuple[int, ...]:

@@ -137,13 +137,16 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
             return compute(XScalar, op, inputs, {})
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
 
-    def __dlpack__(self, **options: Any) -> Any:
-        """Export a copy of the value for DLPack consumers."""
-        return self._array().__dlpack__(**options)
-
     def astype(self, dtype: object, /, *, copy: bool = True) -> XScalar:
         """Return the value converted to ``dtype``, as `xl.astype` converts."""
         return scalar_of(reference.convert(np.asarray(self.value), as_dtype(dtype))[()])
+
+    def view(self, dtype: object = None) -> Any:
+        """Return the value of the same bits in another dtype."""
+        return self if dtype is None else scalar_of(self.value.view(as_dtype(dtype)))
+
+    def _like(self, made: Any) -> XScalar:
+        return XScalar(made)
 
     def __getitem__(self, key: Any) -> Any:
         """Return the value itself under ``[()]``, and arrays of it for ``...`` and ``newaxis``."""

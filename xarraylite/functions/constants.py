@@ -16,5 +16,8 @@ inf: float = math.inf
 nan: float = math.nan
 """Not a number."""
 
+euler_gamma: float = 0.5772156649015329
+"""The Euler-Mascheroni constant."""
+
 newaxis: None = None
 """Inserts a dimension of extent 1 in an index."""

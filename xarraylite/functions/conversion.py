@@ -14,6 +14,7 @@ from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
 from ..layout.strided import DYNAMIC
+from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype
 from ..shapes.nested import Nested
 from ..shapes.shape import Shape
@@ -267,5 +268,5 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     XArray([0, 1, 2])
     """
     check_device(device, "from_dlpack")
-    shared = adapt(np.from_dlpack(x))
+    shared = adapt(imported(x, None))
     return XArray(shared) if copy else shared

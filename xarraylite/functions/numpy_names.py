@@ -9,7 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy import index_exp, s_
+from numpy import (
+    complexfloating,
+    floating,
+    generic,
+    index_exp,
+    inexact,
+    integer,
+    number,
+    s_,
+    signedinteger,
+    unsignedinteger,
+)
 
 from ..arrays.expression import XExpression
 from ..dtypes.names import as_dtype, kind
@@ -20,10 +31,35 @@ from ..operands.nodes import HasNode, as_node
 from .computed import Narrow, container, numpy_of
 
 __all__ = [
-    "c_", "errstate", "index_exp", "iscomplexobj", "isrealobj", "isscalar", "issubdtype",
-    "may_share_memory", "ndim", "promote_types", "r_", "s_", "shape", "shares_memory",
+    "array2string",
+    "array_str",
+    "c_",
+    "complexfloating",
+    "errstate",
+    "floating",
+    "generic",
+    "index_exp",
+    "inexact",
+    "integer",
+    "iscomplexobj",
+    "isfortran",
+    "isrealobj",
+    "isscalar",
+    "issubdtype",
+    "iterable",
+    "may_share_memory",
+    "min_scalar_type",
+    "ndim",
+    "number",
+    "promote_types",
+    "r_",
+    "s_",
+    "shape",
+    "shares_memory",
+    "signedinteger",
     "size",
-]  # fmt: skip
+    "unsignedinteger",
+]
 
 
 class errstate(np.errstate):
@@ -36,6 +72,69 @@ class errstate(np.errstate):
     ...     xl.eval(1 / xl.zeros(1))
     XArray([inf])
     """
+
+
+def array2string(a: object, *args: Any, **options: Any) -> str:
+    """Return the values as text; parameters as for ``numpy.array2string``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.array2string(xl.asarray([1, 2]), separator="; ")
+    '[1; 2]'
+    """
+    return np.array2string(np.asarray(XExpression(as_node(a, "array2string"))), *args, **options)
+
+
+def array_str(a: object) -> str:
+    """Return the values as text, as ``str`` does.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.array_str(xl.asarray([1, 2]))
+    '[1 2]'
+    """
+    return str(np.asarray(XExpression(as_node(a, "array_str"))))
+
+
+def iterable(y: object) -> bool:
+    """Tell whether something can be iterated; arrays of rank 0 cannot.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.iterable([1]), xl.iterable(xl.asarray(1))
+    (True, False)
+    """
+    if isinstance(y, HasNode):
+        return y.ndim > 0
+    return np.iterable(y)
+
+
+def isfortran(a: object) -> bool:
+    """Tell whether a container is column-major and not row-major as well.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.isfortran(xl.zeros((2, 3), order="F"))
+    True
+    """
+    return str(getattr(a, "layout", "")) == "column_major" and not a.map.is_row_major()  # type: ignore[attr-defined]
+
+
+def min_scalar_type(a: object) -> np.dtype[Any]:
+    """Return the narrowest of NumPy's dtypes that holds a number; of an array its own.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.min_scalar_type(300)
+    dtype('uint16')
+    """
+    node = as_node(a, "min_scalar_type")
+    return as_dtype(np.min_scalar_type(a)) if isinstance(a, int | float | complex) else node.dtype
 
 
 def ndim(a: object) -> int:
@@ -131,13 +230,12 @@ def issubdtype(arg1: object, arg2: Any) -> bool:
     arg1 : dtype
         For example ``xl.bfloat16``.
     arg2 : dtype or abstract type of NumPy
-        For example ``np.floating``.
+        For example ``xl.floating``.
 
     Examples
     --------
-    >>> import numpy as np
     >>> import xarraylite as xl
-    >>> xl.issubdtype(xl.bfloat16, np.floating), xl.issubdtype(xl.int8, np.floating)
+    >>> xl.issubdtype(xl.bfloat16, xl.floating), xl.issubdtype(xl.int8, xl.floating)
     (True, False)
     """
     dtype = as_dtype(arg1)

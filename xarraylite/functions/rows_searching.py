@@ -171,6 +171,13 @@ ROWS: tuple[Row, ...] = (
         "(XArray([0, 1]), XArray([0, 1]))",
     ),
     Row(
+        "diag_indices_from(arr: array)",
+        "Return the positions of an array's main diagonal.",
+        "tuple of XArray",
+        "xl.diag_indices_from(xl.zeros((2, 2)))",
+        "(XArray([0, 1]), XArray([0, 1]))",
+    ),
+    Row(
         "tril_indices(n: int, k: int = 0, m: int | None = None)",
         "Return the positions of a lower triangle.",
         "tuple of XArray",

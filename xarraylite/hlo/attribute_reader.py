@@ -10,6 +10,7 @@ from .._errors import XarrayliteError
 from ..xla.spec import ArraySpec
 from .attributes import kind_of, read_attribute
 from .instruction import HloComputation, HloInstruction
+from .literals import HloLiteral
 from .metadata import read_metadata
 from .names import NameTable
 from .opcodes import ACCURATE, OPCODES
@@ -57,6 +58,7 @@ class AttributeReader:
         self.given: list[str] = []  # names of instructions as they were given, in order
         self.anonymous: NameTable | None = None
         self.fitting: set[tuple[int, int]] = set()
+        self.literals: dict[tuple[str, int] | None, HloLiteral] = {}
         self.values: dict[tuple[str, str], Any] = {}  # values of attributes by kind and text
 
     def adopt(self, made: HloComputation) -> None:

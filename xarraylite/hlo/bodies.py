@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from .._errors import HloError, XarrayliteError
 from ..xla.spec import ArraySpec
@@ -34,6 +34,7 @@ _NAMES = re.compile(r"([^(){}\[\]\"'=]*+)\)")
 _OPERAND = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?=[,)])")
 _NUMBER = re.compile(rf"{SKIP}([0-9]{{1,18}}){SKIP}\)")
 _SCALAR = re.compile(r"[ \t]*+([^(){}\[\]\"'/]*+)\)")
+_SHORT: Final = 32  # constants whose text is shorter are often there again
 _set = object.__setattr__
 
 # What a body being read asks for, and what it is given: nothing, and a computation.
@@ -218,10 +219,16 @@ class BodyReader(AttributeReader):
         start = scan.at
         match = scan.match(_SCALAR)
         text = match[1] if match is not None else without_comments(scan.group())
-        try:
-            return read_literal(text, shape)
-        except (ValueError, OverflowError) as error:
-            scan.fail(str(error), start)
+        key = (text, id(shape)) if len(text) < _SHORT else None
+        found = self.literals.get(key)
+        if found is None:
+            try:
+                found = read_literal(text, shape)
+            except (ValueError, OverflowError) as error:
+                scan.fail(str(error), start)
+            if key is not None:
+                self.literals[key] = found
+        return found
 
     # Operands.
 

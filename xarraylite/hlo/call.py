@@ -162,8 +162,8 @@ def with_dimensions(
 
 
 def bit_count(shape: ArraySpec) -> int:
-    """Return how many bits the elements of an array have together."""
-    width = shape.element_type.bits
+    """Return how many bits of memory the elements of an array take together."""
+    width = 8 * shape.element_type.storage_bytes
     if shape.layout is not None and shape.layout.element_size_in_bits:
         width = shape.layout.element_size_in_bits
     return prod(shape.dimensions) * width

@@ -1,4 +1,4 @@
-"""The command ``python -m xarraylite hlo``: a dump as a tree, its costs, a picture, a comparison."""
+"""The command ``python -m xarraylite hlo``: a dump as a tree, its costs, pictures, comparisons."""
 
 from __future__ import annotations
 

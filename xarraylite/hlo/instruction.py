@@ -18,7 +18,8 @@ from ..xla.spec import ArraySpec
 from .attributes import DEFAULTS
 from .opcodes import OPCODES
 from .order import post_order
-from .printer import computation_text, instruction_text, print_options
+from .printer import computation_text, instruction_text
+from .styles import print_options
 from .values import OpMetadata
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from .kinds_basic import Kind, bounded, inside, print_lists, read_ints, read_lists
-from .meshes import normalise_mesh
+from .meshes import MOST_DEVICES, normalise_mesh
 from .sharding import normalise_sharding
 from .values import Alias, ReplicaGroups
 
@@ -38,7 +38,7 @@ def _read_groups(text: str) -> ReplicaGroups:
     for size in reshape:
         covered *= size
     fits = not order or sorted(order) == list(range(len(reshape)))
-    if len(tile) != 2 or total != covered or not fits or total > 1 << 40:
+    if len(tile) != 2 or total != covered or not fits or total > MOST_DEVICES:
         raise ValueError("[groups,members]<=[...]T(...) reads a permuted iota of as many numbers")
     if not order or order == tuple(range(len(reshape))):
         reshape, order = (total,), ()

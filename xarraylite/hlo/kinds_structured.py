@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from ..layout.text import MAX_DEPTH
 from ..xla.spec import ArraySpec
 from .kinds_basic import (
     Kind,
@@ -60,11 +61,14 @@ def _print_signature(value: Signature) -> str:
 _LITERAL = re.compile(r"\s*([a-z0-9]+\[[^\]]*\](?:\{[0-9:][^}]*\})?)\s*(.*)", re.DOTALL)
 
 
-def _read_typed_literal(text: str) -> HloLiteral:
+def _read_typed_literal(text: str, depth: int = 0) -> HloLiteral:
     stripped = text.strip()
     if stripped.startswith("("):
-        # One or several literals, each with its shape; deeper tuples are not written by XLA.
-        elements = [_read_typed_literal(part) for part in _outer_parts(inside(stripped, "()"))]
+        if depth == MAX_DEPTH:
+            raise ValueError(f"tuples nest at most {MAX_DEPTH} deep")
+        elements = [
+            _read_typed_literal(part, depth + 1) for part in _outer_parts(inside(stripped, "()"))
+        ]
         shape = ArraySpec.tuple([element.shape for element in elements])
         return HloLiteral(shape, None, tuple(elements))
     match = _LITERAL.fullmatch(stripped)

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from .._records import record
-from ..dtypes.element_types import ElementType
+from ..dtypes.element_types import ELEMENT_TYPES, ElementType
 from ..xla.spec import ArraySpec
 
 __all__ = ["SHOWN_ELEMENTS", "HloLiteral", "print_literal", "read_literal"]
@@ -69,7 +69,6 @@ class HloLiteral:
 
 # Reading.
 
-_PARTS = re.compile(r"[{}()]|\.\.\.|[^\s{}(),]+")
 _INTEGER = re.compile(r"-?[0-9]+")
 _NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?inf")
 _NAN = re.compile(r"(-?)nan(?:\(0x([0-9a-fA-F]+)\))?")
@@ -215,14 +214,9 @@ def _integer_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any
         ]
         return np.array([number != 0 for number in numbers], bool)
     numbers = [int(_integer(token, kind)) for token in tokens]
-    low, high = (
-        (0, 2**kind.bits - 1)
-        if kind.is_unsigned
-        else (
-            -(2 ** (kind.bits - 1)),
-            2 ** (kind.bits - 1) - 1,
-        )
-    )
+    low, high = 0, 2**kind.bits - 1
+    if not kind.is_unsigned:
+        low, high = -(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1
     for number in numbers:
         if not low <= number <= high:
             raise ValueError(f"{number} is out of the range of {kind}, {low} to {high}")
@@ -274,37 +268,18 @@ def _complex_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any
     return flat.view(_dtype(kind))
 
 
-# NaNs: how many bits of the mantissa say which one it is, and which is the usual one.  Types that
-# have a single NaN have no entry.
+# How many bits of the mantissa say which NaN one is; types with a single NaN have no entry.
 _PAYLOAD: Final = {
-    "f16": 10,
-    "bf16": 7,
-    "f32": 23,
-    "f64": 52,
-    "f8e5m2": 2,
-    "f8e4m3": 3,
-    "f8e3m4": 4,
-}
+    ELEMENT_TYPES[name].dtype: bits
+    for name, bits in {
+        "f16": 10, "bf16": 7, "f32": 23, "f64": 52, "f8e5m2": 2, "f8e4m3": 3, "f8e3m4": 4,
+    }.items()
+}  # fmt: skip
 _UNSIGNED: Final = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-def _payload_bits(dtype: np.dtype[Any]) -> int:
-    for name, bits in _PAYLOAD.items():
-        if _KINDS_BY_NAME[name] == dtype:
-            return bits
-    return 0
-
-
-def _kinds_by_name() -> dict[str, np.dtype[Any]]:
-    from_name = {name: ArraySpec(name).dtype for name in _PAYLOAD}
-    return {name: np.dtype(dt) for name, dt in from_name.items()}
-
-
-_KINDS_BY_NAME: Final = _kinds_by_name()
-
-
 def _set_nan(values: np.ndarray[Any, Any], k: int, negative: bool, payload: str | None) -> None:
-    bits = _payload_bits(values.dtype)
+    bits = _PAYLOAD.get(values.dtype, 0)
     if not bits:
         if payload is not None:
             raise ValueError(f"NaNs of {values.dtype} have no payload")
@@ -361,7 +336,7 @@ def _print_nan(value: Any) -> str:
     width = 8 * value.dtype.itemsize
     raw = int(value.view(_UNSIGNED[value.dtype.itemsize]))
     sign = "-" if raw >> (width - 1) else ""
-    bits = _payload_bits(value.dtype)
+    bits = _PAYLOAD.get(value.dtype, 0)
     payload = raw & ((1 << bits) - 1)
     if not bits or payload == 1 << (bits - 1):
         return f"{sign}nan"

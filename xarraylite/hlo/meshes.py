@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from math import prod
+from typing import Final
 
 import numpy as np
 
-__all__ = ["expand_mesh", "normalise_mesh"]
+__all__ = ["MOST_DEVICES", "expand_mesh", "normalise_mesh"]
+
+MOST_DEVICES: Final = 1 << 18
+"""Most devices of a mesh or a sharding; they are listed one by one to be brought in order."""
 
 _MESH = re.compile(
     r"mesh\[(?P<axes>[^\[\]]*)\](?:,device_ids=\((?P<ids>[\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?"
@@ -56,7 +60,7 @@ def expand_mesh(text: str) -> tuple[tuple[int, ...], ...]:
     match = _match(text)
     sizes = {name: int(size) for name, size in _AXIS.findall(match["axes"])}
     total = prod(sizes.values())
-    if not sizes or not 0 < total <= 1 << 22:
+    if not sizes or not 0 < total <= MOST_DEVICES:
         raise ValueError(f"a mesh of {total} devices")
     devices = _devices(match["ids"], total).reshape(tuple(sizes.values()))
     # Each axis in the parts that the references divide it into, outermost first.

@@ -15,7 +15,8 @@ from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
 from .instruction import HloComputation, HloInstruction
 from .order import computations_below
-from .printer import module_text, print_options
+from .printer import module_text
+from .styles import print_options
 from .tables import StackFrame
 from .values import Signature
 from .verify import verify_module

@@ -10,7 +10,7 @@ import re
 
 __all__ = ["NameTable"]
 
-_NUMBERED = re.compile(r"(.+)\.([+-]?[0-9]+)", re.DOTALL)
+_NUMBERED = re.compile(r"(.+)\.([+-]?[0-9]{1,20})", re.DOTALL)
 
 
 class NameTable:

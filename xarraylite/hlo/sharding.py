@@ -16,12 +16,16 @@ from __future__ import annotations
 
 import re
 from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..xla.spec import ArraySpec
+from .meshes import MOST_DEVICES
 
 __all__ = ["normalise_sharding", "spread_sharding", "without_metadata"]
+
+Devices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _WORDS = frozenset({"replicated", "manual", "unknown", "unreduced", "maximal"})
 _PART = re.compile(
@@ -29,16 +33,15 @@ _PART = re.compile(
     r"(?:<=\s*(?P<reshape>\[[\d,\s]+\])\s*(?:T\(\s*(?P<order>[\d,\s]+)\))?"
     r"|(?P<list>\d+(?:\s*,\s*\d+)*))"
     r"|last_tile_dims=\s*\{(?P<types>[a-z,\s]*)\}"
-    r"|metadata=(?P<metadata>\{(?:[^{}]|\{[^{}]*\})*\})"
+    r"|metadata=(?P<metadata>\{(?:[^{}]++|\{[^{}]*+\})*+\})"
     r"|device=\s*(?P<device>\d+)"
     r"|(?P<group>shard_as|shard_like)\s+(?P<number>\d+)"
     r"|(?P<word>[a-z_]+)"
 )
-_METADATA = re.compile(r",? metadata=\{(?:[^{}]|\{[^{}]*\})*\}")
+_METADATA = re.compile(r",? metadata=\{(?:[^{}]++|\{[^{}]*+\})*+\}")
 _MESH = re.compile(r"(maximal_)?mesh\[[^\[\]]*\].*", re.DOTALL)
 # The order in which XLA keeps the kinds of devices that hold the same tile.
 _ORDER = {"maximal": 1, "tuple": 2, "other": 3, "manual": 4, "unknown": 5, "unreduced": 6}
-_LIMIT = 1 << 22  # most devices that are listed
 
 
 def normalise_sharding(text: str) -> str:
@@ -133,7 +136,7 @@ def _tiled(found: dict[str, str], types: list[str]) -> str:
     """The canonical text of tiles over devices."""
     tile = _ints(found["tile"])
     total = prod(tile)
-    if not 0 < total <= _LIMIT or len(types) > len(tile):
+    if not 0 < total <= MOST_DEVICES or len(types) > len(tile):
         raise ValueError(f"tiles {tile} over {total} devices, of which {len(types)} are subgroups")
     listed = "list" in found
     if listed:
@@ -141,7 +144,6 @@ def _tiled(found: dict[str, str], types: list[str]) -> str:
         if devices.size != total:
             raise ValueError(f"{devices.size} devices for the tiles {tile}")
         devices = devices.reshape(tile)
-        reshape, order = [], []
     else:
         reshape = _ints(found["reshape"])
         order = _ints(found.get("order", "")) or list(range(len(reshape)))
@@ -149,12 +151,16 @@ def _tiled(found: dict[str, str], types: list[str]) -> str:
             raise ValueError(f"an iota {reshape} permuted by {order} for the tiles {tile}")
         devices = np.arange(total).reshape(reshape).transpose(order).reshape(tile)
     if types:
+        given, data = types, len(tile) - len(types)
         tile, types, devices = _subgroups(tile, types, devices)
-        if prod(tile[: len(tile) - len(types)]) == 1 and len(types) == 1:
+        if total == 1 and len(set(given)) == 1:
+            return given[0]
+        # "unreduced" alone is a sharding of its own only where nothing else was said.
+        alone = len(types) == 1 and (types[0] != "unreduced" or set(given) == {"unreduced"})
+        if alone and prod(tile[:data]) == 1:
             return types[0]
-    where = ",".join(map(str, devices.reshape(-1).tolist()))
-    if not listed:
-        where = _iota(devices, reshape, order)
+    where = "" if listed else _iota(devices)
+    where = where or ",".join(map(str, devices.reshape(-1).tolist()))
     text = f"devices=[{','.join(map(str, tile))}]{where}"
     if types == ["replicated"]:
         return f"{text} last_tile_dim_replicate"
@@ -162,8 +168,8 @@ def _tiled(found: dict[str, str], types: list[str]) -> str:
 
 
 def _subgroups(
-    tile: list[int], types: list[str], devices: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-) -> tuple[list[int], list[str], np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+    tile: list[int], types: list[str], devices: Devices
+) -> tuple[list[int], list[str], Devices]:
     """Sort the dimensions that do not tile, merge equal ones, drop those of one device."""
     data = len(tile) - len(types)
     rank = {kind: _ORDER.get(kind, 0) for kind in types}
@@ -175,26 +181,21 @@ def _subgroups(
         sizes[types[k]] = sizes.get(types[k], 1) * tile[data + k]
     kept = {kind: size for kind, size in sizes.items() if size > 1}
     made = [*tile[:data], *kept.values()]
-    return made, list(kept), moved.reshape(made)
+    moved = moved.reshape(made)
+    if "replicated" in kept:
+        # Which of the devices with the same data comes first is nobody's concern.
+        moved = np.sort(moved, axis=-1)
+    return made, list(kept), moved
 
 
-def _iota(
-    devices: np.ndarray[tuple[int, ...], np.dtype[np.int64]], reshape: list[int], order: list[int]
-) -> str:
-    """The shortest iota, reshaped and transposed, that lists these devices."""
+def _iota(devices: Devices) -> str:
+    """The shortest iota, reshaped and transposed, that lists these devices; else nothing.
+
+    Such a list is a nest of loops, whose extents and strides are read off from the inside outwards.
+    """
     flat = devices.reshape(-1)
-    if np.array_equal(flat, np.arange(flat.size)):
-        return f"<=[{flat.size}]"
-    sizes, permutation = _shortest(flat)
-    return f"<=[{','.join(map(str, sizes))}]T({','.join(map(str, permutation))})"
-
-
-def _shortest(flat: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> tuple[list[int], list[int]]:
-    """Sizes and permutation of the iota that lists these numbers, found by its strides."""
-    # The list is a nest of loops over 0, ..., n-1 in some order: read off extents and strides from
-    # the innermost loop outwards.
     total = flat.size
-    loops: list[tuple[int, int]] = []  # (stride, extent), innermost first
+    loops: list[tuple[int, int]] = []  # stride and extent, innermost first
     covered = 1
     while covered < total:
         rows = flat[::covered]
@@ -207,4 +208,11 @@ def _shortest(flat: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> tuple[li
     outer = loops[::-1]
     by_stride = sorted(range(len(outer)), key=lambda k: -outer[k][0])
     sizes = [outer[k][1] for k in by_stride]
-    return sizes, [by_stride.index(k) for k in range(len(outer))]
+    order = [by_stride.index(k) for k in range(len(outer))]
+    if covered != total or not np.array_equal(
+        np.arange(total).reshape(sizes).transpose(order).reshape(-1), flat
+    ):
+        return ""
+    if order == list(range(len(order))):
+        return f"<=[{total}]"
+    return f"<=[{','.join(map(str, sizes))}]T({','.join(map(str, order))})"

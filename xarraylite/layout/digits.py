@@ -93,6 +93,8 @@ class Level(NamedTuple):
         index = [0] * self.extra + list(index)
         joined = [
             ravel_multi_index(compose(index, parts), compose(self.before, parts))
+            if len(parts) > 1
+            else index[parts[0]]
             for parts in self.merged
         ]
         keep = len(joined) - len(self.tile)
@@ -112,11 +114,10 @@ class Level(NamedTuple):
         ]
         if any(e >= d for e, d in zip(joined, self.sizes, strict=True)):
             return None
-        found = [
-            digit
-            for value, parts in zip(joined, self.merged, strict=True)
-            for digit in unravel_index(value, compose(self.before, parts))
-        ]
+        found: list[int] = []
+        for value, parts in zip(joined, self.merged, strict=True):
+            alone = len(parts) == 1
+            found += (value,) if alone else unravel_index(value, compose(self.before, parts))
         return found[self.extra :]
 
 

@@ -18,6 +18,7 @@ from .._config import ENGINES, Settings, settings
 from ..arrays import expression, xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.scalar import XScalar
 from ..arrays.xarray import XArray, XView
 from ..assignment import direct
 from ..assignment.inplace import InPlace
@@ -34,6 +35,7 @@ from ..operands import tracing
 from ..operands.learning import PRODUCT
 from ..operands.operators import entries
 from ..ops.op import Op
+from ..ops.table import OPS
 from ..runtime.direct import Direct
 from ..runtime.natives import Loaded, Native, binary, called, can_load, offset, ternary, unary
 from .jit import Jitted, Quick
@@ -47,8 +49,10 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.OPERANDS: (XExpression, "_operands"),
     api.OWN_BUFFER: (XContainer, "_buffer"),
     api.OWN_DTYPE: (XContainer, "_dtype"),
+    api.SCALAR_VALUE: (XScalar, "_value"),
     api.OWN_ARRAY: (XContainer, "_array"),
     api.START: (XContainer, "_start"),
+    api.FORCED: (XArray, "_forced"),
     api.POLICY: (XArray, "_policy"),
     api.TABLE: (Kind, "table"),
     api.FRESH: (Kind, "fresh"),
@@ -94,9 +98,11 @@ class _Methods:
         self._add(called("copied"), XArray, "copy", api.COPIED)
         self._add(called("to_array"), XContainer, "__array__", api.TO_ARRAY)
         self._add(binary("product"), XExpression, "__matmul__", api.PRODUCT)
+        self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
         rows: dict[Op, int] = {}
+        arithmetic = {OPS[name] for name in ("add", "subtract", "multiply", "divide")}
         for name, entry in entries().items():
             row = rows.setdefault(entry.op, api.ROWS + api.ROW * len(rows))
             self.words |= {row: id(entry.op), row + 1: id(entry.op.reflected)}
@@ -105,6 +111,9 @@ class _Methods:
                 continue
             what, word = ("reflected", row + 3) if entry.reflected else ("forward", row + 2)
             self._add(binary(what, row), XExpression, name, word)
+            if entry.op in arithmetic:
+                what = "scalar_reflected" if entry.reflected else "scalar_forward"
+                self._add(binary(what, row), XScalar, name, row + 5 + entry.reflected)
             in_place = f"__i{name[2:]}"
             if hasattr(InPlace, in_place):
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
@@ -129,6 +138,12 @@ def _words() -> dict[int, int]:
         api.MATMUL: PRODUCT,
         api.DOT: dot,
         api.MADE_NAME: sys.intern("made"),
+        api.SCALAR: XScalar,
+        api.ADD: OPS["add"],
+        api.SUBTRACT: OPS["subtract"],
+        api.MULTIPLY: OPS["multiply"],
+        api.DIVIDE: OPS["divide"],
+        api.NUMPY_FLOAT64: np.float64,
         api.VIEW_NAME: sys.intern("view"),
         api.ELLIPSIS: Ellipsis,
         api.INT: int,

@@ -277,11 +277,6 @@ def is_reshape_or_transpose_bitcast(
     )
 
 
-def _same_count(spec: SpecLike, dst: SpecLike, operation: str) -> bool:
-    left, right = require_bounded(spec, operation), require_bounded(dst, operation)
-    return math.prod(left.dimensions) == math.prod(right.dimensions)
-
-
 def decompose_bitcast_to_trt(self: S, dst: S) -> BitcastTrt[S] | None:
     """Return a bitcast as transpose, reshape and transpose, also where less would do.
 
@@ -290,13 +285,15 @@ def decompose_bitcast_to_trt(self: S, dst: S) -> BitcastTrt[S] | None:
     dst : ArraySpec
         The other description.
     """
-    if not _same_count(self, dst, "decompose_bitcast_to_trt"):
+    spec = require_bounded(self, "decompose_bitcast_to_trt")
+    dst = require_bounded(dst, "decompose_bitcast_to_trt")
+    if elements_in(spec) != elements_in(dst):
         return None
     return BitcastTrt(
-        layout_of(self).minor_to_major[::-1],
-        make_shape_with_descending_layout_and_same_physical_layout(self),
+        layout_of(spec).minor_to_major[::-1],
+        make_shape_with_descending_layout_and_same_physical_layout(spec),
         make_shape_with_descending_layout_and_same_physical_layout(dst),
-        tuple([len(dst.dimensions) - 1 - p for p in inverse(layout_of(dst).minor_to_major)]),
+        inverse(layout_of(dst).minor_to_major[::-1]),
     )
 
 
@@ -320,11 +317,11 @@ def decompose_bitcast(self: S, dst: S) -> BitcastReshape | BitcastTranspose | Bi
     >>> print(spec.decompose_bitcast(xl.ArraySpec.parse("f32[51,16]{0,1}")))
     trt: T1=[0,1,2], R=f32[16,51]{1,0}, T2=[1,0]
     """
-    if not _same_count(self, dst, "decompose_bitcast"):
-        return None
-    if reshape_is_bitcast(self, dst, True):
+    spec = require_bounded(self, "decompose_bitcast")
+    dst = require_bounded(dst, "decompose_bitcast")
+    if reshape_is_bitcast(spec, dst, True):
         return BitcastReshape()
-    permutation = deduce_transpose_dimensions_for_bitcast(self, dst)
+    permutation = deduce_transpose_dimensions_for_bitcast(spec, dst)
     if permutation is not None:
         return BitcastTranspose(permutation)
-    return decompose_bitcast_to_trt(self, dst)
+    return decompose_bitcast_to_trt(spec, dst)

@@ -279,7 +279,8 @@ def drop_degenerate_dimensions(self: S) -> S:
     >>> print(xl.ArraySpec.parse("f32[1,5,1,7]{1,3,2,0}").drop_degenerate_dimensions())
     f32[5,7]{0,1}
     """
-    return filter_dimensions(self, lambda d: self.dimensions[d] != 1)
+    spec = require_array(self, "drop_degenerate_dimensions")
+    return filter_dimensions(spec, lambda d: spec.dimensions[d] != 1)
 
 
 def move_dim_to_major(self: S, dimension: int) -> S:

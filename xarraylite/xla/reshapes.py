@@ -113,14 +113,14 @@ def inserted_or_deleted_1_sized_dimensions(
     tuple of two lists of int or None
         None if the reshape does more than that.
     """
-    kept = dimensions_unmodified_by_reshape(self, dst)
+    operation = "inserted_or_deleted_1_sized_dimensions"
+    spec, dst = require_bounded(self, operation), require_bounded(dst, operation)
+    kept = dimensions_unmodified_by_reshape(spec, dst)
     old, new = {i for i, _ in kept}, {j for _, j in kept}
-    deleted = [i for i in range(len(self.dimensions)) if i not in old]
+    deleted = [i for i in range(len(spec.dimensions)) if i not in old]
     inserted = [j for j in range(len(dst.dimensions)) if j not in new]
-    trivial = all([self.dimensions[i] <= 1 for i in deleted]) and all(
-        [dst.dimensions[j] <= 1 for j in inserted]
-    )
-    return (deleted, inserted) if trivial else None
+    changed = [spec.dimensions[i] for i in deleted] + [dst.dimensions[j] for j in inserted]
+    return (deleted, inserted) if max(changed, default=0) <= 1 else None
 
 
 def align_layouts(self: SpecLike, dst: S) -> S | None:
@@ -144,6 +144,7 @@ def align_layouts(self: SpecLike, dst: S) -> S | None:
     f32[4,3,2,7,5,11]{4,3,2,1,0,5}
     """
     _factors(self, dst, "align_layouts")
+    dst = require_bounded(dst, "align_layouts")
     order = _aligned_order(
         drop_degenerate_dimensions(self), drop_degenerate_dimensions(dst).dimensions
     )

@@ -155,9 +155,8 @@ def unpacked_byte_strides(self: SpecLike) -> tuple[int, ...]:
 
 def byte_strides(self: SpecLike) -> tuple[int, ...] | None:
     """Return `unpacked_byte_strides`; None if the layout packs elements below a byte."""
-    if layout_of(self).element_size_in_bits % 8:
-        return None
-    return unpacked_byte_strides(self)
+    spec = require_array(self, "byte_strides")
+    return None if layout_of(spec).element_size_in_bits % 8 else unpacked_byte_strides(spec)
 
 
 def byte_strides_is_major_to_minor(self: SpecLike, strides: Sequence[int]) -> bool:

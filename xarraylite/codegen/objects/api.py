@@ -39,6 +39,8 @@ PyLong_AsLongLong = Outside("PyLong_AsLongLong", "pp")
 PyLong_FromLongLong = Outside("PyLong_FromLongLong", "pp")
 PyNumber_Float = Outside("PyNumber_Float", "pp")
 PyObject_GenericSetAttr = Outside("PyObject_GenericSetAttr", "ippp")
+PyObject_GetItem = Outside("PyObject_GetItem", "ppp")
+PyObject_SetItem = Outside("PyObject_SetItem", "ippp")
 PyObject_RichCompareBool = Outside("PyObject_RichCompareBool", "ippi")
 PyObject_Vectorcall = Outside("PyObject_Vectorcall", "ppppp")
 PyObject_Call = Outside("PyObject_Call", "pppp")
@@ -99,6 +101,9 @@ METHODS = (
     "product",
     "to_float",
     "jitted",
+    "scalar_float",
+    "scalar_forward",
+    "scalar_reflected",
 )
 
 #: Words of `scratch`.
@@ -140,6 +145,13 @@ COUNT, CLASS, SIZE = 0, 8, 16
     DOT,
     MADE_NAME,
     MATMUL,
+    SCALAR,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    NUMPY_FLOAT64,
+    SCALAR_FLOAT,
     PRODUCT,
     NDARRAY,
     TRUE,
@@ -164,7 +176,9 @@ COUNT, CLASS, SIZE = 0, 8, 16
     OWN_BUFFER,
     OWN_DTYPE,
     OWN_ARRAY,
+    SCALAR_VALUE,
     START,
+    FORCED,
     POLICY,
     TABLE,
     FRESH,
@@ -195,5 +209,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(81)
-ROW = 5
+) = range(90)
+ROW = 7

@@ -10,12 +10,17 @@ from .api import (
     DTYPE,
     ELLIPSIS,
     FALSE,
+    FLOAT64,
     KIND,
     NONE,
+    NUMPY_FLOAT64,
     OPERANDS,
+    OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
     READING,
+    SCALAR,
+    SCALAR_VALUE,
     SCRATCH,
     SETITEM,
     SHAPE,
@@ -28,7 +33,9 @@ from .api import (
     WRITES,
     Py_DecRef,
     PyDict_GetItemWithError,
+    PyErr_Clear,
     PyLong_AsLongLong,
+    PyObject_SetItem,
     load,
     scratch,
     store,
@@ -53,7 +60,7 @@ from .basics import (
 )
 from .evaluation import record_of
 from .operators import leads, number_of
-from .views import view_of
+from .views import is_index, view_of
 
 
 def waiting_for(buffer: int) -> int:
@@ -109,6 +116,22 @@ def assigned(to: int, value: int) -> bool:
     return written(to, program, items)
 
 
+def stored(to: int, key: int, value: int) -> bool:
+    """Write one float64 to the elements that an int, or a tuple, selects; tell whether done."""
+    if not is_index(key, True) or not is_container(to):
+        return False
+    number = get(value, SCALAR_VALUE) if load(value + CLASS) == word(SCALAR) else value
+    if not is_number(number) and load(number + CLASS) != word(NUMPY_FLOAT64):
+        return False
+    array = get(to, OWN_ARRAY)
+    if array == 0 or get(to, OWN_DTYPE) != word(FLOAT64) or waiting_for(get(to, OWN_BUFFER)) != 0:
+        return False
+    if PyObject_SetItem(array, key, number) != 0:
+        PyErr_Clear()  # Python says what is wrong
+        return False
+    return True
+
+
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``."""
     if is_lazy(value) or load(value + CLASS) == word(ARRAY) or load(value + CLASS) == word(VIEW):
@@ -118,6 +141,8 @@ def set_item(to: int, key: int, value: int) -> int:
             Py_DecRef(part)
             if done:
                 return keep(word(NONE))
+    elif stored(to, key, value):
+        return keep(word(NONE))
     return call_three(word(SETITEM), to, key, value)
 
 

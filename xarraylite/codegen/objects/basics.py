@@ -52,7 +52,7 @@ FEW = 1 << 14
 #: Bytes up to which memory comes from slabs, and from which it comes from the pool.
 SMALL, LARGE = 512, 1 << 20
 
-#: Where an array of NumPy has its address.
+#: Where an array of NumPy has its address, and a float its value.
 DATA = 16
 
 #: Operations on elements that take about as long as to plan an expression.

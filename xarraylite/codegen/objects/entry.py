@@ -6,6 +6,7 @@ from .assignment import in_place, set_item
 from .calls import jitted, product, to_array
 from .evaluation import copied, evaluated, to_float, zeros
 from .operators import folded, forward, reflected, single
+from .scalars import scalar_float, scalar_forward, scalar_reflected
 from .views import get_item
 
 
@@ -37,4 +38,10 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return product(one, two)
     if which == 12:
         return to_float(one)
-    return jitted(one, two, three)
+    if which == 13:
+        return jitted(one, two, three)
+    if which == 14:
+        return scalar_float(one)
+    if which == 15:
+        return scalar_forward(one, two, row)
+    return scalar_reflected(one, two, row)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from . import assignment, basics, calls, entry, evaluation, operators, views
+from . import assignment, basics, calls, entry, evaluation, operators, scalars, views
 
-_MODULES = (assignment, basics, calls, entry, evaluation, operators, views)
+_MODULES = (assignment, basics, calls, entry, evaluation, operators, scalars, views)
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
 INLINE = frozenset(
@@ -14,12 +14,13 @@ INLINE = frozenset(
         "address_of",
         "count_of",
         "get",
+        "inside",
+        "is_double",
         "give",
         "give_last",
         "is_array",
         "is_lazy",
         "is_number",
-        "is_plain",
         "is_traced",
         "item",
         "keep",

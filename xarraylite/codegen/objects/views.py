@@ -9,10 +9,14 @@ from .api import (
     INT,
     ITEMSIZE,
     KIND,
+    NDARRAY,
     NONE,
+    OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
     PLACES,
+    SCALAR,
+    SCALAR_VALUE,
     SHAPE,
     SIZE,
     SLICE,
@@ -26,6 +30,7 @@ from .api import (
     PyErr_Clear,
     PyLong_AsLongLong,
     PyLong_FromLongLong,
+    PyObject_GetItem,
     PySlice_AdjustIndices,
     PySlice_Unpack,
     load,
@@ -33,7 +38,19 @@ from .api import (
     store,
     word,
 )
-from .basics import DIMENSIONS, call, get, give, is_container, item, keep, new, tuple_of, whole
+from .basics import (
+    DIMENSIONS,
+    call,
+    get,
+    give,
+    is_container,
+    is_traced,
+    item,
+    keep,
+    new,
+    tuple_of,
+    whole,
+)
 
 
 def steps_of(thing: int, extents: int, steps: int) -> int:
@@ -51,15 +68,18 @@ def steps_of(thing: int, extents: int, steps: int) -> int:
     return rank
 
 
-def is_plain(bound: int) -> bool:
-    """Tell whether a bound of a slice is an int or none: others run code of their own."""
-    return bound == word(NONE) or load(bound + CLASS) == word(INT)
+def is_plain(key: int) -> bool:
+    """Tell whether the bounds of a slice are ints or none: others run code of their own."""
+    for at in (16, 24, 32):
+        bound = load(key + at)
+        if bound != word(NONE) and load(bound + CLASS) != word(INT):
+            return False
+    return True
 
 
 def sliced(found: int, key: int, extent: int) -> int:
     """Store first position and step of a slice; return its length, -1 if it has none."""
-    plain = is_plain(load(key + 16)) and is_plain(load(key + 24)) and is_plain(load(key + 32))
-    if not plain:
+    if not is_plain(key):
         return -1
     if PySlice_Unpack(key, found, found + 8, found + 16) != 0:
         PyErr_Clear()  # a step of zero
@@ -160,7 +180,39 @@ def view_of(thing: int, key: int) -> int:
     return made
 
 
+def is_index(key: int, slices: bool) -> bool:
+    """Tell whether an index is an int, or a tuple of ints and perhaps slices of ints."""
+    if load(key + CLASS) != word(TUPLE):
+        return load(key + CLASS) == word(INT)
+    for k in range(load(key + SIZE)):
+        one = item(key, k)
+        part = slices and load(one + CLASS) == word(SLICE) and is_plain(one)
+        if not part and load(one + CLASS) != word(INT):
+            return False
+    return load(key + SIZE) != 0
+
+
+def value_at(thing: int, key: int) -> int:
+    """Return the element at integers as a value; 0 if they do not select one."""
+    array = get(thing, OWN_ARRAY) if is_container(thing) and not is_traced() else 0
+    if array == 0:
+        return 0
+    one = PyObject_GetItem(array, key)
+    if one == 0:
+        PyErr_Clear()  # Python says what is wrong
+        return 0
+    cls = load(one + CLASS)
+    made = new(SCALAR) if cls != word(NDARRAY) else 0
+    if made == 0:
+        Py_DecRef(one)
+        return 0
+    give(made, SCALAR_VALUE, one)
+    return made
+
+
 def get_item(thing: int, key: int) -> int:
     """``thing[key]``."""
-    made = view_of(thing, key)
+    made = value_at(thing, key) if is_index(key, False) else 0
+    if made == 0:
+        made = view_of(thing, key)
     return made if made != 0 else call(word(GETITEM), thing, key, 2)

@@ -41,8 +41,8 @@ log-plus-one logistic power rsqrt sine sinh sqrt tan tanh
 """
 _TRANSCENDENTAL: Final = frozenset(_TRANSCENDENTAL_NAMES.split())
 _PLAIN_NAMES = """
-abs add and ceil clamp compare count-leading-zeros divide floor is-finite maximum minimum mulhi
-multiply negate not or popcnt reduce-precision remainder round-nearest-afz round-nearest-even
+abs add and ceil clamp compare convert count-leading-zeros divide floor is-finite maximum minimum
+mulhi multiply negate not or popcnt reduce-precision remainder round-nearest-afz round-nearest-even
 select shift-left shift-right-arithmetic shift-right-logical sign stochastic-convert subtract
 xor
 """
@@ -141,7 +141,7 @@ def _cholesky(instruction: HloInstruction) -> Work:
 
 
 def _triangular_solve(instruction: HloInstruction) -> Work:
-    return Work(elements(instruction) * instruction.operands[0].shape.dimensions[-1])
+    return Work(2 * elements(instruction) * instruction.operands[0].shape.dimensions[-1])
 
 
 def _batch_norm(instruction: HloInstruction) -> Work:

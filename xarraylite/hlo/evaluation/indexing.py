@@ -130,6 +130,10 @@ _AT: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
+_BLOCK: Final = 32
+"""Elements from which a window is written at once."""
+
+
 def _scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     get = instruction.get
     count = len(operands) // 2
@@ -155,6 +159,10 @@ def _scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Valu
     turned = [update.transpose(order) for update in updates]
     batch = vectors.ndim - 1
     sizes = dict(zip(kept, turned[0].shape[batch:], strict=True))
+    made = [np.array(target, order="C") for target in targets]
+    if math.prod(sizes.values()) >= _BLOCK and math.prod(vectors.shape[:-1]) < _BLOCK * _BLOCK:
+        _write_blocks(run, instruction, made, turned, starts, sizes, batch)
+        return _as_result(instruction, made)
     flat = np.zeros(turned[0].shape, np.int64)
     inside = np.ones(vectors.shape[:-1], bool)
     for axis, extent in enumerate(shape):
@@ -168,10 +176,46 @@ def _scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Valu
             numbers = np.arange(size) * stride
             flat += numbers.reshape([-1 if other == axis else 1 for other in kept])
     flat[~inside] = -1
-    made = [np.array(target, order="C").reshape(-1) for target in targets]
-    _combine(run, instruction, made, flat.reshape(-1), [u.reshape(-1) for u in turned])
-    found = [container(x.reshape(shape)) for x in made]
+    lines = [x.reshape(-1) for x in made]
+    _combine(run, instruction, lines, flat.reshape(-1), [u.reshape(-1) for u in turned])
+    return _as_result(instruction, made)
+
+
+def _as_result(instruction: HloInstruction, made: Sequence[NumpyArray]) -> Value:
+    found = [container(x) for x in made]
     return tuple(found) if instruction.shape.is_tuple else found[0]
+
+
+def _write_blocks(
+    run: Runner,
+    instruction: HloInstruction,
+    made: list[NumpyArray],
+    updates: list[NumpyArray],
+    starts: dict[int, NumpyArray],
+    sizes: dict[int, int],
+    batch: int,
+) -> None:
+    """Write few large windows one after the other."""
+    shape = made[0].shape
+    body = instruction.to_apply
+    replaces = body.root.opcode == "parameter" and body.root.parameter_number == 1
+    known = _AT.get(combiner(body)) if made[0].dtype.kind in "biufc" else None
+    for place in np.ndindex(updates[0].shape[:batch]):
+        low = [int(starts[axis][place]) if axis in starts else 0 for axis in range(len(shape))]
+        reach = [start + sizes.get(axis, 1) for axis, start in enumerate(low)]
+        if any([a < 0 or b > n for a, b, n in zip(low, reach, shape, strict=True)]):
+            continue
+        where = tuple([slice(a, b) for a, b in zip(low, reach, strict=True)])
+        blocks = [x[where] for x in made]
+        given = [u[place].reshape(block.shape) for u, block in zip(updates, blocks, strict=True)]
+        if len(made) == 1 and replaces:
+            blocks[0][...] = given[0]
+        elif len(made) == 1 and known is not None:
+            known(blocks[0], given[0], out=blocks[0])
+        else:
+            results = run.batched(body)(*blocks, *given)
+            for block, result in zip(blocks, results, strict=True):
+                block[...] = result
 
 
 def _combine(

@@ -7,12 +7,13 @@ kernel meets it as one shared node and computes it once; a path that moves eleme
 slice, would compute it again for each mover.  What is stretched is stored first, as every element
 would be computed as often as it is repeated.  Groups are bounded, for compilers take their time.
 
-A slot of a run's list holds a value from its instruction to its last user.
+A slot of a run's list holds a value from its instruction to its last user.  Constants, positions
+and views of them are lazy and the same in every run, so they are made once.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..._errors import HloError, XarrayliteError
 from ...arrays.container import XContainer
@@ -57,7 +58,7 @@ class Program:
         Evaluators by opcode; those of scalars that stand for many elements, for instance.
     """
 
-    __slots__ = ("parameters", "root", "slots", "steps")
+    __slots__ = ("initial", "parameters", "root", "steps")
 
     def __init__(
         self, computation: HloComputation, table: dict[str, Evaluator] | None = None
@@ -75,21 +76,37 @@ class Program:
             dying.setdefault(k, []).append(numbers[instruction])
         self.parameters = tuple([numbers[instr] for instr in computation.parameters])
         self.root = numbers[computation.root]
-        self.slots = len(numbers)
-        self.steps = tuple(
-            [
-                Step(
-                    instruction,
-                    evaluators.get(instruction.opcode, _unknown),
-                    k,
-                    tuple([numbers[operand] for operand in instruction.operands]),
-                    instruction not in lazy,
-                    tuple(dying.get(k, ())),
-                )
-                for instruction, k in numbers.items()
-                if instruction.opcode != "parameter" and (instruction in last or _acts(instruction))
-            ]
-        )
+        self.initial: list[Value] = [None] * len(numbers)
+        steps = [
+            Step(
+                instruction,
+                evaluators.get(instruction.opcode, _unknown),
+                k,
+                tuple([numbers[operand] for operand in instruction.operands]),
+                instruction not in lazy,
+                tuple(dying.get(k, ())),
+            )
+            for instruction, k in numbers.items()
+            if instruction.opcode != "parameter" and (instruction in last or _acts(instruction))
+        ]
+        self.steps = tuple([step for step in steps if not self._is_made(step, computation.root)])
+
+    def _is_made(self, step: Step, root: HloInstruction) -> bool:
+        """Make a value that is the same in every run, if this is one."""
+        instruction = step.instruction
+        opcode = instruction.opcode
+        if step.store or instruction is root or not instruction.shape.is_array:
+            return False
+        operands = [self.initial[slot] for slot in step.operands]
+        if opcode not in _CHEAP and (opcode not in VIEWS or not operands):
+            return False
+        if any([operand is None for operand in operands]):
+            return False
+        if opcode == "constant" and instruction.literal.is_elided:
+            return False  # an error of the run
+        made: Any = None  # no evaluator of these asks who runs it
+        self.initial[step.slot] = step.evaluator(made, instruction, *operands)
+        return True
 
     def run(self, runner: Runner, arguments: list[Value]) -> Value:
         """Return the value of the root; the list of arguments is emptied.
@@ -99,7 +116,7 @@ class Program:
         HloError
             If an instruction cannot be evaluated; it names the instruction.
         """
-        values: list[Value] = [None] * self.slots
+        values = self.initial.copy()
         for slot, argument in zip(self.parameters, arguments, strict=True):
             values[slot] = argument
         arguments.clear()

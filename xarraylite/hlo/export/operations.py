@@ -74,7 +74,8 @@ def _floor_divide(x: Term, y: Term) -> Term:
     floor = quotient.apply("floor")
     floor = (quotient - floor > 0.5).where(floor + 1, floor)
     floor = quotient.differs(0).where(floor, copysign(quotient, x / y))
-    return y.differs(0).where(floor, x / y)
+    finite = y.differs(0) & (x - x).equals(y - y)
+    return finite.where(floor, x / y)
 
 
 def _fmod(x: Term, y: Term) -> Term:
@@ -247,7 +248,14 @@ def _exp2(x: Term) -> Term:
 
 
 def _logarithm(base: float) -> Formula:
-    return lambda x: x.apply("log") / math.log(base)
+    def formula(x: Term) -> Term:
+        natural = x.apply("log")
+        if x.kind != "c":
+            return natural / math.log(base)
+        parts = [part / math.log(base) for part in (natural.real(), natural.imag())]
+        return parts[0].apply("complex", parts[1], dtype=x.dtype)
+
+    return formula
 
 
 def _shift_right(x: Term, count: Term) -> Term:

@@ -1,0 +1,147 @@
+"""What programs cost, their pictures, their differences, and the command that shows them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import xarraylite as xl
+from tests.hlo import oracle
+from xarraylite.__main__ import main
+from xarraylite.hlo.cost.diff import differences
+
+TILED = """HloModule tiled, is_scheduled=true
+ENTRY e {
+  p = bf16[10,300]{1,0:T(8,128)(2,1)} parameter(0)
+  c = bf16[10,300]{0,1:T(8,128)(2,1)} copy(p)
+  t = bf16[300,10]{1,0:T(8,128)(2,1)} transpose(c), dimensions={1,0}
+  n = bf16[300,10]{1,0:T(8,128)(2,1)} negate(t)
+  ROOT r = bf16[3000]{0:T(1024)(128)(2,1)} reshape(n)
+}"""
+
+
+def test_bytes_padding_and_moves():
+    cost = xl.hlo.parse(TILED).cost()
+    assert cost.chip == ""
+    size, other = 2 * 16 * 384, 2 * 304 * 128
+    assert (cost.of("c").bytes_read, cost.of("c").bytes_written) == (size, other)
+    assert cost.of("c").padding == size + other - 2 * 6000
+    assert [item.instruction.name for item in cost.relayouts] == ["c", "r"]
+    assert [item.instruction.name for item in cost.bitcasts] == ["t"]
+    assert cost.of("t").bytes == 0
+    assert cost.flops == 3000
+    assert cost.padding_share == pytest.approx(cost.padding / cost.bytes)
+    best = cost.suggestions()[0]
+    assert best.instruction.name in ("c", "n", "t")
+    assert best.saved_bytes > 0
+
+
+def test_chip_is_assumed_where_nothing_is_tiled():
+    module = xl.hlo.parse("r = f32[8,1] negate(f32[8,1] p)")
+    padded = xl.ArraySpec("f32", (8, 1), xl.tpu_layout("f32", (8, 1), "v5e")).nbytes
+    assert module.cost().of("r").bytes == 2 * padded
+    assert module.cost(chip=None).of("r").bytes == 64
+    with pytest.raises(xl.HloError, match="there is no chip 'v99'"):
+        module.cost(chip="v99")
+
+
+def test_memory_over_the_schedule():
+    module = xl.hlo.parse(
+        "ENTRY e { p = f32[8] parameter(0)  a = f32[16] broadcast(f32[] constant.c), dimensions={} "
+        "b = f32[32] pad(a, f32[] constant.c), padding=8_8  s = f32[8] slice(b), slice={[0:8]} "
+        "ROOT r = f32[8] add(s, p) }".replace("f32[] constant.c", "z").replace(
+            "ENTRY e {", "ENTRY e { z = f32[] constant(0)"
+        )
+    )
+    line = module.cost(chip=None).timeline
+    by_name = {i.name: size for i, size in zip(line.instructions, line.live, strict=True)}
+    assert by_name["b"] == 4 * (8 + 1 + 16 + 32)
+    assert (line.peak, line.peak_at.name) == (by_name["b"], "b")
+    assert [i.name for i, _ in line.alive] == ["b", "a", "p", "z"]
+    assert by_name["r"] == 4 * (8 + 8 + 8)
+
+
+def test_flops_of_products_reductions_and_regions():
+    case = oracle.load("modules", "model_mlp_gradient", "unoptimised")
+    module = xl.hlo.parse(case.text)
+    dots = module.walk("dot")
+    cost = module.cost(chip=None)
+    assert sum([cost.of(i.name).flops for i in dots]) == 2 * 2 * 5 * 8 * 16 + 3 * 2 * 5 * 16 * 4
+    conv = xl.hlo.parse(
+        "r = f32[1,4,2] convolution(f32[1,4,3] x, f32[3,3,2] k), "
+        "window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f"
+    )
+    # Windows at both ends meet two elements, the two inner ones three.
+    assert conv.cost().flops == 2 * (2 + 3 + 3 + 2) * 3 * 2
+
+
+@pytest.mark.parametrize("which", ["unoptimised", "optimised"])
+def test_every_module_can_be_weighed_and_drawn(which):
+    for name in oracle.texts("modules", which):
+        module = xl.hlo.parse(oracle.load("modules", name, which).text)
+        cost = module.cost()
+        assert cost.timeline.peak >= 0
+        assert json.loads(json.dumps(cost.to_dict()))["flops"] == cost.flops
+        if name.startswith("model_"):
+            ET.fromstring(module.draw().svg)
+            ET.fromstring(module.draw(memory=True).svg)
+
+
+def test_long_programs_are_weighed_in_linear_time():
+    lines = ["p = f32[64,64] parameter(0)", "x0 = f32[64,64] negate(p)"]
+    lines += [f"x{k} = f32[64,64] add(x{k - 1}, p)" for k in range(1, 20_000)]
+    module = xl.hlo.parse("ENTRY e {\n" + "\n".join(lines) + "\n}")
+    start = time.process_time()
+    cost = module.cost()
+    assert time.process_time() - start < 10  # 0.5 s where it was written
+    assert cost.flops == 20_000 * 64 * 64
+    with pytest.raises(xl.HloError, match="20001 instructions"):
+        module.draw()
+
+
+def test_differences_see_through_names():
+    one = xl.hlo.parse(
+        "ENTRY e { a = f32[2,3] parameter(0)  b = negate(a)  ROOT c = exponential(b) }"
+    )
+    two = xl.hlo.parse(
+        "ENTRY e { a = f32[2,3]{0,1} parameter(0)  b.7 = f32[2,3]{1,0} negate(a)  "
+        "d = f32[2,3]{1,0} tanh(b.7)  ROOT c = f32[2,3]{1,0} exponential(d) }"
+    )
+    found = [(item.kind, str(item)) for item in differences(one, two)]
+    assert [kind for kind, _ in found] == ["layout", "added"]
+    assert found[1][1] == "+ d = f32[2,3]{1,0} tanh"
+    assert list(differences(one, one)) == []
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["hlo", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file, other = tmp_path / "a.hlo", tmp_path / "b.hlo"
+    file.write_text(TILED)
+    other.write_text(TILED.replace("negate", "exponential"))
+    tree = run(capsys, str(file))
+    assert "ENTRY e: 5 instructions" in tree
+    assert "  * r = bf16[3000]{0:T(1024)(128)(2,1)} reshape(n)" in tree
+    assert "copy(p)" not in run(capsys, str(file), "--filter", "negate")
+    costs = run(capsys, str(file), "--cost", "--draw", str(tmp_path / "g.svg"))
+    assert "relayouts (2)" in costs
+    ET.parse(tmp_path / "g.svg")
+    assert json.loads(run(capsys, str(file), "--json"))["peak_at"] == "t"
+    assert "~ n (operation)" in run(capsys, str(file), "--diff", str(other))
+    assert json.loads(run(capsys, str(file), "--diff", str(other), "--json"))[0]["kind"]
+
+
+def test_command_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "a.hlo"
+    assert main(["hlo", str(file)]) == 2
+    assert "No such file" in capsys.readouterr().err
+    file.write_text("ENTRY e { a = f32[2] nothing() }")
+    assert main(["hlo", str(file)]) == 2
+    assert "line 1, column 22" in capsys.readouterr().err

@@ -1,0 +1,167 @@
+"""`to_hlo`: expressions and functions as modules that give the same numbers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xarraylite as xl
+from xarraylite.arrays.expression import apply
+from xarraylite.ir.node import Gather, Leaf
+from xarraylite.ir.walk import postorder
+from xarraylite.memory.arrays import read
+from xarraylite.ops.table import OPS
+from xarraylite.testing.strategies import broadcastable_shapes, dtypes, samples, trees
+
+DTYPES = ("bool", "int32", "uint8", "float32", "bfloat16", "complex128")
+BOUNDS = {"float16": 2e-3, "bfloat16": 1e-2, "float32": 3e-6, "float64": 1e-12}
+BOUNDS |= {"complex64": 1e-5, "complex128": 1e-11}
+PLAIN = np.array([0.0, -0.0, 1, -1, 2, 0.5, 1.5, -2.5, 3, -3, 7, 100, np.inf, -np.inf, np.nan, 0.1])
+
+
+def operand(dtype: str, shift: int) -> Any:
+    known = xl.zeros(1, dtype=dtype).dtype
+    values = np.roll(PLAIN, shift)
+    if known.kind in "iu":
+        values = np.clip(np.nan_to_num(np.trunc(values)), 0 if known.kind == "u" else -100, 100)
+    if known.kind == "c":
+        values = np.roll(PLAIN[2:11], shift) + 0.25j * PLAIN[2:11]
+    return xl.asarray(values.astype(known))
+
+
+def close(got: Any, want: Any) -> bool:
+    x, y = np.asarray(got), np.asarray(want)
+    if x.shape != y.shape or x.dtype != y.dtype:
+        return False
+    if x.dtype.kind in "iub":
+        return bool(np.array_equal(x, y))
+    bound = BOUNDS.get(str(y.dtype), 0.3)
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    x, y = x.astype(wide), y.astype(wide)
+    with np.errstate(all="ignore"):
+        near = np.abs(x - y) <= bound * (np.abs(y) + 1e-3)
+    return bool(np.all((x == y) | (np.isnan(x) & np.isnan(y)) | near))
+
+
+def operands(expression: Any) -> list[np.ndarray]:
+    """The arrays that an expression's module takes: those in memory, in order of first use."""
+    nodes = postorder(expression.node)
+    inner = {id(arg) for node in nodes if isinstance(node, Gather) for arg in node.args[1:]}
+    found = {}
+    for node in nodes:
+        if isinstance(node, Leaf) and id(node) not in inner:
+            found.setdefault((id(node.reading), node.map), node)
+    return [read(leaf.reading, leaf.dtype, leaf.map) for leaf in found.values()]
+
+
+@pytest.mark.parametrize("name", [name for name in OPS if name != "cast"])
+def test_operation(name):
+    tested = 0
+    with warnings.catch_warnings(), xl.config(engine="reference"):
+        warnings.simplefilter("ignore")
+        for dtype in DTYPES:
+            args = [operand(dtype, 3 * k) for k in range(OPS[name].arity)]
+            if name == "where":
+                args[0] = xl.asarray(np.asarray(args[0]) != 0)
+            try:
+                expression = apply(OPS[name], *args)
+            except xl.DTypeError:
+                continue
+            module = xl.to_hlo(expression)
+            module.verify()
+            assert close(module(*args), xl.eval(expression)), (dtype, str(module))
+            tested += 1
+    assert tested
+
+
+@given(st.data())
+def test_trees(data):
+    with xl.config(engine="reference"):
+        shapes = data.draw(broadcastable_shapes(2))
+        leaves = [data.draw(samples(shape, data.draw(dtypes()))) for shape in shapes]
+        tree = data.draw(trees(leaves, inexact=True))
+        expression = tree.xl([leaf.operand for leaf in leaves])
+        if isinstance(expression, xl.XExpression):
+            module = xl.to_hlo(expression)
+            module.verify()
+            again = xl.hlo.parse(str(module.to_text("short_parsable")))
+            assert close(again(*operands(expression)), xl.eval(expression)), str(module)
+
+
+def test_function_with_views_and_several_results():
+    def step(u, v):
+        return u[1:-1, ::-2] + v, xl.sum(u, axis=0)
+
+    module = xl.to_hlo(step, "f32[4,5]", "f32[3]", name="step")
+    u = np.arange(20, dtype=np.float32).reshape(4, 5)
+    v = np.ones(3, np.float32)
+    first, second = module(u, v)
+    assert module.name == "step"
+    assert first.tolist() == (u[1:-1, ::-2] + v).tolist()
+    assert second.tolist() == u.sum(0).tolist()
+
+
+def test_jitted_function_closures_and_python_numbers():
+    table = xl.asarray([1.0, 2.0, 4.0])
+    module = xl.to_hlo(xl.jit(lambda x, n: x * table + n), table, 3)
+    assert len(module.entry.parameters) == 1
+    assert module(np.float64([1, 1, 2])).tolist() == [4, 5, 11]
+
+
+def test_layouts_are_kept():
+    tiled = xl.zeros((16, 256), dtype="float32", layout="{0,1:T(8,128)}")
+    column = xl.zeros((2, 3), layout="column_major")
+    for container in (tiled, column):
+        module = xl.to_hlo(container + 1)
+        assert module.entry.parameters[0].shape == container.spec
+
+
+def test_diagonal_and_gather():
+    a = xl.asarray(np.arange(9.0).reshape(3, 3))
+    picked = xl.to_hlo(lambda x: x[:, [2, 0]] * 2, "f64[3,3]")
+    assert picked(a).tolist() == (np.asarray(a)[:, [2, 0]] * 2).tolist()
+    assert "gather" in [i.opcode for i in picked.entry]
+
+
+def test_refusals():
+    def root(x: float) -> float:
+        return x + 1
+
+    with pytest.raises(xl.HloError, match="there is no HLO for"):
+        xl.to_hlo(xl.vectorize(root)(xl.zeros(2)))
+    with pytest.raises(xl.HloError, match="specs are given for a function's arguments"):
+        xl.to_hlo(xl.zeros(2) + 1, "f64[2]")
+    with pytest.raises(xl.TracedValueError):
+        xl.to_hlo(lambda x: x * float(x[0]), "f64[2]")
+
+
+def test_jaxlib_compiles_it_and_agrees():
+    jax = pytest.importorskip("jax")
+    xla = pytest.importorskip("jaxlib._hlo")
+    extension = pytest.importorskip("jaxlib._jax")
+    jax.config.update("jax_enable_x64", True)
+    x = np.linspace(-3, 3, 24).reshape(4, 6)
+    y = np.arange(6, dtype=np.int32)
+
+    def model(a, b):
+        z = xl.exp(-a * a)[:, ::-1] + b // 2 % 3
+        return xl.sum(xl.where(z > 1, xl.asinh(z), z**3), axis=1), xl.max(z.T, axis=0)
+
+    module = xl.to_hlo(model, "f64[4,6]", "s32[6]")
+    text = module.to_text("short_parsable")
+    proto = xla.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+    devices = jax.local_devices(backend="cpu")[:1]
+    program = devices[0].client.compile_and_load(
+        extension.mlir.hlo_to_stablehlo(proto),
+        extension.DeviceList(tuple(devices)),
+        extension.CompileOptions(),
+    )
+    given_to_jax = [jax.device_put(values, devices[0]) for values in (x, y)]
+    outputs = program.execute_sharded(given_to_jax).disassemble_into_single_device_arrays()
+    for mine, want in zip(module(x, y), outputs, strict=True):
+        assert close(mine, np.asarray(want[0]))

@@ -1,0 +1,110 @@
+"""Containers as arguments of users' own ``@numba.njit`` functions.
+
+Numba loads `init` by its entry point ``numba_extensions`` when it is first used, so nobody who does
+not use Numba pays for it.  A container of strided memory is then an array to Numba: indexing,
+slicing, iteration, shapes and stores are Numba's own, on the container's memory, whatever its
+strides, and bounds are checked where Numba is told to.  What is stored follows the rule of
+assignments: pending expressions keep the old values, for the container is passed on as one that is
+about to be written.  A container that is returned is a container again; parts of it that are
+returned are NumPy's arrays over its memory.
+
+Tiled memory, and dtypes that Numba has not (bfloat16 and narrower floats), are refused with what to
+do instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import errors, types
+from numba.core.typing.typeof import typeof_impl
+from numba.extending import NativeValue, box, models, register_model, unbox
+from numba.np import numpy_support
+
+from ..arrays.container import XContainer
+from ..arrays.xarray import XArray
+from ..ir.kind import NODE
+from ..layout.strided import DYNAMIC
+from ..operands.nodes import borrowed
+
+
+class ContainerType(types.Array):
+    """Numba's type of a container: an array type of its own, which is boxed as a container."""
+
+    def __init__(self, dtype: Any, ndim: int, layout: Any, readonly: bool = False) -> None:
+        name = f"XArray({dtype}, {ndim}d, {layout}{', readonly' if readonly else ''})"
+        super().__init__(dtype, ndim, layout, readonly=readonly, name=name)
+
+    @property
+    def numpys(self) -> types.Array:
+        """The type of NumPy's array over the same memory."""
+        return types.Array(self.dtype, self.ndim, self.layout, readonly=not self.mutable)
+
+    def copy(self, *args: Any, **options: Any) -> Any:
+        """Return the type of a part: NumPy's."""
+        return self.numpys.copy(*args, **options)
+
+
+def _of_container(value: XContainer, context: Any) -> ContainerType:
+    """Return Numba's type of a container.
+
+    Raises
+    ------
+    TypingError
+        For tiled memory, and for dtypes that Numba has not.
+    """
+    if value._kind is NODE:
+        raise errors.TypingError(
+            f"{value.summary()}: Numba's functions take strided memory; pass "
+            "to_layout('row_major') of it"
+        )
+    try:
+        dtype = numpy_support.from_dtype(value.dtype)
+    except errors.NumbaError:
+        raise errors.TypingError(
+            f"{value.summary()}: Numba has no such dtype; pass astype('float32') of it"
+        ) from None
+    place = value.map
+    layout = "C" if place.is_row_major() else "F" if place.is_column_major() else "A"
+    return ContainerType(dtype, value.ndim, layout, value.readonly)
+
+
+def passed(container: XContainer) -> Any:
+    """Return a container's memory, about to be written, as NumPy's array."""
+    if not container.readonly:
+        container.buffer.release()
+    return container.__array__()
+
+
+def returned(values: Any) -> XArray:
+    """Return NumPy's array over a container's memory as a container."""
+    buffer, place, dtype = borrowed(values, "njit")
+    return XArray._own(buffer, place, dtype, DYNAMIC)
+
+
+def _unbox(kind: Any, thing: Any, c: Any) -> NativeValue:
+    """Emit the call of `passed`, and read NumPy's array."""
+    function = c.pyapi.unserialize(c.pyapi.serialize_object(passed))
+    array = c.pyapi.call_function_objargs(function, [thing])
+    native = c.unbox(kind.numpys, array)
+    c.pyapi.decref(function)
+    c.pyapi.decref(array)
+    return NativeValue(native.value, is_error=native.is_error)
+
+
+def _box(kind: Any, value: Any, c: Any) -> Any:
+    """Emit the call of `returned` on NumPy's array."""
+    array = c.box(kind.numpys, value)
+    function = c.pyapi.unserialize(c.pyapi.serialize_object(returned))
+    made = c.pyapi.call_function_objargs(function, [array])
+    c.pyapi.decref(function)
+    c.pyapi.decref(array)
+    return made
+
+
+def init() -> None:
+    """Tell Numba about containers; its entry point."""
+    typeof_impl.register(XContainer)(_of_container)
+    register_model(ContainerType)(models.ArrayModel)
+    unbox(ContainerType)(_unbox)
+    box(ContainerType)(_box)
