@@ -43,7 +43,7 @@ from .selection import Box, as_slices, select, shape_of, size_of, whole, window_
 from .sweep import Array, Run, computed, part_of, sweep
 
 #: Elements that are folded at a time, at least, where memory allows.
-_MANY = 1 << 22
+_MANY = 1 << 20
 
 Result = tuple[Box, Array]
 

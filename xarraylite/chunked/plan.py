@@ -30,8 +30,9 @@ AHEAD = 1
 #: Results that may wait to be written, the one that is computed included.
 BEHIND = 2
 
-#: Bytes of operands and result from which a block costs much more than starting it.
-ENOUGH = 64 << 20
+#: Bytes of operands and result from which a block costs much more than starting it; what is much
+#: larger leaves the caches between reading, computing and writing, which takes twice as long.
+ENOUGH = 16 << 20
 
 #: Bytes of operands and result below which a block is not divided further.
 SMALLEST = 1 << 20
