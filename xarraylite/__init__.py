@@ -20,9 +20,9 @@ abs absolute acos acosh add around arccos arccosh arcsin arcsinh arctan arctan2 
 atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor cbrt ceil clip conj conjugate copysign cos cosh deg2rad degrees
 divide equal exp exp2 expm1 fabs fdim fix floor floor_divide fmax fmin fmod greater greater_equal
-heaviside hypot invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2
+heaviside hypot imag invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2
 logaddexp logical_and logical_not logical_or logical_xor maximum minimum mod multiply negative
-nextafter not_equal positive pow power rad2deg radians reciprocal remainder right_shift rint
+nextafter not_equal positive pow power rad2deg radians real reciprocal remainder right_shift rint
 round sign signbit sin sinh sqrt square subtract tan tanh true_divide trunc where
 """
 
@@ -150,8 +150,9 @@ _MODULES: dict[str, str] = {
     "runtime.cache": "cache_clear cache_info",
     "views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
     "views.items": "drop ellipsis keep range",
-    "views.picked": "XDynamicView XIndexView XReshapeView",
-    "views.regular": "as_strided imag offset_view parent_index real strided_view",
+    "views.picked": "XDynamicView XIndexView",
+    "views.reshaped": "XReshapeView",
+    "views.regular": "as_strided offset_view parent_index strided_view",
     "views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
 }
 

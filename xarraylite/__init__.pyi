@@ -200,6 +200,7 @@ from .functions.elementwise import greater as greater
 from .functions.elementwise import greater_equal as greater_equal
 from .functions.elementwise import heaviside as heaviside
 from .functions.elementwise import hypot as hypot
+from .functions.elementwise import imag as imag
 from .functions.elementwise import invert as invert
 from .functions.elementwise import isfinite as isfinite
 from .functions.elementwise import isinf as isinf
@@ -228,6 +229,7 @@ from .functions.elementwise import pow as pow
 from .functions.elementwise import power as power
 from .functions.elementwise import rad2deg as rad2deg
 from .functions.elementwise import radians as radians
+from .functions.elementwise import real as real
 from .functions.elementwise import reciprocal as reciprocal
 from .functions.elementwise import remainder as remainder
 from .functions.elementwise import right_shift as right_shift
@@ -537,13 +539,11 @@ from .views.items import keep as keep
 from .views.items import range as range
 from .views.picked import XDynamicView as XDynamicView
 from .views.picked import XIndexView as XIndexView
-from .views.picked import XReshapeView as XReshapeView
 from .views.regular import as_strided as as_strided
-from .views.regular import imag as imag
 from .views.regular import offset_view as offset_view
 from .views.regular import parent_index as parent_index
-from .views.regular import real as real
 from .views.regular import strided_view as strided_view
+from .views.reshaped import XReshapeView as XReshapeView
 from .views.selection import col as col
 from .views.selection import dynamic_view as dynamic_view
 from .views.selection import filter as filter

@@ -31,6 +31,10 @@ def _standard(a: Any) -> Any:
     return (a - xl.mean(a, axis=0)) / xl.std(a)
 
 
+def _centred(a: Any) -> Any:
+    return a - xl.mean(a, axis=0)
+
+
 _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "stencil": lambda a: (a[1:] - a[:-1]) ** 2 * 0.5,
     "folds": _standard,
@@ -83,10 +87,9 @@ def test_functions_of_ours_under_xarray() -> None:
 
 
 def test_a_million_blocks_are_planned_at_once() -> None:
-    start = time.process_time()
     lazy = xl.to_dask(xl.open(Kept(np.zeros((1000, 1000)), (10, 10))) + 1, chunks=1)
     assert lazy.npartitions == 1_000_000
-    assert time.process_time() - start < 20  # 0.3 s here; the graph is made when it runs
+    assert not lazy.dask.layers[lazy.name].is_materialized()  # the graph is made when it runs
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +124,12 @@ def slow(values: Any) -> Any:
 def test_a_cluster_stores_the_same_bits_though_a_worker_dies(
     client: Any, tmp_path: Path, engine: str
 ) -> None:
-    expected = xl.eval(_standard(xl.asarray(VALUES))).numpy()
-    e = _standard(xl.open(slow(VALUES)))
+    expected = xl.eval(_centred(xl.asarray(VALUES))).numpy()
+    e = _centred(xl.open(slow(VALUES)))
     pids = list(client.run(os.getpid).values())
     timer = threading.Timer(0.3, os.kill, (pids[0], signal.SIGKILL))
     timer.start()
-    made = xl.store(e, tmp_path / "a.npy", chunks=(5, 70), memory=110_000, client=client)
+    made = xl.store(e, tmp_path / "a.npy", chunks=(5, 70), memory=160_000, client=client)
     assert not timer.is_alive(), "it was over before the worker was killed"
     if engine == "reference":
         np.testing.assert_allclose(np.asarray(made), expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from unittest import mock
 
 import numpy as np
+import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
@@ -54,3 +55,18 @@ def test_a_drawing_of_chunks() -> None:
     text = str(xl.explain(a[:200, 300:] + 1))
     assert "...###\n  ...###\n  ......\n  ......" in text
     assert "chunks (0, 3) to (1, 5)" in text
+
+
+def test_assignments_are_explained_too() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    plan = xl.explain(xl.zeros((400, 600)), a + 1)
+    assert plan.bytes_moved == 2 * VALUES.nbytes
+    product = xl.explain(a["i,j"] * a.T["j,k"], "i,k")
+    assert product.bytes_moved >= 2 * VALUES.nbytes
+
+
+def test_a_traced_function_says_what_to_do() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    with pytest.raises(xl.TracedValueError, match="pass it as an argument"):
+        xl.jit(lambda x: x + a)(xl.asarray(VALUES))
+    np.testing.assert_array_equal(xl.eval(xl.jit(lambda x: x + 1)(a)).numpy(), VALUES + 1)

@@ -230,6 +230,34 @@ def test_arithmetic_of_elements_is_the_same(op: Any) -> None:
     assert isinstance(op(x, xl.ones(2)), xl.XExpression)
 
 
+def test_adaptors_are_the_same() -> None:
+    memory = np.arange(24.0)
+    frozen = memory.copy()
+    frozen.flags.writeable = False
+    arrays = (memory, memory[3:], memory[::2], memory.reshape(2, 3, 4), memory.reshape(4, 6).T)
+    others = (frozen, np.zeros(()), np.zeros((0, 3)), np.arange(3, dtype=">i4"), np.arange(3) > 1)
+    more = (np.zeros(2, "f4"), memory.view(np.matrix), [1], np.zeros(2, "M8[s]"))
+    for x in (*arrays, *others, *more):
+
+        def work(x: Any = x) -> Any:
+            a = xl.adapt(x)
+            buffer = a.buffer
+            where = a.shape, a.strides, a.offset, a.dtype, a.layout, a.static_layout
+            return *where, buffer.address, buffer.nbytes, buffer.readonly, buffer.owner is x
+
+        fast, slow = both(work)
+        assert fast == slow
+    natives.install()
+    xl.adapt(memory)
+    a, pending = xl.adapt(memory), xl.adapt(memory) * 1
+    a[0] = 5.0
+    assert (memory[0], float(np.asarray(pending)[0])) == (5.0, 0.0)
+    with pytest.raises(ValueError, match="resize"):
+        memory.resize(10**6, refcheck=False)
+    del memory, arrays
+    assert a.tolist()[:2] == [5.0, 1.0]
+
+
 def test_an_element_that_was_taken_stays() -> None:
     v = xl.asarray([1.0, 2.0])
     for _ in range(3):

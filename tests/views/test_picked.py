@@ -214,3 +214,48 @@ def test_how_views_print() -> None:
     )
     assert xl.index_view(a, [(1, 1)]).summary() == "XIndexView int64[1]"
     assert repr(xl.keep(1, -2)) == "keep(1, -2)"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a: xl.index_view(a, [(2, 3), (0, 0)]),
+        lambda a: xl.view(a, xl.keep(2, 0, 0)),
+        lambda a: xl.reshape_view(a.T, (12,)),
+        lambda a: xl.filter(a, A >= 0),
+    ],
+)
+def test_views_stay_where_they_are_when_their_container_moves(make: Callable[[Any], Any]) -> None:
+    a = xl.asarray(A, copy=True)
+    view = make(a)
+    before = view.tolist()
+    a.resize_((1, 2))
+    a[...] = -1
+    assert view.tolist() == xl.eval(view + 0).tolist() == before
+    view[...] = 7
+    assert a.tolist() == [[-1, -1]]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_long_slices_are_written_in_order(axis: int) -> None:
+    values = np.arange(800.0).reshape(400, 2)
+    values = values if axis else values.T
+    a = xl.asarray(values, copy=True)
+    items = [xl.range(), xl.keep(1, 0, 1)][:: 1 if axis else -1]
+    v = xl.view(a, *items)
+    v *= 3
+    np.testing.assert_array_equal(a, values * 3)
+    v[...] = np.moveaxis(np.stack([values.max(axis)] * 3) + [[1], [2], [3]], 0, axis)
+    want = np.stack([values.max(axis) + 2, values.max(axis) + 3])
+    np.testing.assert_array_equal(a, np.moveaxis(want, 0, axis))
+
+
+def test_parts_are_attributes_as_in_numpy() -> None:
+    z = xl.asarray([1 + 2j, 3 + 4j])
+    z.real[1] = 7
+    z.imag = z.real * 2
+    assert z.tolist() == [1 + 2j, 7 + 14j]
+    assert (z + 1).imag.tolist() == [2, 14]
+    x = xl.asarray([1.0, 2.0])
+    x.real[0] = 5
+    assert (x.tolist(), x.imag.tolist()) == ([5, 2], [0, 0])

@@ -81,6 +81,10 @@ def adapt(
     >>> memory[0], memory[4], memory[8]
     (7, 7, 0)
     """
+    bare = all([x is None for x in (shape, dtype, strides, layout, spec)]) and offset == 0
+    made = adapted(buffer) if bare else None
+    if made is not None:
+        return made
     if isinstance(buffer, HasNode):
         raise DTypeError(f"adapt: got {type(buffer).__name__}; index a container for a view")
     offset = operator.index(offset)
@@ -93,6 +97,13 @@ def adapt(
         memory, own, kind = borrowed(buffer, "adapt")
         _refuse_overlap(memory, own, kind)
         return XArray._own(memory, own, kind, DYNAMIC)
+    return _placed(buffer, shape, dtype, strides, offset, layout)
+
+
+def _placed(
+    buffer: Any, shape: Any, dtype: object, strides: Any, offset: int, layout: LayoutLike
+) -> XArray:
+    """Return a container over flat memory, as the caller says how the elements lie."""
     memory = Buffer.borrow(_flat(buffer))
     kind = _dtype_of(buffer, dtype)
     extents = _extents(memory, kind, offset) if shape is None else as_shape(shape, "adapt")
@@ -103,6 +114,11 @@ def adapt(
     _check_reach(memory, place, kind)
     _refuse_overlap(memory, place, kind)
     return XArray._own(memory, place, kind, order)
+
+
+def adapted(buffer: object) -> XArray | None:
+    """Return a container over an ordinary array; None: only machine code beats `adapt`."""
+    return None
 
 
 def _extents(memory: Buffer, dtype: np.dtype[Any], offset: int) -> tuple[int, ...]:

@@ -337,10 +337,6 @@ class XContainer(Placed, XExpression):
         """Return the only element of rank 0 as a value."""
         return scalar_of(read(self._buffer, self._dtype, self._map)[()])
 
-    def _element(self) -> Any:
-        """Return the only element of a view as a value; while a function is traced, the view."""
-        return self if tracing.is_active() else self._one()
-
     def __iter__(self) -> Iterator[Any]:
         """Yield the values of a vector, read when they are reached, or the rows of others."""
         if len(self._shape) != 1 or self._kind is NODE or tracing.is_active():

@@ -31,6 +31,7 @@ from ..memory.snapshots import Reading
 from ..operands import tracing
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn, learn_product
+from ..operands.namespace import namespace
 from ..operands.nodes import (
     HasNode,
     Lifted,
@@ -227,6 +228,24 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         kind = self._kind
         return self.node.dtype if kind is NODE else kind.dtype
 
+    @property
+    def real(self) -> Any:
+        """The real part: of complex memory a view that can be written; see `xl.real`."""
+        return namespace(None).real(self)
+
+    @real.setter
+    def real(self, value: object) -> None:
+        namespace(None).real(self)[...] = value
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part: of complex memory a view that can be written; see `xl.imag`."""
+        return namespace(None).imag(self)
+
+    @imag.setter
+    def imag(self, value: object) -> None:
+        namespace(None).imag(self)[...] = value
+
     # --- views --------------------------------------------------------------------------------
 
     def _view(self, step: steps.Transform) -> XExpression:
@@ -246,8 +265,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         return self.numpy()
 
     def _element(self) -> Any:
-        """Return the only element: lazy, as an expression keeps the values it means."""
-        return self
+        """Return the only element of a view as a value; while a function is traced, the view."""
+        return self if tracing.is_active() else self._one()
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
         own: XExpression | None = ownership.memory(self)

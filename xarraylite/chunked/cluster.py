@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 
 from .._config import config
+from ..ir.node import Node
 from ..operands.nodes import as_node
 from .cut import has_stored, requests
 from .extras import imported
 from .journal import fingerprint
 from .parcel import Parcel
-from .plan import Grid, Load, Piece, budget_of, chunks_for, piece_of
-from .selection import Box
+from .plan import Cuts, Grid, Load, Piece, budget_of, chunks_for, piece_of
+from .selection import Box, shape_of
 from .stream import reduced
 from .sweep import Array, Run, computed, over
 
@@ -119,6 +120,15 @@ def computed_of(piece: Piece) -> Array:
         return computed(over(piece, arrays))
 
 
+def run_cut(parcel: Parcel, box: Box, write: Any) -> Array | None:
+    """Cut a block on a worker, compute it, and write it there or return it."""
+    values = computed_of(piece_of(parcel.node, box))
+    if write is None:
+        return values
+    write(box, values)
+    return None
+
+
 def run_piece(
     parcel: Parcel, loads: list[tuple[Any, Box, list[int]]], box: Box, write: Any
 ) -> Array | None:
@@ -143,6 +153,7 @@ class DaskCluster:
 
     def __init__(self, client: Any) -> None:
         self.client = client
+        self._limited = False
 
     def sweep(
         self,
@@ -153,13 +164,12 @@ class DaskCluster:
         """Run blocks on the cluster, and yield each when it is done, in order."""
         workers = self.client.scheduler_info()["workers"].values()
         threads = sum([worker["nthreads"] for worker in workers]) or 1
-        limited = all(["memory" in worker.get("resources", {}) for worker in workers])
+        self._limited = all(["memory" in worker.get("resources", {}) for worker in workers])
         flying: deque[tuple[Piece, Any]] = deque()
-        left = iter(pieces)
+        left = self._started(pieces, write)
         try:
             while True:
-                for piece in itertools.islice(left, max(0, _AHEAD * threads - len(flying))):
-                    flying.append((piece, self._submit(piece, write, limited)))
+                flying.extend(itertools.islice(left, max(0, _AHEAD * threads - len(flying))))
                 if not flying:
                     return
                 piece, future = flying.popleft()
@@ -172,13 +182,42 @@ class DaskCluster:
             self.client.cancel([future for _, future in flying])
             raise
 
-    def _submit(self, piece: Piece, write: Any, limited: bool) -> Any:
+    def _started(self, pieces: Iterable[Piece], write: Any) -> Iterator[tuple[Piece, Any]]:
+        """Yield blocks and the futures of their tasks."""
+        if not isinstance(pieces, Cuts):
+            for piece in pieces:
+                yield piece, self._submit(piece, write)
+            return
+        # The expression goes to all workers once, and tasks say no more than where blocks lie.
+        root = pieces.root
+        boxes = iter(pieces.boxes)
+        first = next(boxes, None)
+        if first is None:
+            return
+        options = self._options(piece_of(root, first).need)
+        sent, written = self.client.scatter([Parcel(root), write], broadcast=True, hash=False)
+        for box in itertools.chain([first], boxes):
+            piece = Piece(box, Node(shape_of(box), root.dtype), [])
+            yield (
+                piece,
+                self.client.submit(run_cut, sent, box, written, pure=False, **options),
+            )
+
+    def _options(self, need: int) -> dict[str, Any]:
+        return {"resources": {"memory": need}} if self._limited and need else {}
+
+    def _submit(self, piece: Piece, write: Any) -> Any:
         place = {id(node): k for k, node in enumerate(requests(piece.node))}
         loads = [
             (load.source, load.box, [place[id(user)] for user in load.users])
             for load in piece.loads
         ]
-        options = {"resources": {"memory": piece.need}} if limited and piece.need else {}
         return self.client.submit(
-            run_piece, Parcel(piece.node), loads, piece.box, write, pure=False, **options
+            run_piece,
+            Parcel(piece.node),
+            loads,
+            piece.box,
+            write,
+            pure=False,
+            **self._options(piece.need),
         )

@@ -39,11 +39,11 @@ from ..ops.reductions import PROD, SUM
 from ..runtime import evaluate as engine
 from .cut import Request, bind, cut, requests
 from .plan import Grid, Piece, choose, gathered, piece_of, too_small
-from .selection import Box, as_slices, select, shape_of, size_of, whole
+from .selection import Box, as_slices, select, shape_of, size_of, whole, window_of
 from .sweep import Array, Run, computed, part_of, sweep
 
 #: Elements that are folded at a time, at least, where memory allows.
-_MANY = 1 << 22
+_MANY = 1 << 20
 
 Result = tuple[Box, Array]
 
@@ -195,7 +195,7 @@ def _complete(
     def make(box: Box) -> Piece:
         return piece_of(node, box)
 
-    while block != list(shape) and not fits(_window(shape, block)):
+    while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
     grid, _ = choose(make, shape, block, run.budget, True, fits)
@@ -220,10 +220,6 @@ def _complete(
         run.advance(piece)
         own = [slice(s[0] - w[0], s[-1] + 1 - w[0]) for s, w in zip(box, piece.box, strict=True)]
         yield box, found.pop()[tuple(own)]
-
-
-def _window(shape: Sequence[int], block: Sequence[int]) -> Box:
-    return tuple([range(min(b, n)) for b, n in zip(block, shape, strict=True)])
 
 
 @dataclass(frozen=True, slots=True)

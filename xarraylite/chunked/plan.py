@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +30,9 @@ AHEAD = 1
 #: Results that may wait to be written, the one that is computed included.
 BEHIND = 2
 
-#: Bytes of operands and result from which a block costs much more than starting it.
-ENOUGH = 64 << 20
+#: Bytes of operands and result from which a block costs much more than starting it; what is much
+#: larger leaves the caches between reading, computing and writing, which takes twice as long.
+ENOUGH = 16 << 20
 
 #: Bytes of operands and result below which a block is not divided further.
 SMALLEST = 1 << 20
@@ -119,6 +120,25 @@ def piece_of(root: Node, box: Box) -> Piece:
     """Return the block of an expression in a box."""
     node = cut(root, box)
     return Piece(box, node, gathered(requests(node)))
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Blocks of one expression, cut as they are needed.
+
+    Attributes
+    ----------
+    root : Node
+        The expression.
+    boxes : iterable of box
+        Where the blocks lie.
+    """
+
+    root: Node
+    boxes: Iterable[Box]
+
+    def __iter__(self) -> Iterator[Piece]:
+        return (piece_of(self.root, box) for box in self.boxes)
 
 
 def gathered(asked: Sequence[Stored]) -> list[Load]:
@@ -348,7 +368,7 @@ def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) ->
                 f"shape {shape}"
             )
         return tuple([max(1, min(c, n)) for c, n in zip(given, shape, strict=True)])
-    for node in stored_of(root):
+    for node in requests(root):
         source: Any = node.source
         if node.shape == shape and source.chunks != shape:
             return tuple(source.chunks)
@@ -357,8 +377,3 @@ def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) ->
         axis = max(range(len(block)), key=lambda k: (block[k], -k))
         block[axis] = -(-block[axis] // 2)
     return tuple(block)
-
-
-def stored_of(root: Node) -> list[Stored]:
-    """Return the operands of an expression that are no memory."""
-    return requests(root)

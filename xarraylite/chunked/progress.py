@@ -9,23 +9,30 @@ from typing import Any, Self
 
 from .extras import imported
 from .plan import Piece
+from .sweep import Clock
 
 
 class Progress:
-    """A bar for every pass, with rate, bytes, time gone and left.
+    """A bar for every pass, with rate, bytes, time gone and left, and what it was spent on.
 
     Parameters
     ----------
     wanted : bool or None
         Whether to show it; None for where the terminal or notebook can and rich is installed.
+
+    Attributes
+    ----------
+    clock : Clock
+        Where a run counts what its time is spent on.
     """
 
-    __slots__ = ("_bar", "_bytes", "_task")
+    __slots__ = ("_bar", "_bytes", "_task", "clock")
 
     def __init__(self, wanted: bool | None) -> None:
         self._bar: Any = None
         self._task: Any = None
         self._bytes = 0
+        self.clock = Clock()
         if wanted is None:
             wanted = _somebody_looks() and importlib.util.find_spec("rich") is not None
         if wanted:
@@ -57,7 +64,9 @@ class Progress:
             self._bytes += piece.inputs + piece.nbytes
             seconds = max(1e-9, self._bar.tasks[-1].elapsed or 0.0)
             rate = self._bytes / seconds / 1e6
-            moved = f"{self._bytes / 1e9:.2f} GB, {rate:,.0f} MB/s"
+            total = max(1e-9, sum(self.clock.waited.values()))
+            stages = ", ".join([f"{k} {v / total:.0%}" for k, v in self.clock.waited.items()])
+            moved = f"{self._bytes / 1e9:.2f} GB, {rate:,.0f} MB/s; {stages}"
             self._bar.update(self._task, advance=1, moved=moved)
 
 

@@ -29,6 +29,10 @@ from .selection import Box, as_slices, hull, runs, shape_of, size_of, text_of
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
+#: Chunks that a library reads at once, for one call.
+AT_ONCE = 10
+
+
 class StoredArray:
     """An array that is kept elsewhere.
 
@@ -89,8 +93,11 @@ class StoredArray:
         return total
 
     def scratch(self, box: Box) -> int:
-        """Return the bytes that reading a box needs besides those it returns."""
-        return math.prod(self.chunks) * self.dtype.itemsize if self.whole_chunks else 0
+        """Return the bytes that reading a box needs besides those it returns: chunks in flight."""
+        if not self.whole_chunks:
+            return 0
+        one = math.prod(self.chunks) * self.dtype.itemsize
+        return min(self.moved(box), one * AT_ONCE)
 
     def read(self, box: Box) -> Array:
         """Return the elements in a box, row-major.

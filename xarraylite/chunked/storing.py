@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from . import folds
 from .cluster import DaskCluster
 from .cut import requests
 from .journal import Journal, fingerprint
-from .plan import Grid, Piece, budget_of, choose, chunks_for, piece_of
+from .plan import Cuts, Grid, Piece, budget_of, choose, chunks_for, piece_of
 from .progress import Progress
 from .selection import Box
 from .source import path_of
@@ -104,7 +104,7 @@ def store(
     sink = sink_of(target, root, keep, mark, overwrite, resume)
     with Progress(progress) as shown:
         cluster = None if client is None else DaskCluster(client)
-        run = Run(budget, report=shown.start, advance=shown.advance, cluster=cluster)
+        run = Run(budget, shown.clock, shown.start, shown.advance, cluster)
         return _stored(root, sink, run)
 
 
@@ -157,15 +157,14 @@ def run_into(root: Node, sink: Sink, journal: Journal | None, run: Run) -> None:
         journal.begin(grid.block)
     done = frozenset() if journal is None else journal.done
 
-    def pieces() -> Iterator[Piece]:
-        for box in grid.boxes():
-            if tuple([s[0] for s in box]) not in done:
-                yield make(box)
+    def corner(box: Box) -> tuple[int, ...]:
+        return tuple([s[0] for s in box])
 
+    boxes = (box for box in grid.boxes() if corner(box) not in done)
     run.report("store", len(grid) - len(done))
-    for piece in sweep(pieces(), run, write=sink.write):
+    for piece in sweep(Cuts(last, boxes), run, write=sink.write):
         if journal is not None:
-            journal.record(tuple([s[0] for s in piece.box]))
+            journal.record(corner(piece.box))
         run.advance(piece)
 
 

@@ -9,7 +9,6 @@ reduction is evaluated once as well, and not again with every block.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from . import folds
 from .cut import has_stored
-from .plan import Grid, Piece, budget_of, choose, chunks_for, piece_of
+from .plan import Cuts, Piece, budget_of, choose, chunks_for, piece_of
 from .selection import window
 from .sweep import Run, computed, sweep
 
@@ -68,14 +67,8 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         engine.assign(Target(target.buffer, place, target.dtype), node, True)
 
     run.report("evaluate", len(grid))
-    for piece in sweep(pieces_of(last, grid), run, compute=compute):
+    for piece in sweep(Cuts(last, grid.boxes()), run, compute=compute):
         run.advance(piece)
-
-
-def pieces_of(root: Node, grid: Grid) -> Iterator[Piece]:
-    """Yield the blocks of an expression."""
-    for box in grid.boxes():
-        yield piece_of(root, box)
 
 
 def reduced(root: Node, run: Run) -> Node:

@@ -22,6 +22,7 @@ from ..compiler.target import Target
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
+from ..memory.pool import pool
 from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
 from .cut import bind
@@ -129,6 +130,7 @@ def sweep(
         yield from run.cluster.sweep(pieces, take, write)
         return
     clock = run.clock
+    pool.trim()  # what other passes have used has other sizes
     readers = ThreadPoolExecutor(READERS, "xarraylite-read")
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write")
     coming: deque[tuple[Piece, list[Future[Array]]]] = deque()

@@ -38,11 +38,17 @@ from .target import Target
 Key = tuple[object, ...]
 
 
-class Streamed(Exception):
-    """An expression has operands that are no memory; their source evaluates it, in blocks."""
+class Streamed(TracedValueError):
+    """An expression has operands that are no memory; their source evaluates it, in blocks.
+
+    Users see it only where nobody does: in a function that is traced.
+    """
 
     def __init__(self, source: Source) -> None:
-        super().__init__(source)
+        super().__init__(
+            f"jit: the traced function reads {source}, which is kept elsewhere and read in blocks; "
+            "pass it as an argument, which is read into memory, or evaluate it first"
+        )
         self.source = source
 
 

@@ -11,6 +11,7 @@ Documentation comes from the op table too, so the dtype rule a page shows is the
 from __future__ import annotations
 
 import builtins
+import functools
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from ..arrays.expression import XExpression, apply
 from ..dtypes.names import SUPPORTED, float64, kind
 from ..dtypes.promotion import int_bounds
 from ..ir import build
-from ..operands.nodes import as_node
+from ..operands.nodes import as_node, unwrapped
 from ..ops.table import OPS
+from ..views.regular import part
 from .computed import into
 from .searching import nonzero
-from .ufuncs import binary, unary
+from .ufuncs import Unary, binary, unary
 
 __all__ = [
     "abs",
@@ -78,6 +80,7 @@ __all__ = [
     "greater_equal",
     "heaviside",
     "hypot",
+    "imag",
     "invert",
     "isfinite",
     "isinf",
@@ -106,6 +109,7 @@ __all__ = [
     "power",
     "rad2deg",
     "radians",
+    "real",
     "reciprocal",
     "remainder",
     "right_shift",
@@ -155,6 +159,21 @@ copysign = binary("copysign")
 nextafter = binary("nextafter")
 heaviside = binary("heaviside")
 conj = unary("conj")
+
+
+def _part(function: Unary, number: int) -> Unary:
+    """Return a function that gives a view of complex memory where nothing else is asked for."""
+
+    @functools.wraps(function)
+    def part_of(x: object, /, out: object = None, **options: Any) -> XExpression:
+        viewed = part(unwrapped(x), number) if out is None and not options else None
+        return function(x, out, **options) if viewed is None else viewed
+
+    return part_of
+
+
+real = _part(unary("real"), 0)
+imag = _part(unary("imag"), 1)
 equal = binary("equal")
 not_equal = binary("not_equal")
 less = binary("less")

@@ -194,8 +194,9 @@ NODE.stored = _NONE
 
 _kinds: dict[object, Kind] = {}
 
-#: Leaves of each dtype, fixed in rank or not, by rank if they are row-major, else by strides.
-_places: dict[tuple[DType, int], dict[Any, Kind]] = {}
+#: Leaves of each dtype, or of a dtype and what is fixed, by rank if they are row-major, else by
+#: strides.
+PLACES: dict[DType | tuple[DType, int], dict[Any, Kind]] = {}
 
 
 def _interned(key: object, *parts: Any) -> Kind:
@@ -209,7 +210,7 @@ def _interned(key: object, *parts: Any) -> Kind:
 
 def forget_programs() -> None:
     """Forget the programs of all kinds that are found by look-up."""
-    for kind in [*_kinds.values(), *[leaf for own in _places.values() for leaf in own.values()]]:
+    for kind in [*_kinds.values(), *[leaf for own in PLACES.values() for leaf in own.values()]]:
         kind.fresh = None
         kind.writes.clear()
 
@@ -219,7 +220,7 @@ def row_major(dtype: DType, rank: int, fixed: int = FREE) -> Kind:
     if fixed == SHAPE:
         return _shaped(row_major(dtype, rank, RANK))
     made = _interned((dtype, rank, fixed), None, (), dtype, rank, 2, None, False, fixed)
-    places = _places.setdefault((dtype, fixed), made.places)
+    places = PLACES.setdefault(dtype if fixed == FREE else (dtype, fixed), made.places)
     if made.places is not places or rank not in places:
         made.places = places
         places[rank] = made

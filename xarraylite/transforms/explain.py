@@ -37,7 +37,8 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
 from ..operands.nodes import as_node
 from ..runtime import evaluate as engine
-from ..views.picked import XPicked, XReshapeView
+from ..views.picked import XPicked
+from ..views.reshaped import XReshapeView
 from .explain_jagged import as_rows
 from .noalias import NoAlias
 
@@ -345,10 +346,14 @@ def _explanation(
     node: Node, target: Target, noalias: bool, name: str, result_bytes: int
 ) -> Explanation:
     what = f"{dtype_name(node.dtype)}{list(node.shape)} into {name}"
+    graph = engine.graph_of(node, target, noalias)
+    if not isinstance(graph, Graph):
+        plan: Explanation = graph.explain(node, None)
+        return plan
     if engine.uses_reference():
         step = "NumPy evaluates every operation on whole arrays (engine='reference')"
         return Explanation(what, (step,), (), 0, result_bytes, ())
-    program: Program = engine.program_of(canonical(node, target, noalias), target, noalias)
+    program: Program = engine.program_of(graph, target, noalias)
     kernels = program.kernels
     return Explanation(
         what,

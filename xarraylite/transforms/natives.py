@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._config import ENGINES, Settings, settings
+from ..arrays import adapt as adapting
 from ..arrays import expression, xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -25,9 +26,9 @@ from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM
 from ..codegen.objects import api
 from ..dtypes.names import float64
-from ..ir.kind import NODE, Kind, row_major
+from ..ir.kind import NODE, PLACES, Kind, row_major
 from ..labels.blas import dot
-from ..layout.strided import ROW_MAJOR
+from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory import slabs
 from ..memory.buffer import Buffer
 from ..memory.pool import Counters, counters
@@ -98,6 +99,7 @@ class _Methods:
         self._add(called("copied"), XArray, "copy", api.COPIED)
         self._add(called("to_array"), XContainer, "__array__", api.TO_ARRAY)
         self._add(binary("product"), XExpression, "__matmul__", api.PRODUCT)
+        self._add(binary("adapted"), adapting, "adapted", api.ADAPTED)
         self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
@@ -144,6 +146,12 @@ def _words() -> dict[int, int]:
         api.MULTIPLY: OPS["multiply"],
         api.DIVIDE: OPS["divide"],
         api.NUMPY_FLOAT64: np.float64,
+        api.RESHAPE_NAME: sys.intern("reshape"),
+        api.OWNER_NAME: sys.intern("owner"),
+        api.PIN_NAME: sys.intern("pin"),
+        api.MINUS_ONE: -1,
+        api.DYNAMIC: DYNAMIC,
+        api.ALL_PLACES: PLACES,
         api.VIEW_NAME: sys.intern("view"),
         api.ELLIPSIS: Ellipsis,
         api.INT: int,

@@ -23,8 +23,8 @@ import numpy as np
 from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, written
-from ..arrays.xarray import XArray
-from ..assignment.assign import check_update, check_writable, converted, fit, node_of, write
+from ..arrays.xarray import XArray, XView
+from ..assignment.assign import check_update, check_writable, converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
 from ..dtypes.names import dtype_name, int64
 from ..index.transform import FIXED, IndexMap, Transform
@@ -32,8 +32,10 @@ from ..ir import build
 from ..ir.kind import NODE
 from ..ir.node import RANK, Leaf, Node, Scalar
 from ..layout.strided import Strided
+from ..layout.tiled import Map
 from ..memory.arrays import read
 from ..memory.arrays import write as write_elements
+from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from ..operands import tracing
 from ..operands.learning import key_of
@@ -53,11 +55,6 @@ def leaf_of(positions: Positions) -> Leaf:
     return Leaf(positions.shape, int64, buffer.reading(), layout)
 
 
-def array_of(leaf: Leaf) -> Positions:
-    """Return the positions of a gather."""
-    return read(leaf.reading, leaf.dtype, leaf.map)
-
-
 class XPicked(XExpression):
     """What views of irregular elements have in common; see the module's classes."""
 
@@ -72,6 +69,10 @@ class XPicked(XExpression):
     @classmethod
     def _over(cls, base: XContainer, shape: tuple[int, ...]) -> Self:
         self = cls.__new__(cls)
+        if not isinstance(base, XView):  # which goes on where it is when its container moves
+            viewed = base._over(base.map)
+            assert isinstance(viewed, XView)
+            base = viewed
         self._base, self._shape, self._kind, self._operands = base, shape, NODE, ()
         return self
 
@@ -226,15 +227,32 @@ class XPicked(XExpression):
         with protect(self.base.buffer, node, node, value, held):
             self._scatter(values)
 
+    def _is_apart(self, leaf: Leaf) -> bool:
+        """Tell whether an operand can be read as it is: valid, and no byte of it is written."""
+        reading = leaf.reading
+        if reading.stale is not None or reading.traced or reading.retired or reading.late:
+            return False
+        size = self.dtype.itemsize
+        low, high = _span(self._base.buffer, self._base.map, size)
+        first, last = _span(reading, leaf.map, leaf.dtype.itemsize)
+        return last < low or high < first
+
     def _computed(self, node: Node) -> Array:
         """Return what is written as an array of this shape that shares no memory with the base."""
         if isinstance(node, Scalar):
             values = np.asarray(node.value).astype(node.dtype)
+        elif isinstance(node, Leaf) and self._is_apart(node):
+            values = read(node.reading, node.dtype, node.map)
         else:
             values = XExpression(node).numpy()
         extra = values.ndim - len(self._shape)
         values = values.reshape(values.shape[extra:]) if extra > 0 else values
         return np.broadcast_to(values, self._shape)
+
+
+def _span(memory: Memory, place: Map, itemsize: int) -> tuple[int, int]:
+    low, high = place.byte_range(itemsize)
+    return memory.address + low, memory.address + high
 
 
 def check_index(index: Sequence[SupportsIndex], shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -262,6 +280,10 @@ def places(place: Strided) -> Positions:
     return np.broadcast_to(total, place.shape)
 
 
+#: Elements of a slice for each position from which slices are written one by one.
+_LONG = 64
+
+
 class XDynamicView(XPicked):
     """A view that takes listed positions along some dimensions: what `keep` and `drop` make.
 
@@ -279,26 +301,31 @@ class XDynamicView(XPicked):
             [ 4,  5,  6]])
     """
 
-    __slots__ = ("_takes",)
+    __slots__ = ("_leaves", "_takes")
     _title: ClassVar[str] = "XDynamicView"
 
-    _takes: tuple[Leaf | None, ...]
+    _takes: dict[int, Positions]
+    _leaves: dict[int, Leaf]
 
     @classmethod
-    def of(cls, base: XContainer, takes: Mapping[int, Leaf]) -> XDynamicView:
+    def of(cls, base: XContainer, takes: Mapping[int, Positions]) -> XDynamicView:
         """Return the view of a container that reads dimensions through checked positions."""
         shape = tuple([takes[k].shape[0] if k in takes else n for k, n in enumerate(base.shape)])
         self = cls._over(base, shape)
-        self._takes = tuple([takes.get(k) for k in range(len(shape))])
+        self._takes = dict(takes)
         return self
 
     @property
     def node(self) -> Node:
         """The elements as they are now."""
+        try:
+            leaves = self._leaves
+        except AttributeError:
+            found = self._takes.items()
+            leaves = self._leaves = {axis: leaf_of(chosen) for axis, chosen in found}
         node: Node = self.base.node
-        for axis, leaf in enumerate(self._takes):
-            if leaf is not None:
-                node = build.gather(node, axis, leaf)
+        for axis, leaf in leaves.items():
+            node = build.gather(node, axis, leaf)
         return node
 
     def positions(self) -> Positions:
@@ -311,8 +338,8 @@ class XDynamicView(XPicked):
         return np.broadcast_to(total, self._shape)
 
     def _along(self, axis: int) -> Positions:
-        leaf = self._takes[axis]
-        return np.arange(self._shape[axis], dtype=np.int64) if leaf is None else array_of(leaf)
+        chosen = self._takes.get(axis)
+        return np.arange(self._shape[axis], dtype=np.int64) if chosen is None else chosen
 
     def parent_index(self, *index: int) -> tuple[int, ...]:
         """Return where in the base the element at an index of the view is."""
@@ -321,9 +348,8 @@ class XDynamicView(XPicked):
 
     def take(self, picks: Mapping[int, Positions]) -> XPicked:
         """Return a view of positions along some dimensions of this one."""
-        known = {axis: leaf for axis, leaf in enumerate(self._takes) if leaf is not None}
-        made = {axis: leaf_of(self._along(axis)[chosen]) for axis, chosen in picks.items()}
-        return XDynamicView.of(self.base, known | made)
+        made = {axis: self._along(axis)[chosen] for axis, chosen in picks.items()}
+        return XDynamicView.of(self.base, self._takes | made)
 
     def _view(self, step: Transform) -> XExpression:
         axes = [axis for _, _, axis in step.maps if axis != FIXED]
@@ -331,14 +357,12 @@ class XDynamicView(XPicked):
             return super()._view(step)
         maps, takes = list(step.maps), {}
         shape = list(step.shape)
-        for k, (leaf, (start, pace, axis)) in enumerate(zip(self._takes, step.maps, strict=True)):
-            if leaf is None:
-                continue
+        for k, own in self._takes.items():
+            start, pace, axis = step.maps[k]
             if axis == FIXED:
-                maps[k] = IndexMap(int(array_of(leaf)[start]), 0, FIXED)
+                maps[k] = IndexMap(int(own[start]), 0, FIXED)
                 continue
-            chosen = start + pace * np.arange(step.shape[axis], dtype=np.int64)
-            takes[axis] = leaf_of(array_of(leaf)[chosen])
+            takes[axis] = own[start + pace * np.arange(step.shape[axis], dtype=np.int64)]
             maps[k], shape[axis] = IndexMap(0, 1, axis), self.base.shape[k]
         base = self.base._view(Transform(tuple(shape), tuple(maps)))
         assert isinstance(base, XContainer)
@@ -347,16 +371,21 @@ class XDynamicView(XPicked):
     def numpy(self) -> Array:
         """Return the values in a new NumPy array, by NumPy's own indexing of the memory."""
         values = read(self._base.buffer, self.dtype, self._base.map)
-        for axis, leaf in enumerate(self._takes):
-            if leaf is not None:
-                values = np.take(values, array_of(leaf), axis)
+        for axis, chosen in self._takes.items():
+            values = np.take(values, chosen, axis)
         return values
 
     def _scatter(self, values: Array) -> None:
-        chosen = [axis for axis, leaf in enumerate(self._takes) if leaf is not None]
         base, place = self.base, self.base.map
-        if len(chosen) == 1:
-            only = chosen[0], self._along(chosen[0])
+        if len(self._takes) == 1:
+            (only,) = self._takes.items()
+            axis, chosen = only
+            if isinstance(place, Strided) and _LONG * chosen.size * chosen.size < values.size:
+                # Slice by slice, in order: NumPy's own loop takes three times as long.
+                slices = np.moveaxis(base.buffer.view(self.dtype, place), axis, 0)
+                for position, part in zip(chosen, np.moveaxis(values, axis, 0), strict=True):
+                    slices[position] = part
+                return
             write_elements(base.buffer, self.dtype, place, values, only)
         elif isinstance(place, Strided):
             grid = np.ix_(*[self._along(axis) for axis in range(self.ndim)])
@@ -381,110 +410,71 @@ class XIndexView(XPicked):
             [14,  2, 16]])
     """
 
-    __slots__ = ("_index", "_offsets")
+    __slots__ = ("_leaf", "_memory", "_offsets", "_where")
     _title: ClassVar[str] = "XIndexView"
 
-    _index: Leaf
-    _offsets: Leaf
+    _where: Positions
+    _offsets: Positions
+    _leaf: Leaf
+    _memory: Array
 
     @classmethod
     def of(cls, base: XContainer, positions: Positions) -> XIndexView:
         """Return the view of checked row-major positions of a container's elements."""
         self = cls._over(base, positions.shape)
-        self._index = leaf_of(positions)
+        self._where = self._offsets = positions
         place = base.map
         if isinstance(place, Strided) and not place.is_row_major():
             index = np.unravel_index(positions.reshape(-1), place.shape) if place.size else ()
             low = place.bounds()[0]
             pairs = zip(index, place.strides, strict=False)
             offsets = sum([i * s for i, s in pairs], np.full(positions.size, place.offset - low))
-            self._offsets = leaf_of(np.asarray(offsets, np.int64).reshape(positions.shape))
-        else:
-            self._offsets = self._index
+            self._offsets = np.asarray(offsets, np.int64).reshape(positions.shape)
         return self
 
     @property
     def node(self) -> Node:
         """The elements as they are now."""
         leaf, place = self.base.node, self.base.map
+        try:
+            index = self._leaf
+        except AttributeError:
+            index = self._leaf = leaf_of(self._offsets)
         if not isinstance(place, Strided):
-            return build.gather(build.reshape(leaf, (-1,)), 0, self._index)
+            return build.gather(build.reshape(leaf, (-1,)), 0, index)
         low, high = place.bounds()
         run = Strided((high + 1 - low,), (1,), low)
         flat = Leaf(run.shape, leaf.dtype, leaf.reading, run, min(leaf.fixed, RANK))
-        return build.gather(flat, 0, self._offsets)
+        return build.gather(flat, 0, index)
 
     def positions(self) -> Positions:
         """Return where each element stands in the row-major order of the base's elements."""
-        return array_of(self._index)
+        return self._where
 
     def numpy(self) -> Array:
         """Return the values in a new NumPy array, by NumPy's own indexing of the memory."""
         run = self._run()
-        return super().numpy() if run is None else np.take(run, array_of(self._offsets))
+        return super().numpy() if run is None else run.take(self._offsets)
 
     def _run(self) -> Array | None:
         """Return the memory that the base reaches; None if it is tiled."""
-        place = self._base.map
+        try:
+            return self._memory
+        except AttributeError:
+            place = self._base.map
         if not isinstance(place, Strided):
             return None
         low, high = place.bounds()
         run = Strided((high + 1 - low,), (1,), low)
-        return self._base.buffer.view(self.dtype, run)
+        self._memory = self._base.buffer.view(self.dtype, run)
+        return self._memory
 
     def _scatter(self, values: Array) -> None:
         run = self._run()
         if run is None:
             scatter(self._base, self.positions(), values)
         else:
-            run[array_of(self._offsets)] = values
-
-
-class XReshapeView(XPicked):
-    """A container's elements in row-major order under a shape that its strides cannot say.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> a = xl.zeros((2, 4))
-    >>> v = xl.reshape_view(a[:, :2], 4)
-    >>> v[...] = [1, 2, 3, 4]
-    >>> a
-    XArray([[1., 2., 0., 0.],
-            [3., 4., 0., 0.]])
-    """
-
-    __slots__ = ()
-    _title: ClassVar[str] = "XReshapeView"
-
-    @classmethod
-    def of(cls, base: XContainer, shape: tuple[int, ...]) -> XReshapeView:
-        """Return the view of a container under a shape of the same size."""
-        return cls._over(base, shape)
-
-    @property
-    def node(self) -> Node:
-        """The elements as they are now."""
-        return build.reshape(self.base.node, self._shape)
-
-    def positions(self) -> Positions:
-        """Return where each element stands in the row-major order of the base's elements."""
-        return np.arange(self.size, dtype=np.int64).reshape(self._shape)
-
-    def numpy(self) -> Array:
-        """Return the values in a new NumPy array."""
-        values = read(self._base.buffer, self.dtype, self._base.map)
-        return np.array(values, order="C").reshape(self._shape)
-
-    def _view(self, step: Transform) -> XExpression:
-        return XIndexView.of(self.base, places(Strided.row_major(self._shape).apply(step)))
-
-    def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
-        return self.base._reshaped(shape) if shape == self.base.shape else self.of(self.base, shape)
-
-    def _write(self, node: Node, value: object, held: bool) -> None:
-        fitted = fit(node, self)
-        write(self.base, build.reshape(fitted, self.base.shape), value, held, False)
+            run[self._offsets] = values
 
 
 def scatter(base: XContainer, positions: Positions, values: Array) -> None:

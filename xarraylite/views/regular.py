@@ -9,14 +9,13 @@ from typing import Any, SupportsIndex
 
 from .._errors import BoundsError, DTypeError, IndexRangeError, LayoutError
 from ..arrays.container import XContainer
-from ..arrays.expression import XExpression, apply
+from ..arrays.expression import XExpression
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..index.broadcast import as_shape
 from ..index.transform import FIXED
 from ..ir.build import describe
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import TiledMap
-from ..ops.table import OPS
 from .items import Pick
 from .picked import XPicked, check_index, places
 from .selection import as_array, pointed, selected
@@ -163,36 +162,17 @@ def _shown(x: object) -> str:
     return describe(x.node) if isinstance(x, XExpression) else type(x).__name__
 
 
-def real(x: object, /) -> Any:
-    """Return the real part: of complex memory a view that can be written, else lazily.
+def part(x: object, number: int) -> XContainer | None:
+    """Return the real (0) or imaginary (1) part of strided memory as a view to be written through.
 
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> z = xl.asarray([1 + 2j, 3 + 4j])
-    >>> xl.real(z)[0] = 7
-    >>> z
-    XArray([7.+2.j, 3.+4.j])
+    None where there is no such memory: of expressions, tiled memory, and the imaginary part of
+    real numbers.
     """
-    return _part(x, "real", 0)
-
-
-def imag(x: object, /) -> Any:
-    """Return the imaginary part: of complex memory a view that can be written, else lazily.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.imag(xl.asarray([1 + 2j, 3 + 4j]))
-    XView([2., 4.])
-    """
-    return _part(x, "imag", 1)
-
-
-def _part(x: object, name: str, number: int) -> Any:
-    if isinstance(x, XContainer) and kind(x.dtype) == "c" and isinstance(x.map, Strided):
+    if not isinstance(x, XContainer) or not isinstance(x.map, Strided):
+        return None
+    if kind(x.dtype) == "c":
         return offset_view(x, f"f{x.itemsize // 2}", number)
-    return apply(OPS[name], x)
+    return x._view_class._wrap(x.buffer, x.map, x.dtype) if number == 0 else None
 
 
 def parent_index(

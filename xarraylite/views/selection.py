@@ -18,7 +18,8 @@ from ..layout.strided import COLUMN_MAJOR
 from ..operands.convert import LayoutLike, as_order
 from ..operands.nodes import as_node, unwrapped
 from .items import Pick, Positions
-from .picked import XDynamicView, XIndexView, XPicked, XReshapeView, leaf_of
+from .picked import XDynamicView, XIndexView, XPicked, leaf_of
+from .reshaped import XReshapeView
 
 
 def as_array(x: object, operation: str) -> XExpression:
@@ -110,12 +111,11 @@ def taken(array: XExpression, picks: Mapping[int, Positions]) -> XExpression:
     """Return an array read through checked positions along some dimensions."""
     if isinstance(array, XPicked):
         return array.take(picks)
-    leaves = {axis: leaf_of(chosen) for axis, chosen in picks.items()}
     if isinstance(array, XContainer):
-        return XDynamicView.of(array, leaves)
+        return XDynamicView.of(array, picks)
     node = array.node
-    for axis, leaf in leaves.items():
-        node = build.gather(node, axis, leaf)
+    for axis, chosen in picks.items():
+        node = build.gather(node, axis, leaf_of(chosen))
     return XExpression(node)
 
 

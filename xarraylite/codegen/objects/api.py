@@ -48,6 +48,7 @@ PySlice_AdjustIndices = Outside("PySlice_AdjustIndices", "ppppp")
 PySlice_Unpack = Outside("PySlice_Unpack", "ipppp")
 PyObject_VectorcallMethod = Outside("PyObject_VectorcallMethod", "ppppp")
 PyTuple_New = Outside("PyTuple_New", "pp")
+PyWeakref_NewRef = Outside("PyWeakref_NewRef", "ppp")
 PyType_GenericAlloc = Outside("PyType_GenericAlloc", "ppp")
 PyType_IsSubtype = Outside("PyType_IsSubtype", "ipp")
 memcpy = Outside("memcpy", "pppp")
@@ -104,6 +105,7 @@ METHODS = (
     "scalar_float",
     "scalar_forward",
     "scalar_reflected",
+    "adapted",
 )
 
 #: Words of `scratch`.
@@ -142,6 +144,13 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPIED,
     ZEROS,
     VIEW_NAME,
+    RESHAPE_NAME,
+    OWNER_NAME,
+    PIN_NAME,
+    MINUS_ONE,
+    DYNAMIC,
+    ALL_PLACES,
+    ADAPTED,
     DOT,
     MADE_NAME,
     MATMUL,
@@ -209,5 +218,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(90)
+) = range(97)
 ROW = 7

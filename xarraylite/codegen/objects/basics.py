@@ -55,6 +55,10 @@ SMALL, LARGE = 512, 1 << 20
 #: Where an array of NumPy has its address, and a float its value.
 DATA = 16
 
+#: Where an array of NumPy has the rest, and the flags of one that is aligned, writable and
+#: row-major.
+RANK, EXTENTS, BASE, DESCRIPTION, FLAGS, ORDINARY = 24, 32, 48, 56, 64, 0x501
+
 #: Operations on elements that take about as long as to plan an expression.
 REPEATED = 1 << 14
 

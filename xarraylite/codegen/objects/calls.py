@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from .api import (
+    ADAPTED,
+    ADDRESS,
+    ALL_PLACES,
+    BUFFER,
+    CLASS,
     DOT,
+    DYNAMIC,
     ENGINE,
+    FALSE,
     ITEMSIZE,
     JITTED,
     KIND,
@@ -18,13 +25,19 @@ from .api import (
     MATMUL,
     MEMORY,
     MEMORY_START,
+    MINUS_ONE,
+    NBYTES,
     NDARRAY,
     NONE,
     OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
+    OWNER_NAME,
+    PIN_NAME,
+    POLICY,
     PRODUCT,
     REFERENCE,
+    RESHAPE_NAME,
     SCRATCH,
     SETTINGS,
     SHAPE,
@@ -34,21 +47,33 @@ from .api import (
     START,
     TO_ARRAY,
     TRUE,
+    UINT8,
     VIEW_NAME,
     ZERO,
     Py_DecRef,
+    PyDict_GetItemWithError,
     PyErr_Clear,
     PyLong_AsLongLong,
     PyLong_FromLongLong,
     PyObject_GenericSetAttr,
     PyObject_Vectorcall,
     PyObject_VectorcallMethod,
+    PyType_IsSubtype,
+    PyWeakref_NewRef,
     load,
     scratch,
     store,
     word,
 )
 from .basics import (
+    BASE,
+    DATA,
+    DESCRIPTION,
+    DIMENSIONS,
+    EXTENTS,
+    FLAGS,
+    ORDINARY,
+    RANK,
     call,
     call_with,
     get,
@@ -58,10 +83,12 @@ from .basics import (
     is_traced,
     item,
     keep,
+    new,
     size_of,
 )
 from .evaluation import computed, new_array, new_buffer
 from .operators import leads
+from .views import tuple_from
 
 
 def is_like(quick: int, args: int) -> bool:
@@ -188,3 +215,85 @@ def to_array(thing: int, args: int, keywords: int) -> int:
         store(place, array)
         return PyObject_VectorcallMethod(word(VIEW_NAME), place, 1, 0)
     return call_with(word(TO_ARRAY), thing, args, keywords)
+
+
+def flat_bytes(array: int) -> int:
+    """Return an array's elements as a vector of bytes; 0 if that fails."""
+    place = scratch()
+    store(place, array)
+    store(place + 8, word(MINUS_ONE))
+    flat = PyObject_VectorcallMethod(word(RESHAPE_NAME), place, 2, 0)
+    if flat == 0:
+        return 0
+    store(place, flat)
+    store(place + 8, word(UINT8))
+    made = PyObject_VectorcallMethod(word(VIEW_NAME), place, 2, 0)
+    Py_DecRef(flat)
+    return made
+
+
+def is_array_of_numpy(thing: int) -> bool:
+    """Tell whether an object is an array of NumPy."""
+    return thing != 0 and PyType_IsSubtype(load(thing + CLASS), word(NDARRAY)) != 0
+
+
+def pin(buffer: int, array: int) -> bool:
+    """Let a buffer own an array.
+
+    NumPy refuses to move memory of an array to which there are weak references.
+    """
+    root = array
+    while is_array_of_numpy(load(root + BASE)):
+        root = load(root + BASE)
+    ref = PyWeakref_NewRef(root, 0)
+    if ref == 0:
+        return False
+    done = PyObject_GenericSetAttr(buffer, word(OWNER_NAME), array) == 0
+    done = done and PyObject_GenericSetAttr(buffer, word(PIN_NAME), ref) == 0
+    Py_DecRef(ref)
+    return done
+
+
+def borrowed(array: int, nbytes: int) -> int:
+    """Return a buffer of an array's memory; 0 if that fails."""
+    buffer = new(BUFFER)
+    if buffer == 0:
+        return 0
+    give(buffer, NBYTES, PyLong_FromLongLong(nbytes))
+    give(buffer, SPECIAL, keep(word(FALSE)))
+    give(buffer, SHARED, keep(word(TRUE)))
+    give(buffer, MEMORY_START, keep(word(ZERO)))
+    give(buffer, ADDRESS, PyLong_FromLongLong(load(array + DATA)))
+    memory = flat_bytes(array)
+    if memory != 0:
+        give(buffer, MEMORY, memory)
+        if pin(buffer, array):
+            return buffer
+    PyErr_Clear()
+    Py_DecRef(buffer)
+    return 0
+
+
+def adapted(array: int) -> int:
+    """Return a container over an ordinary array's memory; None for any other object."""
+    usual = load(array + CLASS) == word(NDARRAY) and load(array + FLAGS) & ORDINARY == ORDINARY
+    rank = load(array + RANK) & 0xFFFFFFFF if usual else DIMENSIONS + 1
+    ranks = PyDict_GetItemWithError(word(ALL_PLACES), load(array + DESCRIPTION)) if usual else 0
+    if ranks != 0 and rank <= DIMENSIONS:
+        number = PyLong_FromLongLong(rank)
+        kind = PyDict_GetItemWithError(ranks, number)
+        Py_DecRef(number)
+        shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
+        size = size_of(shape) if shape != 0 else 0
+        if size > 0:
+            keep(kind)
+            nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
+            made = new_array(borrowed(array, nbytes), shape, kind)
+            if made != 0:
+                Py_DecRef(get(made, POLICY))
+                give(made, POLICY, keep(word(DYNAMIC)))
+                return made
+        elif shape != 0:
+            Py_DecRef(shape)
+    PyErr_Clear()
+    return call(word(ADAPTED), array, 0, 1)

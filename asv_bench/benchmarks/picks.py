@@ -1,0 +1,188 @@
+"""Views through positions, users' folds, and what fixed ranks cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import xarraylite as xl
+
+from . import Comparison, size, values
+
+
+def _more(a: float, b: float) -> float:
+    return a + b
+
+
+def _larger(a: float, b: float) -> float:
+    return a if a > b else b
+
+
+class FilterRead(Comparison):
+    """A filter that is part of an expression."""
+
+    title = "filter(a, a > 1) * 2 + 1 of 10^6 float64, positions known"
+    wanted = 1.0
+
+    def setup(self) -> None:
+        self.operand = values(size(1_000_000, 1000))
+        self.mask = self.operand > 1
+        self.a = xl.asarray(self.operand, copy=True)
+        self.view = xl.filter(self.a, self.mask)
+        self.xarraylite()
+
+    def xarraylite(self) -> object:
+        return xl.eval(self.view * 2 + 1)
+
+    def numpy(self) -> object:
+        return self.operand[self.mask] * 2 + 1
+
+
+class IndexRead(FilterRead):
+    """Elements at random positions, in an expression."""
+
+    title = "index_view(a, half of 10^6 random positions) * 2 + 1"
+
+    def setup(self) -> None:
+        super().setup()
+        n = len(self.operand)
+        self.mask = np.random.default_rng(1).permutation(n)[: n // 2]
+        self.view = xl.index_view(self.a, self.mask)
+        self.xarraylite()
+
+
+class KeepRead(FilterRead):
+    """Some columns of many, in an expression."""
+
+    title = "view(a, range(), keep(7, 1, 2)) * 2 + 1, 10^5 rows of 10"
+
+    def setup(self) -> None:
+        super().setup()
+        self.operand = self.operand.reshape(-1, 10)
+        self.a = xl.asarray(self.operand, copy=True)
+        self.view = xl.view(self.a, xl.range(), xl.keep(7, 1, 2))
+        self.xarraylite()
+
+    def numpy(self) -> object:
+        return self.operand[:, [7, 1, 2]] * 2 + 1
+
+
+class FilterFill(FilterRead):
+    """One value for all elements of a filter."""
+
+    title = "filter(a, a > 1) = 0.5 of 10^6 float64, positions known"
+
+    def xarraylite(self) -> object:
+        self.view[...] = 0.5
+        return self.a
+
+    def numpy(self) -> object:
+        self.operand[self.mask] = 0.5
+        return self.operand
+
+
+class Filtration(FilterRead):
+    """An update where a condition holds."""
+
+    title = "filtration(a, a > 1) *= 1.0001 of 10^6 float64"
+
+    def setup(self) -> None:
+        super().setup()
+        self.numpy()  # as often as the other side
+
+    def xarraylite(self) -> object:
+        filtered = xl.filtration(self.a, self.mask)
+        filtered *= 1.0001
+        return self.a
+
+    def numpy(self) -> object:
+        self.operand[self.mask] *= 1.0001
+        return self.operand
+
+
+class Reduce(Comparison):
+    """A fold by a user's function, against NumPy's own of the same."""
+
+    title = "reduce(larger, a, axis 1), 1000 x 1000 float64, against np.max"
+
+    def setup(self) -> None:
+        n = size(1000, 30)
+        self.operand = values(n, n)
+        self.a = xl.asarray(self.operand)
+        self.xarraylite()
+
+    def xarraylite(self) -> object:
+        return xl.eval(xl.reduce(_larger, self.a, 1, initial=0.0))
+
+    def numpy(self) -> object:
+        return self.operand.max(axis=1)
+
+
+class Accumulate(Reduce):
+    """Running results of a user's function, against NumPy's running sum."""
+
+    title = "accumulate(add, a), 10^6 float64, against np.cumsum"
+
+    def xarraylite(self) -> object:
+        return xl.accumulate(_more, self.a)
+
+    def numpy(self) -> object:
+        return self.operand.cumsum()
+
+
+class FixedShape(Comparison):
+    """A small assignment between containers of fixed shape, against the same of dynamic rank."""
+
+    title = "c[...] = a + b * 2, 3 x 3, XTensorFixed against XArray here"
+
+    def setup(self) -> None:
+        fixed = xl.XTensorFixed[xl.float64, (3, 3)]
+        self.ours = [fixed(values(3, 3, seed=k)) for k in range(3)]
+        self.theirs = [xl.asarray(values(3, 3, seed=k)) for k in range(3)]
+        self.xarraylite()
+        self.numpy()
+
+    def xarraylite(self) -> object:
+        a, b, c = self.ours
+        c[...] = a + b * 2
+        return c
+
+    def numpy(self) -> object:
+        a, b, c = self.theirs
+        c[...] = a + b * 2
+        return c
+
+
+class FixedRank(FixedShape):
+    """The same between containers of fixed rank."""
+
+    title = "c[...] = a + b * 2, 3 x 3, XTensor against XArray here"
+
+    def setup(self) -> None:
+        super().setup()
+        self.ours = [xl.XTensor(each) for each in self.theirs]
+        self.xarraylite()
+
+
+class NoAlias(FixedShape):
+    """A promise, where the analysis would be made: operands that overlap the destination."""
+
+    title = "noalias(c)[1:] = c[1:] + c[1:] of views, 100, against the checked assignment here"
+
+    def setup(self) -> None:
+        self.ours = [xl.asarray(values(100), copy=True)]
+        self.theirs = [xl.asarray(values(100), copy=True)]
+        self.xarraylite()
+        self.numpy()
+
+    def xarraylite(self) -> object:
+        (c,) = self.ours
+        xl.noalias(c[1:])[...] = c[:-1] * 0.5
+        return None
+
+    def numpy(self) -> object:
+        (c,) = self.theirs
+        c[1:] = c[:-1] * 0.5
+        return None
+
+    def results(self) -> tuple[object, object]:
+        return np.zeros(1), np.zeros(1)
