@@ -52,6 +52,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.SCALAR_VALUE: (XScalar, "_value"),
     api.OWN_ARRAY: (XContainer, "_array"),
     api.START: (XContainer, "_start"),
+    api.FORCED: (XArray, "_forced"),
     api.POLICY: (XArray, "_policy"),
     api.TABLE: (Kind, "table"),
     api.FRESH: (Kind, "fresh"),

@@ -178,6 +178,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     OWN_ARRAY,
     SCALAR_VALUE,
     START,
+    FORCED,
     POLICY,
     TABLE,
     FRESH,
@@ -208,5 +209,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(89)
+) = range(90)
 ROW = 7
