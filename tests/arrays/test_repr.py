@@ -83,3 +83,28 @@ def test_numpy_print_options_apply() -> None:
 def test_a_view_larger_than_any_array() -> None:
     view = xl.broadcast_to(xl.ones(1), (2**40, 2**22))
     assert repr(view) == "<XView float64[1099511627776, 4194304]>"
+
+
+def test_notebooks_show_facts_and_the_values_of_memory() -> None:
+    a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+    tiled = xl.zeros((2, 2), layout="{1,0:T(2,2)}")
+    for thing, words in (
+        (a, ("<b>XArray</b>", "float64", "2 x 2", "row_major", "[[1. 2.]")),
+        (tiled, ("tiles", "{1,0:T(2,2)}", "[[0. 0.]")),
+        (a[0, 0], ("<b>XScalar</b>", "one value", "<pre>1.0</pre>")),
+        (xl.XJagged([[1, 2], [3]]), ("<b>XJagged</b>", "[[1, 2], [3]]")),
+    ):
+        shown = thing._repr_html_()
+        assert all(word in shown for word in words)
+        assert shown.count("<div") == shown.count("</div>")
+    with count_allocations() as count:
+        shown = (a < 3)._repr_html_()
+        assert "XFunction less, lazy" in shown
+        assert "<pre>" not in shown
+    assert count.allocations == 0
+
+
+def test_print_options_are_numpys() -> None:
+    with xl.printoptions(precision=2):
+        assert str(xl.asarray([1 / 3])) == "[0.33]"
+        assert xl.get_printoptions()["precision"] == 2

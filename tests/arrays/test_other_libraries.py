@@ -1,0 +1,61 @@
+"""Operators and conversions with the arrays of other libraries, where they are installed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import assert_same_bits
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+V = np.array([1.0, 2.0, 3.0])
+
+
+def test_pandas_keeps_its_index() -> None:
+    pd = pytest.importorskip("pandas")
+    a, s = xl.asarray(V), pd.Series(V, index=list("abc"))
+    for made in (a + s, s + a, (a * 1) + s, np.add(a, s), a[1] - 1 + s + a - 1):
+        assert isinstance(made, pd.Series)
+        assert list(made.index) == ["a", "b", "c"]
+        assert made.tolist() == [2, 4, 6]
+    assert (s >= a).all()
+    frame = pd.DataFrame({"x": a, "y": a * 2})
+    assert frame["y"].tolist() == [2, 4, 6]
+
+
+def test_dask_stays_lazy() -> None:
+    da = pytest.importorskip("dask.array")
+    a, d = xl.asarray(V), da.ones(3, chunks=2)
+    for made in (a + d, d + a, (a * 1) + d, np.add(a, d)):
+        assert isinstance(made, da.Array)
+        assert made.compute(scheduler="synchronous").tolist() == [2, 3, 4]
+    assert (a[1] * d).compute(scheduler="synchronous").tolist() == [2, 2, 2]
+    chunked = da.from_array(a, chunks=2) * 2
+    assert np.asarray(chunked.compute(scheduler="synchronous")).tolist() == [2, 4, 6]
+
+
+def test_xarray_holds_containers() -> None:
+    xr = pytest.importorskip("xarray")
+    labelled = xr.DataArray(xl.asarray(V), dims="x") * 2
+    assert isinstance(labelled.data, xl.XExpression)
+    assert float(labelled.mean()) == 4
+    assert_same_bits(labelled.isel(x=slice(1, None)).data, V[1:] * 2)
+
+
+def test_pillow_takes_images() -> None:
+    image = pytest.importorskip("PIL.Image")
+    values = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    assert_same_bits(np.asarray(image.fromarray(xl.asarray(values))), values)
+    assert_same_bits(np.asarray(image.fromarray(xl.asarray(values).T)), values.T)
+
+
+def test_the_interface_describes_strided_memory_only() -> None:
+    a = xl.asarray(V)[::2]
+    described = a.__array_interface__
+    assert (described["shape"], described["strides"], described["typestr"]) == ((2,), (16,), "<f8")
+    assert np.shares_memory(np.asarray(a.__buffer__(0)), np.asarray(a))
+    for other in (xl.ones(2, dtype="bfloat16"), xl.ones((2, 2), layout="{1,0:T(2,2)}"), a + 1):
+        assert not hasattr(other, "__array_interface__")
+        assert np.asarray(other).shape == other.shape
