@@ -25,6 +25,7 @@ GROUPS = {
     "special": "Special functions",
     "reducers": "Reductions",
     "means": "Means and variances",
+    "norms": "Norms and other reductions of xtensor's",
     "statistics": "Running totals, ranges, reductions without NaN",
     "comparison": "Comparisons of whole arrays",
     "manipulation": "Shapes",

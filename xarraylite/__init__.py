@@ -20,9 +20,9 @@ abs absolute acos acosh add around arccos arccosh arcsin arcsinh arctan arctan2 
 atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
 bitwise_right_shift bitwise_xor cbrt ceil clip conj conjugate copysign cos cosh deg2rad degrees
 divide equal exp exp2 expm1 fabs fdim fix floor floor_divide fmax fmin fmod greater greater_equal
-heaviside hypot imag invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2
+heaviside hypot invert isfinite isinf isnan left_shift less less_equal log log10 log1p log2
 logaddexp logical_and logical_not logical_or logical_xor maximum minimum mod multiply negative
-nextafter not_equal positive pow power rad2deg radians real reciprocal remainder right_shift rint
+nextafter not_equal positive pow power rad2deg radians reciprocal remainder right_shift rint
 round sign signbit sin sinh sqrt square subtract tan tanh true_divide trunc where
 """
 
@@ -41,11 +41,12 @@ _MODULES: dict[str, str] = {
         "TracedValueError "
         "XarrayliteError"
     ),
-    "arrays.adapt": "adapt",
+    "arrays.adapt": "adapt rebind",
     "transforms.explain": "explain",
     "arrays.expression": "XExpression",
     "jagged.array": "XJagged",
     "jagged.lazy": "XJaggedExpression",
+    "transforms.fold": "accumulate reduce",
     "transforms.jit": "jit",
     "labels.labelled": "XLabelled",
     "transforms.late": "late",
@@ -84,6 +85,10 @@ _MODULES: dict[str, str] = {
         "permute_dims reshape squeeze stack transpose"
     ),
     "functions.means": "mean std var",
+    "functions.norms": (
+        "count_nonnan minmax norm_induced_l1 norm_induced_linf norm_l0 norm_l1 norm_l2 norm_linf "
+        "norm_lp norm_lp_to_p norm_sq"
+    ),
     "functions.numpy_names": (
         "array2string array_str c_ complexfloating errstate floating generic index_exp "
         "inexact integer iscomplexobj isfortran isrealobj isscalar issubdtype iterable "
@@ -123,6 +128,7 @@ _MODULES: dict[str, str] = {
     "hlo.export.nodes": "to_hlo",
     "io.npy": "load save",
     "io.text": "genfromtxt loadtxt savetxt",
+    "io.tables": "dump_csv from_json info load_csv to_json",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
     "dtypes.element_types": "ElementType",
     "xla.formats": "tpu_layout",
@@ -132,12 +138,21 @@ _MODULES: dict[str, str] = {
     "xla.suggest": "Suggestion",
     "layout.tile": "COMBINE Tile",
     "index.broadcast": "broadcast_shapes",
+    "shapes.base": "ShapeBase",
     "shapes.jagged": "JaggedShape",
     "shapes.labels": "IndexedShape",
     "shapes.nested": "Nested",
     "shapes.shape": "Shape",
     "shapes.tiled": "TiledShape",
+    "nullable.array": "XOptional missing",
+    "nullable.conversion": "masked_array optional to_pandas",
+    "nullable.masked": "XMaskedView filtration masked_view",
     "runtime.cache": "cache_clear cache_info",
+    "views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
+    "views.items": "drop ellipsis keep range",
+    "views.picked": "XDynamicView XIndexView XReshapeView",
+    "views.regular": "as_strided imag offset_view parent_index real strided_view",
+    "views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
 }
 
 #: Where a public name comes from: module, and the name there.
@@ -146,6 +161,8 @@ _SOURCES: dict[str, tuple[str, str]] = {
 }
 _SOURCES |= {
     "bool": ("dtypes.names", "bool_"),
+    "stddev": ("functions.means", "std"),
+    "variance": ("functions.means", "var"),
     "column_major": ("layout.strided", "COLUMN_MAJOR"),
     "amax": ("functions.reducers", "max"),
     "amin": ("functions.reducers", "min"),

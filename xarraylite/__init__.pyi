@@ -28,6 +28,7 @@ from ._errors import StorageError as StorageError
 from ._errors import TracedValueError as TracedValueError
 from ._errors import XarrayliteError as XarrayliteError
 from .arrays.adapt import adapt as adapt
+from .arrays.adapt import rebind as rebind
 from .arrays.evaluation import eval_ as _eval
 from .arrays.expression import XExpression as XExpression
 from .arrays.expression import XExpression as _ndarray
@@ -199,7 +200,6 @@ from .functions.elementwise import greater as greater
 from .functions.elementwise import greater_equal as greater_equal
 from .functions.elementwise import heaviside as heaviside
 from .functions.elementwise import hypot as hypot
-from .functions.elementwise import imag as imag
 from .functions.elementwise import invert as invert
 from .functions.elementwise import isfinite as isfinite
 from .functions.elementwise import isinf as isinf
@@ -228,7 +228,6 @@ from .functions.elementwise import pow as pow
 from .functions.elementwise import power as power
 from .functions.elementwise import rad2deg as rad2deg
 from .functions.elementwise import radians as radians
-from .functions.elementwise import real as real
 from .functions.elementwise import reciprocal as reciprocal
 from .functions.elementwise import remainder as remainder
 from .functions.elementwise import right_shift as right_shift
@@ -285,8 +284,21 @@ from .functions.manipulation import squeeze as squeeze
 from .functions.manipulation import stack as stack
 from .functions.manipulation import transpose as transpose
 from .functions.means import mean as mean
+from .functions.means import std as _stddev
 from .functions.means import std as std
+from .functions.means import var as _variance
 from .functions.means import var as var
+from .functions.norms import count_nonnan as count_nonnan
+from .functions.norms import minmax as minmax
+from .functions.norms import norm_induced_l1 as norm_induced_l1
+from .functions.norms import norm_induced_linf as norm_induced_linf
+from .functions.norms import norm_l0 as norm_l0
+from .functions.norms import norm_l1 as norm_l1
+from .functions.norms import norm_l2 as norm_l2
+from .functions.norms import norm_linf as norm_linf
+from .functions.norms import norm_lp as norm_lp
+from .functions.norms import norm_lp_to_p as norm_lp_to_p
+from .functions.norms import norm_sq as norm_sq
 from .functions.numpy_names import array2string as array2string
 from .functions.numpy_names import array_str as array_str
 from .functions.numpy_names import c_ as c_
@@ -469,6 +481,11 @@ from .hlo.export.nodes import to_hlo as to_hlo
 from .index.broadcast import broadcast_shapes as broadcast_shapes
 from .io.npy import load as load
 from .io.npy import save as save
+from .io.tables import dump_csv as dump_csv
+from .io.tables import from_json as from_json
+from .io.tables import info as info
+from .io.tables import load_csv as load_csv
+from .io.tables import to_json as to_json
 from .io.text import genfromtxt as genfromtxt
 from .io.text import loadtxt as loadtxt
 from .io.text import savetxt as savetxt
@@ -484,18 +501,57 @@ from .layout.strided import ROW_MAJOR as _row_major
 from .layout.strided import Order as Order
 from .layout.tile import COMBINE as COMBINE
 from .layout.tile import Tile as Tile
+from .nullable.array import XOptional as XOptional
+from .nullable.array import missing as missing
+from .nullable.conversion import masked_array as masked_array
+from .nullable.conversion import optional as optional
+from .nullable.conversion import to_pandas as to_pandas
+from .nullable.masked import XMaskedView as XMaskedView
+from .nullable.masked import filtration as filtration
+from .nullable.masked import masked_view as masked_view
 from .runtime.cache import cache_clear as cache_clear
 from .runtime.cache import cache_info as cache_info
+from .shapes.base import ShapeBase as ShapeBase
 from .shapes.jagged import JaggedShape as JaggedShape
 from .shapes.labels import IndexedShape as IndexedShape
 from .shapes.nested import Nested as Nested
 from .shapes.shape import Shape as Shape
 from .shapes.tiled import TiledShape as TiledShape
 from .transforms.explain import explain as explain
+from .transforms.fold import accumulate as accumulate
+from .transforms.fold import reduce as reduce
 from .transforms.jit import jit as jit
 from .transforms.late import late as late
 from .transforms.noalias import noalias as noalias
 from .transforms.vectorize import vectorize as vectorize
+from .views.access import at as at
+from .views.access import flat as flat
+from .views.access import in_bounds as in_bounds
+from .views.access import iter_axis as iter_axis
+from .views.access import iter_lines as iter_lines
+from .views.access import periodic as periodic
+from .views.access import ravel_index as ravel_index
+from .views.items import drop as drop
+from .views.items import ellipsis as ellipsis
+from .views.items import keep as keep
+from .views.items import range as range
+from .views.picked import XDynamicView as XDynamicView
+from .views.picked import XIndexView as XIndexView
+from .views.picked import XReshapeView as XReshapeView
+from .views.regular import as_strided as as_strided
+from .views.regular import imag as imag
+from .views.regular import offset_view as offset_view
+from .views.regular import parent_index as parent_index
+from .views.regular import real as real
+from .views.regular import strided_view as strided_view
+from .views.selection import col as col
+from .views.selection import dynamic_view as dynamic_view
+from .views.selection import filter as filter
+from .views.selection import flatten as flatten
+from .views.selection import index_view as index_view
+from .views.selection import reshape_view as reshape_view
+from .views.selection import row as row
+from .views.selection import view as view
 from .xla.bitcast import BitcastReshape as BitcastReshape
 from .xla.bitcast import BitcastTranspose as BitcastTranspose
 from .xla.bitcast import BitcastTrt as BitcastTrt
@@ -529,6 +585,8 @@ uintp = _uintp
 ulonglong = _ulonglong
 asanyarray = _asanyarray
 concatenate = _concatenate
+stddev = _stddev
+variance = _variance
 amax = _amax
 amin = _amin
 column_major = _column_major

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 
 ENGINES = ("auto", "compiled", "reference")
+LAYOUTS = ("row_major", "column_major")
 
 
 def _parse_bool(text: str) -> bool:
@@ -37,15 +38,31 @@ class Settings:
         Directory of the disk cache; empty for the user's cache directory.
     max_result_bytes : int
         Largest result an evaluation may allocate, in bytes.
+    default_layout : str
+        ``"row_major"`` or ``"column_major"``: of containers that are made without ``layout=``
+        (results of expressions follow their operands).
     """
 
-    __slots__ = ("cache", "cache_dir", "check_noalias", "engine", "max_result_bytes", "threads")
+    __slots__ = (
+        "cache",
+        "cache_dir",
+        "check_noalias",
+        "default_layout",
+        "engine",
+        "max_result_bytes",
+        "threads",
+    )
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.threads = _parse_count(environ, "XARRAYLITE_THREADS") or available_cores()
         self.engine = environ.get("XARRAYLITE_ENGINE", "auto")
         if self.engine not in ENGINES:
             raise ValueError(f"XARRAYLITE_ENGINE is {self.engine!r}; it must be one of {ENGINES}")
+        self.default_layout = environ.get("XARRAYLITE_DEFAULT_LAYOUT", LAYOUTS[0])
+        if self.default_layout not in LAYOUTS:
+            raise ValueError(
+                f"XARRAYLITE_DEFAULT_LAYOUT is {self.default_layout!r}; it must be one of {LAYOUTS}"
+            )
         self.check_noalias = _parse_bool(environ.get("XARRAYLITE_CHECK_NOALIAS", ""))
         self.cache = _parse_bool(environ.get("XARRAYLITE_CACHE", "1"))
         self.cache_dir = environ.get("XARRAYLITE_CACHE_DIR", "")
@@ -244,5 +261,7 @@ def _check(name: str, value: object) -> None:
         raise ValueError(f"config: {name} takes {type(current).__name__}, got {value!r}")
     if name == "engine" and value not in ENGINES:
         raise ValueError(f"config: engine must be one of {ENGINES}, got {value!r}")
+    if name == "default_layout" and value not in LAYOUTS:
+        raise ValueError(f"config: default_layout must be one of {LAYOUTS}, got {value!r}")
     if name in ("threads", "max_result_bytes") and isinstance(value, int) and value < 1:
         raise ValueError(f"config: {name} must be at least 1, got {value}")

@@ -20,10 +20,7 @@ from .arrays.container import XContainer
 from .functions.computed import Narrow, numpy_of, refusal, results
 from .operands.nodes import HasNode
 
-__all__ = ["BitGenerator", "Generator", "SeedSequence", "default_rng"]
-
-BitGenerator = np.random.BitGenerator
-SeedSequence = np.random.SeedSequence
+__all__ = ["Generator", "default_rng"]
 
 
 def _drawn(function: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -33,6 +33,45 @@ class WriteElement(Plane):
     shown = "a"
 
 
+class Recurrence(Plane):
+    """Elements read, computed with and written, one after another; at most five times NumPy's."""
+
+    wanted = 1 / 5
+    title = "a[0, i + 1] = a[0, i] * 0.5, 15 times"
+    here = "for i in range(15): a[0, i + 1] = a[0, i] * 0.5"
+    shown = "a"
+
+
+class Values(Plane):
+    """Arithmetic of elements, which are values."""
+
+    title = "a[0, 0] * a[0, 1] + 2.0"
+    here = "a[0, 0] * a[0, 1] + 2.0"
+
+
+class Iteration(Plane):
+    """The elements of a row, one after another."""
+
+    title = "for x in a[3]: pass, 16 elements"
+    here = "for x in a[3]: pass"
+    shown = "a"
+
+
+class MaskRead(Plane):
+    """The elements where a mask is true."""
+
+    title = "a[a > 0], 16 x 16"
+    here = "a[a > 0]"
+
+
+class MaskWrite(Plane):
+    """A number written where a mask is true."""
+
+    title = "a[a > 9] = 0.5, 16 x 16"
+    here = "a[a > 9] = 0.5"
+    shown = "a"
+
+
 class FillRow(Plane):
     """A row from a Python number."""
 

@@ -277,3 +277,19 @@ def test_ways_around_the_size() -> None:
         grown.extend(bytes(100_000))
     b[0] = 1
     assert len(grown) == 8
+
+
+def test_rebind() -> None:
+    first, second = np.arange(12), np.arange(12) * 10
+    a = xl.adapt(first, (2, 3), strides=(6, 2), offset=1)
+    before, view = a + 0, a[0]
+    assert xl.rebind(a, second) is a
+    assert a.tolist() == [[0, 20, 40], [60, 80, 100]]
+    a[0, 0] = -1
+    assert second[0] == -1
+    assert before.tolist() == [[1, 3, 5], [7, 9, 11]]
+    assert view.tolist() == [1, 3, 5]
+    with pytest.raises(xl.LayoutError, match="reach bytes 0 to 88"):
+        xl.rebind(a, second[:10])
+    with pytest.raises(xl.LayoutError, match="only what adapt has made"):
+        xl.rebind(xl.zeros(3), second)

@@ -99,6 +99,47 @@ def test_inspection() -> None:
     assert info.dtypes(kind="bool") == {"bool": xl.bool}
 
 
+BINARY = """
+add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide
+equal floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or
+logical_xor maximum minimum multiply nextafter not_equal pow remainder subtract
+"""
+UNARY = """
+abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite
+isinf isnan log log1p log2 log10 logical_not negative positive real reciprocal round sign signbit
+sin sinh sqrt square tan tanh trunc all any sum prod mean std var min max argmin argmax
+count_nonzero sort argsort cumulative_sum cumulative_prod diff tril flip unique_values
+"""
+
+
+def plain(dtype: Any) -> str:
+    return str(np.dtype(getattr(dtype, "_np_dtype", dtype)))
+
+
+def test_dtypes_of_results_are_the_standards() -> None:
+    """Wherever array-api-strict has an answer: for pairs of dtypes, and Python's numbers."""
+    strict = pytest.importorskip("array_api_strict")
+    ours = {name: xl.ones(3, dtype=name) for name in DTYPES.split()}
+    theirs = {name: strict.ones(3, dtype=getattr(strict, name)) for name in ours}
+    numbers = {"True": True, "2": 2, "2.5": 2.5, "1j": 1j}
+    wrong = []
+    for name in [*BINARY.split(), *UNARY.split()]:
+        others = [*ours, *numbers] if name in BINARY.split() else [None]
+        for one in ours:
+            for other in others:
+                second = [] if other is None else [numbers.get(other, theirs.get(other))]
+                try:
+                    with np.errstate(all="ignore"):
+                        wanted = plain(getattr(strict, name)(theirs[one], *second).dtype)
+                except (TypeError, ValueError, OverflowError):
+                    continue  # left open by the standard
+                mine = [] if other is None else [numbers.get(other, ours.get(other))]
+                made = str(getattr(xl, name)(ours[one], *mine).dtype)
+                if made != wanted:
+                    wrong.append((name, one, other, made, wanted))
+    assert wrong == []
+
+
 INF, NAN = float("inf"), float("nan")
 
 #: Name, arguments, result: where the standard's answer is not NumPy's, or easily got wrong.

@@ -266,3 +266,20 @@ def test_padding_values_have_the_names_of_the_old_message() -> None:
 def test_memory_spaces_have_names() -> None:
     names = [Layout((), memory_space=space).memory_space_name for space in (0, 1, 5, 6, 9)]
     assert names == ["default", "generic_fast", "host", "unpinned_host", "device_9"]
+
+
+def test_memory_spaces_of_tpus_have_names_of_theirs() -> None:
+    tiled = [Layout((1, 0), [tile]) for tile in [(8, 128), (1024,), (8, 64), (128, 8)]]
+    assert [layout.memory_space_name for layout in tiled] == [
+        "default (HBM)",
+        "default (HBM)",
+        "default",
+        "default",
+    ]
+    names = [Layout((0,), [(128,)], memory_space=k).memory_space_name for k in (1, 5)]
+    assert names == ["generic_fast (VMEM)", "host"]
+
+
+def test_a_split_has_at_least_one_part_to_begin() -> None:
+    with pytest.raises(LayoutError, match="cut nowhere"):
+        SplitConfig(0, ())

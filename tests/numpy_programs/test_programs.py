@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import itertools
+import math
+import operator
+import statistics
 import warnings
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -11,7 +17,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.numpy_programs import methods, values, writing
+from tests.numpy_programs import idioms, methods, values, writing
 from xarraylite.transforms import natives
 
 Program = Callable[[ModuleType], Any]
@@ -67,3 +73,30 @@ def test_a_program_gives_numpys_results(program: Program) -> None:
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's scalars warn where ours do not
         theirs = program(np)
     same(program(xl), theirs)
+
+
+def names(xp: ModuleType) -> dict[str, Any]:
+    """The names that idioms use."""
+    return {
+        "a": xp.asarray([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]]),
+        "v": xp.asarray([1.0, 2.0, 3.0]),
+        "i": xp.asarray([0, 2, 1]),
+        "xp": xp,
+        **{module.__name__: module for module in (copy, functools, itertools, math, operator)},
+        "statistics": statistics,
+        "np": np,
+    }
+
+
+@pytest.mark.parametrize("line", idioms.READING.strip().splitlines())
+def test_an_idiom_gives_numpys_result(line: str) -> None:
+    same(eval(line, names(xl)), eval(line, names(np)), line)
+
+
+@pytest.mark.parametrize("line", idioms.WRITING.strip().splitlines())
+def test_an_idiom_writes_what_numpy_writes(line: str) -> None:
+    ours, theirs = names(xl), names(np)
+    exec(line, ours)
+    exec(line, theirs)
+    for name in ("a", "v", "i"):
+        same(ours[name], theirs[name], f"{name} after {line}")

@@ -210,6 +210,20 @@ def int_array_takes_a_float(xp: Xp) -> Any:
     return v
 
 
+def elements_of_results(xp: Xp) -> Any:
+    a = xp.asarray([[1, 2], [3, 4]])
+    e = a * 2
+    first = e[0, 0]
+    kept = first
+    first += 0.5
+    e[0, 1] += 1.9
+    e[1] = e[1][::-1]
+    total = e[0, 0]
+    for x in e[1]:
+        total += x
+    return first, kept, e + 0, total, (a + 1)[1, 1], (a > 1)[0, 0], a.sum(0)[1], a.T[0, 1]
+
+
 PROGRAMS = [
     value
     for name, value in list(globals().items())

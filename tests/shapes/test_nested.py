@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import xarraylite as xl
 from tests.shapes.models import box_indices
 from xarraylite._errors import ShapeError
 from xarraylite.index.box import BoundsError
@@ -211,3 +212,21 @@ def test_layers_count_index_prefixes(groups: list[list[int]], data: st.DataObjec
         assert list(inner) == [i[end:] for i in indices if i[:end] == index[:end]]
         left = len(groups) - 1 - ends.index(end)  # as few layers as the index fills
         assert isinstance(inner, Nested) == (left > 1)
+
+
+def test_boxes_of_outer_layers_select_whole_inner_shapes() -> None:
+    n = xl.Nested([2, 2], xl.Shape(2, 2, 10, 20))
+    part = n.slice((1, 0), (2, 2))
+    assert part == n.slice((1, 0, 0, 0), (2, 2, 10, 20))
+    assert part.element(0, 1) == n.element(1, 1)
+    assert n.chip((1, 0), (2, 2)) == n.chip(1)
+    deep = xl.Nested([1, 1, 1], xl.Shape(2, 3, 4))
+    assert deep.slice((1, 0), (2, 2)) == deep.slice((1, 0, 0), (2, 2, 4))
+    rows = xl.Nested([1, 1], xl.JaggedShape([xl.Shape(3), xl.Shape(5)]))
+    assert rows.slice((1,), (2,)) == rows.slice(1)
+    for box in [((1,), (2,)), ((0, 0, 0), (1, 1, 1)), ((), ())]:  # ends inside a layer
+        with pytest.raises(xl.ShapeError, match="two vectors of 4 integers"):
+            n.slice(*box)
+    assert isinstance(n, xl.ShapeBase)
+    assert isinstance(rows.shape, xl.ShapeBase)
+    assert not isinstance(n, xl.Shape)

@@ -220,3 +220,25 @@ def test_products_keep_none_of_their_operands() -> None:
         assert lowering(xl.explain(product))[-1] == "BLAS"
     jagged = xl.XJagged([[1.0, 2.0], [3.0]])
     assert lowering(xl.explain(xl.ones((2, 2)) @ xl.sum(jagged, axis=1))) == ["pack", "BLAS"]
+
+
+@pytest.mark.usefixtures("compiled")
+def test_an_assignment_that_grows() -> None:
+    a, b = xl.ones((3, 2, 4)), xl.ones((2, 4))
+    told = xl.explain(b, a + b)
+    assert "new memory of XArray float64[2, 4], which takes the shape (3, 2, 4)" in told.title
+    assert (told.kernels, told.result_bytes, told.temporaries) == (1, 192, ())
+    with pytest.raises(xl.ShapeError, match="rank 2"):
+        xl.explain(xl.XTensor(np.ones((2, 4))), a + b)
+    with pytest.raises(xl.BroadcastError):
+        xl.explain(b[:1], a + b)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_assignments_through_positions() -> None:
+    a = xl.ones((3, 4))
+    v = xl.view(a, xl.keep(2, 0, 0))
+    told = xl.explain(v, v * 2)
+    assert "12 elements through their positions" in told.steps[-1]
+    assert [t.nbytes for t in told.temporaries] == [96]
+    assert xl.explain(xl.flatten(a[:, :2]), xl.ones(6) * 2).temporaries == ()

@@ -53,6 +53,7 @@ QUESTIONS: list[tuple[str, tuple[Any, ...]]] = [
     ("filter_dimensions", (not_the_second,)),
     ("drop_degenerate_dimensions", ()),
     ("memory_space", ()),
+    ("device_shape_is_host_shape", ()),
     ("true_num_dimensions", ()),
     ("get_dimension_number", (-1,)),
     ("is_effectively_most_major_dimension", (1,)),

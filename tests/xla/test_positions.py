@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 
+import xarraylite as xl
 from tests.xla.specs import indices, specs
 from xarraylite._errors import IndexRangeError, LayoutError, SizeError
 from xarraylite.xla.spec import ArraySpec
@@ -138,3 +140,17 @@ def test_negative_entries_are_in_bounds_as_in_xla() -> None:
 def test_a_buffer_is_its_array() -> None:
     assert parse("b(f32[3,5]{1,0:T(2,2)})").linear_index((2, 3)) == 17
     assert parse("b(f32[3,5]{1,0:T(2,2)})").nbytes == 96
+
+
+def test_index_functions_see_padded_dimensions() -> None:
+    layout = xl.Layout((0, 1), padded_dimensions=(3, 5))
+    spec = xl.ArraySpec("f32", (2, 3), layout)
+    tiled = xl.ArraySpec.parse("f32[2,3]{0,1:T(5,3)}")
+    for index in np.ndindex(2, 3):
+        position = spec.multidimensional_index_to_linear_index(index)
+        assert position == spec.linear_index(index) == tiled.linear_index(index)
+        assert spec.linear_index_to_multidimensional_index(position) == index
+    assert [spec.get_dimension_stride(d) for d in (0, 1)] == [1, 3]
+    assert spec.linear_index_to_multidimensional_index(14) == (2, 4)  # in the padding
+    with pytest.raises(xl.IndexRangeError, match="15 elements"):
+        spec.linear_index_to_multidimensional_index(15)

@@ -107,7 +107,9 @@ def test_dynamic_dimensions() -> None:
 
 def test_queries() -> None:
     spec = ArraySpec("f32", (1, 2, 0, 1))
-    assert spec.true_rank == 2
+    assert (spec.true_rank, spec.true_num_dimensions()) == (1, 2)
+    assert ArraySpec.parse("f32[1,5,0,2]").true_rank == 2  # as XLA's page counts
+    assert ArraySpec.parse("f32[1,?,<=3]").true_rank == 2
     assert [spec.get_dimension(k) for k in (-4, -1, 0, 1)] == [1, 1, 1, 2]
     for bad in (4, -5):
         with pytest.raises(IndexRangeError, match="4 dimensions"):

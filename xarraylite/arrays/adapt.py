@@ -215,3 +215,49 @@ def _refuse_overlap(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
             f"adapt: shape {place.shape} with strides {place.strides} addresses some element "
             "more than once; only read-only memory can be adapted so"
         )
+
+
+def rebind(container: XArray, buffer: Any) -> XArray:
+    """Have an adaptor stand for other foreign memory of the same shape, dtype and layout.
+
+    Expressions and views that were made before stay with the memory they were made of.
+
+    Parameters
+    ----------
+    container : XArray
+        Made by `adapt`.
+    buffer : ndarray or buffer-protocol object
+        Flat memory with room for it; see `adapt`.
+
+    Returns
+    -------
+    XArray
+        The container itself.
+
+    Raises
+    ------
+    LayoutError
+        If the container owns its memory, or its layout reaches outside the buffer.
+    OverlapError
+        If writable elements would share memory with each other.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> first, second = bytearray(4), bytearray(b"\\x05\\x06\\x07\\x08")
+    >>> a = xl.adapt(first, (2, 2), dtype="uint8")
+    >>> xl.rebind(a, second)
+    XArray([[5, 6],
+            [7, 8]], dtype=uint8)
+    """
+    if container.buffer.owner is None:
+        raise LayoutError("rebind: only what adapt has made stands for foreign memory")
+    memory = Buffer.borrow(_flat(buffer))
+    place, kind = container.map, container.dtype
+    low = place.byte_range(kind.itemsize)[0] if container.size else 0
+    if isinstance(place, Strided):
+        place = replace(place, offset=place.offset - low // kind.itemsize)
+    _check_reach(memory, place, kind)
+    _refuse_overlap(memory, place, kind)
+    container._lie(memory, place, kind)
+    return container

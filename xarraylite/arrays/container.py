@@ -21,7 +21,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE, Operands, strides_of
 from ..ir.kind import leaf as leaf_kind
-from ..ir.node import Leaf
+from ..ir.node import FREE, Leaf
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..labels.remembered import Filled
@@ -71,6 +71,7 @@ class XContainer(Placed, XExpression):
     __slots__ = ("_array", "_buffer", "_dtype", "_place", "_start", "_steps")
 
     lasting: ClassVar[bool] = False
+    _fixed: ClassVar[int] = FREE  # what of the shape is part of the type
 
     _title: ClassVar[str] = "XContainer"
     _view_class: ClassVar[type[XContainer]]
@@ -92,7 +93,8 @@ class XContainer(Placed, XExpression):
         """Have the elements lie in a buffer as a map says."""
         self._buffer, self._place, self._dtype, self._shape = buffer, place, dtype, place.shape
         if isinstance(place, Strided):
-            self._kind, self._start = leaf_kind(dtype, place), place.offset * dtype.itemsize
+            self._kind = leaf_kind(dtype, place, self._fixed)
+            self._start = place.offset * dtype.itemsize
         else:
             self._kind = NODE
         with suppress(AttributeError):
@@ -114,7 +116,7 @@ class XContainer(Placed, XExpression):
     def node(self) -> Leaf:
         """A leaf over the memory as it is now."""
         layout = self._map
-        return Leaf(layout.shape, self._dtype, reading_of(self._buffer), layout)
+        return Leaf(layout.shape, self._dtype, reading_of(self._buffer), layout, self._fixed)
 
     def references(self, reading: Reading) -> int:
         """Count what the container holds of a reading: nothing."""
@@ -335,10 +337,6 @@ class XContainer(Placed, XExpression):
         """Return the only element of rank 0 as a value."""
         return scalar_of(read(self._buffer, self._dtype, self._map)[()])
 
-    def _element(self) -> Any:
-        """Return the only element of a view as a value; while a function is traced, the view."""
-        return self if tracing.is_active() else self._one()
-
     def __iter__(self) -> Iterator[Any]:
         """Yield the values of a vector, read when they are reached, or the rows of others."""
         if len(self._shape) != 1 or self._kind is NODE or tracing.is_active():
@@ -373,13 +371,13 @@ class XContainer(Placed, XExpression):
             if elements.stored(self, key, number):
                 return
         held = sys.getrefcount(value) > HELD_SETITEM
+        self._store(key, unwrapped(value), held, False)
+
+    def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value.__class__ is XExpression:
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held):
                 return
-        self._store(key, unwrapped(value), held, False)
-
-    def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if key is Ellipsis:
             node = node_of(value, self)
             write(self, node, value, held, noalias)
@@ -481,5 +479,7 @@ class XContainer(Placed, XExpression):
         return self
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
+        if value.__class__ is XExpression and direct.assigned(self, value, held):
+            return
         node = node_of(value, self)
         write(self, node, value, held, noalias)

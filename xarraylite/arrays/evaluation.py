@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ..assignment import direct
+from ..ir.node import FREE
+from ..ir.walk import fixed_of
 from ..labels.labelled import XLabelled
 from ..labels.writing import evaluate_labelled
 from ..operands.convert import LayoutLike, layout_of, policy_of, store, values_node
@@ -10,11 +12,15 @@ from ..operands.nodes import Evaluates, Lifted
 from ..runtime import evaluate as engine
 from .container import XContainer
 from .expression import XExpression
+from .results import result_class
 from .xarray import XArray
 
 
 def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None) -> XContainer:
-    """Evaluate an expression into a new `XArray`; return a container as it is.
+    """Evaluate an expression into a new container; return a container as it is.
+
+    The result is an `XArray`, or where all operands are of fixed rank an `XTensor`, and where
+    functions of arrays of fixed shape are evaluated an `XTensorFixed`.
 
     Parameters
     ----------
@@ -52,7 +58,12 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     's64[2]{0:T(4)}'
     """
     if value.__class__ is XExpression and layout is None and labels is None:
-        made: XArray | None = direct.evaluate(value)
+        kind, shape = value._kind, value._shape
+        if kind.fixed == FREE:
+            made: XArray | None = direct.evaluate(value)
+        else:
+            cls = result_class(kind.fixed, kind.dtype, shape)
+            made = direct.evaluated(cls, kind, shape, value._operands)
         if made is not None:
             return made
     if isinstance(value, XLabelled) or labels is not None:
@@ -66,8 +77,9 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
         evaluated: XContainer = value.evaluated()
         return evaluated
     node = values_node(value, None, "eval")
+    cls = result_class(fixed_of(node), node.dtype, node.shape)
     if layout is not None:
         place, order = layout_of(node.shape, layout, None, node.dtype, "eval")
-        return XArray._own(store(node, place), place, node.dtype, order)
+        return cls._own(store(node, place), place, node.dtype, order)
     buffer, place = engine.evaluate(node)
-    return XArray._own(buffer, place, node.dtype, policy_of(place))
+    return cls._own(buffer, place, node.dtype, policy_of(place))

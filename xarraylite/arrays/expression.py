@@ -246,8 +246,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         return self.numpy()
 
     def _element(self) -> Any:
-        """Return the only element: lazy, as an expression keeps the values it means."""
-        return self
+        """Return the only element of a view as a value; while a function is traced, the view."""
+        return self if tracing.is_active() else self._one()
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
         own: XExpression | None = ownership.memory(self)

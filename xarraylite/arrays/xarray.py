@@ -4,36 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from .._config import settings
-from .._errors import LayoutError, ShapeError
-from ..assignment import elements
+from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
 from ..dtypes.names import as_dtype, float64
-from ..index import transform as steps
-from ..index.box import is_vector
-from ..index.broadcast import MAX_RANK, as_shape, check_axes, infer_extent
+from ..index.broadcast import MAX_RANK, as_shape
 from ..ir.kind import row_major
 from ..ir.node import Node
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
-from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands.bitcast import bitcast_of
-from ..operands.convert import SMALL, LayoutLike, layout_of, pinned_dtype, raw, store, values_node
+from ..operands.convert import (
+    MISSING,
+    SMALL,
+    LayoutLike,
+    layout_of,
+    pinned_dtype,
+    raw,
+    store,
+    values_node,
+)
 from ..operands.pickling import restore
 from ..runtime import evaluate as engine
 from ..xla.spec import ArraySpec
 from .container import DType, XContainer
 from .expression import XExpression
+from .owner import Owner
 
 #: Layouts by NumPy's letters; None where the elements decide.
 _ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
@@ -82,7 +88,7 @@ XView._view_class = XView
 NOWHERE = Buffer(np.empty(0, np.uint8), 0, 0, 0)
 
 
-class XArray(XContainer):
+class XArray(Owner):
     """An array that owns its memory and may change its rank.
 
     Parameters
@@ -90,12 +96,15 @@ class XArray(XContainer):
     values : array, expression, scalar or nested lists
         The elements; always copied.
     dtype : dtype, optional
-        By default that of the values.
+        By default that of the values, or float64 without any.
     layout : {"row_major", "column_major", "dynamic"}, Layout or its text, optional
         A static layout is kept for good; a dynamic one accepts strides later.  A `Layout`, or
-        text like ``"{1,0:T(8,128)}"``, is XLA's.
+        text like ``"{1,0:T(8,128)}"``, is XLA's.  By default the ``default_layout`` setting, which
+        `transpose_` may change.
     strides : sequence of int, optional
         Element strides; the layout is then dynamic.
+    shape : int or sequence of int, optional
+        In the place of values: the extents of a container whose elements are not initialised.
 
     Raises
     ------
@@ -110,30 +119,46 @@ class XArray(XContainer):
     (1, 2)
     """
 
-    __slots__ = ("_policy",)
+    __slots__ = ()
     _title: ClassVar[str] = "XArray"
     _view_class: ClassVar[type[XContainer]] = XView
-    _policy: Order | Layout
 
     def __init__(
         self,
-        values: object,
+        values: object = MISSING,
         dtype: object = None,
         layout: LayoutLike = None,
         strides: Sequence[int] | None = None,
+        *,
+        shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
     ) -> None:
-        node = values_node(values, pinned_dtype(dtype), self._title)
-        place, self._policy = layout_of(node.shape, layout, strides, node.dtype, self._title)
-        self._check(node.shape, node.dtype, "construction")
-        self._refuse_overlap(place, node.dtype)
-        self._lie(store(node, place), place, node.dtype)
+        if (values is MISSING) is (shape is None):
+            raise TypeError(f"{self._title} takes either values or shape=")
+        if shape is not None:
+            extents, wanted = as_shape(shape, self._title), pinned_dtype(dtype) or float64
+        else:
+            node = values_node(values, pinned_dtype(dtype), self._title)
+            extents, wanted = node.shape, node.dtype
+        place, self._policy = layout_of(extents, layout, strides, wanted, self._title)
+        self._check(extents, wanted, "construction")
+        self._refuse_overlap(place, wanted)
+        self._lie(raw(place, wanted) if values is MISSING else store(node, place), place, wanted)
+        self._keep(layout)
 
     @classmethod
-    def _own(cls, buffer: Buffer, layout: Map, dtype: DType, policy: Order | Layout) -> XArray:
+    def _own(
+        cls,
+        buffer: Buffer,
+        layout: Map,
+        dtype: DType,
+        policy: Order | Layout,
+        asked: LayoutLike = None,
+    ) -> XArray:
         """Return a container over memory that is given to it, unchecked."""
         self = cls.__new__(cls)
         self._lie(buffer, layout, dtype)
         self._policy = policy
+        self._keep(asked)
         return self
 
     @classmethod
@@ -165,9 +190,6 @@ class XArray(XContainer):
             return cls._own(*result, ROW_MAJOR)
         return XExpression(result)
 
-    def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
-        """Refuse shapes and dtypes that this kind of container cannot have."""
-
     @property
     def static_layout(self) -> Order | Layout:
         """The layout this container keeps; dynamic if it accepts any."""
@@ -196,17 +218,19 @@ class XArray(XContainer):
         layout = _layout(order)
         if layout is not None:
             return self.to_layout(layout)
-        if type(self) is XArray and self._policy is ROW_MAJOR and self._kind.strides is None:
+        plain = type(self) is XArray and self._policy is ROW_MAJOR and self._asked is None
+        if plain and self._kind.strides is None:
             made: XArray | None = elements.copied(self)
             if made is not None:
                 return made
         place = self._compact()
-        return type(self)._own(store(self.node, place), place, self._dtype, self._policy)
+        buffer = store(self.node, place)
+        return type(self)._own(buffer, place, self._dtype, self._policy, self._asked)
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under another layout; see `XContainer.to_layout`."""
         place, policy = layout_of(self.shape, layout, None, self._dtype, "to_layout")
-        return type(self)._own(store(self.node, place), place, self._dtype, policy)
+        return type(self)._own(store(self.node, place), place, self._dtype, policy, layout)
 
     def bitcast(self, spec: ArraySpec | str) -> XArray:
         """Return the same memory under another shape and layout, without a copy.
@@ -250,7 +274,7 @@ class XArray(XContainer):
         values = store(self.node, place).run().tobytes()
         column = place != Strided.row_major(self.shape)
         policy = self._policy if isinstance(self._policy, Layout) else self._policy.value
-        kept = (self._dtype, self.shape, column, policy)
+        kept = (self._dtype, self.shape, column, policy, self._asked is not None)
         return restore, (type(self)._origin(), values, *kept)
 
     @classmethod
@@ -262,6 +286,8 @@ class XArray(XContainer):
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         """Take the shape of ``value`` and its elements, converted to this container's dtype."""
+        if value.__class__ is XExpression and direct.assigned(self, value, held):
+            return
         node = node_of(value, self)
         if node.shape == self.shape:
             write(self, node, value, held, noalias)
@@ -281,199 +307,6 @@ class XArray(XContainer):
                 self._lie(self._buffer, place, self._dtype)
             return
         self._move(store(fitted, place), place)
-
-    def _first(self) -> int:
-        """Return where the elements of foreign memory begin, which must fill one run."""
-        self._check_dense(self._map)
-        return self._map.bounds()[0]
-
-    def _check_dense(self, place: Map) -> None:
-        """Refuse a layout with gaps or padding for another shape of foreign memory.
-
-        Without any, as many elements need as many bytes.
-        """
-        if not place.is_contiguous():
-            how = (
-                f"strides {place.strides}"
-                if isinstance(place, Strided)
-                else f"the layout {place.layout}"
-            )
-            raise LayoutError(
-                f"assign: {self.summary()} is an adaptor and cannot take another shape, as the "
-                f"shape {place.shape} with {how} is not contiguous"
-            )
-
-    def _reuses(self, place: Map) -> bool:
-        """Tell whether another shape takes the present memory as it is.
-
-        Where there is padding the old elements would become padding.
-        """
-        low, high = place.byte_range(self._dtype.itemsize)
-        return low >= 0 and high + 1 == self._buffer.nbytes and place.is_contiguous()
-
-    def _move(self, buffer: Buffer, place: Map) -> None:
-        """Give up the present memory for another."""
-        self._buffer.retired = not self._buffer.kept
-        self._lie(buffer, place, self._dtype)
-
-    def _policy_layout(self, shape: tuple[int, ...], start: int = 0) -> Map:
-        if isinstance(self._policy, Layout):
-            place = map_of(self._policy, shape, self._dtype, "assign")
-            return replace(place, offset=start)
-        column = self._policy is COLUMN_MAJOR
-        kept = (Strided.column_major if column else Strided.row_major)(shape)
-        return replace(kept, offset=start)
-
-    def _check_owner(self, shape: tuple[int, ...], operation: str) -> None:
-        if self._buffer.owner is not None and math.prod(shape) != self.size:
-            raise ShapeError(
-                f"{operation}: {self.summary()} is an adaptor of foreign memory and cannot "
-                f"change its size (new shape {shape})"
-            )
-
-    # --- in place ------------------------------------------------------------------------------
-
-    def reshape_(
-        self,
-        shape: SupportsIndex | Iterable[SupportsIndex],
-        *,
-        layout: LayoutLike = None,
-        strides: Sequence[int] | None = None,
-    ) -> XArray:
-        """Change the shape in place; elements keep their place in memory, nothing is allocated.
-
-        Parameters
-        ----------
-        shape : int or sequence of int
-            New extents of the same size; one may be -1.
-        layout, strides : optional
-            Order of the new dimensions; only for containers of dynamic layout.
-
-        Returns
-        -------
-        XArray
-            The container itself.
-
-        Raises
-        ------
-        ShapeError
-            If the sizes differ.
-        LayoutError
-            If the elements are not contiguous, or the static layout forbids the new one.
-        """
-        target = infer_extent(shape, self.size)
-        self._check(target, self._dtype, "reshape_")
-        self._strided("reshape_")
-        if not self._map.is_contiguous():
-            raise LayoutError(
-                f"reshape_: {self.summary()} with strides {self.strides} is not contiguous; "
-                "use xl.reshape for a view or a copy"
-            )
-        place = self._relayout(target, layout, strides, "reshape_", self._map.bounds()[0])
-        self._lie(self._buffer, place, self._dtype)
-        return self
-
-    def resize_(
-        self,
-        shape: SupportsIndex | Iterable[SupportsIndex],
-        *,
-        layout: LayoutLike = None,
-        strides: Sequence[int] | None = None,
-    ) -> XArray:
-        """Change the shape in place; the elements are undefined where the size changes.
-
-        Nothing is allocated while the number of bytes stays the same.
-
-        Parameters
-        ----------
-        shape : int or sequence of int
-            New extents.
-        layout, strides : optional
-            Order of the new dimensions; only for containers of dynamic layout.
-
-        Returns
-        -------
-        XArray
-            The container itself.
-
-        Raises
-        ------
-        ShapeError, LayoutError
-            If this kind of container cannot have that shape or layout.
-        """
-        target = as_shape(shape, "resize_")
-        self._check(target, self._dtype, "resize_")
-        self._check_owner(target, "resize_")
-        if self._buffer.owner is not None:  # it stays where the foreign elements are
-            return self.reshape_(target, layout=layout, strides=strides)
-        place = self._relayout(target, layout, strides, "resize_", 0)
-        if place == self._map:
-            return self
-        if self._reuses(place):
-            self._lie(self._buffer, place, self._dtype)
-        else:
-            self._move(raw(place, self._dtype), place)
-        return self
-
-    def _relayout(
-        self,
-        shape: tuple[int, ...],
-        layout: LayoutLike,
-        strides: Sequence[int] | None,
-        operation: str,
-        start: int,
-    ) -> Map:
-        if layout is None and strides is None:
-            place = self._policy_layout(shape)
-        else:
-            if self._policy is not DYNAMIC:
-                raise LayoutError(
-                    f"{operation}: {self.summary()} has the static layout {self._policy}; "
-                    "only a container made with layout='dynamic' takes another layout or strides"
-                )
-            place, _ = layout_of(shape, layout or DYNAMIC, strides, self._dtype, operation)
-            self._refuse_overlap(place, self._dtype)
-            if operation == "reshape_" and place.bounds()[1] + 1 > max(self.size, 1):
-                raise LayoutError(
-                    f"reshape_: strides {strides} for shape {shape} reach beyond the "
-                    f"{self.size} elements of {self.summary()}"
-                )
-        return replace(place, offset=place.offset + start)
-
-    def transpose_(self, axes: Sequence[SupportsIndex] | None = None) -> XArray:
-        """Permute the dimensions in place; no element moves, nothing is allocated.
-
-        The container's layout is dynamic afterwards, unless it still has its static one.
-
-        Parameters
-        ----------
-        axes : sequence of int, optional
-            New order of the dimensions; by default reversed.
-
-        Returns
-        -------
-        XArray
-            The container itself.
-
-        Raises
-        ------
-        AxisError
-            If ``axes`` is no permutation.
-        """
-        order = tuple(range(self.ndim))[::-1]
-        if axes is not None:
-            named = check_axes(axes, self.ndim, "transpose_")
-            if not is_vector(axes) or len(named) != self.ndim:
-                raise ShapeError(f"transpose_: {axes} is no permutation of {self.ndim} axes")
-            order = tuple([int(axis) % self.ndim for axis in axes])
-        step = steps.permute(self.shape, order)
-        self._check(step.shape, self._dtype, "transpose_")
-        self._strided("transpose_")
-        self._lie(self._buffer, self._map.apply(step), self._dtype)
-        kept = {ROW_MAJOR: self._map.is_row_major, COLUMN_MAJOR: self._map.is_column_major}
-        if isinstance(self._policy, Layout) or (self._policy in kept and not kept[self._policy]()):
-            self._policy = DYNAMIC
-        return self
 
 
 XExpression._container = XArray

@@ -1,29 +1,50 @@
-"""`XTensor`: a container whose rank, and if wanted dtype, are part of its type."""
+"""`XTensor` and `XTensorFixed`: containers whose rank or shape is part of their type.
+
+What is fixed is known to expressions: a function of tensors of fixed rank evaluates to one, a
+function of tensors of fixed shape to one of fixed shape, and any operand of dynamic rank makes the
+result an `XArray` (xtensor's promotion of shapes).  Views of either have a fixed rank.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, SupportsIndex
 
-from .._errors import DTypeError, ShapeError
+from .._errors import DTypeError, LayoutError, ShapeError
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
+from ..ir.node import RANK, SHAPE
 from ..layout.layout import Layout
 from ..layout.strided import Order
-from ..layout.tiled import Map
-from ..memory.buffer import Buffer
-from ..operands.convert import LayoutLike
-from .container import DType
-from .xarray import XArray
+from ..operands.convert import MISSING, LayoutLike, as_order
+from .container import DType, XContainer
+from .results import RESULTS
+from .xarray import XArray, XView
 
-_types: dict[tuple[type, object, object], type[Any]] = {}
+#: What a subscript says: dtype, rank or shape, and the layout if it is part of the type.
+Pin = tuple[DType, Any, Order | Layout | None]
+
+_types: dict[tuple[object, ...], type[Any]] = {}
+
+_FIXED_EXAMPLE = "XTensorFixed[xl.float64, (2, 3)]"
+
+
+class XTensorView(XView):
+    """A view of a tensor of fixed rank or shape: its own rank is fixed as well."""
+
+    __slots__ = ()
+    _fixed: ClassVar[int] = RANK
+
+
+XTensorView._view_class = XTensorView
 
 
 class XTensor(XArray):
     """An array that owns its memory and keeps its rank.
 
     ``XTensor[dtype, ndim]`` is a type of its own: in annotations it says what is expected, as a
-    constructor it converts to the dtype and refuses another rank.
+    constructor it converts to the dtype and refuses another rank.  ``XTensor[dtype, ndim, layout]``
+    fixes the layout, too.
 
     Parameters
     ----------
@@ -31,7 +52,7 @@ class XTensor(XArray):
         The elements; always copied.
     dtype : dtype, optional
         By default that of the type, else that of the values.
-    layout, strides : optional
+    layout, strides, shape : optional
         As for `XArray`.
 
     Raises
@@ -48,61 +69,49 @@ class XTensor(XArray):
     >>> m = Matrix([[1, 2], [3, 4]])
     >>> m.rank, m.dtype
     (2, dtype('float64'))
+    >>> type(xl.eval(m + m)) is xl.XTensor, xl.XTensor[xl.float64, 3](shape=(4, 2, 3)).shape
+    (True, (4, 2, 3))
     """
 
-    __slots__ = ("_rank",)
+    __slots__ = ()
+    _view_class: ClassVar[type[XContainer]] = XTensorView
     _title: ClassVar[str] = "XTensor"
-    _pin: ClassVar[tuple[DType, int] | None] = None
-    _rank: int
+    _fixed: ClassVar[int] = RANK
+    _pin: ClassVar[Pin | None] = None
 
     def __init__(
         self,
-        values: object,
+        values: object = MISSING,
         dtype: object = None,
         layout: LayoutLike = None,
         strides: Sequence[int] | None = None,
+        *,
+        shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
     ) -> None:
-        if self._pin is not None:
-            dtype = check_pinned(dtype, self._pin[0], self._title)
-            self._rank = self._pin[1]
-        super().__init__(values, dtype, layout, strides)
-        self._rank = len(self._map.shape)
+        dtype, layout = pinned(self, dtype, layout, strides)
+        super().__init__(values, dtype, layout, strides, shape=shape)
 
     @classmethod
     def __class_getitem__(cls, item: Any) -> type[XTensor]:
-        """Return the type of tensors of one dtype and rank.
+        """Return the type of tensors of one dtype and rank, and of one layout if there is a third.
 
         Raises
         ------
         TypeError
-            Unless the subscript is ``[dtype, ndim]`` with ndim >= 0.
+            Unless the subscript is ``[dtype, ndim]`` with ndim >= 0, or ``[dtype, ndim, layout]``.
         """
-        if not isinstance(item, tuple) or len(item) != 2:
-            raise TypeError("XTensor takes [dtype, ndim], as in XTensor[xl.float64, 2]")
-        dtype, rank = as_dtype(item[0]), item[1]
+        dtype, rank, layout = parts_of(item, "XTensor", "[dtype, ndim]", "XTensor[xl.float64, 2]")
         if isinstance(rank, bool) or not isinstance(rank, int) or rank < 0:
             raise TypeError(f"XTensor: ndim must be an integer >= 0, got {rank!r}")
-        return subscripted(cls, dtype, rank, f"XTensor[{dtype_name(dtype)}, {rank}]")
-
-    @classmethod
-    def _own(cls, buffer: Buffer, layout: Map, dtype: DType, policy: Order | Layout) -> XTensor:
-        self = super()._own(buffer, layout, dtype, policy)
-        assert isinstance(self, XTensor)
-        self._rank = layout.ndim if cls._pin is None else cls._pin[1]
-        return self
+        return subscripted(cls, dtype, rank, layout)
 
     @classmethod
     def _origin(cls) -> tuple[type[XArray], object]:
         return (XTensor, cls._pin)
 
-    @property
-    def rank(self) -> int:
-        """The number of dimensions, which never changes."""
-        return self._rank
-
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
-        rank = getattr(self, "_rank", None)
-        if rank is not None and len(shape) != rank:
+        rank = len(getattr(self, "_shape", shape)) if self._pin is None else self._pin[1]
+        if len(shape) != rank:
             raise ShapeError(
                 f"{operation}: {self._title} has rank {rank} and cannot take the shape {shape}"
             )
@@ -119,7 +128,7 @@ class XTensorFixed(XArray):
         The elements; always copied.
     dtype : dtype, optional
         That of the type.
-    layout, strides : optional
+    layout, strides, shape : optional
         As for `XArray`.
 
     Raises
@@ -138,37 +147,40 @@ class XTensorFixed(XArray):
     """
 
     __slots__ = ()
+    _view_class: ClassVar[type[XContainer]] = XTensorView
     _title: ClassVar[str] = "XTensorFixed"
-    _pin: ClassVar[tuple[DType, tuple[int, ...]] | None] = None
+    _fixed: ClassVar[int] = SHAPE
+    _pin: ClassVar[Pin | None] = None
 
     def __init__(
         self,
-        values: object,
+        values: object = MISSING,
         dtype: object = None,
         layout: LayoutLike = None,
         strides: Sequence[int] | None = None,
+        *,
+        shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
     ) -> None:
         if self._pin is None:
-            raise TypeError(
-                "XTensorFixed needs its dtype and shape, as in XTensorFixed[xl.float64, (2, 3)]"
-            )
-        super().__init__(values, check_pinned(dtype, self._pin[0], self._title), layout, strides)
+            raise TypeError(f"XTensorFixed needs its dtype and shape, as in {_FIXED_EXAMPLE}")
+        dtype, layout = pinned(self, dtype, layout, strides)
+        if values is MISSING and shape is None:
+            shape = self._pin[1]
+        super().__init__(values, dtype, layout, strides, shape=shape)
 
     @classmethod
     def __class_getitem__(cls, item: Any) -> type[XTensorFixed]:
-        """Return the type of tensors of one dtype and shape.
+        """Return the type of tensors of one dtype and shape, and of one layout if there is a third.
 
         Raises
         ------
         TypeError
-            Unless the subscript is ``[dtype, shape]``.
+            Unless the subscript is ``[dtype, shape]`` or ``[dtype, shape, layout]``.
         """
-        if not isinstance(item, tuple) or len(item) != 2 or not isinstance(item[1], tuple):
-            raise TypeError(
-                "XTensorFixed takes [dtype, shape], as in XTensorFixed[xl.float64, (2, 3)]"
-            )
-        dtype, shape = as_dtype(item[0]), as_shape(item[1], "XTensorFixed")
-        return subscripted(cls, dtype, shape, f"XTensorFixed[{dtype_name(dtype)}, {shape}]")
+        dtype, shape, layout = parts_of(item, "XTensorFixed", "[dtype, shape]", _FIXED_EXAMPLE)
+        if not isinstance(shape, tuple):
+            raise TypeError(f"XTensorFixed takes [dtype, shape], as in {_FIXED_EXAMPLE}")
+        return subscripted(cls, dtype, as_shape(shape, "XTensorFixed"), layout)
 
     @classmethod
     def _origin(cls) -> tuple[type[XArray], object]:
@@ -198,12 +210,63 @@ def check_pinned(dtype: object, pinned: DType, kind: str) -> DType:
     return pinned
 
 
-def subscripted(base: type[Any], dtype: DType, extent: object, name: str) -> type[Any]:
+def pinned(
+    made: XArray, dtype: object, layout: LayoutLike, strides: Sequence[int] | None
+) -> tuple[object, LayoutLike]:
+    """Return the dtype and layout of a new tensor, those of its type where it has them.
+
+    Raises
+    ------
+    DTypeError, LayoutError
+        If others are given.
+    """
+    pin: Pin | None = getattr(made, "_pin")  # noqa: B009  # of the two classes here
+    if pin is None:
+        return dtype, layout
+    wanted = check_pinned(dtype, pin[0], made._title)
+    if pin[2] is None:
+        return wanted, layout
+    if strides is not None or (layout is not None and as_order(layout) != pin[2]):
+        given = f"strides {tuple(strides)}" if strides is not None else f"layout {layout}"
+        raise LayoutError(f"{made._title}: the type's layout is {pin[2]}, got {given}")
+    return wanted, pin[2]
+
+
+def parts_of(
+    item: Any, name: str, form: str, example: str
+) -> tuple[DType, Any, Order | Layout | None]:
+    """Return a subscript's dtype, extent and layout.
+
+    Raises
+    ------
+    TypeError
+        Unless there are two or three.
+    """
+    if not isinstance(item, tuple) or len(item) not in (2, 3):
+        raise TypeError(f"{name} takes {form}, as in {example}; a third parameter is a layout")
+    layout = as_order(item[2], name) if len(item) == 3 and item[2] is not None else None
+    return as_dtype(item[0]), item[1], layout
+
+
+def subscripted(
+    base: type[Any], dtype: DType, extent: object, layout: Order | Layout | None = None
+) -> type[Any]:
     """Return the type for one subscript, the same object every time."""
     if base._pin is not None:
         raise TypeError(f"{base.__name__} has its subscript already")
-    key = (base, dtype, extent)
+    key = (base, dtype, extent, layout)
     if key not in _types:
-        body = {"__slots__": (), "_pin": (dtype, extent), "__module__": base.__module__}
+        last = "" if layout is None else f", {layout}"
+        name = f"{base.__name__}[{dtype_name(dtype)}, {extent}{last}]"
+        body = {"__slots__": (), "_pin": key[1:], "__module__": base.__module__}
         _types[key] = type(name, (base,), {**body, "__doc__": base.__doc__, "_title": name})
     return _types[key]
+
+
+def _register() -> None:
+    """Tell evaluation what results of operands of fixed rank and shape become."""
+    RESULTS[RANK] = lambda dtype, shape: XTensor
+    RESULTS[SHAPE] = lambda dtype, shape: subscripted(XTensorFixed, dtype, shape)
+
+
+_register()

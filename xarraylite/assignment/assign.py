@@ -38,7 +38,7 @@ from .readers import protect
 
 
 class Described(Protocol):
-    """What a refusal needs of a destination; every expression has it."""
+    """What the rules of assignment ask of a destination: every container and view has it."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -135,7 +135,7 @@ def check_writable(destination: Writable, operation: str) -> None:
         )
 
 
-def fit(node: Node, destination: Writable) -> Node:
+def fit(node: Node, destination: Described) -> Node:
     """Return ``node`` with the destination's shape and dtype.
 
     Raises
@@ -197,7 +197,7 @@ def check_update(
         )
 
 
-def node_of(value: object, destination: Writable) -> Node:
+def node_of(value: object, destination: Described) -> Node:
     """Return what is assigned as a node; nested lists are taken as arrays."""
     if isinstance(value, HasNode):
         return value.node

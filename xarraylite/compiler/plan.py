@@ -34,6 +34,7 @@ from ..ir.build import describe
 from ..ir.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, Scalar, SegmentReduce, View
 from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided
+from ..ops.op import Op
 from ..ops.user import UserOp
 from .boxes import Part, divide, spread
 from .dependence.aliasing import Sweep, direction_of, shares, sweeps
@@ -285,11 +286,13 @@ class Planning:
         if isinstance(node, Reduce | Concat):
             if any(self.overlaps(leaf) for leaf in self.graph.leaves):
                 return self.by_way_of(root, "the target is read until the last result")
+            if not self.noalias and any(_may_raise(n) for n in self.graph.nodes):
+                return self.by_way_of(root, _HALF)
             return self.steps(root, to, "result")
         if is_host(node):
             return [self.host_step(root, to, "result")]
         if not self.noalias and any(_may_raise(n) for n in self.graph.nodes):
-            return self.by_way_of(root, "a function that may raise must not leave half a result")
+            return self.by_way_of(root, _HALF)
         lowered = self.lowered(root, root)
         directions = [self.direction(use) for use in lowered.uses]
         found = set(directions)
@@ -431,7 +434,16 @@ _ACCESS = {Direction.DISJOINT: Access.APART, Direction.SAME: Access.SAME}
 
 def _may_raise(node: Node) -> bool:
     """Tell whether a user's function could stop the kernel of a node."""
-    return isinstance(node, Elementwise) and isinstance(node.op, UserOp) and node.op.may_raise
+    if isinstance(node, Reduce):
+        op: Op = node.op.combine
+    elif isinstance(node, Elementwise):
+        op = node.op
+    else:
+        return False
+    return isinstance(op, UserOp) and op.may_raise
+
+
+_HALF = "a function that may raise must not leave half a result"
 
 
 def is_host(node: Node) -> bool:

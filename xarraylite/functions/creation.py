@@ -73,7 +73,7 @@ def empty(
     check_device(device, "empty")
     layout = ordered(order, layout, "empty")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "empty")
-    return XArray._own(raw(place, kind_), place, kind_, policy)
+    return XArray._own(raw(place, kind_), place, kind_, policy, layout)
 
 
 def _place(
@@ -117,14 +117,15 @@ def zeros(
     >>> xl.zeros(3, dtype="int32")
     XArray([0, 0, 0], dtype=int32)
     """
-    if (dtype, order, device, layout, strides) == (None,) * 5:
+    plain = (dtype, order, device, layout, strides) == (None,) * 5
+    if plain and settings.default_layout == ROW_MAJOR.value:
         made = xarray.zeros(shape)
         if made is not None:
             return made
     check_device(device, "zeros")
     layout = ordered(order, layout, "zeros")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
-    return XArray._own(zeroed(place, kind_), place, kind_, policy)
+    return XArray._own(zeroed(place, kind_), place, kind_, policy, layout)
 
 
 def ones(
@@ -200,7 +201,7 @@ def full(
         kind_ = node.dtype
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
     solid = isinstance(place, Strided) and place.is_contiguous()
-    made = XArray._own((raw if solid else zeroed)(place, kind_), place, kind_, policy)
+    made = XArray._own((raw if solid else zeroed)(place, kind_), place, kind_, policy, layout)
     value = build.convert(fill_value if node is None else node, kind_)  # type: ignore[arg-type]
     if isinstance(value, Scalar) and isinstance(place, Strided):
         made.buffer.view(kind_, place)[...] = value.value

@@ -78,7 +78,6 @@ __all__ = [
     "greater_equal",
     "heaviside",
     "hypot",
-    "imag",
     "invert",
     "isfinite",
     "isinf",
@@ -107,7 +106,6 @@ __all__ = [
     "power",
     "rad2deg",
     "radians",
-    "real",
     "reciprocal",
     "remainder",
     "right_shift",
@@ -156,8 +154,6 @@ rint = unary("rint")
 copysign = binary("copysign")
 nextafter = binary("nextafter")
 heaviside = binary("heaviside")
-real = unary("real")
-imag = unary("imag")
 conj = unary("conj")
 equal = binary("equal")
 not_equal = binary("not_equal")

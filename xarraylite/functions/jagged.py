@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +27,9 @@ from ..ir.build import Operand
 from ..ir.node import DType, Node
 from ..jagged.lazy import XJaggedExpression
 from ..jagged.rows import Rows, leading, rows_of
+from ..nullable.array import XOptional
 from ..operands.nodes import as_node, as_operand, borrow_array
-from ..ops.reductions import Reduction
+from ..ops.reductions import ALL, Reduction
 from ..ops.table import OPS
 from ..shapes.jagged import JaggedShape
 from .arguments import flag
@@ -49,6 +51,10 @@ def operand_and_groups(
         For modes of a jagged array that cannot be folded.
     """
     keepdims = flag(keepdims, operation, "keepdims")
+    if isinstance(x, XOptional):
+        node = x.value().node
+        axes = check_axes(axis, len(node.shape), operation)
+        return node, Present(node.shape, axes, keepdims, x.has_value().node)
     if not isinstance(x, XJaggedExpression):
         node = as_node(x, operation)
         return node, Axes(node.shape, check_axes(axis, len(node.shape), operation), keepdims)
@@ -63,6 +69,24 @@ def operand_and_groups(
             "to_padded() for sums across rows of different lengths"
         )
     return x.node, Segments(x._shape, rows, modes, first, keepdims)
+
+
+@dataclass(frozen=True, slots=True)
+class Present(Axes):
+    """Groups along axes of an optional array: a result is there if all that it is made of is.
+
+    Attributes
+    ----------
+    flags : Node
+        Which elements there are.
+    """
+
+    flags: Node
+
+    def wrap(self, folded: Node) -> Any:
+        """Return the lazy results, and which of them there are."""
+        known = build.reduce(ALL, self.flags, self.axes, self.keepdims)
+        return XOptional(XExpression(folded), XExpression(known))
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,7 @@ def tile(x: object, repetitions: Ints, /) -> XExpression:
     return reshape(broadcast_to(apart, spread), shape)
 
 
-def repeat(x: object, repeats: Any, /, axis: SupportsIndex | None = None) -> XExpression:
+def repeat(x: object, /, repeats: Any, axis: SupportsIndex | None = None) -> XExpression:
     """Return each element several times in a row, lazily.
 
     Parameters

@@ -212,8 +212,8 @@ def nonzero(x: Any, /) -> tuple[XArray, ...]:
 
 def take(
     x: object,
-    indices: Any,
     /,
+    indices: Any,
     axis: int | None = None,
     out: object = None,
     mode: Literal["raise", "wrap", "clip"] = "raise",
@@ -275,7 +275,7 @@ def take(
 
 
 @computed("x", "indices", arithmetic=False)
-def take_along_axis(x: Any, indices: Any, /, axis: int | None = -1) -> XArray:
+def take_along_axis(x: Any, /, indices: Any, axis: int | None = -1) -> XArray:
     """Return the elements at positions that differ from place to place along an axis.
 
     Parameters

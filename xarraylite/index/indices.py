@@ -63,7 +63,7 @@ def parse_index(
         For an index out of range, too many indices, a second ``...``, or an unsupported kind.
     """
     given = key if isinstance(key, tuple) else (key,)
-    items = _fill_ellipsis(given, shape, is_array)
+    items = fill_ellipsis(given, shape, is_array)
     out: list[int] = []
     maps: list[IndexMap] = []
     take_axis, take = FIXED, None
@@ -100,9 +100,16 @@ def _separated(items: tuple[object, ...], is_array: Callable[[object], bool]) ->
     return picks != list(range(picks[0], picks[0] + len(picks)))
 
 
-def _fill_ellipsis(
+def fill_ellipsis(
     items: tuple[object, ...], shape: tuple[int, ...], is_array: Callable[[object], bool]
 ) -> tuple[object, ...]:
+    """Return an index with whole dimensions in the place of ``...`` and of what is missing.
+
+    Raises
+    ------
+    IndexRangeError
+        For a second ``...``, or more items than dimensions.
+    """
     ellipses = [i for i, item in enumerate(items) if item is Ellipsis]
     if len(ellipses) > 1:
         raise IndexRangeError("an index may hold only one ellipsis ('...')")

@@ -25,6 +25,7 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from .node import (
+    RANK,
     Concat,
     DType,
     Elementwise,
@@ -200,7 +201,9 @@ def cast(node: Node, dtype: DType) -> Node:
 def view(node: Node, step: Transform) -> Node:
     """Return the elements of ``node`` under another index."""
     if isinstance(node, Leaf):
-        return Leaf(step.shape, node.dtype, node.reading, node.map.apply(step))
+        return Leaf(
+            step.shape, node.dtype, node.reading, node.map.apply(step), min(node.fixed, RANK)
+        )
     if isinstance(node, Iota):
         return Iota(step.shape, node.dtype, node.map.apply(step))
     if isinstance(node, View) and isinstance(node.step, Transform):
@@ -222,7 +225,7 @@ def reshape(node: Node, shape: Sequence[int]) -> Node:
     if isinstance(node, Leaf):
         layout = node.map.reshape(target)
         if layout is not None:
-            return Leaf(target, node.dtype, node.reading, layout)
+            return Leaf(target, node.dtype, node.reading, layout, min(node.fixed, RANK))
     if isinstance(node, Iota):
         numbers = node.map.reshape(target)
         if numbers is not None:

@@ -30,7 +30,7 @@ from ..layout.strided import Strided, row_major_strides
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.user import UserOp
-from .node import DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape
+from .node import FREE, RANK, SHAPE, DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape
 
 #: A flat tuple; see the module docstring.
 Operands: TypeAlias = tuple[Any, ...]
@@ -68,6 +68,9 @@ class Kind:
         Of a leaf: None if it is row-major.
     scalar : bool
         Whether it is one value, not memory.
+    fixed : int
+        What is fixed of the shape (`node.FREE`, `RANK`, `SHAPE`; of scalars more than that): the
+        least of what is of the operands'.
     itemsize : int
         Bytes per element.
     items : int
@@ -91,6 +94,7 @@ class Kind:
     __slots__ = (
         "args",
         "dtype",
+        "fixed",
         "fresh",
         "items",
         "itemsize",
@@ -114,6 +118,7 @@ class Kind:
         items: int,
         strides: Shape | None = None,
         scalar: bool = False,
+        fixed: int = FREE,
     ) -> None:
         self.op = op
         self.args = args
@@ -122,6 +127,7 @@ class Kind:
         self.rank = rank
         self.strides = strides
         self.scalar = scalar
+        self.fixed = fixed
         self.items = items
         self.weight: int = 1 + sum([arg.weight for arg in args])
         self.table: dict[Any, dict[Any, Any]] = {}
@@ -143,12 +149,15 @@ class Kind:
                     return self._strided(strides) if known is None else known
                 expected *= extent
         known = self.places.get(len(shape))
-        return row_major(self.dtype, len(shape)) if known is None else known
+        if known is not None:
+            return known
+        return row_major(self.dtype, len(shape), min(self.fixed, RANK))
 
     def _strided(self, strides: Shape) -> Kind:
         if len(self.places) >= _LIMIT:
             self.places.clear()
-        made = Kind(None, (), self.dtype, len(strides), 2, strides)
+        fixed = min(self.fixed, RANK)
+        made = Kind(None, (), self.dtype, len(strides), 2, strides, False, fixed)
         made.places = self.places
         self.places[strides] = made
         return made
@@ -185,8 +194,8 @@ NODE.stored = _NONE
 
 _kinds: dict[object, Kind] = {}
 
-#: Leaves of each dtype, by rank if they are row-major, else by strides.
-PLACES: dict[DType, dict[Any, Kind]] = {}
+#: Leaves, fixed in rank or not, of each dtype: by rank if they are row-major, else by strides.
+PLACES: dict[int, dict[DType, dict[Any, Kind]]] = {FREE: {}}
 
 
 def _interned(key: object, *parts: Any) -> Kind:
@@ -198,48 +207,65 @@ def _interned(key: object, *parts: Any) -> Kind:
     return known
 
 
+def _leaves() -> list[Kind]:
+    return [leaf for own in PLACES.values() for ranks in own.values() for leaf in ranks.values()]
+
+
 def forget_programs() -> None:
     """Forget the programs of all kinds that are found by look-up."""
-    for kind in [*_kinds.values(), *[leaf for own in PLACES.values() for leaf in own.values()]]:
+    for kind in [*_kinds.values(), *_leaves()]:
         kind.fresh = None
         kind.writes.clear()
 
 
-def row_major(dtype: DType, rank: int) -> Kind:
+def row_major(dtype: DType, rank: int, fixed: int = FREE) -> Kind:
     """Return the kind of row-major memory."""
-    made = _interned((dtype, rank), None, (), dtype, rank, 2)
-    places = PLACES.setdefault(dtype, made.places)
+    if fixed == SHAPE:
+        return _shaped(row_major(dtype, rank, RANK))
+    made = _interned((dtype, rank, fixed), None, (), dtype, rank, 2, None, False, fixed)
+    places = PLACES.setdefault(fixed, {}).setdefault(dtype, made.places)
     if made.places is not places or rank not in places:
         made.places = places
         places[rank] = made
     return made
 
 
-def leaf(dtype: DType, place: Strided) -> Kind:
+def _shaped(loose: Kind) -> Kind:
+    """Return the kind of memory of a fixed shape; views of it are fixed in rank alone."""
+    key = (loose.dtype, loose.strides, loose.rank, SHAPE)
+    made = _interned(key, None, (), loose.dtype, loose.rank, 2, loose.strides, False, SHAPE)
+    made.places = loose.places
+    return made
+
+
+def leaf(dtype: DType, place: Strided, fixed: int = FREE) -> Kind:
     """Return the kind of elements in strided memory."""
-    return leaf_of(dtype, place.shape, place.strides)
+    return leaf_of(dtype, place.shape, place.strides, fixed)
 
 
-def leaf_of(dtype: DType, shape: Shape, strides: Shape) -> Kind:
+def leaf_of(dtype: DType, shape: Shape, strides: Shape, fixed: int = FREE) -> Kind:
     """Return the kind of elements of a shape that lie with strides."""
-    return row_major(dtype, len(shape)).beside(shape, strides)
+    made = row_major(dtype, len(shape), min(fixed, RANK)).beside(shape, strides)
+    return _shaped(made) if fixed == SHAPE else made
 
 
 def scalar(dtype: DType) -> Kind:
     """Return the kind of a value that is passed to kernels at run time."""
-    return _interned(dtype, None, (), dtype, 0, 1, None, True)
+    return _interned(dtype, None, (), dtype, 0, 1, None, True, SHAPE + 1)
 
 
 def elementwise(op: Op, dtype: DType, args: tuple[Kind, ...]) -> Kind:
     """Return the kind of an operation on kinds whose ranks are those of their shapes' ends."""
     rank = max([arg.rank for arg in args])
     items = sum([arg.items for arg in args])
-    return _interned((op, dtype, args), op, args, dtype, rank, items)
+    fixed = min([arg.fixed for arg in args])
+    return _interned((op, dtype, args), op, args, dtype, rank, items, None, False, fixed)
 
 
 def reduction(op: Reduction, arg: Kind) -> Kind:
     """Return the kind of a fold over all dimensions."""
-    return _interned((op, arg), op, (arg,), arg.dtype, 0, 1 + arg.items)
+    fixed = min(arg.fixed, RANK)
+    return _interned((op, arg), op, (arg,), arg.dtype, 0, 1 + arg.items, None, False, fixed)
 
 
 def strides_of(kind: Kind, shape: Shape) -> Shape:
@@ -278,7 +304,7 @@ def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
         if reading.late and not (traced and reading.traced):
             raise _None
         operands.extend((reading, node.map.byte_start(node.dtype.itemsize)))
-        return leaf(node.dtype, node.map)
+        return leaf(node.dtype, node.map, node.fixed)
     if type(node) is Scalar:
         value = plain(node.value, node.dtype)
         if value is None or node.weak is not None or (node.parameter >= 0 and not traced):
@@ -291,6 +317,8 @@ def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
         args = tuple([_of(arg, operands, left, traced) for arg in node.args])
         return elementwise(node.op, node.dtype, args)
     if type(node) is Reduce and node.shape == () and node.arg.shape:
+        if isinstance(node.op.combine, UserOp):
+            raise _None
         operands.append(node.arg.shape)
         return reduction(node.op, _of(node.arg, operands, left, traced))
     raise _None
@@ -341,7 +369,7 @@ class _Builder:
         own = shape[len(shape) - kind.rank :]
         if kind.op is None:
             place = Strided(own, strides_of(kind, own), operands[start + 1] // kind.dtype.itemsize)
-            return Leaf(own, kind.dtype, operands[start], place)
+            return Leaf(own, kind.dtype, operands[start], place, kind.fixed)
         args = []
         for part in kind.args:
             args.append(self.build(part, own, start))

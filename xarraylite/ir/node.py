@@ -36,6 +36,10 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 
 Shape = tuple[int, ...]
+
+#: What is fixed of an operand's shape: nothing, its rank, or all of it.
+FREE, RANK, SHAPE = range(3)
+
 DType = np.dtype[np.generic]
 
 
@@ -62,10 +66,14 @@ class Node:
 
 @record(frozen=True, slots=True, eq=False)
 class Leaf(Node):
-    """Elements in memory: ``map`` says where each lies in the reading's buffer."""
+    """Elements in memory: ``map`` says where each lies in the reading's buffer.
+
+    ``fixed`` says what of the shape is part of the type of the container they were taken from.
+    """
 
     reading: Reading
     map: Map
+    fixed: int = FREE
 
 
 class Source(Protocol):

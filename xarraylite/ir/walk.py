@@ -6,12 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .node import (
+    FREE,
+    RANK,
+    SHAPE,
     Concat,
     Elementwise,
     Gather,
+    Iota,
     Leaf,
     Node,
     Reduce,
+    Scalar,
     SegmentReduce,
     Source,
     Stored,
@@ -72,3 +77,30 @@ def with_args(node: Node, args: tuple[Node, ...]) -> Node:
     index = args[1]
     assert isinstance(index, Leaf)
     return replace(node, arg=args[0], index=index)
+
+
+def fixed_of(root: Node) -> int:
+    """Return what is fixed of an expression's shape: the least of what is of its operands'.
+
+    That is xtensor's promotion of shapes: a container of dynamic rank among the operands makes the
+    result dynamic.  Functions of fixed shapes have a fixed shape; views, reducers and joins of them
+    a fixed rank.  Scalars and generators do not count, nor do the positions of a gather.
+    """
+    least, met = SHAPE, False
+    stack, seen = [root], {id(root)}
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Stored):
+            return FREE
+        if isinstance(node, Leaf):
+            if node.fixed == FREE:
+                return FREE
+            least, met = min(least, node.fixed), True
+            continue
+        if not isinstance(node, Elementwise | Scalar | Iota):
+            least = min(least, RANK)
+        for arg in node.args[:1] if isinstance(node, Gather | SegmentReduce) else node.args:
+            if id(arg) not in seen:
+                seen.add(id(arg))
+                stack.append(arg)
+    return least if met else FREE

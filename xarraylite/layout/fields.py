@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
@@ -18,6 +18,20 @@ MEMORY_SPACES: Final[dict[int, str]] = {
     6: "unpinned_host",
 }
 """Memory spaces with a meaning of their own; the others belong to the device."""
+
+
+#: What TPUs call them, and the columns of their registers.
+TPU_SPACES: Final[dict[int, str]] = {0: "HBM", 1: "VMEM"}
+LANES: Final = 128
+
+
+def space_name(space: int, tiles: Sequence[Tile]) -> str:
+    """Return the name of a memory space; of a TPU's as well, where the first tile is by lanes."""
+    name = MEMORY_SPACES.get(space, f"device_{space}")
+    last = tiles[0].dimensions[-1] if tiles else 0
+    if space not in TPU_SPACES or last < LANES or last % LANES:
+        return name
+    return f"{name} ({TPU_SPACES[space]})"
 
 
 class PaddingValue(IntEnum):
@@ -71,6 +85,8 @@ class SplitConfig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimension", as_int(self.dimension, "SplitConfig"))
         object.__setattr__(self, "split_indices", as_ints(self.split_indices, "SplitConfig"))
+        if not self.split_indices:
+            raise LayoutError(f"SplitConfig: dimension {self.dimension} is cut nowhere")
         if self.dimension < 0 or any([cut < 0 for cut in self.split_indices]):
             raise LayoutError(
                 f"SplitConfig: dimension {self.dimension} cut at {self.split_indices}; "

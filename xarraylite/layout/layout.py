@@ -36,6 +36,7 @@ from .fields import (
     as_splits,
     as_tiles,
     in_range,
+    space_name,
 )
 from .text import parse_layout, print_layout
 from .tile import COMBINE, MAX_RANK, Tile, as_int, as_ints
@@ -210,8 +211,8 @@ class Layout:
 
     @property
     def memory_space_name(self) -> str:
-        """Name of the memory space, or ``"device_"`` and its number."""
-        return MEMORY_SPACES.get(self.memory_space, f"device_{self.memory_space}")
+        """Name of the memory space, or ``"device_"`` and its number; a TPU's as well."""
+        return space_name(self.memory_space, self.tiles)
 
     @property
     def tile_dims(self) -> tuple[tuple[int, ...], ...]:

@@ -18,7 +18,6 @@ import itertools
 import math
 
 from .digits import Digits, Tiled, place_of, simplify
-from .splitting import Wave, split_index_set
 
 #: Elements up to which layouts without digits are compared one by one.
 MOST_ELEMENTS = 1 << 18
@@ -78,11 +77,16 @@ def _same(first: Digits, second: Digits, count: int) -> bool:
 
 def _comes_again(digits: Digits, at: int, step: int, count: int) -> bool:
     """Tell whether from ``at`` on a function is its first ``count`` values and ``step``."""
-    runs = split_index_set(count, (Wave(digits, at, 1), Wave(digits, 0, 1)), (0, 1))
-    return all(
-        run.bases[0] == run.bases[1] + step
-        and all(a == b or n == 1 for n, (a, b) in zip(run.extents, run.strides, strict=True))
-        for run in runs
+    if place_of(at, digits) != step:
+        return False
+    (period, stride), inner = digits[0], digits[1:]
+    if count == 1 or period == 1:
+        return True
+    count = min(count, period)  # beyond, both repeat
+    whole, rest = divmod(at, period)
+    border = period - rest
+    return _comes_again(inner, rest, step - whole * stride, min(count, border)) and (
+        count <= border or _comes_again(inner, border, (whole + 1) * stride - step, count - border)
     )
 
 

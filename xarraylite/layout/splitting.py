@@ -119,7 +119,7 @@ def refine(shape: tuple[int, ...], maps: Sequence[Map]) -> tuple[Box, ...]:
                 waves[k].append(Wave(term.digits, start, term.paces[k]))
                 owners[k].append(number)
                 start = 0
-    along = [split_index_set(n, w, o) for n, w, o in zip(shape, waves, owners, strict=True)]
+    along = [_split_index_set(n, w, o) for n, w, o in zip(shape, waves, owners, strict=True)]
     if math.prod([len(runs) for runs in along]) > MOST_BOXES:
         worst = max(range(len(shape)), key=lambda k: len(along[k]))
         raise TooManyBoxes(_roughest(waves[worst], owners[worst]))
@@ -147,7 +147,7 @@ def _roughest(waves: Sequence[Wave], owners: Sequence[int]) -> int:
     return max(rough, key=lambda pair: (pair[1] > 0, len(pair[0].digits)))[1]
 
 
-def split_index_set(n: int, waves: Sequence[Wave], owners: Sequence[int]) -> list[Run]:
+def _split_index_set(n: int, waves: Sequence[Wave], owners: Sequence[int]) -> list[Run]:
     """Return the runs of one dimension."""
     if all(len(w.digits) == 1 for w in waves):
         return [_straight(n, waves)]

@@ -12,9 +12,10 @@ Reading is one pass of one regular expression that makes tokens, then one walk o
 never goes back, so time is linear in the length.  Tokens carry no positions: the column of an
 error is found by making the tokens again.  Length, depth, rank and digits are bounded.
 
-XLA's own reader lets some malformed texts through (a missing parenthesis before a brace, empty
-tiles, numbers that wrap around); here they are errors.  Canonical text has no blanks but one after
-the commas of a tuple, where every fifth element is announced by a comment with its number.
+Element types may be written in capitals and ``*`` as U+2217, as XLA's pages do; its reader takes
+neither.  XLA's own reader lets some malformed texts through (a missing parenthesis before a brace,
+empty tiles, numbers that wrap around); here they are errors.  Canonical text has no blanks but one
+after the commas of a tuple, where every fifth element is announced by a comment with its number.
 
 This module knows neither `Layout` nor `ArraySpec`: both are made by functions it is given, because
 the classes read their own text.
@@ -125,10 +126,17 @@ def _without_comments(text: str, operation: str) -> str:
                 at = comment.start() + 1
                 raise LayoutParseError(f"{operation}: comment without an end", text, at)
         code = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    if "\u2217" in code:  # the asterisk operator, with which XLA's page writes what it combines
+        code = code.replace("\u2217", "*")
     if not code.isascii():
         at = next(k for k, char in enumerate(code) if char > "\x7f")
         raise LayoutParseError(f"{operation}: unexpected {code[at]!r}", text, at + 1)
     return code
+
+
+def _array_type(name: str) -> ElementType | None:
+    """Return an element type by its name, which XLA's pages also write in capitals: ``F32``."""
+    return ARRAY_TYPES.get(name) or (ARRAY_TYPES.get(name.lower()) if name.isupper() else None)
 
 
 class _Reader:
@@ -186,7 +194,7 @@ class _Reader:
     def spec(self, depth: int) -> Any:
         """A spec of any kind."""
         name = self.tokens[self.at]
-        kind = ARRAY_TYPES.get(name)
+        kind = _array_type(name)
         if kind is not None:
             self.at += 1
             return self.array(kind)
@@ -229,7 +237,7 @@ class _Reader:
     def buffer(self) -> Any:
         """One array between ``b(`` and ``)``."""
         self.at += 2
-        kind = ARRAY_TYPES.get(self.tokens[self.at])
+        kind = _array_type(self.tokens[self.at])
         if kind is None:
             self.fail("a buffer holds one array: expected its element type")
         self.at += 1
@@ -378,7 +386,7 @@ class _Reader:
     def read_type(self, name: str, options: dict[str, Any], _rank: int | None) -> None:
         """``#(u32)``, ``*(u32)``."""
         self.at += 1
-        kind = ARRAY_TYPES.get(self.tokens[self.at])
+        kind = _array_type(self.tokens[self.at])
         if kind is None or not kind.is_unsigned:
             self.fail("expected an unsigned integer type")
         self.at += 1
@@ -393,7 +401,7 @@ class _Reader:
             self.at += 1
             dimension = self.integer("expected a physical dimension", 0, most - 1)
             self.expect(":", "expected ':' after the dimension")
-            indices = [] if self.tokens[self.at] == ")" else self.integers("expected an index")
+            indices = self.integers("expected an index, for a split has at least one")
             self.close()
             splits.append(SplitConfig(dimension, tuple(indices)))
         options["split_configs"] = tuple(splits)

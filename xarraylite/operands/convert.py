@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
 from ..compiler.target import Target
 from ..dtypes.names import as_dtype, dtype_name, is_narrow_float, kind
@@ -31,9 +32,12 @@ SMALL = 1 << 12
 
 LayoutLike = Order | Layout | str | None
 
+#: Stands for values that are not given.
+MISSING: Any = object()
+
 
 def as_order(layout: LayoutLike, operation: str = "layout") -> Order | Layout:
-    """Return a layout given by constant, by name or as XLA's text; None is row-major.
+    """Return a layout given by constant, by name or as XLA's text; None is the default.
 
     Raises
     ------
@@ -41,7 +45,7 @@ def as_order(layout: LayoutLike, operation: str = "layout") -> Order | Layout:
         For any other name; a `LayoutParseError` for malformed text.
     """
     if layout is None:
-        return ROW_MAJOR
+        return ROW_MAJOR if settings.default_layout == ROW_MAJOR.value else COLUMN_MAJOR
     if isinstance(layout, Order | Layout):
         return layout
     if str(layout).lstrip().startswith("{"):

@@ -14,8 +14,9 @@ import numpy as np
 from .._errors import DTypeError, ShapeError
 from ..dtypes.names import as_dtype
 from ..ir.build import WEAK_TYPES, Operand, scalar, weak_scalar
-from ..ir.kind import Kind, Operands
-from ..ir.node import Leaf, Node
+from ..ir.kind import NODE, Kind, Operands
+from ..ir.node import FREE, RANK, SHAPE, Leaf, Node
+from ..ir.walk import fixed_of
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Reading
@@ -39,6 +40,33 @@ class HasNode:
     def ndim(self) -> int:
         """Number of dimensions."""
         return len(self._shape)
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self._shape)
+
+    @property
+    def has_fixed_rank(self) -> bool:
+        """Whether the operands' types fix the rank, as those of `XTensor` do."""
+        return self._fixed_now() >= RANK
+
+    @property
+    def has_fixed_shape(self) -> bool:
+        """Whether the operands' types fix the shape, as those of `XTensorFixed` do.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> t = xl.XTensorFixed[xl.float64, (2,)]([1, 2])
+        >>> (t + t).has_fixed_shape, (t + t[:1]).has_fixed_shape, (t + t[:1]).has_fixed_rank
+        (True, False, True)
+        """
+        return self._fixed_now() == SHAPE
+
+    def _fixed_now(self) -> int:
+        fixed = fixed_of(self.node) if self._kind is NODE else self._kind.fixed
+        return fixed if fixed <= SHAPE else FREE  # of scalars alone
 
     def numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
         """Return the values as a NumPy array."""

@@ -25,6 +25,7 @@ def restore(
     shape: tuple[int, ...],
     column: bool,
     policy: str | Layout,
+    asked: bool = False,
 ) -> Any:
     """Rebuild a pickled container, checking that the bytes are what the shape needs."""
     cls, subscript = origin
@@ -38,7 +39,7 @@ def restore(
         raise ShapeError(f"unpickling: {len(values)} bytes do not fit {dtype}{list(checked)}")
     buffer = raw(place, pinned_dtype(dtype) or dtype)
     buffer.run()[:] = np.frombuffer(values, np.uint8)
-    made = kind._own(buffer, place, dtype, kept)
+    made = kind._own(buffer, place, dtype, kept, kept if asked else None)
     made._check(checked, dtype, "unpickling")
     if subscript is not None and dtype != kind._pin[0]:
         raise DTypeError(f"unpickling: {kind.__name__} cannot hold {dtype_name(dtype)}")

@@ -19,6 +19,7 @@ from ..index.box import (
     index_of,
     integer,
     integers,
+    is_vector,
     parse_ranges,
 )
 from .base import LAYERED, ShapeBase, present
@@ -300,7 +301,8 @@ class Nested(ShapeBase):
         ----------
         *box : int, or two sequences of int
             Up to ``rank`` offsets, which pin the first modes; or the first element and one past
-            the last one: one block of every inner element that the outer layers select.
+            the last one: one block of every inner element that the outer layers select.  Vectors
+            that fill whole outer layers select whole inner elements.
 
         Raises
         ------
@@ -313,8 +315,25 @@ class Nested(ShapeBase):
         >>> n = xl.Nested([2, 2], xl.Shape(2, 2, 10, 10))
         >>> n.slice(0, 1)
         Nested([2, 2], Shape((1, 1, 10, 10), origin=(0, 1, 0, 0)))
+        >>> n.slice((1, 0), (2, 2))
+        Nested([2, 2], Shape((1, 2, 10, 10), origin=(1, 0, 0, 0)))
         """
-        return Nested._make(self._layers, self._inner.slice(*box))
+        return Nested._make(
+            self._layers, self._inner._select(self._ranges(box, "slice"), (), "slice")
+        )
+
+    def _ranges(self, box: tuple[Any, ...], operation: str) -> tuple[Range, ...]:
+        """Return the range of every mode for a box, of all modes or of those of outer layers."""
+        if len(box) == 2 and all([is_vector(end) for end in box]):
+            ends = [integers(end, operation, "an entry of a box") for end in box]
+            count = len(ends[0])
+            if count == len(ends[1]) < self.rank and self._fills_layers(count):
+                return (*parse_ranges(tuple(ends), count, operation), *[None] * (self.rank - count))
+        return parse_ranges(box, self.rank, operation)
+
+    def _fills_layers(self, count: int) -> bool:
+        """Tell whether as many modes are those of the outermost layers, one or more."""
+        return count in [self.modes_in_layer(layer).stop for layer in range(self.n_layers)]
 
     def chip(self, *box: Any) -> ShapeBase:
         """Return a sub-shape without the modes that are pinned to one index.
@@ -342,7 +361,7 @@ class Nested(ShapeBase):
         >>> n.chip(0), n.chip(1, 1), n.chip(1, 1, 3, 4)
         (Nested([1, 2], Shape(2, 10, 10)), Shape(10, 10), Shape())
         """
-        ranges = parse_ranges(box, self.rank, "chip")
+        ranges = self._ranges(box, "chip")
         return self._select(ranges, dropped_modes(ranges), "chip")
 
     def _select(self, ranges: Sequence[Range], drop: Sequence[int], operation: str) -> ShapeBase:

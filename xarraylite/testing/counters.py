@@ -6,7 +6,6 @@ engine's arrays included, is not seen; neither is borrowed memory, which nobody 
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Self
 
 from ..memory.pool import counters
@@ -40,12 +39,7 @@ class Allocations:
         self._last = None
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._last = _now()
 
     def _since(self, name: str) -> int:

@@ -17,12 +17,15 @@ from dataclasses import dataclass, replace
 
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..assignment.assign import fit, node_of
+from ..arrays.xarray import XArray
+from ..assignment.assign import converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN
 from ..compiler.graph import Graph, canonical
 from ..compiler.program import Program
 from ..compiler.target import Target
 from ..dtypes.names import dtype_name
+from ..index.broadcast import broadcast_shapes
+from ..ir import build
 from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
 from ..labels.labelled import XLabelled
@@ -34,6 +37,7 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
 from ..operands.nodes import as_node
 from ..runtime import evaluate as engine
+from ..views.picked import XPicked, XReshapeView
 from .explain_jagged import as_rows
 from .noalias import NoAlias
 
@@ -110,8 +114,9 @@ def explain(destination: object, expression: object = None) -> Explanation:
     ----------
     destination : XExpression, container or ``noalias(container)``
         With one argument, the expression that ``xl.eval`` would evaluate; with two, where it
-        would be assigned by the view rule.  For labelled expressions, ``C["i,k"]``.  An expression
-        over operands that are kept elsewhere (`open`) comes first.
+        would be assigned by the view rule, or where only ``assign`` can take its shape by that of
+        containers.  For labelled expressions, ``C["i,k"]``.  An expression over operands that are
+        kept elsewhere (`open`) comes first.
     expression : optional
         What would be assigned, or where `store` would store what is kept elsewhere.
         After a labelled expression that ``xl.eval`` would evaluate, the labels of the result.
@@ -163,14 +168,60 @@ def explain(destination: object, expression: object = None) -> Explanation:
         return _after(_products([node]), _explanation(node, target, True, name, nbytes))
     noalias = isinstance(destination, NoAlias)
     container = destination.target if isinstance(destination, NoAlias) else destination
+    if isinstance(container, XPicked):
+        return _explain_picked(container, expression)
     if not isinstance(container, XContainer):
         raise TypeError("explain: the destination must be a container or noalias(container)")
     temporary = sys.getrefcount(expression) <= HELD_ASSIGN
-    node = fit(node_of(expression, container), container)
+    node = node_of(expression, container)
+    if isinstance(container, XArray) and _grows(node, container):
+        return _explain_growth(container, node)
+    node = fit(node, container)
     own = expression.buffer if temporary and isinstance(expression, XContainer) else None
     target = Target(container.buffer, container.map, container.dtype)
     name = f"noalias({container.summary()})" if noalias else container.summary()
     return _after(_products([node], own), _explanation(node, target, noalias, name, 0))
+
+
+def _grows(node: Node, container: XArray) -> bool:
+    """Tell whether only ``assign`` can take an expression, by taking its shape."""
+    try:
+        return broadcast_shapes(node.shape, container.shape) == node.shape != container.shape
+    except ValueError:
+        return False
+
+
+def _explain_growth(container: XArray, node: Node) -> Explanation:
+    """Explain ``container.assign(e)`` of an expression of another shape.
+
+    The values are written to memory of their own, which the container takes in the place of its
+    old one; so operands may be the container itself.
+    """
+    container._check(node.shape, container.dtype, "assign")
+    container._check_owner(node.shape, "assign")
+    fitted = converted(node, container.dtype)
+    place = container._policy_layout(node.shape)
+    target = Target(Buffer.allocate(0), place, container.dtype)
+    nbytes = place.byte_range(container.itemsize)[1] + 1
+    name = f"new memory of {container.summary()}, which takes the shape {node.shape}"
+    return _after(_products([node]), _explanation(fitted, target, True, name, nbytes))
+
+
+def _explain_picked(view: XPicked, expression: object) -> Explanation:
+    """Explain an assignment through positions: computed in full, then written one by one."""
+    node = converted(node_of(expression, view), view.dtype)
+    fit(node, view)
+    if isinstance(view, XReshapeView):
+        return explain(view.base, XExpression(build.reshape(fit(node, view), view.base.shape)))
+    made = _into_temporary(node)
+    nbytes = math.prod(node.shape) * node.dtype.itemsize
+    why = "what is assigned is computed before the first element is written"
+    step = f"NumPy writes {view.size} elements through their positions"
+    last = Explanation(
+        f"{made.title.split(' into ')[0]} into {view.summary()}", (step,), (), 0, 0, ()
+    )
+    made = replace(made, temporaries=(*made.temporaries, Temporary(nbytes, why)))
+    return _after([*_products([node]), made], last)
 
 
 def _explain_labelled(destination: XLabelled, expression: object) -> Explanation:

@@ -23,6 +23,7 @@ import numpy as np
 from .._errors import DTypeError, StaleOperandError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.results import result_class
 from ..arrays.xarray import NOWHERE, XArray
 from ..assignment import direct
 from ..compiler.graph import Graph, canonical
@@ -31,7 +32,7 @@ from ..ir.build import WEAK_TYPES, scalar
 from ..ir.kind import NODE, Kind, plain
 from ..ir.kind import of as kind_of
 from ..ir.node import Leaf, Node, Scalar
-from ..ir.walk import postorder
+from ..ir.walk import fixed_of, postorder
 from ..layout.strided import ROW_MAJOR
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
@@ -142,6 +143,8 @@ class _Output:
     """By the number of a leaf that is a checked copy: the array it is of."""
     quick: Quick | None
     """Where it has a kind."""
+    result: type[XArray]
+    """What it becomes."""
 
     def reread(self) -> dict[int, Leaf] | None:
         """Return the indices that the function closed over as they are now.
@@ -261,7 +264,7 @@ def _argument(arg: Any) -> Any:
 
 def _signature(arg: Any) -> tuple[object, ...]:
     if isinstance(arg, XContainer):
-        return (arg.dtype, arg.shape, arg.map.pattern)
+        return (arg.dtype, arg.shape, arg.map.pattern, arg._fixed)
     # By text, which tells 0.0 from -0.0 and knows that NaN is NaN.
     return (arg.dtype,) if isinstance(arg, np.generic) else (type(arg), repr(arg))
 
@@ -272,7 +275,7 @@ def _handle(number: int, arg: Any, readings: dict[int, int]) -> object:
         reading = LateReading(arg.buffer)
         reading.traced = True
         readings[id(reading)] = number
-        return XExpression(Leaf(arg.shape, arg.dtype, reading, arg.map))
+        return XExpression(Leaf(arg.shape, arg.dtype, reading, arg.map, arg._fixed))
     if isinstance(arg, np.generic):
         return XExpression(scalar(arg, arg.dtype, number))
     return arg
@@ -294,7 +297,8 @@ def _output(item: object, arrays: list[Any], readings: dict[int, int], trace: Tr
         if id(leaf) in trace.indices
     }
     quick = _quick(node, arrays, readings)
-    return _Output(node, graph, layout, sources, indices, quick)
+    result = result_class(fixed_of(node), node.dtype, node.shape)
+    return _Output(node, graph, layout, sources, indices, quick, result)
 
 
 def _run(output: _Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
@@ -302,7 +306,7 @@ def _run(output: _Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArra
     quick = output.quick
     if quick is not None:
         made: XArray | None = direct.evaluated(
-            XArray, quick.kind, quick.shape, quick.operands(arrays)
+            output.result, quick.kind, quick.shape, quick.operands(arrays)
         )
         if made is not None:
             return made
@@ -328,7 +332,7 @@ def _run(output: _Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArra
     target = Target(buffer, output.layout, output.node.dtype)
     engine.execute(bound, target, True)
     policy = policy_of(output.layout)
-    return XArray._own(buffer, output.layout, output.node.dtype, policy)
+    return output.result._own(buffer, output.layout, output.node.dtype, policy)
 
 
 def _value(value: Any, node: Scalar) -> Any:

@@ -11,6 +11,7 @@ from ..assignment.inplace import InPlace
 from ..jagged.array import XJagged
 from ..labels.labelled import XLabelled
 from ..ops.op import Op
+from ..views.picked import XPicked
 
 
 class NoAlias(InPlace):
@@ -24,10 +25,10 @@ class NoAlias(InPlace):
 
     __slots__ = ("target",)
 
-    def __init__(self, target: XContainer | XJagged) -> None:
+    def __init__(self, target: XContainer | XJagged | XPicked) -> None:
         self.target = target
 
-    def assign(self, value: object) -> XContainer:
+    def assign(self, value: object) -> XContainer | XPicked:
         """Assign by the container's rule, without alias analysis.
 
         Raises
@@ -72,7 +73,7 @@ def noalias(destination: object) -> NoAlias:
 
     Parameters
     ----------
-    destination : XContainer or XJagged
+    destination : container or view
         The destination, or a view of it.
 
     Returns
@@ -95,7 +96,7 @@ def noalias(destination: object) -> NoAlias:
     >>> a
     XArray([2., 4., 6.])
     """
-    if not isinstance(destination, XContainer | XJagged):
+    if not isinstance(destination, XContainer | XJagged | XPicked):
         raise NotWritableError(
             f"noalias: the destination must be a container, got {type(destination).__name__}"
         )

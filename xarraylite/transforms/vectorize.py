@@ -55,7 +55,7 @@ def vectorize(function: Callable[..., object] | None = None, /, *, dtype: object
         return lambda late_function: vectorize(late_function, dtype=dtype)
     if not isinstance(function, FunctionType):
         raise DTypeError(f"vectorize: a plain Python function is needed, got {function!r}")
-    op = _operation(function, None if dtype is None else as_dtype(dtype))
+    op = operation(function, None if dtype is None else as_dtype(dtype))
 
     def vectorized(*operands: object) -> XExpression:
         if len(operands) != op.arity:
@@ -67,17 +67,41 @@ def vectorize(function: Callable[..., object] | None = None, /, *, dtype: object
     return vectorized
 
 
-def _operation(function: FunctionType, dtype: DType | None) -> UserOp:
+def operation(
+    function: FunctionType,
+    dtype: DType | None,
+    loops: tuple[DType, ...] | None = None,
+    caller: str = "vectorize",
+) -> UserOp:
+    """Return the operation that a function of scalars is.
+
+    Parameters
+    ----------
+    function : function
+        Takes and returns scalars.
+    dtype : numpy.dtype or None
+        Dtype of the result; None for the common dtype of the arguments.
+    loops : tuple of numpy.dtype, optional
+        What the arguments are converted to, by default their common dtype.
+    caller : str, optional
+        Named in messages.
+
+    Raises
+    ------
+    DTypeError
+        If the function does not take a fixed number of arguments (that of ``loops``).
+    """
     parameters = inspect.signature(function).parameters.values()
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    if any(p.kind not in plain for p in parameters) or not parameters:
-        raise DTypeError(
-            f"vectorize: {function.__name__} must take a fixed, positive number of arguments"
-        )
     arity = len(parameters)
+    if any(p.kind not in plain for p in parameters) or arity != len(loops or parameters or "1"):
+        number = f"{len(loops)} arguments" if loops else "a fixed, positive number of arguments"
+        raise DTypeError(f"{caller}: {function.__name__} must take {number}")
     arguments = ", ".join(f"{{{k}}}" for k in range(arity))
 
     def rule(name: str, args: tuple[Arg, ...]) -> Resolved:
+        if loops is not None and dtype is not None:
+            return loops, dtype
         loop = result_type(*args)
         return (loop,) * arity, loop if dtype is None else dtype
 
@@ -86,7 +110,7 @@ def _operation(function: FunctionType, dtype: DType | None) -> UserOp:
         arity=arity,
         rule=rule,
         numpy=_reference(function, dtype),
-        bodies=dict.fromkeys("biufc", f"user({arguments})"),
+        bodies=dict.fromkeys((*"biufc", "iu", "ui"), f"user({arguments})"),
         summary=(function.__doc__ or f"User function {function.__name__}.").strip(),
         cost=10,
         exact="",

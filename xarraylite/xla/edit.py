@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 from .._errors import IndexRangeError, LayoutError
 from ..index.radix import compose, inverse
@@ -25,6 +25,8 @@ from .speclike import (
     rebuild,
     require_array,
 )
+
+T = TypeVar("T")
 
 
 def _extent(bound: int, operation: str) -> int:
@@ -46,9 +48,7 @@ def permute_dimensions_ignoring_layout(self: S, permutation: Iterable[int]) -> S
     order = check_permutation(
         permutation, len(spec.dimensions), "permute_dimensions_ignoring_layout"
     )
-    return rebuild(
-        spec, dimensions=compose(spec.dimensions, order), dynamic=compose(spec.dynamic, order)
-    )
+    return _rebuilt(spec, order, (), spec.layout)
 
 
 def permute_dimensions(self: S, permutation: Iterable[int]) -> S:
@@ -67,20 +67,9 @@ def permute_dimensions(self: S, permutation: Iterable[int]) -> S:
     """
     spec = require_array(self, "permute_dimensions")
     order = check_permutation(permutation, len(spec.dimensions), "permute_dimensions")
-    layout = spec.layout
-    if layout is not None:
-        padded = layout.padded_dimensions
-        layout = replace(
-            layout,
-            minor_to_major=compose(inverse(order), layout.minor_to_major),
-            padded_dimensions=compose(padded, order) if padded else padded,
-        )
-    return rebuild(
-        spec,
-        dimensions=compose(spec.dimensions, order),
-        dynamic=compose(spec.dynamic, order),
-        layout=layout,
-    )
+    minor_to_major = compose(inverse(order), layout_of(spec).minor_to_major)
+    layout = _renumbered(spec.layout, order, (), minor_to_major)
+    return _rebuilt(spec, order, (), layout)
 
 
 def make_shape_with_descending_layout_and_same_physical_layout(self: S) -> S:
@@ -139,32 +128,48 @@ def insert_dimensions_at_index(self: S, dimension: int, bounds: Sequence[int]) -
 
 def _resize(spec: S, where: int, sizes: tuple[int, ...], order: Iterable[int]) -> S:
     """Return the spec with static dimensions inserted and a plain layout of that order."""
-    dimensions, dynamic = spec.dimensions, spec.dynamic
-    return rebuild(
-        spec,
-        dimensions=dimensions[:where] + sizes + dimensions[where:],
-        dynamic=dynamic[:where] + (False,) * len(sizes) + dynamic[where:],
-        layout=Layout(tuple(order)) if spec.layout is not None else None,
-    )
+    rank = len(spec.dimensions)
+    source = [*range(where), *[None for _ in sizes], *range(where, rank)]
+    return _rebuilt(spec, source, sizes, None if spec.layout is None else Layout(tuple(order)))
 
 
-def _grow(spec: S, where: int, bound: int, order: Iterable[int], operation: str) -> S:
-    """Return the spec with one more dimension; the rest of the layout stays."""
-    size = _extent(bound, operation)
-    layout = spec.layout
-    if layout is not None:
-        padded = layout.padded_dimensions
-        layout = replace(
-            layout,
-            minor_to_major=tuple(order),
-            padded_dimensions=(*padded[:where], size, *padded[where:]) if padded else padded,
-        )
+def _grow(spec: S, bound: int, order: Iterable[int], operation: str) -> S:
+    """Return the spec with one more dimension at the end; the rest of the layout stays."""
+    source, sizes = [*range(len(spec.dimensions)), None], (_extent(bound, operation),)
+    return _rebuilt(spec, source, sizes, _renumbered(spec.layout, source, sizes, order))
+
+
+def _rebuilt(
+    spec: S, source: Sequence[int | None], sizes: Sequence[int], layout: Layout | None
+) -> S:
+    """Return the spec with old dimensions, and for None new ones of these sizes."""
     return rebuild(
         spec,
-        dimensions=(*spec.dimensions[:where], size, *spec.dimensions[where:]),
-        dynamic=(*spec.dynamic[:where], False, *spec.dynamic[where:]),
+        dimensions=_taken(spec.dimensions, source, sizes),
+        dynamic=_taken(spec.dynamic, source, [False for _ in sizes]),
         layout=layout,
     )
+
+
+def _renumbered(
+    layout: Layout | None,
+    source: Sequence[int | None],
+    sizes: Sequence[int],
+    order: Iterable[int],
+    **changes: Any,
+) -> Layout | None:
+    """Return the layout of such dimensions: their padding follows them, the rest stays."""
+    if layout is None:
+        return None
+    padded = layout.padded_dimensions
+    padded = None if padded is None else _taken(padded, source, sizes)
+    return replace(layout, minor_to_major=tuple(order), padded_dimensions=padded, **changes)
+
+
+def _taken(old: Sequence[T], source: Sequence[int | None], new: Sequence[T]) -> tuple[T, ...]:
+    """Return old entries by their numbers, and for None the next new one."""
+    fresh = iter(new)
+    return tuple([next(fresh) if d is None else old[d] for d in source])
 
 
 def prepend_major_dimension(self: S, bound: int) -> S:
@@ -192,7 +197,7 @@ def append_major_dimension(self: S, bound: int) -> S:
     spec = require_array(self, "append_major_dimension")
     rank = len(spec.dimensions)
     order = (*layout_of(spec).minor_to_major, rank)
-    return _grow(spec, rank, bound, order, "append_major_dimension")
+    return _grow(spec, bound, order, "append_major_dimension")
 
 
 def append_minor_dimension(self: S, bound: int) -> S:
@@ -212,7 +217,7 @@ def append_minor_dimension(self: S, bound: int) -> S:
     spec = require_array(self, "append_minor_dimension")
     rank = len(spec.dimensions)
     order = (rank, *layout_of(spec).minor_to_major)
-    return _grow(spec, rank, bound, order, "append_minor_dimension")
+    return _grow(spec, bound, order, "append_minor_dimension")
 
 
 def delete_dimensions(self: S, dimensions: Iterable[int]) -> S:
@@ -228,21 +233,10 @@ def delete_dimensions(self: S, dimensions: Iterable[int]) -> S:
     gone = {check_dimension(d, rank, "delete_dimensions") for d in dimensions}
     kept = [d for d in range(rank) if d not in gone]
     number = {d: k for k, d in enumerate(kept)}
-    layout = spec.layout
-    if layout is not None:
-        padded = layout.padded_dimensions
-        layout = replace(
-            layout,
-            minor_to_major=tuple([number[d] for d in layout.minor_to_major if d in number]),
-            padded_dimensions=compose(padded, kept) if padded else padded,
-            split_configs=_kept_splits(layout, gone),
-        )
-    return rebuild(
-        spec,
-        dimensions=compose(spec.dimensions, kept),
-        dynamic=compose(spec.dynamic, kept),
-        layout=layout,
-    )
+    order = [number[d] for d in layout_of(spec).minor_to_major if d in number]
+    splits = () if spec.layout is None else _kept_splits(spec.layout, gone)
+    layout = _renumbered(spec.layout, kept, (), order, split_configs=splits)
+    return _rebuilt(spec, kept, (), layout)
 
 
 def _kept_splits(layout: Layout, gone: set[int]) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 """Positions as XLA's own index functions count them, and walks over indices.
 
-``IndexUtil`` reads `minor_to_major` alone; ``LayoutUtil::LinearIndex`` the first tile, and none
+``IndexUtil`` reads `minor_to_major` alone (and ``padded_dimensions``, the older form of padding,
+which XLA's refuses); ``LayoutUtil::LinearIndex`` the first tile, and none
 at all for one dimension; ``LinearIndexForNestedTiling`` all of them, but no combined dimensions
 and no tile longer than the array.  They are here under XLA's names because code that is moved
 over relies on their numbers.  The exact position is `positions.linear_index`.
@@ -33,6 +34,11 @@ from .speclike import (
 )
 
 
+def _room(spec: SpecLike) -> tuple[int, ...]:
+    """Return the extents that positions count: ``padded_dimensions``, or the dimensions."""
+    return layout_of(spec).padded_dimensions or spec.dimensions
+
+
 def multidimensional_index_to_linear_index(self: SpecLike, index: Sequence[int]) -> int:
     """Return the position of an element as if there were no tiles.
 
@@ -51,7 +57,7 @@ def multidimensional_index_to_linear_index(self: SpecLike, index: Sequence[int])
     spec = require_bounded(self, "multidimensional_index_to_linear_index")
     at = check_index(index, spec.dimensions, "multidimensional_index_to_linear_index")
     order = layout_of(spec).minor_to_major[::-1]
-    return int(ravel_multi_index(compose(at, order), compose(spec.dimensions, order)))
+    return int(ravel_multi_index(compose(at, order), compose(_room(spec), order)))
 
 
 def linear_index_to_multidimensional_index(self: SpecLike, position: int) -> tuple[int, ...]:
@@ -60,17 +66,18 @@ def linear_index_to_multidimensional_index(self: SpecLike, position: int) -> tup
     Parameters
     ----------
     position : int
-        From 0, in elements.
+        From 0, in elements; in padding the index is outside of the array.
     """
     spec = require_bounded(self, "linear_index_to_multidimensional_index")
-    rest, size = operator.index(position), math.prod(spec.dimensions)
+    room = _room(spec)
+    rest, size = operator.index(position), math.prod(room)
     if not 0 <= rest < size:
         raise IndexRangeError(
             f"linear_index_to_multidimensional_index: position {rest} is out of range for "
             f"{spec} ({size} elements)"
         )
     order = layout_of(spec).minor_to_major[::-1]
-    return compose(unravel_index(rest, compose(spec.dimensions, order)), inverse(order))
+    return compose(unravel_index(rest, compose(room, order)), inverse(order))
 
 
 def bump_indices(self: SpecLike, index: Sequence[int]) -> tuple[int, ...] | None:
@@ -98,7 +105,7 @@ def get_dimension_stride(self: SpecLike, dimension: int) -> int:
     """
     spec = require_bounded(self, "get_dimension_stride")
     d = check_dimension(dimension, len(spec.dimensions), "get_dimension_stride")
-    return contiguous_strides(spec.dimensions, layout_of(spec).minor_to_major)[d]
+    return contiguous_strides(_room(spec), layout_of(spec).minor_to_major)[d]
 
 
 def index_in_bounds(self: SpecLike, index: Sequence[int]) -> bool:

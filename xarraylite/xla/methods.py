@@ -294,5 +294,6 @@ class SpecMethods:
     is_effective_scalar = tuples.is_effective_scalar
     is_zero_element_array = tuples.is_zero_element_array
     true_num_dimensions = tuples.true_num_dimensions
+    last_dim_is_minor_most = tuples.last_dim_is_minor_most
     has_degenerate_dimensions = tuples.has_degenerate_dimensions
     get_dimension_number = tuples.get_dimension_number

@@ -5,7 +5,9 @@ Every edit returns a new spec, and reaches the members of tuples and the arrays 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, Final
 
 from .._errors import LayoutError
 from ..dtypes.element_types import element_type as as_element_type
@@ -20,6 +22,29 @@ from .speclike import (
     require_array,
     retuple,
 )
+
+#: The fields of a layout that hosts do not have.
+_HOST: Final[dict[str, Any]] = {
+    "tiles": (),
+    "memory_space": 0,
+    "physical_shape": None,
+    "element_size_in_bits": 0,
+    "tail_padding_alignment_in_elements": 1,
+    "dynamic_shape_metadata_prefix_bytes": 0,
+    "padded_dimensions": None,
+    "padding_value": None,
+}
+
+
+def _with_fields(spec: S, fields: Callable[[S], dict[str, Any]]) -> S:
+    """Return the spec with some fields of every layout replaced."""
+
+    def change(leaf: S) -> S:
+        if leaf.layout is None:
+            return leaf
+        return rebuild(leaf, layout=replace(leaf.layout, **fields(leaf)))
+
+    return map_leaves(spec, change)
 
 
 def change_element_type(self: S, element_type: object) -> S:
@@ -63,14 +88,11 @@ def update_element_size_in_bits(self: S, pack_subbyte_types: bool = True) -> S:
     s4[64,128]{1,0:E(4)}
     """
 
-    def update(leaf: S) -> S:
-        if leaf.layout is None:
-            return leaf
+    def element_size(leaf: S) -> dict[str, Any]:
         packs = pack_subbyte_types and leaf.element_type.is_sub_byte_non_pred
-        bits = leaf.element_type.bits if packs else 0
-        return rebuild(leaf, layout=replace(leaf.layout, element_size_in_bits=bits))
+        return {"element_size_in_bits": leaf.element_type.bits if packs else 0}
 
-    return map_leaves(self, update)
+    return _with_fields(self, element_size)
 
 
 def device_shape_to_host_shape(self: S) -> S:
@@ -82,29 +104,12 @@ def device_shape_to_host_shape(self: S) -> S:
     >>> print(xl.ArraySpec.parse("f32[8,3]{0,1:T(8,128)S(1)}").device_shape_to_host_shape())
     f32[8,3]{0,1}
     """
-
-    def strip(leaf: S) -> S:
-        if leaf.layout is None:
-            return leaf
-        layout = replace(
-            leaf.layout,
-            tiles=(),
-            memory_space=0,
-            physical_shape=None,
-            element_size_in_bits=0,
-            tail_padding_alignment_in_elements=1,
-            dynamic_shape_metadata_prefix_bytes=0,
-            padded_dimensions=None,
-            padding_value=None,
-        )
-        return rebuild(leaf, layout=layout)
-
-    return map_leaves(self, strip)
+    return _with_fields(self, lambda _: _HOST)
 
 
 def device_shape_is_host_shape(self: S) -> bool:
     """Tell whether `device_shape_to_host_shape` changes nothing."""
-    if self.is_tuple:
+    if self.is_tuple or self.is_buffer:
         return all([device_shape_is_host_shape(s) for s in self.tuple_shapes])
     host = device_shape_to_host_shape(self).layout
     if self.layout is None or host is None:
@@ -132,13 +137,7 @@ def clear_layout(self: S) -> S:
 
 def clear_tiles(self: S) -> S:
     """Return the spec without tiles."""
-
-    def clear(leaf: S) -> S:
-        if leaf.layout is None or not leaf.layout.tiles:
-            return leaf
-        return rebuild(leaf, layout=replace(leaf.layout, tiles=()))
-
-    return map_leaves(self, clear)
+    return _with_fields(self, lambda _: {"tiles": ()})
 
 
 def copy_layout_between_shapes(self: SpecLike, dst: S) -> S:

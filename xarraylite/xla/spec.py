@@ -201,8 +201,8 @@ class ArraySpec(SpecMethods):
 
     @property
     def true_rank(self) -> int:
-        """Number of dimensions whose size is not 1."""
-        return self.rank - self.dimensions.count(1)
+        """Number of dimensions larger than 1 (XLA's own count is `true_num_dimensions`)."""
+        return len([size for size in self.dimensions if size > 1 or size == UNBOUNDED])
 
     @property
     def dimension_letters(self) -> str:

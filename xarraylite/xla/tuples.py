@@ -331,6 +331,22 @@ def true_num_dimensions(self: SpecLike) -> int:
     return sum([extent != 1 for extent in array.dimensions])
 
 
+def last_dim_is_minor_most(self: SpecLike) -> bool:
+    """Tell whether the last dimension varies fastest; that of a scalar does.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> [
+    ...     xl.ArraySpec.parse(f"f32[2,3]{order}").last_dim_is_minor_most()
+    ...     for order in ("{1,0}", "{0,1}")
+    ... ]
+    [True, False]
+    """
+    array = require_array(self, "last_dim_is_minor_most")
+    return layout_of(array).minor_to_major[:1] in ((), (len(array.dimensions) - 1,))
+
+
 def has_degenerate_dimensions(self: SpecLike) -> bool:
     """Tell whether some extent is 1."""
     return 1 in require_array(self, "has_degenerate_dimensions").dimensions

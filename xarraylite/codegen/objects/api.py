@@ -187,6 +187,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     OWN_ARRAY,
     SCALAR_VALUE,
     START,
+    FORCED,
     POLICY,
     TABLE,
     FRESH,
@@ -217,5 +218,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(96)
+) = range(97)
 ROW = 7

@@ -19,6 +19,7 @@ from .api import (
     FALSE,
     FLOAT64,
     FLOAT64_KIND,
+    FORCED,
     FRESH,
     INT,
     ITEMSIZE,
@@ -235,7 +236,7 @@ def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
     kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
     usual = load(thing + CLASS) == word(ARRAY) and is_container(thing)
-    usual = usual and keywords == 0 and load(args + SIZE) == 0
+    usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, FORCED) == 0
     if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
         size = size_of(shape)
         nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))

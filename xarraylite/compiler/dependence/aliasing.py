@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
-from ...index.transform import FIXED
+from ...index.transform import FIXED, IndexMap
 from ...ir.node import Leaf
 from ...layout.splitting import TooManyBoxes, refine
 from ...layout.strided import Strided
@@ -88,35 +88,53 @@ class Sweep(NamedTuple):
 def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
     """Return the orders that are right for an operand whose direction is `Direction.COPY`."""
     views = _same_array(target, leaf, layout)
-    if views is None:
+    moves = None if views is None else _moves(*views)
+    if moves is None:
         return []
-    shape = views[0].shape
-    moves = {}  # for each dimension the first index and the step of what is written, and is read
-    for (w, dw, k), (r, dr, j) in zip(views[0].step.maps, views[1].step.maps, strict=True):
-        follows = FIXED if j == FIXED or shape[j] == 1 else j
-        if k == FIXED or shape[k] == 1:
-            if follows != FIXED:
-                return []
-            continue
-        if follows not in (k, FIXED):
-            return []  # a transpose: dimensions depend on each other
-        moves[k] = (w, dw, r, 0 if follows == FIXED else dr)
-    found = []
+    shape = target.map.shape
     directions = {
-        k: classify(Span(w, (shape[k],), (dw,), 1), Span(r, (shape[k],), (dr,), 1))
-        for k, (w, dw, r, dr) in moves.items()
+        k: classify(_line(written, shape[k]), _line(read, shape[k]))
+        for k, (written, read) in moves.items()
     }
     still = [k for k, direction in directions.items() if direction is Direction.SAME]
-    for k, (w, dw, r, dr) in moves.items():
-        if directions[k] not in (Direction.ASCENDING, Direction.DESCENDING):
+    found = []
+    for k, direction in directions.items():
+        if direction not in (Direction.ASCENDING, Direction.DESCENDING):
             continue
-        falling = (directions[k] is Direction.DESCENDING) != (dw < 0)
+        written, read = moves[k]
+        # The direction is one of positions in the array, which a negative step counts down.
+        falling = (direction is Direction.DESCENDING) != (written.step < 0)
         if len(still) == len(moves) - 1:
             found.append(Sweep(k, falling, 0))
-        elif dw == dr:
+        elif written.step == read.step:
             # Every element is read as many indices ahead: a shorter slab reads none of its own.
-            found.append(Sweep(k, falling, abs((r - w) // dw)))
+            found.append(Sweep(k, falling, abs((read.start - written.start) // written.step)))
     return found
+
+
+def _moves(target: TiledMap, source: TiledMap) -> dict[int, tuple[IndexMap, IndexMap]] | None:
+    """Return which indices of the array are written and read along each dimension of two views.
+
+    None for a transpose, where what is read along a dimension depends on another one.
+    """
+    shape = target.shape
+
+    def axis_of(place: IndexMap) -> int:
+        return FIXED if place.axis == FIXED or shape[place.axis] == 1 else place.axis
+
+    moves = {}
+    for written, read in zip(target.step.maps, source.step.maps, strict=True):
+        k, follows = axis_of(written), axis_of(read)
+        if follows not in (k, FIXED):
+            return None
+        if k != FIXED:
+            moves[k] = written, read if follows == k else read._replace(step=0)
+    return moves
+
+
+def _line(place: IndexMap, extent: int) -> Span:
+    """Return the indices along one dimension as a span."""
+    return Span(place.start, (extent,), (place.step,), 1)
 
 
 def _same_array(target: Target, leaf: Leaf, layout: Map) -> tuple[TiledMap, TiledMap] | None:

@@ -1,0 +1,662 @@
+"""Write the page for users of xtensor: every feature, how it is spelled here, and what differs.
+
+The page stands in the repository (``docs/from_xtensor.md``) and is made of `ROWS`, the one table of
+xtensor's features.  A row's check is Python that runs as a test (``tests/test_from_xtensor.py``,
+which writes the page again with ``--regenerate-golden``).  A row whose check is empty has no
+spelling here, and says why.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One feature: xtensor's spelling, ours, a check that runs, and what differs on purpose."""
+
+    xtensor: str
+    here: str
+    check: str
+    differs: str = ""
+
+
+#: What the checks may use; made anew for each.
+SETUP = """
+import io, pickle
+import numpy as np
+import xarraylite as xl
+a = xl.asarray(np.arange(24.0).reshape(3, 2, 4))
+A = np.arange(24.0).reshape(3, 2, 4)
+m = xl.asarray([[4.0, 1.0], [2.0, 3.0]])
+v = xl.asarray([3.0, -1.0, 2.0])
+def same(x, y):
+    np.testing.assert_allclose(np.asarray(x), y, rtol=1e-14)
+def refused(error, call):
+    try:
+        call()
+    except error:
+        return
+    raise AssertionError("not refused")
+"""
+
+Rows = tuple[Row, ...]
+
+CONTAINERS: Rows = (
+    Row(
+        "`xarray<T, L>`",
+        "`xl.XArray(values, dtype, layout)`",
+        "assert xl.XArray([1, 3, 4]).tolist() == [1, 3, 4]",
+        "takes values, never a shape; there is no default constructor",
+    ),
+    Row(
+        "`xtensor<T, N, L>`",
+        "`xl.XTensor[dtype, ndim, layout]`",
+        "t = xl.XTensor[xl.float64, 3, 'row_major'](shape=(2, 3, 4)); assert t.rank == 3\n"
+        "assert type(xl.eval(t + t)) is xl.XTensor\nrefused(xl.ShapeError, lambda: t.assign(v))",
+    ),
+    Row(
+        "`xtensor_fixed<T, xshape<…>>`",
+        "`xl.XTensorFixed[dtype, shape]`",
+        "f = xl.XTensorFixed[xl.float64, (2, 2)](m)\n"
+        "assert type(xl.eval(f * 2)) is type(f)\nrefused(xl.ShapeError, lambda: f.assign(v))",
+    ),
+    Row(
+        "promotion of shapes (`has_fixed_rank_t`, `get_rank`)",
+        "`e.rank`, `e.has_fixed_rank`, `e.has_fixed_shape`",
+        "t = xl.XTensor(m); assert (t + t).has_fixed_rank and not (t + m).has_fixed_rank",
+        "views and reducers of fixed shapes have a fixed rank",
+    ),
+    Row(
+        "`XTENSOR_DEFAULT_LAYOUT`",
+        "`xl.config(default_layout=…)`",
+        "with xl.config(default_layout='column_major'):\n    assert xl.zeros((2, "
+        "3)).strides == (1, 2)",
+        "results of expressions follow their operands",
+    ),
+    Row(
+        "`adapt`, `xarray_adaptor`, `xtensor_view`",
+        "`xl.adapt(buffer, shape, strides=…)`",
+        "b = bytearray(8); xl.adapt(b, (2, 4), dtype='uint8')[1] = 7; assert b[4] == 7",
+        "bounds are proven first; the memory's owner is kept alive",
+    ),
+    Row(
+        "`reset_buffer`, `reset_data`",
+        "`xl.rebind(a, buffer)`",
+        "x = xl.adapt(np.zeros(2)); xl.rebind(x, np.ones(2)); assert x.tolist() == [1, 1]",
+    ),
+    Row(
+        "`xscalar`", "Python's numbers, arrays of rank 0", "assert float(xl.asarray(2.0) + 1) == 3"
+    ),
+    Row(
+        "`tracking_allocator`",
+        "`xl.testing.count_allocations()`",
+        "with xl.testing.count_allocations() as c:\n    a += a\nassert c.temporaries == 0",
+    ),
+    Row("`a.resize(shape)`", "`a.resize_(shape)`", "assert a.resize_((4, 6)).shape == (4, 6)"),
+    Row(
+        "`a.reshape(shape)` in place",
+        "`a.reshape_(shape)`; `xl.reshape` is a view",
+        "assert a.reshape_((6, -1)).shape == (6, 4)",
+    ),
+    Row("`a.fill(v)`", "`a.fill(v)`, `a[...] = v`", "a.fill(2); assert float(xl.sum(a)) == 48"),
+    Row(
+        "`strides()`, `backstrides()`, `data_offset()`, `storage()`, `layout()`, `is_contiguous()`",
+        "`strides`, `backstrides`, `offset`, `buffer`, `layout`, `is_contiguous()`",
+        "assert a.strides == (8, 4, 1) and a.backstrides == (16, 4, 3) and a[1].offset == 8\n"
+        "assert a[:1].strides == (8, 4, 1)",
+        "dimensions of extent 1 keep their strides, where xtensor's internal ones are 0",
+    ),
+)
+
+EXPRESSIONS: Rows = (
+    Row(
+        "`xfunction`, operators",
+        "operators and functions, lazy",
+        "e = a + xl.sin(a); assert type(e) is xl.XExpression; same(e, A + np.sin(A))",
+        "an expression keeps the values it was written with; `xl.late(e)` reads anew, as "
+        "closures do",
+    ),
+    Row(
+        "`eval(e)`, `e.eval()`",
+        "`xl.eval(e)`",
+        "assert xl.eval(a) is a; assert type(xl.eval(a + 1)) is xl.XArray",
+    ),
+    Row(
+        "`as_strided<L>(e)`, `has_same_layout`",
+        "`xl.eval(e, layout=…)`, `x.to_layout(…)`",
+        "assert xl.eval(a + 1, layout='column_major').strides == (1, 3, 6)",
+    ),
+    Row(
+        "`evaluation_strategy::lazy`, `immediate`",
+        "`xl.sum(e)`, `xl.eval(xl.sum(e))`",
+        "assert type(xl.sum(a)) is xl.XExpression",
+        "one way to force, per call: `xl.eval`; a reducer inside an expression is computed once",
+    ),
+    Row(
+        "`make_xshared`, `share`",
+        "automatic",
+        "e = a * 2; same(e + e, A * 4)",
+        "parts that are shared are computed once",
+    ),
+    Row(
+        "`vectorize(f)`, `make_lambda_xfunction`",
+        "`xl.vectorize(f)`",
+        "f = xl.vectorize(lambda x: x * x + 1.0); same(f(a), A * A + 1)",
+    ),
+    Row("`cast<T>(e)`", "`xl.astype(e, dtype)`", "assert xl.astype(a, 'int8').dtype == xl.int8"),
+    Row(
+        "`operator==` of expressions",
+        "`xl.array_equal(a, b)`",
+        "assert xl.array_equal(a, a.copy()); assert (a == a).shape == a.shape",
+        "`a == b` is element by element",
+    ),
+    Row(
+        "`noalias(a) = e`",
+        "`xl.noalias(a)[...] = e`, `.assign(e)`",
+        "xl.noalias(a)[...] = a * 2; same(a, A * 2)",
+    ),
+    Row(
+        "`noalias(a) += e` that grows",
+        "`xl.noalias(a).assign(a + e)`",
+        "x = xl.ones((1, 3)); refused(xl.BroadcastError, lambda: "
+        "xl.noalias(x).__iadd__(xl.ones((2, 3))))\n"
+        "assert xl.noalias(x).assign(x + xl.ones((2, 3))).shape == (2, 3)",
+        "`+=` never grows, as in NumPy: a sum that silently takes another shape is a mistake more "
+        "often than not",
+    ),
+    Row(
+        "`c = e` of another shape",
+        "`c.assign(e)`",
+        "c = xl.zeros(4); c.assign(xl.ones((2, 4)) + c); assert c.shape == (2, 4)",
+    ),
+    Row(
+        "`c = 1.2` of a container",
+        "`c.assign(1.2)`; `c[...] = 1.2` fills",
+        "c = xl.zeros((2, 3)); assert c.assign(1.2).shape == ()",
+    ),
+    Row(
+        "`view(c, …) = e`",
+        "`c[…] = e`",
+        "a[:, 1] = v[:, None]; assert a[2, 1, 3] == 2",
+        "leading dimensions of extent 1 of `e` are dropped, as in NumPy",
+    ),
+    Row(
+        "overlap of operands and destination",
+        "exact; `xl.explain(c, e)` tells",
+        "x = xl.arange(6); x[::2] = x[1::2]; assert x.tolist() == [1, 1, 3, 3, 5, 5]",
+        "only the operand at fault is copied; `a += b` allocates nothing",
+    ),
+)
+
+VIEWS: Rows = (
+    Row(
+        "`view(e, range(a, b, c), all(), newaxis(), ellipsis())`",
+        "`xl.view(e, xl.range(a, b, c), xl.range(), xl.newaxis, xl.ellipsis)`, or an index",
+        "same(xl.view(a, xl.range(0, 3, 2), xl.ellipsis, xl.newaxis, 1), A[0:3:2, ..., None, 1])",
+        "`xl.all` is the reducer, so the whole dimension is `xl.range()`",
+    ),
+    Row("`_`, `xt::placeholders`", "`None`", "same(xl.view(v, xl.range(1, None)), [-1, 2])"),
+    Row(
+        "`keep(i…)`",
+        "`xl.keep(i…)`",
+        "w = xl.view(a, xl.keep(2, 0, 0)); w[0] = 5; same(a[2], np.full((2, 4), 5.0))",
+        "of repeated positions the last value that is written stays",
+    ),
+    Row("`drop(i…)`", "`xl.drop(i…)`", "same(xl.view(v, xl.drop(1)), [3, 2])"),
+    Row("`row(e, i)`, `col(e, j)`", "`xl.row`, `xl.col`", "same(xl.col(m, 0), [4, 2])"),
+    Row(
+        "`strided_view(e, slices)`",
+        "`xl.strided_view(e, items)`",
+        "same(xl.strided_view(a, [1, xl.ellipsis, xl.range(1, 3)]), A[1, ..., 1:3])",
+    ),
+    Row(
+        "`strided_view(e, shape, strides, offset)`",
+        "`xl.as_strided(e, shape, strides, offset)`",
+        "same(xl.as_strided(v, (2, 2), (1, 1)), [[3, -1], [-1, 2]])\n"
+        "refused(xl.BoundsError, lambda: xl.as_strided(v, (4,)))",
+        "proven in bounds",
+    ),
+    Row(
+        "`dynamic_view(e, slices)`",
+        "`xl.dynamic_view(e, items)`",
+        "same(xl.dynamic_view(a, [xl.keep(1, 1), 0]), A[[1, 1], 0])",
+    ),
+    Row(
+        "`index_view(e, indices)`",
+        "`xl.index_view(e, indices)`",
+        "w = xl.index_view(m, [(0, 1), (1, 0)]); w += 10; same(m, [[4, 11], [12, 3]])",
+    ),
+    Row(
+        "`filter(e, condition)`",
+        "`xl.filter(e, condition, order=…)`",
+        "xl.filter(v, v < 0)[...] = 0; same(v, [3, 0, 2])",
+        "a condition of another shape must broadcast",
+    ),
+    Row(
+        "`filtration(e, condition)`",
+        "`xl.filtration(e, condition)`",
+        "f = xl.filtration(v, v > 0); f += 1; same(v, [4, -1, 3])",
+    ),
+    Row(
+        "`masked_view(e, mask)`",
+        "`xl.masked_view(e, mask)`",
+        "w = xl.masked_view(v, v > 0); w[...] = 9; same(v, [9, -1, 9]); assert 'masked' in repr(w)",
+    ),
+    Row(
+        "`real(e)`, `imag(e)`, `xoffset_view`",
+        "`xl.real`, `xl.imag`, `xl.offset_view(e, dtype, k)`",
+        "z = xl.asarray([1 + 2j]); xl.imag(z)[0] = 7; assert z[0] == 1 + 7j",
+    ),
+    Row(
+        "`transpose(e[, permutation])`",
+        "`e.T`, `xl.permute_dims(e, axes)`, `xl.transpose`",
+        "same(xl.permute_dims(a, (2, 0, 1)), A.transpose(2, 0, 1))",
+    ),
+    Row(
+        "`a.transpose()` in place",
+        "`a.transpose_()`",
+        "assert a.transpose_().shape == (4, 2, 3)\n"
+        "refused(xl.LayoutError, xl.XArray(m, layout='row_major').transpose_)",
+        "a layout that the constructor was given stays; a default gives way",
+    ),
+    Row(
+        "`reshape_view(e, shape)`",
+        "`xl.reshape_view(e, shape, order)`",
+        "xl.reshape_view(a[:, :, :2], (4, 3))[0] = 0; assert float(xl.sum(a[0, 0, :2])) == 0",
+    ),
+    Row(
+        "`ravel<L>(e)`, `flatten(e)`",
+        "`xl.flatten(e, order)`; `xl.ravel` is NumPy's",
+        "xl.flatten(a[..., 0])[...] = 1; same(a[..., 0], np.ones((3, 2)))",
+    ),
+    Row("`repeat(e, n, axis)`", "`xl.repeat`", "same(xl.repeat(v, 2), np.repeat(v, 2))"),
+    Row(
+        "`index_mapper`",
+        "`xl.parent_index(view, index, parent)`",
+        "assert xl.parent_index(a[1:, :, ::2], (0, 1, 1), a) == (1, 1, 2)",
+    ),
+    Row(
+        "rolling windows (absent)",
+        "`xl.sliding_window_view`",
+        "same(xl.sliding_window_view(v, 2), [[3, -1], [-1, 2]])",
+    ),
+)
+
+ACCESS: Rows = (
+    Row(
+        "`a(i, j)`, `a[{i, j}]`, `a.element(…)`",
+        "`a[i, j]`",
+        "assert a[1, 0, 2] == 10",
+        "an index is NumPy's: too few integers give a sub-array, too many are refused",
+    ),
+    Row(
+        "`a.at(i, j)`, `a.unchecked(…)`",
+        "`xl.at(a, i, j)`",
+        "xl.at(m, 0, 1)[...] = 9; assert m[0, 1] == 9",
+        "nothing is unchecked",
+    ),
+    Row("`a.periodic(…)`", "`xl.periodic(a, …)`", "assert float(xl.periodic(v, -4)) == 2"),
+    Row("`a.in_bounds(…)`", "`xl.in_bounds(a, …)`", "assert not xl.in_bounds(v, 3)"),
+    Row(
+        "`a.flat(i)`, `a.linear_begin()`",
+        "`xl.flat(a, 'storage')[i]`",
+        "c = xl.asarray(m, layout='column_major'); assert xl.flat(c, 'storage')[1] == 2",
+        "`a.flat` is NumPy's, in row-major order",
+    ),
+    Row(
+        "`begin<L>()`, `end<L>()`, reverse",
+        "`xl.flat(a, order)`, `reversed`",
+        "assert [float(x) for x in xl.flat(m, 'column_major')] == [4, 2, 1, 3]",
+    ),
+    Row(
+        "`begin(shape)`",
+        "`xl.flat(xl.broadcast_to(a, shape))`",
+        "assert len(xl.flat(xl.broadcast_to(v, (2, 3)))) == 6",
+    ),
+    Row(
+        "`axis_begin(e, axis)`",
+        "`xl.iter_axis(a, axis)`",
+        "assert [s.shape for s in xl.iter_axis(a, 1)] == [(3, 4)] * 2",
+    ),
+    Row(
+        "`axis_slice_begin(e, axis)`",
+        "`xl.iter_lines(a, axis)`",
+        "assert [line.tolist() for line in xl.iter_lines(m, 0)] == [[4, 2], [1, 3]]",
+    ),
+    Row(
+        "`xmultiindex_iterator`", "`xl.ndindex(*shape)`", "assert len(list(xl.ndindex(2, 3))) == 6"
+    ),
+    Row(
+        "`ravel_index`, `unravel_index`",
+        "`xl.ravel_index`, `xl.unravel_index`",
+        "assert xl.ravel_index([(1, 2)], (2, 3)).tolist() == [5]",
+    ),
+    Row(
+        "`broadcast_shape`, `broadcastable`",
+        "`xl.broadcast_shapes`",
+        "assert xl.broadcast_shapes((3, 1), (4,)) == (3, 4)",
+    ),
+)
+
+GENERATORS: Rows = (
+    Row(
+        "`zeros`, `ones`, `empty`, `full_like`, …",
+        "the same",
+        "same(xl.ones((2, 2)), np.ones((2, 2)))",
+        "containers, not lazy",
+    ),
+    Row("`arange`, `linspace`, `logspace`", "the same", "same(xl.logspace(0, 2, 3), [1, 10, 100])"),
+    Row(
+        "`eye`, `diag`, `diagonal`, `tril`, `triu`",
+        "the same",
+        "same(xl.triu(m), [[4, 1], [0, 3]])",
+        "`eye` is float64, as in the array API",
+    ),
+    Row(
+        "`meshgrid`",
+        "`xl.meshgrid(…, indexing='ij')`",
+        "x, y = xl.meshgrid(v, v, indexing='ij'); same(x[:, 0], v)",
+        "'xy' by default, as elsewhere",
+    ),
+    Row(
+        "`xgenerator`",
+        "`xl.fromfunction(f, shape)`",
+        "same(xl.fromfunction(lambda i, j: i + j, (2, 2)), [[0, 1], [1, 2]])",
+    ),
+    Row(
+        "`concatenate(xtuple(a, b), axis)`, `stack`, `hstack`, `vstack`",
+        "`xl.concatenate((a, b), axis=axis)`, …",
+        "same(xl.concatenate((v, v), axis=0), np.tile(v, 2)); v2 = xl.stack((v, v))\n"
+        "x = xl.arange(2); x.assign(xl.concat([x, x])); assert x.tolist() == [0, 1, 0, 1]",
+        "any number of operands; a destination may be among them",
+    ),
+    Row(
+        "`random::rand`, `randint`, `randn`, distributions",
+        "`xl.random.default_rng(seed)`, NumPy's names",
+        "r = xl.random.default_rng(1); assert r.normal(size=3).shape == (3,)",
+        "drawn once, not at every access",
+    ),
+    Row(
+        "`random::choice`, `shuffle`, `permutation`",
+        "`xl.random.choice`, …",
+        "assert len(xl.random.default_rng(1).choice(5, 2)) == 2",
+    ),
+)
+
+FUNCTIONS: Rows = (
+    Row(
+        "`abs fabs sign fmod remainder minimum maximum fmin fmax fdim clip`",
+        "the same",
+        "same(xl.fdim(v, 1), [2, 0, 1])",
+    ),
+    Row(
+        "`/` and `%` of integers",
+        "true division, the divisor's sign",
+        "assert float(xl.asarray(7) / 2) == 3.5 and int(xl.asarray(-7) % 3) == 2",
+        "the array API's; `xl.fmod` has C's sign",
+    ),
+    Row(
+        "`fma(x, y, z)`",
+        "`x * y + z`",
+        "same(v * v + v, np.asarray(v) ** 2 + np.asarray(v))",
+        "rounded twice, as written: nothing is contracted unless the result cannot change",
+    ),
+    Row(
+        "`exp exp2 expm1 log log2 log10 log1p pow square cbrt sqrt hypot`",
+        "the same",
+        "same(xl.cbrt(xl.asarray([8.0])), [2])",
+    ),
+    Row(
+        "`sin … atanh`, `deg2rad`, `rad2deg`",
+        "the same",
+        "same(xl.atan2(v, 2.0), np.arctan2(v, 2.0))",
+    ),
+    Row(
+        "`erf erfc tgamma lgamma`",
+        "`xl.erf`, `erfc`, `gamma`, `lgamma`",
+        "assert abs(float(xl.gamma(xl.asarray(5.0))) - 24) < 1e-12",
+    ),
+    Row(
+        "`ceil floor trunc round nearbyint rint`",
+        "the same",
+        "same(xl.round(xl.asarray([0.5, 1.5])), [0, 2])",
+        "`round` is half to even, as in NumPy",
+    ),
+    Row("`isfinite isinf isnan isclose allclose`", "the same", "assert xl.allclose(v, v)"),
+    Row(
+        "`where(c, a, b)`",
+        "`xl.where`",
+        "same(xl.where(v > 0, v, 0), [3, 0, 2])",
+        "both branches are computed; only one is taken",
+    ),
+    Row(
+        "`conj arg angle norm` of complex",
+        "`xl.conj`, `xl.angle`, `xl.abs(z) ** 2`",
+        "same(xl.angle(xl.asarray([1j])), [np.pi / 2])",
+        "`norm` is a norm",
+    ),
+    Row("`nan_to_num`", "`xl.nan_to_num`", "same(xl.nan_to_num(xl.asarray([xl.nan])), [0])"),
+)
+
+REDUCERS: Rows = (
+    Row(
+        "`sum prod mean amin amax(e, axes, keep_dims | initial(v))`",
+        "`xl.sum(e, axis=…, keepdims=…, initial=…)`, …; `xl.amin`, `xl.amax`",
+        "same(xl.sum(a, axis=(0, 2)), A.sum((0, 2))); same(xl.amax(a, axis=1), A.max(1))",
+        "axes in any order; sums of small integers widen",
+    ),
+    Row(
+        "`variance(e, axes, ddof)`, `stddev`",
+        "`xl.variance(e, axis=…, correction=…)`, `xl.stddev`",
+        "same(xl.variance(v, correction=1), np.var(v, ddof=1)); same(xl.stddev(v), np.std(v))",
+    ),
+    Row(
+        "`reduce(f, e, axes)`, `xreducer_functors(f, init, merge)`",
+        "`xl.reduce(f, e, axis, initial=…, merge=…)`",
+        "f = lambda a, b: a if a > b else b\nsame(xl.reduce(f, a, 1, initial=0.0), A.max(1))",
+        "`initial` must be neutral, as parts are folded side by side",
+    ),
+    Row(
+        "`accumulate(f, e, axis)`",
+        "`xl.accumulate(f, e, axis)`",
+        "same(xl.accumulate(lambda x, y: x + y, a, 2), A.cumsum(2))",
+    ),
+    Row("`cumsum`, `cumprod`", "the same", "same(xl.cumsum(v), np.cumsum(v))"),
+    Row(
+        "`nanmin nanmax nansum nanprod nanmean nanvar nanstd nancumsum nancumprod`",
+        "the same",
+        "x = xl.asarray([1.0, xl.nan, 3.0]); assert float(xl.nanmean(x)) == 2\n"
+        "same(xl.nancumsum(x), [1, 1, 4])",
+    ),
+    Row(
+        "`minmax(e)`",
+        "`xl.minmax(e)`",
+        "low, high = xl.minmax(v); assert (float(low), float(high)) == (-1, 3)",
+    ),
+    Row(
+        "`average(e, weights, axes)`",
+        "`xl.average`",
+        "x = xl.asarray([[3, 4, 2, 1], [1, 1, 3, 2]])\n"
+        "same(xl.average(x, axis=0, weights=[3, 9]), [1.5, 1.75, 2.75, 1.75])",
+    ),
+    Row("`count_nonzero`, `count_nonnan`", "the same", "assert int(xl.count_nonnan(v)) == 3"),
+    Row(
+        "`any(e)`, `all(e)`",
+        "`xl.any(e, axis=…)`",
+        "assert bool(xl.any(v < 0))",
+        "lazy arrays of rank 0, and along axes",
+    ),
+    Row(
+        "`norm_l0 l1 l2 sq linf lp lp_to_p induced_l1 induced_linf`",
+        "`xl.norm_l0`, …",
+        "same(xl.norm_l2(v), np.linalg.norm(v)); same(xl.norm_induced_l1(m), np.linalg.norm(m, 1))",
+    ),
+    Row("`diff`, `trapz`", "`xl.diff`, `xl.trapezoid`", "same(xl.diff(v), [-4, 3])"),
+    Row(
+        "`blockwise::sum(e, chunk_shape)`",
+        "`xl.sum(e)`",
+        "same(xl.sum(xl.ones(100_000)), 100_000)",
+        "every reduction runs in blocks whose results are merged, the same for any number "
+        "of threads",
+    ),
+)
+
+MANIPULATION: Rows = (
+    Row(
+        "`swapaxes moveaxis squeeze expand_dims atleast_Nd flip rot90`",
+        "the same",
+        "same(xl.rot90(m), np.rot90(m)); assert xl.atleast_2d(v).shape == (1, 3)",
+    ),
+    Row("`split hsplit vsplit`", "the same", "assert len(xl.split(xl.arange(6), 3)) == 3"),
+    Row("`trim_zeros`, `roll`, `pad`, `tile`", "the same", "same(xl.roll(v, 1), [2, 3, -1])"),
+    Row(
+        "`flatnonzero nonzero argwhere where(c)`",
+        "`xl.flatnonzero`, `nonzero`, `argwhere`",
+        "assert xl.flatnonzero(v > 0).tolist() == [0, 2]",
+    ),
+    Row(
+        "`sort argsort partition argpartition argmin argmax`",
+        "the same",
+        "same(xl.sort(v), [-1, 2, 3]); assert int(xl.argmin(v)) == 1",
+    ),
+    Row("`median`, `quantile`", "the same", "assert float(xl.median(v)) == 2"),
+    Row(
+        "`unique setdiff1d isin in1d`",
+        "`xl.unique`, `setdiff1d`, `isin`",
+        "assert xl.isin(v, [2.0]).tolist() == [False, False, True]",
+    ),
+    Row(
+        "`searchsorted(a, v, right)`",
+        "`xl.searchsorted(a, v, side=…)`",
+        "assert xl.searchsorted(xl.arange(4), xl.asarray([2])).tolist() == [2]",
+        "`side='left'` is what xtensor calls right",
+    ),
+    Row(
+        "`histogram histogram_bin_edges bincount digitize`",
+        "the same",
+        "counts, edges = xl.histogram(v, bins=2); assert counts.tolist() == [1, 2]",
+    ),
+    Row("`cov interp unwrap convolve`", "the same", "same(xl.convolve(v, v), np.convolve(v, v))"),
+    Row(
+        "`fft::fft`, `ifft`",
+        "`xl.fft.fft`, …",
+        "same(xl.real(xl.fft.ifft(xl.fft.fft(v))), np.asarray(v))",
+    ),
+    Row(
+        "xtensor-blas: `blas::gemm gemv dot`, `linalg::dot solve inv det svd eigh …`",
+        "`a @ b`, `xl.matmul`, `xl.linalg`",
+        "same(m @ m, np.asarray(m) @ np.asarray(m)); same(xl.linalg.inv(m), "
+        "np.linalg.inv(np.asarray(m)))\n"
+        "assert abs(float(xl.linalg.det(m)) - 10) < 1e-12",
+    ),
+)
+
+OPTIONALS: Rows = (
+    Row(
+        "`xarray_optional`, `xtensor_optional`, `xoptional_assembly`",
+        "`xl.optional(values, has_value)`",
+        "x = xl.optional([1, None, 3]); assert (x + 1).tolist() == [2, None, 4]",
+    ),
+    Row(
+        "`xtl::missing<T>()`",
+        "`xl.missing`",
+        "x = xl.optional([1, 2]); x[0] = xl.missing; assert x.tolist() == [None, 2]",
+    ),
+    Row(
+        "`value(e)`, `has_value(e)`",
+        "`x.value()`, `x.has_value()`",
+        "x = xl.optional([1, None]); x.has_value()[1] = True; x.value()[1] = 5; assert "
+        "x.tolist() == [1, 5]",
+    ),
+    Row("`value_or`", "`x.value_or(v)`", "same(xl.optional([1, None]).value_or(0), [1, 0])"),
+    Row(
+        "`missing == missing` is true",
+        "missing",
+        "x = xl.optional([1, None]); assert (x == x).tolist() == [True, None]",
+        "comparisons propagate like all functions",
+    ),
+    Row(
+        "reducers propagate",
+        "the same; `x.sum(skipna=True)` leaves out",
+        "x = xl.optional([1, None, 3]); assert xl.sum(x).item() is None\n"
+        "assert int(x.sum(skipna=True)) == 4",
+    ),
+    Row(
+        "masked is not missing",
+        "`xl.masked_view` prints `masked`, reads as missing",
+        "assert (xl.masked_view(v, v > 0) + 1).tolist() == [4, None, 3]",
+        "one state less: what a mask hides is missing in expressions",
+    ),
+)
+
+FILES: Rows = (
+    Row(
+        "`operator<<`, `print_options`",
+        "`print(a)`, `xl.set_printoptions`, `xl.printoptions`",
+        "assert str(xl.asarray([1, 2])) == '[1 2]'",
+        "NumPy's text",
+    ),
+    Row(
+        "`info(stream)`",
+        "`xl.info(e)`",
+        "assert xl.info(v) == 'XArray float64[3]: row_major, strides (1,), 24 bytes'",
+    ),
+    Row("`load_npy`, `dump_npy`, npz", "`xl.load`, `xl.save`", "assert callable(xl.load)"),
+    Row(
+        "`load_csv`, `dump_csv`",
+        "the same",
+        "t = io.StringIO(); xl.dump_csv(t, m); same(xl.load_csv(io.StringIO(t.getvalue())), m)",
+    ),
+    Row(
+        "`to_json`, `from_json`",
+        "`xl.to_json`, `xl.from_json`, `a.tolist()`",
+        "same(xl.from_json(xl.to_json(m)), m)",
+    ),
+    Row(
+        "`chunked_array`, `as_chunked`, xtensor-zarr",
+        "`xl.open`, `xl.store`",
+        "assert callable(xl.open)",
+        "any expression runs chunk by chunk over arrays that are kept elsewhere",
+    ),
+    Row(
+        "xtensor-python",
+        "NumPy's protocols, DLPack",
+        "assert np.asarray(a) is not None and np.sin(v).shape == (3,)",
+    ),
+    Row(
+        "xframe",
+        "",
+        "",
+        "labelled coordinates are out of scope; labels of dimensions are `a['i,j']`",
+    ),
+    Row("xtensor-sparse", "", "", "no sparse storage; jagged arrays are `xl.XJagged`"),
+)
+
+GROUPS: dict[str, Rows] = {
+    "Containers": CONTAINERS,
+    "Expressions and assignment": EXPRESSIONS,
+    "Views": VIEWS,
+    "Access and iteration": ACCESS,
+    "Generators": GENERATORS,
+    "Elementwise functions": FUNCTIONS,
+    "Reducers and accumulators": REDUCERS,
+    "Manipulation, sorting, statistics, linear algebra": MANIPULATION,
+    "Missing values": OPTIONALS,
+    "Text, files and relatives": FILES,
+}
+
+_HEAD = """# Coming from xtensor
+
+Made from the table in `docs/xtensor_table.py`, whose rows run as tests. Containers, lazy
+expressions, views and the rules of assignment are xtensor's; names are the array API's first, then
+NumPy's, then xtensor's for what only it has. The last column says what differs on purpose.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    parts = [_HEAD]
+    for title, rows in GROUPS.items():
+        parts.append(f"\n## {title}\n\n| xtensor | Here | Differs |\n|---|---|---|\n")
+        parts += [f"| {row.xtensor} | {row.here} | {row.differs} |\n" for row in rows]
+    return "".join(parts)

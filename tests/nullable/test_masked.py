@@ -1,0 +1,92 @@
+"""Masked views and filtrations: what is hidden stays as it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+A = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0], [7.0, 8.0, -9.0]])
+MASK = np.array([[1, 1, 1], [1, 0, 0], [1, 0, 1]], bool)
+
+
+def test_writes_skip_what_is_hidden() -> None:
+    a = xl.asarray(A)
+    v = xl.masked_view(a, MASK)
+    v[...] = 3.65
+    np.testing.assert_array_equal(a, np.where(MASK, 3.65, A))
+    v += 3
+    np.testing.assert_array_equal(a, np.where(MASK, 3.65 + 3, A))
+    v.assign(A * 2)
+    np.testing.assert_array_equal(a, np.where(MASK, A * 2, A))
+    v[1] = 0
+    assert a[1].tolist() == [0, 5, -6]
+    v[...] = xl.asarray(A).T + a  # read and written elements may be the same
+    assert a[2, 1] == 8
+
+
+def test_what_is_hidden_is_missing() -> None:
+    v = xl.masked_view(xl.asarray(A), MASK)
+    assert (v + 1)[2].tolist() == [8, None, -8]
+    assert float(v.sum(skipna=True)) == A[MASK].sum()
+    assert repr(v[1]) == "XMaskedView([4.0, masked, masked])"
+    assert repr(xl.masked_view(xl.asarray(A) + 1, MASK)).endswith("lazy>")
+    assert type(xl.eval(v + 1)) is xl.XOptional
+
+
+def test_masks_are_read_when_views_are_made() -> None:
+    a, mask = xl.asarray([1, 2]), xl.asarray([True, False])
+    v = xl.masked_view(a, mask)
+    mask[...] = True
+    assert v.tolist() == [1, None]
+
+
+def test_masked_views_of_other_views() -> None:
+    a = xl.asarray(A)
+    v = xl.masked_view(xl.view(a, xl.keep(2, 0, 0)), [True, False, True])
+    v[...] = 0
+    np.testing.assert_array_equal(a[:, 0], [0, 4, 0])
+    np.testing.assert_array_equal(a[:, 1], A[:, 1])
+
+
+def test_filtrations() -> None:
+    a = xl.asarray(A)
+    f = xl.filtration(a, a > 3)
+    f += 100
+    np.testing.assert_array_equal(a, np.where(A > 3, A + 100, A))
+    f[...] = -1
+    np.testing.assert_array_equal(a, np.where(A > 3, -1, A))
+    f.assign([10, 20, 30])
+    np.testing.assert_array_equal(a, np.where(A > 3, [10, 20, 30], A))
+    assert repr(f) == "filtration(XArray float64[3, 3])"
+
+
+@pytest.mark.usefixtures("compiled")
+def test_filtrations_are_one_pass() -> None:
+    a = xl.asarray(np.ones(1000))
+    f = xl.filtration(a, np.arange(1000) > 3)
+    with xl.testing.count_allocations() as counted:
+        f *= 2
+    assert counted.temporaries == 0
+
+
+def test_refused() -> None:
+    a = xl.asarray(A)
+    with pytest.raises(xl.NotWritableError, match="owns no memory"):
+        xl.filtration(a + 1, MASK)
+    with pytest.raises(xl.IndexRangeError, match="does not broadcast"):
+        xl.masked_view(a, [True, False])
+    with pytest.raises(xl.IndexRangeError, match="must be bool"):
+        xl.filtration(a, A)
+    with pytest.raises(xl.NotWritableError, match="no place for values that may be missing"):
+        xl.masked_view(a, MASK)[...] = xl.optional([1.0, None, 2.0])
+    with pytest.raises(xl.BroadcastError):
+        xl.masked_view(a, MASK)[...] = np.ones((2, 2))
+    with pytest.raises(xl.BroadcastError):
+        xl.filtration(a, MASK).assign(np.ones((2, 3, 3)))
+    with pytest.raises(xl.CastError):
+        xl.filtration(xl.asarray([1, 2]), [True, False]).__iadd__(0.5)
+    with pytest.raises(xl.NotWritableError, match="only all of it"):
+        xl.filtration(a, MASK)[0] = 1
+    np.testing.assert_array_equal(a, A)

@@ -1,0 +1,186 @@
+"""Optional arrays: what is missing stays missing, and nothing else does."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xarraylite as xl
+
+A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+KNOWN = np.array([[True, False, True], [True, True, False]])
+
+
+def make() -> Any:
+    return xl.optional(A.copy(), KNOWN.copy())
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("x + 1", [[2, None, 4], [5, 6, None]]),
+        ("1 - x", [[0, None, -2], [-3, -4, None]]),
+        ("x * y", [[10, None, None], [None, 250, None]]),
+        ("-x", [[-1, None, -3], [-4, -5, None]]),
+        ("x > y", [[False, None, None], [None, False, None]]),
+        ("x == x", [[True, None, True], [True, True, None]]),
+        ("x + xl.missing", [[None] * 3] * 2),
+        ("xl.sqrt(x * x)", [[1, None, 3], [4, 5, None]]),
+        ("np.add(x, A)", [[2, None, 6], [8, 10, None]]),
+        ("A + x", [[2, None, 6], [8, 10, None]]),
+        ("x + xl.asarray([[10.0], [20.0]])", [[11, None, 13], [24, 25, None]]),
+        ("xl.where(x > 3, x, 0)", [[0, None, 0], [4, 5, None]]),
+        ("xl.where(A > 3, x, y)", [[10, 20, None], [4, 5, None]]),
+        ("xl.optional([1.0, None, 3.0]) + x", [[2, None, 6], [5, None, None]]),
+        ("abs(x)[1, ::-1]", [None, 5, 4]),
+        ("x.value_or(-1) + 0", [[1, -1, 3], [4, 5, -1]]),
+    ],
+)
+def test_functions(text: str, want: Any) -> None:
+    y = xl.optional(A * 10, [[True, True, False], [False, True, True]])
+    e = eval(text, {"x": make(), "y": y, "A": A, "xl": xl, "np": np})
+    assert e.tolist() == want
+    assert xl.eval(e).tolist() == want
+
+
+REDUCERS = ["sum", "prod", "min", "max", "mean", "var", "std", "any", "all"]
+
+
+@pytest.mark.parametrize("name", REDUCERS)
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_reducers(name: str, axis: int | None) -> None:
+    x = make()
+    plain = getattr(xl, name)(x, axis=axis)
+    assert type(plain) is xl.XOptional
+    np.testing.assert_array_equal(plain.has_value(), np.all(KNOWN, axis=axis))
+    np.testing.assert_array_equal(plain.value(), getattr(xl, name)(xl.asarray(A), axis=axis))
+    assert getattr(x, name)(axis=axis).tolist() == plain.tolist()
+    skipped = getattr(x, name)(axis=axis, skipna=True)
+    masked = np.ma.MaskedArray(A, ~KNOWN)
+    np.testing.assert_allclose(skipped.value(), getattr(masked, name)(axis=axis).astype(float))
+    assert bool(xl.all(skipped.has_value()))
+
+
+def test_reducers_of_nothing() -> None:
+    x = xl.optional([[1, 2], [3, 4]], [[False, False], [True, False]])
+    assert x.sum(axis=1, skipna=True).tolist() == [0, 3]
+    assert x.prod(axis=1, skipna=True).tolist() == [1, 3]
+    assert x.min(axis=1, skipna=True).tolist() == [None, 3]
+    assert x.max(axis=1, skipna=True).tolist() == [None, 3]
+    assert x.mean(axis=1, skipna=True).tolist() == [None, 3]
+    assert x.var(axis=1, skipna=True, correction=1).tolist() == [None, None]
+    assert x.count(axis=1).tolist() == [0, 1]
+    assert xl.argmax(x, axis=0).tolist() == [None, None]
+
+
+def test_both_halves_are_written_through() -> None:
+    x = make()
+    x.value()[0, 0] = 9
+    x.has_value()[0] = [False, True, True]
+    assert x.tolist() == [[None, 2, 3], [4, 5, None]]
+    values, flags = xl.asarray([1, 2]), xl.asarray([True, False])
+    y = xl.optional(values, flags)  # containers are used as they are
+    y[1] = 7
+    assert (values.tolist(), flags.tolist()) == ([1, 7], [True, True])
+
+
+def test_assignment() -> None:
+    x = make()
+    x[0] = xl.missing
+    x[1, 2] = 60
+    x[1, 0] = None
+    assert x.tolist() == [[None] * 3, [None, 5, 60]]
+    x[...] = xl.optional([1.0, None, 3.0])
+    assert x.tolist() == [[1, None, 3]] * 2
+    x[:, 1:] = A[:, 1:]
+    assert x.tolist() == [[1, 2, 3], [1, 5, 6]]
+    x += xl.optional([None, 1, 1])
+    assert x.tolist() == [[None, 3, 4], [None, 6, 7]]
+    x[:, 1] *= 10
+    assert x.tolist() == [[None, 30, 4], [None, 60, 7]]
+    x.assign(x[:, ::-1] + 0)
+    assert x.tolist() == [[4, 30, None], [7, 60, None]]
+    with pytest.raises(xl.NotWritableError, match="lazy XOptional"):
+        (x + 1)[0] = 1
+    with pytest.raises(xl.BroadcastError):
+        x[0] = [1, 2]
+    with pytest.raises(xl.CastError):
+        xl.optional([1, 2]).__iadd__(0.5)
+
+
+@given(st.lists(st.tuples(st.integers(-9, 9), st.booleans(), st.booleans()), max_size=8), st.data())
+def test_like_masked_arrays(rows: list[tuple[int, bool, bool]], data: st.DataObject) -> None:
+    values = np.array([row[0] for row in rows], np.int64)
+    one, two = (np.array([row[k] for row in rows], bool) for k in (1, 2))
+    x, y = xl.optional(values, one), xl.optional(values + 1, two)
+    mx, my = np.ma.MaskedArray(values, ~one), np.ma.MaskedArray(values + 1, ~two)
+    assert (x * y - x).tolist() == (mx * my - mx).tolist()
+    key = data.draw(st.slices(len(rows)))
+    x[key] = (y + 1)[key]
+    mx[key] = (my + 1)[key]
+    assert x.tolist() == mx.tolist()
+    assert x.sum(skipna=True).tolist() == int(mx.filled(0).sum())
+
+
+def test_how_they_print() -> None:
+    x = make()
+    assert repr(x) == "XOptional([[1.0, N/A, 3.0],\n           [4.0, 5.0, N/A]])"
+    assert str(x + 1) == "[[2.0 N/A 4.0]\n [5.0 6.0 N/A]]"
+    assert repr(x + 1) == "<XOptional: float64[2, 3], lazy>"
+    assert repr(xl.missing) == "N/A"
+    assert pickle.loads(pickle.dumps(xl.missing)) is xl.missing
+
+
+def test_values() -> None:
+    x = make()
+    assert float(x[0, 0]) == 1.0
+    assert x[0, 1].item() is None
+    with pytest.raises(ValueError, match="missing"):
+        float(x[0, 1])
+    with pytest.raises(TypeError, match="rank 0"):
+        bool(x)
+    with pytest.raises(TypeError, match="value_or"):
+        np.asarray(x)
+    with pytest.raises(xl.DTypeError, match="may be missing"):
+        xl.asarray(x)
+    with pytest.raises(xl.DTypeError, match="flags must be bool"):
+        xl.optional([1], [1])
+    with pytest.raises(xl.BroadcastError):
+        xl.optional([1, 2], [True] * 3)
+
+
+def test_masked_arrays_there_and_back() -> None:
+    masked = np.ma.MaskedArray(A, ~KNOWN)
+    x = xl.optional(masked)
+    assert x.tolist() == make().tolist()
+    back = xl.masked_array(x * 2)
+    np.testing.assert_array_equal(back.mask, ~KNOWN)
+    assert back.tolist() == (masked * 2).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "UInt8", "Float32", "boolean"])
+def test_pandas_there_and_back(dtype: str) -> None:
+    pd = pytest.importorskip("pandas")
+    series = pd.Series([1, None, 0], dtype=dtype)
+    x = xl.optional(series)
+    assert x.tolist() == [1, None, 0]
+    back = xl.to_pandas(x)
+    assert back.dtype == series.dtype
+    assert back.equals(series.array)
+    with pytest.raises(xl.DTypeError, match="no nullable array"):
+        xl.to_pandas(xl.optional([[1, None]]))
+    plain = xl.optional(pd.Series([1.5, None]))  # NaN is what pandas' other dtypes have
+    assert plain.tolist() == [1.5, None]
+
+
+def test_lists_keep_the_dtype_of_what_is_there() -> None:
+    assert xl.optional([1, None]).dtype == xl.int64
+    assert xl.optional([True, xl.missing]).dtype == xl.bool
+    assert xl.optional([[1j], [None]]).dtype == xl.complex128
+    assert xl.optional([None, None]).dtype == xl.float64
+    assert xl.optional([1, 2], dtype="int8").tolist() == [1, 2]

@@ -1,0 +1,180 @@
+"""Everyday idioms, one a line: read, and written; ``a``, ``v`` and ``i`` are small arrays."""
+
+READING = r"""
+a[0,0].item()
+a[:,0].tolist()
+list(a[0])
+[float(x) for x in v]
+[[y for y in row] for row in a]
+sum(v)
+max(v), min(v)
+sorted(v, reverse=True)
+v[::-1]
+v[-1]
+v[v>1]
+v[(v>0)&(v<3)]
+np.where(v>1)[0]
+a[a.argmax(0), [0,1,2]]
+a[np.arange(2), [0,2]]
+a[..., -1]
+a[:, None].shape
+a[np.newaxis].shape
+a[[True,False]]
+a[1:, [0,2]]
+v[[0,-1]]
+v.argsort()[::-1]
+a.T @ a
+a.dot(v)
+v @ v
+a.sum(axis=(0,1))
+a.mean(), a.std(), a.var()
+(a > 2).sum()
+(a > 2).any(), (a>0).all()
+a.max(axis=1, keepdims=True)
+len(a), a.shape, a.ndim, a.size, a.dtype
+a.astype(int)
+a.astype("float32").dtype
+a.astype(bool)
+a.copy().fill(0)
+f"{a.mean():.2f} {v[0]:g} {v}"
+"%.3f" % a.sum()
+int(v[0]), float(v[1]), complex(v[2]), bool(v[0])
+math.sqrt(v[1]), math.floor(v[2]), math.isnan(v[0])
+v[0] if v[0] > 0 else -v[0]
+hash(v[0]) == hash(1.0)
+{v[0]: 1}[1.0]
+v[0] in (1.0, 2.0)
+1.0 in v
+round(v[0]*1.2345, 2)
+divmod(v[2], 2)
+v[0] ** 2, 2 ** v[0], v[0] ** 0.5
+abs(-v), -v, +v
+~(v>1)
+v // 2, v % 2
+i << 1, i >> 1, i & 1, i | 4, i ^ 1
+i[0] << 2, i[1] & 1
+range(i[1])
+[10,20,30,40][i[1]]
+"ab" * i[1]
+xp.zeros(i[1])
+v * [1,2,3], [1,2,3] * v
+v == [1,2,3]
+v + (1,2,3)
+v.tolist() + [1]
+a.reshape(3,2), a.reshape((3,-1)), a.ravel(), a.flatten()
+a.transpose(), a.swapaxes(0,1)
+a.squeeze(), a[None].squeeze().shape
+a.repeat(2), a.clip(1,3), a.round(1)
+a.cumsum(), a.cumsum(axis=1)
+a.nonzero()
+a.diagonal(), a.trace()
+a.take([0,1]), v.searchsorted(2.5)
+a.min(0), a.argmin(), a.prod()
+np.sum(a), np.mean(a, axis=0), np.max(a)
+np.sqrt(a), np.exp(v), np.maximum(v, 2)
+np.concatenate([v, v]), np.vstack([v, v]), np.stack([v,v])
+np.dot(a, v), np.outer(v, v)
+np.allclose(a, a)
+np.array_equal(v, v)
+np.sort(v)[::-1]
+np.unique(v)
+np.argsort(v)
+np.cumsum(v), np.diff(v)
+np.add.reduce(v), np.multiply.accumulate(v), np.subtract.outer(v, v)
+xp.asarray([v[0], v[1]])
+np.asarray(a).shape
+statistics.mean([float(x) for x in v])
+functools.reduce(operator.add, v)
+list(zip(v, i))
+list(enumerate(v))
+list(map(float, v))
+list(itertools.accumulate(v))
+copy.copy(v), copy.deepcopy(a)
+v.nbytes, v.itemsize, v.dtype.name, v.dtype.kind
+a.real, a.imag, (a+1j).real
+a.flat[2], list(a.flat)[:2]
+a.item(0), a.item(0,1)
+any(v > 2), all(v > 0)
+a.view()
+v.sum().item(), v.sum().dtype
+float(v.sum()), int(v.max())
+v.mean() > 1
+[x for x in v if x > 1]
+v[i]
+v[i[0]:i[2]]
+v[np.array([0,1])]
+a[0] + a[1]
+(a[0] * 2)[1]
+(a*2)[0,1]
+a[:,0] @ a[:,0]
+sum(x*x for x in v)
+tuple(v), set(i.tolist())
+a.tobytes() == np.asarray(a).tobytes()
+np.where(a > 2, a, -a)
+np.clip(v, 1, 2)
+v.conj(), (v*1j).conjugate()
+v.dot(v).item()
+a.std(axis=0, ddof=1)
+np.broadcast_to(v, (2,3))
+v.argmax() == 2
+a[v.argmax() - 1]
+str(a)
+v[0] == 1.0, v[0] != v[1]
+[float(x) for x in (lambda x, y, z: (z, y, x))(*v)]
+"""
+
+WRITING = r"""
+a[0] = 5
+a[:, 1] = v[:2]
+a[a > 2] = 0
+a[a > 2] -= 1
+a += 1
+a *= v
+a -= a.mean(axis=0)
+a[0] += v
+a[0, 1] += 1
+a[:, [0,2]] = 9
+a[[0,1],[1,2]] = [7, 8]
+a.sort()
+v[1:] = v[:-1]
+v[:] = v[::-1]
+v[v.argmax()] = 0
+v[0], v[2] = v[2], v[0]
+a[0], a[1] = a[1].copy(), a[0].copy()
+np.add(v, 1, out=v)
+np.multiply(a, 2, out=a)
+v **= 2
+v //= 2
+i <<= 1
+b = a * 2; b[0] = 0; a = b
+b = a + 0; b += 1; b[b > 3] = 3; a = b
+e = v * 2; e.sort(); v = e
+b = a[:, 1]; b += 10
+b = a.T; b[0] = 1
+b = a.reshape(-1); b[0] = 42
+b = (a*1).reshape(-1); b[2] = 42; a = b
+a.fill(3)
+v[i] = 0
+v[i > 1] = v[i > 1] * 2
+for k in range(3): v[k] = v[k-1] + 1
+for row in a: row += 1
+for row in a: row[0] = 0
+v = xp.append(v, 4.0)
+a.T[0, 1] = 5
+a.flat[0] = 9
+a[...] = 1
+a[1] = [1,2,3]
+a[0,:] = 0; a[:,0] = 1
+a = a[::-1]; a[0,0] = 77
+v = v.astype(int); v[0] += 1.9
+t = a[0].copy(); a[0] = a[1]; a[1] = t
+a[:, 0] *= -1
+a[-1, -1] = np.pi
+a[1, :2] = a[0, 1:]
+np.fill_diagonal(a, 0)
+np.copyto(v, [3,2,1])
+np.put(v, [0,1], [9,8])
+v.put([0], 5)
+a.partition(1)
+a[np.ix_([0,1],[0,2])] = 0
+"""

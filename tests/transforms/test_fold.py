@@ -1,0 +1,144 @@
+"""`reduce` and `accumulate` with users' functions, against Python's own folds."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+
+def xor(a: int, b: int) -> int:
+    return a ^ b
+
+
+def larger(a: float, b: float) -> float:
+    return a if a > b else b
+
+
+def add(a: float, b: float) -> float:
+    return a + b
+
+
+def add_square(total: float, x: float) -> float:
+    return total + x * x
+
+
+def count_large(n: int, x: float) -> int:
+    return n + 1 if x > 0.5 else n
+
+
+def decay(a: float, b: float) -> float:
+    return a * 0.5 + b
+
+
+def careful(a: float, b: float) -> float:
+    if b < 0:
+        raise ValueError("negative")
+    return a + b
+
+
+VALUES = np.random.default_rng(4).random((7, 5, 6))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (2, 1), ()])
+@pytest.mark.parametrize("order", ["row_major", "column_major"])
+def test_reduce_over_axes(axis: Any, order: str) -> None:
+    a = xl.asarray(VALUES, layout=order)
+    for keepdims in (False, True):
+        e = xl.reduce(larger, a * 2, axis, initial=0.0, keepdims=keepdims)
+        assert type(e) is xl.XExpression
+        want = np.max(VALUES * 2, axis=axis, keepdims=keepdims) if axis != () else VALUES * 2
+        np.testing.assert_array_equal(e, want)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 17, 1000, 100_003])
+def test_reduce_of_many(n: int) -> None:
+    values = np.arange(n, dtype=np.uint32) * 2654435761
+    values = values.astype(np.uint32)
+    want = functools.reduce(xor, values.tolist(), 0)
+    assert int(xl.reduce(xor, xl.asarray(values), initial=0)) == want
+
+
+def test_results_of_another_kind_need_a_merge() -> None:
+    a = xl.asarray(VALUES)
+    n = xl.reduce(count_large, a, (0, 1), initial=0, merge=add, dtype="int64")
+    assert n.dtype == xl.int64
+    np.testing.assert_array_equal(n, np.sum(VALUES > 0.5, axis=(0, 1)))
+    squares = xl.reduce(add_square, a, initial=0.0, merge=add)
+    np.testing.assert_allclose(float(squares), np.sum(VALUES**2))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "complex64", "bool"])
+def test_reduce_in_every_kind_of_dtype(dtype: str) -> None:
+    a = xl.asarray(np.arange(1, 5), dtype=dtype)
+    done = xl.reduce(add, a, initial=False if dtype == "bool" else 0)
+    assert done.dtype == a.dtype
+    assert complex(done.item()) == (1 if dtype == "bool" else 10)
+
+
+def test_results_of_tensors_of_fixed_rank_have_one() -> None:
+    assert type(xl.eval(xl.reduce(add, xl.XTensor(VALUES), 0, initial=0.0))) is xl.XTensor
+
+
+def test_an_initial_value_that_is_not_neutral_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"initial=1 is not neutral: add\(1, 1\) is 2"):
+        xl.reduce(add, xl.ones(3), initial=1)
+
+
+@pytest.mark.parametrize("function", [len, np.add, lambda a: a, lambda *a: a[0]])
+def test_what_is_no_function_of_two_scalars_is_refused(function: Any) -> None:
+    with pytest.raises(xl.DTypeError, match="reduce"):
+        xl.reduce(function, xl.ones(3), initial=0)
+    with pytest.raises(xl.DTypeError, match="accumulate"):
+        xl.accumulate(function, xl.ones(3))
+
+
+def test_exceptions_come_through_and_change_nothing() -> None:
+    a = xl.asarray([1.0, 2.0, -3.0])
+    to = xl.full((), 7.0)
+    with pytest.raises(ValueError, match="negative"):
+        to[...] = xl.reduce(careful, a, initial=0.0)
+    assert float(to) == 7.0
+    with pytest.raises(ValueError, match="negative"):
+        xl.accumulate(careful, a)
+    assert float(xl.reduce(careful, a[:2], initial=0.0)) == 3.0
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (9,), (4, 5), (3, 4, 5), (2, 0, 3)])
+def test_accumulate_along_axes(shape: tuple[int, ...]) -> None:
+    values = np.random.default_rng(1).random(shape)
+    a = xl.asarray(values, layout="column_major")
+    for axis in range(len(shape)):
+        want = np.moveaxis(values.copy(), axis, 0)
+        for k in range(1, shape[axis]):
+            want[k] = want[k - 1] * 0.5 + want[k]
+        done = xl.accumulate(decay, a + 0, axis)
+        assert type(done) is xl.XArray
+        np.testing.assert_array_equal(done, np.moveaxis(want, 0, axis))
+    flat = list(itertools.accumulate(values.reshape(-1).tolist(), decay))
+    np.testing.assert_array_equal(xl.accumulate(decay, a), np.array(flat).reshape(-1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "uint8", "complex128", "bool"])
+def test_accumulate_in_every_kind_of_dtype(dtype: str) -> None:
+    a = xl.asarray([1, 0, 1, 1], dtype=dtype)
+    done = xl.accumulate(add, a)
+    assert done.dtype == a.dtype
+    want = [True] * 4 if dtype == "bool" else [1, 1, 2, 3]
+    assert done.tolist() == want
+    assert xl.accumulate(add, a, dtype="float64").dtype == xl.float64
+
+
+def test_long_lines_go_by_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xarraylite.runtime.scan.PIECE", 64)
+    values = np.arange(3000)
+    for shape in [(3000,), (3, 1000), (30, 100), (300, 5, 2)]:
+        a = xl.asarray(values.reshape(shape))
+        for axis in range(len(shape)):
+            want = np.cumsum(values.reshape(shape), axis=axis)
+            np.testing.assert_array_equal(xl.accumulate(add, a, axis), want)

@@ -1,0 +1,216 @@
+"""Views through positions: facts of xtensor's tests, what is refused, and who sees a write."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+
+def test_adding_through_filters() -> None:
+    a = xl.asarray([[1, 5, 3], [4, 5, 6]])
+    b = a.copy()
+    f = xl.filter(a, a > 3)
+    f += xl.filter(b, b > 3)
+    assert a.tolist() == [[1, 10, 3], [8, 10, 12]]
+
+
+@pytest.mark.parametrize(
+    ("order", "want"), [("row_major", [1, 3, 5, 7]), ("column_major", [1, 5, 3, 7])]
+)
+def test_filters_have_an_order(order: str, want: list[int]) -> None:
+    a = xl.reshape(xl.arange(8), (2, 2, 2))
+    assert xl.filter(a, a % 2 == 1, order=order).tolist() == want
+
+
+def test_filters_keep_the_positions_they_were_made_with() -> None:
+    a = xl.asarray([1, 5, 2, 6])
+    f = xl.filter(a, a > 4)
+    a[...] = [9, 9, 9, 0]
+    assert f.tolist() == [9, 0]
+
+
+def test_keep_and_drop() -> None:
+    a = xl.reshape(xl.arange(12), (3, 1, 4))
+    v = xl.view(a, xl.keep(1, 1, 1, 1))
+    assert v.shape == (4, 1, 4)
+    v[0, 0, 1] = 1000
+    assert int(a[1, 0, 1]) == 1000
+    x = xl.arange(3)
+    assert xl.view(x, xl.keep(-2)).tolist() == [1]
+    assert xl.view(x, xl.drop(-3, -1)).tolist() == [1]
+    assert xl.view(x, xl.drop()).tolist() == [0, 1, 2]
+    assert xl.view(x, xl.drop(0, 2)).tolist() == xl.view(x, xl.keep(1)).tolist()
+
+
+def test_regular_positions_are_plain_views() -> None:
+    a = xl.arange(10)
+    for items, want in [((xl.keep(1, 3, 5),), [1, 3, 5]), ((xl.keep(4, 2, 0),), [4, 2, 0])]:
+        assert isinstance(xl.view(a, *items), xl.XView)
+        assert xl.view(a, *items).tolist() == want
+    assert isinstance(xl.view(a, xl.keep(3, 3)), xl.XDynamicView)
+
+
+def test_gathers_that_no_two_addresses_bound() -> None:
+    a = xl.arange(6)
+    a[0:3] = xl.view(a, xl.keep(4, 0, 5))
+    assert a.tolist() == [4, 0, 5, 3, 4, 5]
+
+
+def test_a_reshape_of_a_cut_array() -> None:
+    a = xl.asarray([[1, 2, 3, 4, 5, 6, 7, 8], [11, 12, 13, 14, 15, 16, 17, 18]])
+    v = xl.reshape_view(a[:, :4], (2, 2, 2))
+    assert v.tolist() == [[[1, 2], [3, 4]], [[11, 12], [13, 14]]]
+    v *= 0
+    assert a[:, :5].tolist() == [[0, 0, 0, 0, 5], [0, 0, 0, 0, 15]]
+
+
+def test_the_last_of_equal_positions_stays() -> None:
+    a = xl.zeros(3)
+    xl.index_view(a, [0, 2, 0, 0])[...] = [1, 2, 3, 4]
+    assert a.tolist() == [4, 0, 2]
+    xl.view(a, xl.keep(1, 1, 1)).assign(xl.asarray([5.0, 6.0, 7.0]))
+    assert a.tolist() == [4, 7, 2]
+    twice = xl.index_view(a, [2, 2])
+    twice += 10  # computed once from the old value
+    assert a.tolist() == [4, 7, 12]
+
+
+def test_expressions_written_before_keep_their_values() -> None:
+    a = xl.arange(4.0)
+    v = xl.view(a, xl.keep(3, 0, 1))
+    before, gathered = a + 0, v + 0
+    v[...] = 9
+    assert before.tolist() == [0, 1, 2, 3]
+    assert gathered.tolist() == [3, 0, 1]
+    assert (v + 0).tolist() == [9, 9, 9]
+
+
+def test_copies_share_no_memory() -> None:
+    a = xl.arange(4)
+    v = xl.view(a, xl.keep(3, 0, 1))
+    made = [v.copy(), copy.copy(v), copy.deepcopy(v), pickle.loads(pickle.dumps(v)), xl.eval(v)]
+    v[...] = 7
+    assert [type(c) for c in made] == [xl.XArray] * 5
+    assert [c.tolist() for c in made] == [[3, 0, 1]] * 5
+
+
+def test_dtypes_convert_as_in_any_assignment() -> None:
+    a = xl.zeros(3, dtype="int8")
+    v = xl.index_view(a, [2, 0])
+    v[...] = xl.asarray([1.9, -1.9])
+    assert a.tolist() == [-1, 0, 1]
+    with pytest.raises(xl.CastError, match="in-place add"):
+        v += 0.5
+    assert xl.real(xl.asarray([1j, 2], dtype="complex64")).dtype == xl.float32
+
+
+def test_parts_of_elements_are_written_through() -> None:
+    z = xl.asarray([[1 + 2j, 3 + 4j]])
+    xl.real(z)[...] = xl.imag(z)  # other bytes of the same elements
+    assert z.tolist() == [[2 + 2j, 4 + 4j]]
+    xl.imag(z.T)[1] += 5
+    assert z.tolist() == [[2 + 2j, 4 + 9j]]
+    words = xl.asarray([0x01020304], dtype="uint32")
+    assert sorted(int(xl.offset_view(words, "uint8", k)[0]) for k in range(4)) == [1, 2, 3, 4]
+
+
+def test_lines_are_walked_in_the_order_of_memory() -> None:
+    values = np.arange(24).reshape(2, 3, 4)
+    for layout, others in [("column_major", (1, 0)), ("row_major", (0, 1))]:
+        a = xl.asarray(values, layout=layout)
+        lines = [line.tolist() for line in xl.iter_lines(a, 2, "storage")]
+        assert lines == values.transpose(*others, 2).reshape(-1, 4).tolist()
+
+
+def test_noalias_of_views() -> None:
+    a = xl.zeros(4)
+    v = xl.view(a, xl.keep(3, 0, 1))
+    xl.noalias(v)[...] = xl.asarray([1.0, 2.0, 3.0]) * 2
+    assert a.tolist() == [4, 6, 0, 2]
+
+
+A = np.arange(12).reshape(3, 4)
+
+REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
+    "keep": (lambda a: xl.view(a, xl.keep(3)), xl.IndexRangeError, r"keep\(3\): 3 is out of range"),
+    "drop": (lambda a: xl.view(a, xl.drop(-4)), xl.IndexRangeError, r"drop\(-4\)"),
+    "keep bool": (lambda a: xl.keep(True), xl.IndexRangeError, "must be integers"),
+    "keep float": (lambda a: xl.keep(1.5), xl.IndexRangeError, "must be integers"),
+    "too many": (lambda a: xl.view(a, 0, 0, xl.keep(0)), xl.IndexRangeError, "too many"),
+    "strided": (lambda a: xl.strided_view(a, [xl.keep(0, 0)]), xl.IndexRangeError, "dynamic_view"),
+    "index": (
+        lambda a: xl.index_view(a, [(0, 4)]),
+        xl.IndexRangeError,
+        r"\(0, 4\) is out",
+    ),
+    "index rank": (lambda a: xl.index_view(a, [0, 1]), xl.IndexRangeError, "2 integers"),
+    "index kind": (lambda a: xl.index_view(a, [(0.5, 1)]), xl.IndexRangeError, "2 integers"),
+    "mask": (lambda a: xl.filter(a, [True, False]), xl.IndexRangeError, "does not broadcast"),
+    "mask kind": (lambda a: xl.filter(a, A), xl.IndexRangeError, "must be bool"),
+    "row": (lambda a: xl.row(a[0], 0), xl.ShapeError, "rank must be 2"),
+    "reach": (lambda a: xl.as_strided(a, (4, 4)), xl.BoundsError, "reaches elements 0 to 15"),
+    "before": (lambda a: xl.as_strided(a, 2, (-1,)), xl.BoundsError, "reaches elements -1 to 0"),
+    "strides": (lambda a: xl.as_strided(a, (2, 2), (1,)), xl.LayoutError, "not one for each"),
+    "part": (lambda a: xl.offset_view(a, "float64", 1), xl.DTypeError, "no part 1"),
+    "wide": (lambda a: xl.offset_view(a, "complex128"), xl.DTypeError, "no part 0"),
+    "lazy part": (lambda a: xl.offset_view(a + 1, "int8"), xl.LayoutError, "strided memory"),
+    "at": (lambda a: xl.at(a, 0), xl.IndexRangeError, "2 integers are needed"),
+    "at range": (lambda a: xl.at(a, 0, 4), xl.IndexRangeError, "out of range"),
+    "periodic": (lambda a: xl.periodic(a[:0], 0, 0), xl.IndexRangeError, "shape"),
+    "axis": (lambda a: xl.iter_axis(a, 2), xl.AxisError, "axis 2"),
+    "ravel": (lambda a: xl.ravel_index([(3, 0)], (3, 4)), xl.IndexRangeError, "out of range"),
+    "parent": (lambda a: xl.parent_index(a[1:], (0, 0), a[:1]), xl.IndexRangeError, "none of"),
+    "foreign": (lambda a: xl.parent_index(xl.zeros(2), (0,), a), xl.IndexRangeError, "none of"),
+    "write": (
+        lambda a: xl.view(a, xl.keep(0, 0)).assign([1, 2, 3]),
+        xl.BroadcastError,
+        "XDynamicView",
+    ),
+    "update": (
+        lambda a: xl.filter(a, A > 9).__iadd__(np.ones((2, 1), int)),
+        xl.BroadcastError,
+        "add",
+    ),
+    "broadcast": (
+        lambda a: xl.view(xl.broadcast_to(a[0], (2, 4)), xl.range(), xl.keep(0, 0)).assign(1),
+        xl.OverlapError,
+        "more than once",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    call, error, match = REFUSED[name]
+    a = xl.asarray(A)
+    with pytest.raises(error, match=match):
+        call(a)
+    np.testing.assert_array_equal(a, A)
+
+
+def test_read_only_memory_stays() -> None:
+    a = xl.adapt(bytes(8), (8,), dtype="uint8")
+    for view in (
+        xl.index_view(a, [3, 1]),
+        xl.view(a, xl.keep(0, 0)),
+        xl.flatten(xl.reshape(a, (2, 4))[:, :2]),
+    ):
+        with pytest.raises(xl.ReadOnlyError):
+            view[...] = 1
+    assert a.tolist() == [0] * 8
+
+
+def test_how_views_print() -> None:
+    a = xl.asarray([[1, 2], [3, 4]])
+    assert repr(xl.view(a, xl.keep(1, 0, 0))) == (
+        "XDynamicView([[3, 4],\n              [1, 2],\n              [1, 2]])"
+    )
+    assert xl.index_view(a, [(1, 1)]).summary() == "XIndexView int64[1]"
+    assert repr(xl.keep(1, -2)) == "keep(1, -2)"

@@ -1,0 +1,267 @@
+"""Every kind of view against NumPy: what it reads and writes is what an array of indices says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import xarraylite as xl
+
+Array = np.ndarray[Any, Any]
+
+
+def containers(shape: tuple[int, ...]) -> dict[str, Callable[[Array], Any]]:
+    """Ways to hold values: whole and cut, in either order, reversed, tiled."""
+
+    def cut(values: Array) -> Any:
+        room = xl.zeros(tuple([2 * n + 3 for n in shape]), dtype="int64")
+        part = room[tuple([slice(1, 1 + 2 * n, 2) for n in shape])]
+        part[...] = values
+        return part
+
+    def turned(values: Array) -> Any:
+        return xl.asarray(np.ascontiguousarray(np.flip(values).T)).T[
+            (slice(None, None, -1),) * len(shape)
+        ]
+
+    made: dict[str, Callable[[Array], Any]] = {
+        "row": xl.asarray,
+        "column": lambda values: xl.asarray(values, layout="column_major"),
+        "cut": cut,
+        "turned": turned,
+    }
+    if len(shape) == 2:
+        made["tiled"] = lambda values: xl.asarray(values, layout="{1,0:T(2,2)}")
+    return made
+
+
+@st.composite
+def bases(draw: st.DrawFn) -> tuple[Any, Array]:
+    """A container, and a NumPy array of its values, all different."""
+    shape = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))
+    values = np.arange(100, 100 + int(np.prod(shape))).reshape(shape)
+    made = containers(shape)
+    a = made[draw(st.sampled_from(sorted(made)))](values)
+    np.testing.assert_array_equal(a, values)
+    return a, values
+
+
+@st.composite
+def items(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[list[Any], tuple[Any, ...]]:
+    """Items of a view, and what NumPy's outer index has for each dimension."""
+    mine: list[Any] = []
+    theirs: list[Any] = []
+    for n in shape:
+        if draw(st.integers(0, 5)) == 0:
+            mine.append(None)
+        some = draw(st.lists(st.integers(-n, n - 1), max_size=5)) if n else []
+        kinds = ["slice", "keep", "drop", "all", "int"]
+        kind = draw(st.sampled_from(kinds if n else kinds[:-1]))
+        if kind == "int":
+            mine.append(draw(st.integers(-n, n - 1)))
+            theirs.append(mine[-1])
+        elif kind == "slice":
+            mine.append(draw(st.slices(n)))
+            theirs.append(mine[-1])
+        elif kind == "all":
+            mine.append(xl.range())
+            theirs.append(slice(None))
+        else:
+            mine.append(xl.keep(*some) if kind == "keep" else xl.drop(some))
+            full = np.arange(n)
+            theirs.append(full[some] if kind == "keep" else np.delete(full, some))
+    while mine and isinstance(mine[-1], slice) and mine[-1] == slice(None) and draw(st.booleans()):
+        mine.pop()
+    return mine, tuple(theirs)
+
+
+def outer(numbers: Array, mine: list[Any], theirs: tuple[Any, ...]) -> Array:
+    """Index one dimension after the other, as xtensor does; then put the new axes in."""
+    axis = 0
+    for item in theirs:
+        numbers = numbers[(slice(None),) * axis + (item,)]
+        axis += not isinstance(item, int)
+    place = 0
+    for item in mine:
+        if item is None:
+            numbers = np.expand_dims(numbers, place)
+        place += not isinstance(item, int)
+    return numbers
+
+
+@st.composite
+def viewed(draw: st.DrawFn) -> tuple[Any, Array, Any, Array]:
+    """A container, its values, a view of it of any kind, and the positions that the view means."""
+    a, values = draw(bases())
+    numbers = np.arange(values.size).reshape(values.shape)
+    view: Any = a
+    for _ in range(draw(st.integers(1, 3))):
+        kind = draw(
+            st.sampled_from(
+                ["view", "dynamic", "index", "filter", "reshape", "flat", "strided", "T"]
+            )
+        )
+        if kind in ("view", "dynamic"):
+            mine, theirs = draw(items(numbers.shape))
+            view = xl.view(view, *mine) if kind == "view" else xl.dynamic_view(view, mine)
+            numbers = outer(numbers, mine, theirs)
+        elif kind == "index":
+            count = draw(st.integers(0, 4)) if numbers.size else 0
+            ends = [st.integers(-n, n - 1) for n in numbers.shape] if count else []
+            listed = [draw(st.tuples(*ends)) for _ in range(count)]
+            view = xl.index_view(view, listed)
+            numbers = np.array([numbers[i] for i in listed], np.int64).reshape(count)
+        elif kind == "filter":
+            mask = np.array(
+                draw(st.lists(st.booleans(), min_size=numbers.size, max_size=numbers.size))
+            )
+            mask = mask.astype(bool).reshape(numbers.shape)
+            order = draw(st.sampled_from(["row_major", "column_major"]))
+            view = xl.filter(view, mask, order=order)
+            numbers = numbers.T[mask.T] if order == "column_major" else numbers[mask]
+        elif kind == "reshape":
+            order = draw(st.sampled_from(["row_major", "column_major"]))
+            view = xl.reshape_view(view, (-1, 1) if numbers.size else (0, 2), order)
+            shape = (numbers.size, 1) if numbers.size else (0, 2)
+            numbers = numbers.reshape(shape, order="C" if order == "row_major" else "F")
+        elif kind == "flat":
+            view, numbers = xl.flatten(view), numbers.reshape(-1)
+        elif kind == "strided" and numbers.ndim:
+            view, numbers = (
+                xl.strided_view(view, [xl.ellipsis, slice(None, None, -1)]),
+                numbers[..., ::-1],
+            )
+        else:
+            view, numbers = view.T, numbers.T
+    return a, values, view, numbers
+
+
+def assigned(values: Array, numbers: Array, new: Array) -> Array:
+    """What assigning one element after the other leaves: the last of equal positions wins."""
+    result = values.copy().reshape(-1)
+    for position, value in zip(
+        numbers.reshape(-1), np.broadcast_to(new, numbers.shape).reshape(-1), strict=True
+    ):
+        result[position] = value
+    return result.reshape(values.shape)
+
+
+@settings(max_examples=120)
+@given(viewed())
+def test_reading(case: tuple[Any, Array, Any, Array]) -> None:
+    _, values, view, numbers = case
+    want = values.reshape(-1)[numbers]
+    assert view.shape == numbers.shape
+    np.testing.assert_array_equal(view.numpy(), want)
+    np.testing.assert_array_equal(xl.eval(view * 2 + 1), want * 2 + 1)
+
+
+def repeats(view: Any) -> bool:
+    """Whether strides repeat elements, so that writing is refused."""
+    base = view if isinstance(view, xl.XView) else getattr(view, "base", view)
+    try:
+        base[...] = base.copy()
+    except xl.OverlapError:
+        return True
+    return False
+
+
+@settings(max_examples=120)
+@given(viewed(), st.sampled_from(["scalar", "array", "row", "itself", "update"]))
+def test_writing(case: tuple[Any, Array, Any, Array], what: str) -> None:
+    a, values, view, numbers = case
+    if repeats(view):
+        return
+    old = values.reshape(-1)[numbers]
+    if what == "scalar":
+        new: Any = np.int64(7)
+        view[...] = 7
+    elif what == "array":
+        new = np.arange(numbers.size).reshape(numbers.shape)
+        view[...] = new
+    elif what == "row":
+        new = np.arange(numbers.shape[-1]) if numbers.ndim else np.int64(3)
+        view.assign(xl.asarray(new) + 0) if new.shape == numbers.shape else view.__setitem__(
+            ..., new
+        )
+    elif what == "itself":
+        new = old[::-1] + 1 if old.ndim else old + 1
+        view[...] = (view[::-1] if old.ndim else view) + 1
+    else:
+        new = old * 3
+        view *= 3
+    np.testing.assert_array_equal(a, assigned(values, numbers, new))
+
+
+@settings(max_examples=80)
+@given(bases(), st.data())
+def test_views_of_one_array_assigned_to_each_other(
+    base: tuple[Any, Array], data: st.DataObject
+) -> None:
+    a, values = base
+    n = values.shape[0]
+    count = data.draw(st.integers(0, n))
+    left = data.draw(st.lists(st.integers(0, n - 1), min_size=count, max_size=count))
+    right = data.draw(st.permutations(range(n)))[: n - count]
+    source = np.delete(np.arange(n), right)
+    xl.view(a, xl.keep(left))[...] = xl.view(a, xl.drop(right)) + 1
+    want = values.copy()
+    for to, value in zip(left, values[source] + 1, strict=True):
+        want[to] = value
+    np.testing.assert_array_equal(a, want)
+
+
+@settings(max_examples=60)
+@given(viewed(), st.data())
+def test_parts_and_parents(case: tuple[Any, Array, Any, Array], data: st.DataObject) -> None:
+    a, values, view, numbers = case
+    if not numbers.size or repeats(view):
+        return
+    index = tuple([data.draw(st.integers(0, n - 1)) for n in numbers.shape])
+    where = tuple(map(int, np.unravel_index(numbers[index], values.shape)))
+    assert xl.parent_index(view, index, a) == where
+    key = tuple([slice(i, i + 1) for i in index])
+    view[key] = -5
+    want = assigned(values, numbers[key], np.int64(-5))
+    np.testing.assert_array_equal(a, want)
+
+
+@given(bases())
+def test_orders_of_traversal(base: tuple[Any, Array]) -> None:
+    a, values = base
+    assert [int(x) for x in xl.flat(a)] == values.reshape(-1).tolist()
+    assert [int(x) for x in xl.flat(a, "column_major")] == values.reshape(-1, order="F").tolist()
+    stored = [int(x) for x in xl.flat(a, "storage")]
+    assert sorted(stored) == values.reshape(-1).tolist()
+    if isinstance(a, xl.XArray) and a.layout in (xl.row_major, xl.column_major):
+        assert stored == np.asarray(a).ravel(order="K").tolist()
+    for axis in range(values.ndim):
+        parts = [part.tolist() for part in xl.iter_axis(a, axis)]
+        assert parts == np.moveaxis(values, axis, 0).tolist()
+        lines = [line.tolist() for line in xl.iter_lines(a, axis)]
+        assert lines == np.moveaxis(values, axis, -1).reshape(-1, values.shape[axis]).tolist()
+
+
+@pytest.mark.parametrize(
+    "text", ["a + 0", "xl.concat([a, a])", "xl.broadcast_to(a[:1], (3, 4)) * 1"]
+)
+def test_views_of_expressions_are_expressions(text: str) -> None:
+    a = xl.reshape(xl.arange(12), (3, 4))
+    e = eval(text, {"a": a, "xl": xl})
+    values = np.asarray(e)
+    for view, want in [
+        (xl.view(e, xl.keep(2, 0, 0), xl.drop(1)), values[[2, 0, 0]][:, [0, 2, 3]]),
+        (xl.index_view(e, [(1, 1), (0, -1)]), values[[1, 0], [1, -1]]),
+        (xl.filter(e, values > 4), values[values > 4]),
+        (xl.reshape_view(e, (-1, 2), "column_major"), values.reshape((-1, 2), order="F")),
+        (xl.as_strided(e, (3, 2), (1, 4)), values.reshape(-1)[[[0, 4], [1, 5], [2, 6]]]),
+        (xl.flat(e, "storage"), values.reshape(-1)),
+        (xl.periodic(e, -7, 9), values[-7 % len(values), 1]),
+    ]:
+        assert type(view) is xl.XExpression
+        np.testing.assert_array_equal(view, want)

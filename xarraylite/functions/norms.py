@@ -1,0 +1,199 @@
+"""xtensor's norms, and its reducers that have no name in the array API: lazy, over any axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, SupportsIndex
+
+from .._errors import ShapeError
+from ..arrays.expression import XExpression, apply
+from ..dtypes.names import kind
+from ..ir.build import describe
+from ..operands.nodes import as_node
+from ..ops.table import OPS
+from .reducers import count_nonzero
+from .reducers import max as greatest
+from .reducers import min as least
+from .reducers import sum as total
+
+Axes = SupportsIndex | Iterable[SupportsIndex] | None
+
+
+def _array(x: object, operation: str) -> XExpression:
+    return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
+
+
+def _op(name: str, *operands: object) -> XExpression:
+    return apply(OPS[name], *operands)
+
+
+def minmax(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> tuple[Any, Any]:
+    """Return the least and the greatest element, lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> [int(e) for e in xl.minmax(xl.asarray([3, 1, 2]))]
+    [1, 3]
+    """
+    return (
+        least(x, axis=axis, keepdims=keepdims),
+        greatest(x, axis=axis, keepdims=keepdims),
+    )
+
+
+def count_nonnan(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+    """Return how many elements are not NaN.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.count_nonnan(xl.asarray([1.0, xl.nan, 3.0])))
+    2
+    """
+    array = _array(x, "count_nonnan")
+    known = _op("logical_not", _op("isnan", array))
+    return count_nonzero(known, axis=axis, keepdims=keepdims)
+
+
+def norm_l0(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+    """Return how many elements are not zero.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.norm_l0(xl.asarray([3.0, 0.0, -4.0])))
+    2
+    """
+    return count_nonzero(_array(x, "norm_l0"), axis=axis, keepdims=keepdims)
+
+
+def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+    """Return the sum of magnitudes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.norm_l1(xl.asarray([3.0, 0.0, -4.0])))
+    7.0
+    """
+    return total(_op("abs", _array(x, "norm_l1")), axis=axis, keepdims=keepdims)
+
+
+def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+    """Return the sum of squared magnitudes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.norm_sq(xl.asarray([3 + 4j, 1])))
+    26.0
+    """
+    array = _array(x, "norm_sq")
+    if kind(array.dtype) == "c":
+        parts = [_op("square", _op(name, array)) for name in ("real", "imag")]
+        return total(_op("add", *parts), axis=axis, keepdims=keepdims)
+    return total(_op("square", array), axis=axis, keepdims=keepdims)
+
+
+def norm_l2(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+    """Return the Euclidean norm: the square root of `norm_sq`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.norm_l2(xl.asarray([3.0, 0.0, -4.0])))
+    5.0
+    """
+    return _op("sqrt", norm_sq(x, axis=axis, keepdims=keepdims))
+
+
+def norm_linf(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+    """Return the greatest magnitude; 0 where there are no elements.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.norm_linf(xl.asarray([3.0, 0.0, -4.0])))
+    4.0
+    """
+    magnitudes = _op("abs", _array(x, "norm_linf"))
+    return greatest(magnitudes, axis=axis, keepdims=keepdims, initial=0)
+
+
+def norm_lp_to_p(
+    x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False
+) -> XExpression:
+    """Return the sum of magnitudes to the power ``p``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.norm_lp_to_p(xl.asarray([1.0, -2.0]), 3))
+    9.0
+    """
+    array = _array(x, "norm_lp_to_p")
+    if p == 0:
+        return norm_l0(array, axis=axis, keepdims=keepdims)
+    return total(_op("pow", _op("abs", array), p), axis=axis, keepdims=keepdims)
+
+
+def norm_lp(x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+    """Return the ``p``-norm: `norm_lp_to_p` to the power ``1 / p``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is zero or NaN.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> round(float(xl.norm_lp(xl.asarray([1.0, -2.0]), 3)), 4)
+    2.0801
+    """
+    if p == 0 or math.isnan(p):
+        raise ValueError(f"norm_lp: p must be a number other than 0, got {p}")
+    return _op("pow", norm_lp_to_p(x, p, axis=axis, keepdims=keepdims), 1 / p)
+
+
+def norm_induced_l1(x: object, /) -> XExpression:
+    """Return the greatest sum of magnitudes of a matrix's columns.
+
+    Raises
+    ------
+    ShapeError
+        If the rank is not 2.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.norm_induced_l1(xl.asarray([[1.0, -2.0], [3.0, 4.0]])))
+    6.0
+    """
+    return greatest(norm_l1(_matrix(x, "norm_induced_l1"), axis=0), initial=0)
+
+
+def norm_induced_linf(x: object, /) -> XExpression:
+    """Return the greatest sum of magnitudes of a matrix's rows.
+
+    Raises
+    ------
+    ShapeError
+        If the rank is not 2.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> float(xl.norm_induced_linf(xl.asarray([[1.0, -2.0], [3.0, 4.0]])))
+    7.0
+    """
+    return greatest(norm_l1(_matrix(x, "norm_induced_linf"), axis=1), initial=0)
+
+
+def _matrix(x: object, operation: str) -> XExpression:
+    array = _array(x, operation)
+    if array.ndim != 2:
+        raise ShapeError(f"{operation}({describe(array.node)}): the rank must be 2")
+    return array

@@ -1,0 +1,179 @@
+"""Arrays as text: comma-separated values, JSON, and what an array is in words."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from .._errors import FormatError, ShapeError
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
+from ..dtypes.names import as_dtype, dtype_name, float64
+from ..ir.build import describe
+from ..layout.tiled import TiledMap
+from ..operands.nodes import as_node
+from ..operands.representation import class_of
+
+Place = str | os.PathLike[str] | TextIO
+
+
+def load_csv(
+    file: Place,
+    *,
+    delimiter: str = ",",
+    skip_rows: int = 0,
+    max_rows: int | None = None,
+    comments: str | None = "#",
+    dtype: object = float64,
+) -> XArray:
+    r"""Read a table of numbers from a text file.
+
+    Parameters
+    ----------
+    file : path or text stream
+        Where to read.
+    delimiter : str, default ","
+        What stands between numbers.
+    skip_rows, max_rows : int, optional
+        Lines to leave out at the beginning, and rows to read at most.
+    comments : str or None
+        What begins a comment.
+    dtype : dtype, default float64
+        Of the elements.
+
+    Returns
+    -------
+    XArray
+        Of two dimensions, also where there is one row or column.
+
+    Raises
+    ------
+    FormatError
+        If something is no number, or the rows have different lengths.
+
+    Examples
+    --------
+    >>> import io
+    >>> import xarraylite as xl
+    >>> xl.load_csv(io.StringIO("# x, y\n1, 2\n3, 4\n"))
+    XArray([[1., 2.],
+            [3., 4.]])
+    """
+    try:
+        values = np.loadtxt(
+            file,
+            delimiter=delimiter,
+            skiprows=skip_rows,
+            max_rows=max_rows,
+            comments=comments,
+            ndmin=2,
+        )
+    except ValueError as error:
+        raise FormatError(f"load_csv: {error}") from None
+    return XArray(values, as_dtype(dtype))
+
+
+def dump_csv(file: Place, x: object, /, *, delimiter: str = ",") -> None:
+    r"""Write an array of at most two dimensions as a table of numbers that reads back the same.
+
+    Raises
+    ------
+    ShapeError
+        For an array of more dimensions.
+
+    Examples
+    --------
+    >>> import io
+    >>> import xarraylite as xl
+    >>> text = io.StringIO()
+    >>> xl.dump_csv(text, xl.asarray([[1.0, 0.1], [3.0, 4.0]]))
+    >>> text.getvalue()
+    '1.0,0.1\n3.0,4.0\n'
+    """
+    values = _values(x, "dump_csv")
+    if values.ndim > 2:
+        raise ShapeError(f"dump_csv: a table has two dimensions, not shape {values.shape}")
+    rows = np.atleast_2d(values).tolist()
+    text = "".join([f"{delimiter.join(map(str, row))}\n" for row in rows])
+    if isinstance(file, str | os.PathLike):
+        Path(file).write_text(text, encoding="utf-8")
+    else:
+        file.write(text)
+
+
+def to_json(x: object, /) -> str:
+    """Return an array as nested lists in JSON.
+
+    Raises
+    ------
+    ValueError
+        For NaN and infinities, which JSON does not have.
+    TypeError
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.to_json(xl.asarray([[1, 2], [3, 4]]))
+    '[[1, 2], [3, 4]]'
+    """
+    return json.dumps(_values(x, "to_json").tolist(), allow_nan=False)
+
+
+def from_json(text: str | bytes, /, *, dtype: object = None) -> XArray:
+    """Return nested lists of numbers in JSON as an array.
+
+    Raises
+    ------
+    FormatError
+        If the text is no JSON, or no lists of numbers.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.from_json("[[1, 2.5], [3, 4]]")
+    XArray([[1. , 2.5],
+            [3. , 4. ]])
+    """
+    try:
+        return XArray(json.loads(text), dtype)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise FormatError(f"from_json: {error}") from None
+
+
+def info(x: object, /) -> str:
+    """Return in words what an array is: its class, dtype, shape, and where its elements lie.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.XTensor([[1, 2], [3, 4]])
+    >>> print(xl.info(a))
+    XTensor int64[2, 2]: rank fixed, row_major, strides (2, 1), 32 bytes
+    >>> print(xl.info(a[0] + 1))
+    XFunction add int64[2]: rank fixed, lazy
+    """
+    if not isinstance(x, XExpression):
+        x = XExpression(as_node(x, "info"))
+    fixed = "shape fixed" if x.has_fixed_shape else "rank fixed" if x.has_fixed_rank else ""
+    parts = [fixed] if fixed else []
+    if isinstance(x, XContainer):
+        parts.append(str(x.layout))
+        if not isinstance(x.map, TiledMap):
+            parts.append(f"strides {x.strides}")
+        parts.append(f"{x.nbytes:,} bytes")
+        parts += ["read-only"] if x.readonly else []
+        shape = f"{dtype_name(x.dtype)}{list(x.shape)}"
+        return f"{type(x)._title} {shape}: {', '.join(parts)}"
+    title = class_of(x.node) if type(x) is XExpression else type(x).__name__
+    parts.append("lazy" if type(x) is XExpression else "read and written by position")
+    return f"{title} {describe(x.node)}: {', '.join(parts)}"
+
+
+def _values(x: object, operation: str) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+    return np.asarray(x if isinstance(x, XExpression) else XExpression(as_node(x, operation)))

@@ -1,0 +1,470 @@
+"""`XOptional`: values and flags that say which of them there are, as one array.
+
+Both halves are ordinary arrays or expressions.  A function of optional arrays is the function of
+the values, and its result is there where all operands are; comparisons are functions like any
+other, so what is compared with something missing is missing.  `where` takes the flag of the branch
+that it takes.  Values that are missing are computed like others and mean nothing.
+
+A reducer of an optional array is missing where one of its elements is; with ``skipna=True`` the
+methods leave these out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._errors import DTypeError, NotWritableError, ReadOnlyError
+from ..arrays.container import XContainer
+from ..arrays.evaluation import eval_
+from ..arrays.expression import XExpression, apply
+from ..arrays.xarray import XArray
+from ..assignment.assign import check_update
+from ..assignment.inplace import InPlace
+from ..dtypes.names import bool_, dtype_name, kind
+from ..dtypes.promotion import int_bounds
+from ..index.broadcast import broadcast_shapes
+from ..ir import build
+from ..operands.namespace import namespace
+from ..operands.nodes import Lifted, as_node, is_operand, unwrapped
+from ..operands.operators import Operators
+from ..operands.ufuncs import ufunc_table
+from ..ops.op import Op
+from ..ops.table import OPS
+from ..views.picked import XPicked
+
+#: What can be assigned to.
+Memory = XContainer | XPicked
+
+_AND, _WHERE = OPS["logical_and"], OPS["where"]
+
+
+class Missing:
+    """The one value that is none: ``xl.missing``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> x = xl.optional([1, 2, 3])
+    >>> x[1] = xl.missing
+    >>> x
+    XOptional([1, N/A, 3])
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "N/A"
+
+    def __bool__(self) -> bool:
+        """Return False."""
+        return False
+
+    def __reduce__(self) -> str:
+        """Pickle by name: there is only one."""
+        return "missing"
+
+
+missing = Missing()
+
+
+def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return an operator's method and its reflected method."""
+
+    def forward(self: XOptional, other: object) -> Any:
+        if not isinstance(other, XOptional | Missing) and not is_operand(other):
+            return NotImplemented
+        return self.lift(op, (self, other))
+
+    def reflected(self: XOptional, other: object) -> Any:
+        known = is_operand(other) or isinstance(other, Missing)
+        return self.lift(op, (other, self)) if known else NotImplemented
+
+    return forward, reflected
+
+
+def _unary(op: Op) -> Callable[..., Any]:
+    """Return an operator's method."""
+
+    def method(self: XOptional) -> XOptional:
+        return self.lift(op, (self,))
+
+    return method
+
+
+def _reducer(name: str) -> Callable[..., XOptional]:
+    """Return the method of a reducer."""
+
+    def method(
+        self: XOptional,
+        *,
+        axis: Any = None,
+        skipna: bool = False,
+        keepdims: bool = False,
+        **options: Any,
+    ) -> XOptional:
+        if skipna:
+            return self._without_missing(name, axis, keepdims, **options)
+        reducer: Callable[..., XOptional] = getattr(namespace(None), name)
+        return reducer(self, axis=axis, keepdims=keepdims, **options)
+
+    method.__name__ = name
+    method.__doc__ = (
+        f"Return `xl.{name}`, missing where an element is; with ``skipna`` of what is there."
+    )
+    return method
+
+
+def _bound(least: bool) -> Callable[[np.dtype[Any]], Any]:
+    """Return what tells the greatest (the least) value of a dtype, neutral to ``min`` (``max``)."""
+
+    def bound(dtype: np.dtype[Any]) -> Any:
+        if kind(dtype) == "b":
+            return not least
+        if kind(dtype) in "iu":
+            return int_bounds(dtype)[0 if least else 1]
+        return -math.inf if least else math.inf
+
+    return bound
+
+
+#: What takes the place of missing elements in folds that leave them out.
+_NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
+    "sum": lambda dtype: 0,
+    "prod": lambda dtype: 1,
+    "any": lambda dtype: False,
+    "all": lambda dtype: True,
+    "min": _bound(False),
+    "max": _bound(True),
+}
+
+
+class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
+    """An array whose elements may be missing; made by `xl.optional` and by functions of such.
+
+    Parameters
+    ----------
+    values : XExpression
+        The values; a container can be written through.
+    flags : XExpression
+        Of bool, of a shape that broadcasts with theirs: which of them there are.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> x = xl.optional([1.0, 2.0, 3.0], [True, False, True])
+    >>> xl.eval(x * 2 + 1)
+    XOptional([3.0, N/A, 7.0])
+    >>> x.sum(skipna=True)
+    <XOptional: float64[], lazy>
+    >>> float(x.sum(skipna=True))
+    4.0
+    """
+
+    __slots__ = ("_flags", "_values")
+    _title: ClassVar[str] = "XOptional"
+    _absent: ClassVar[str] = "N/A"
+
+    #: NumPy's operators leave mixed expressions to us.
+    __array_priority__ = 1000.0
+
+    instead = "values may be missing; take its value() or value_or(…)"
+
+    _values: XExpression
+    _flags: XExpression
+
+    def __init__(self, values: XExpression, flags: XExpression) -> None:
+        if flags.dtype != bool_:
+            raise DTypeError(f"optional: flags must be bool, got {dtype_name(flags.dtype)}")
+        broadcast_shapes(values.shape, flags.shape)
+        self._values, self._flags = values, flags
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the array."""
+        return broadcast_shapes(self._values.shape, self._flags.shape)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements, missing ones included."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the values."""
+        return self._values.dtype
+
+    def value(self) -> XExpression:
+        """Return the values, to be written through if they are in memory."""
+        return _spread(self._values, self.shape)
+
+    def has_value(self) -> XExpression:
+        """Return the flags, to be written through if they are in memory."""
+        return _spread(self._flags, self.shape)
+
+    def value_or(self, other: object) -> XExpression:
+        """Return the values, and another one in the place of those that are missing, lazily.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.eval(xl.optional([1, None, 3]).value_or(0))
+        XArray([1, 0, 3])
+        """
+        return apply(_WHERE, self._flags, self._values, other)
+
+    def lift(self, op: Op, operands: tuple[object, ...]) -> XOptional:
+        """Return the lazy application of an operation to operands of which some are optional."""
+        values = [_half(x, 0) for x in operands]
+        flags = [_half(x, 1) for x in operands]
+        made = apply(op, *values)
+        if op is _WHERE:
+            there = apply(_WHERE, values[0], flags[1], flags[2])
+            known = there if flags[0] is True else apply(_AND, flags[0], there)
+        else:
+            present = [flag for flag in flags if flag is not True]
+            known = present[0]
+            for flag in present[1:]:
+                known = apply(_AND, known, flag)
+        return XOptional(made, _lazy(known))
+
+    def evaluated(self, text: object = None) -> XOptional:
+        """Return the same in memory: what ``xl.eval`` makes of it."""
+        values, flags = self.value(), self.has_value()
+        if isinstance(values, XContainer) and isinstance(flags, XContainer):
+            return self
+        return XOptional(eval_(values), eval_(flags))
+
+    def copy(self) -> XOptional:
+        """Return the same in new memory."""
+        return XOptional(XArray(self.value()), XArray(self.has_value()))
+
+    # --- elements -----------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> XOptional:
+        """Return the optional array of what ``key`` selects: a view, where it is one of memory."""
+        return type(self)(_part(self.value(), key), _part(self.has_value(), key))
+
+    def __len__(self) -> int:
+        """Return the extent of the first dimension."""
+        return len(self.value())
+
+    def __iter__(self) -> Iterator[XOptional]:
+        """Yield the parts along the first dimension."""
+        return (self[k] for k in range(len(self)))
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Assign by the view rule: values and flags; plain values are there, `missing` is not.
+
+        Raises
+        ------
+        NotWritableError
+            If the array is an expression.
+        BroadcastError
+            If ``value`` does not broadcast to the selection.
+        """
+        if value is self and key is Ellipsis:
+            return
+        none = value is None or isinstance(value, Missing)
+        self._store(key, [_half(value, 1), *([] if none else [_half(value, 0)])])
+
+    def assign(self, value: object) -> XOptional:
+        """Assign by the view rule; see ``x[...] = value``.
+
+        Returns
+        -------
+        XOptional
+            The array itself.
+        """
+        self[...] = value
+        return self
+
+    def _update(self, op: Op, value: object, held: bool) -> None:
+        made = self.lift(op, (self, value))
+        check_update(self, op.name, made.shape, made.dtype)
+        halves = [made._flags, made._values]
+        del made  # who holds them is asked
+        self._store(..., halves)
+
+    def _store(self, key: Any, halves: list[Any]) -> None:
+        """Write values, the last of a list if there are two, and flags."""
+        values, flags = self._memory()
+        if flags.readonly:
+            raise ReadOnlyError(f"assignment: the flags of {self.summary()} are read-only")
+        if len(halves) == 2:
+            values[key] = halves.pop()
+        flags[key] = halves.pop()
+
+    def _memory(self) -> tuple[Memory, Memory]:
+        """Return both halves as containers that can be written.
+
+        Raises
+        ------
+        NotWritableError
+            If one is an expression.
+        """
+        values, flags = self.value(), self.has_value()
+        if not isinstance(values, Memory) or not isinstance(flags, Memory):
+            raise NotWritableError(
+                f"cannot assign to the lazy {self.summary()}: evaluate it with xl.eval first"
+            )
+        return values, flags
+
+    # --- reducers -----------------------------------------------------------------------------
+
+    sum = _reducer("sum")
+    prod = _reducer("prod")
+    min = _reducer("min")
+    max = _reducer("max")
+    any = _reducer("any")
+    all = _reducer("all")
+    mean = _reducer("mean")
+    var = _reducer("var")
+    std = _reducer("std")
+
+    def count(self, *, axis: Any = None, keepdims: bool = False) -> XExpression:
+        """Return how many elements there are, missing ones left out."""
+        count: Callable[..., XExpression] = namespace(None).count_nonzero
+        return count(self.has_value(), axis=axis, keepdims=keepdims)
+
+    def _without_missing(self, name: str, axis: Any, keepdims: bool, **options: Any) -> XOptional:
+        """Return a fold of the elements that are there."""
+        xl, flags = namespace(None), self.has_value()
+        over = {"axis": axis, "keepdims": keepdims}
+        if name in _NEUTRAL:
+            fold = getattr(xl, name)
+            filled = self.value_or(_NEUTRAL[name](self.dtype))
+            made = fold(filled, **over, **options)
+            empty = name in ("sum", "prod", "any", "all")
+            return XOptional(made, _lazy(True) if empty else xl.any(flags, **over))
+        count = self.count(axis=axis, keepdims=keepdims)
+        if name == "mean":
+            total = self._without_missing("sum", axis, keepdims).value()
+            return XOptional(total / count, count > 0)
+        center = self._without_missing("mean", axis, True).value()
+        square = XOptional(xl.square(xl.abs(self.value() - center)), flags)
+        less = count - options.get("correction", 0)
+        made = square._without_missing("sum", axis, keepdims).value() / less
+        return XOptional(xl.sqrt(made) if name == "std" else made, less > 0)
+
+    # --- other forms --------------------------------------------------------------------------
+
+    def tolist(self) -> Any:
+        """Return the values as nested lists, with None in the place of those that are missing."""
+        values = self.value().numpy().astype(object)
+        values[~self.has_value().numpy()] = None
+        return values.tolist()
+
+    def item(self) -> Any:
+        """Return the only element as a Python scalar, or None.
+
+        Raises
+        ------
+        TypeError
+            If there is not exactly one element.
+        """
+        return self.value().item() if self.has_value().item() else None
+
+    def _present(self, what: str) -> Any:
+        if self.shape:
+            raise TypeError(f"{what}: only arrays of rank 0 convert, not shape {self.shape}")
+        found = self.item()
+        if found is None:
+            raise ValueError(f"{what}: the value is missing")
+        return found
+
+    def __float__(self) -> float:
+        """Return a value that is there as a float."""
+        return float(self._present("float"))
+
+    def __int__(self) -> int:
+        """Return a value that is there as an int."""
+        return int(self._present("int"))
+
+    def __bool__(self) -> bool:
+        """Return the truth of a value that is there."""
+        return bool(self._present("bool"))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refuse: a NumPy array has no place for what is missing.
+
+        Raises
+        ------
+        TypeError
+            Always; `value_or` and `xl.masked_array` say what is wanted.
+        """
+        raise TypeError(f"{self.summary()}: {self.instead}, or xl.masked_array(x)")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
+        """Let NumPy's functions mean the operations of the op table."""
+        op = ufunc_table().get(ufunc)
+        if op is None or method != "__call__" or kwargs:
+            return NotImplemented
+        return self.lift(op, inputs)
+
+    def summary(self) -> str:
+        """Return kind, dtype and shape, as error messages show them."""
+        return f"{self._title} {dtype_name(self.dtype)}{list(self.shape)}"
+
+    def __repr__(self) -> str:
+        """Show the elements of an array in memory; never computes an expression."""
+        values, flags = self.value(), self.has_value()
+        if not (isinstance(values, Memory) and isinstance(flags, Memory)):
+            return f"<{self._title}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
+        return f"{self._title}({self._text(f'{self._title}(')})"
+
+    def __str__(self) -> str:
+        """Return the elements as text, evaluated."""
+        return self._text("")
+
+    def _text(self, prefix: str) -> str:
+        known = self.has_value().numpy()
+        words = np.where(known, _words(self.value().numpy()), self._absent)
+        return np.array2string(
+            words, separator=", " if prefix else " ", prefix=prefix, formatter={"all": str}
+        )
+
+
+def _words(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the text of each value."""
+    made = np.empty(values.shape, object)
+    made.reshape(-1)[:] = [str(value) for value in values.astype(object).reshape(-1)]
+    return made
+
+
+def _half(x: object, which: int) -> Any:
+    """Return an operand's values (0), or its flags (1): True where everything is there."""
+    x = unwrapped(x)
+    if isinstance(x, XOptional):
+        return x._flags if which else x._values
+    if x is None or isinstance(x, Missing):
+        return False if which else 0
+    return True if which else x
+
+
+def _lazy(flags: Any) -> XExpression:
+    return (
+        flags if isinstance(flags, XExpression) else XExpression(as_node(bool(flags), "optional"))
+    )
+
+
+def _spread(half: XExpression, shape: tuple[int, ...]) -> XExpression:
+    half = unwrapped(half)
+    return half if half.shape == shape else XExpression(build.broadcast_to(half.node, shape))
+
+
+def _part(half: XExpression, key: Any) -> XExpression:
+    """Return what a key selects of one half; one element stays an array of rank 0."""
+    found = half[key]
+    if isinstance(found, XExpression):
+        return found
+    rank_zero: XExpression = half[(*(key if isinstance(key, tuple) else (key,)), ...)]
+    return rank_zero

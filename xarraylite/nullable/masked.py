@@ -1,0 +1,193 @@
+"""Views that skip elements: `masked_view`, which shows them, and `filtration`, which does not.
+
+Writing through either is one pass over the whole array, in a kernel that gives each element its new
+value where the condition holds and its own where it does not.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .._errors import NotWritableError
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression, apply
+from ..arrays.xarray import XArray
+from ..assignment.assign import check_update, converted, fit, node_of
+from ..assignment.inplace import InPlace
+from ..operands.nodes import unwrapped
+from ..ops.op import Op
+from ..ops.table import OPS
+from ..views.picked import XPicked
+from ..views.selection import as_array, mask_of
+from .array import Memory, Missing, XOptional
+
+
+class XMaskedView(XOptional):
+    """A view that hides elements: they are missing when read, and stay as they are when written.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([1, -2, 3])
+    >>> v = xl.masked_view(a, [True, False, True])
+    >>> v
+    XMaskedView([1, masked, 3])
+    >>> v += 10
+    >>> a
+    XArray([11, -2, 13])
+    """
+
+    __slots__ = ()
+    _title: ClassVar[str] = "XMaskedView"
+    _absent: ClassVar[str] = "masked"
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Assign to the elements of a selection that are not hidden, by the view rule.
+
+        Raises
+        ------
+        NotWritableError
+            If the array is an expression, or what is assigned may be missing.
+        BroadcastError
+            If ``value`` does not broadcast to the selection.
+        """
+        if value is self and key is Ellipsis:
+            return
+        part = self if key is Ellipsis else self[key]
+        write_where(part.value(), part.has_value(), value)
+
+    def _update(self, op: Op, value: object, held: bool) -> None:
+        update_where(self.value(), self.has_value(), op, value)
+
+
+class Filtration(InPlace):
+    """The elements of an array where a condition holds, to be assigned to; see `xl.filtration`."""
+
+    __slots__ = ("_flags", "_target")
+
+    def __init__(self, target: XExpression, flags: XArray) -> None:
+        self._target, self._flags = target, flags
+
+    def assign(self, value: object) -> Filtration:
+        """Write a value to the elements where the condition holds.
+
+        Returns
+        -------
+        Filtration
+            The object itself.
+        """
+        write_where(self._target, self._flags, value)
+        return self
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Write a value to the elements where the condition holds; the key must be ``...``."""
+        if key is not Ellipsis:
+            raise NotWritableError("filtration: only all of it can be assigned to, as f[...] = v")
+        self.assign(value)
+
+    def _update(self, op: Op, value: object, held: bool) -> None:
+        update_where(self._target, self._flags, op, value)
+
+    def __repr__(self) -> str:
+        return f"filtration({self._target.summary()})"
+
+
+def write_where(target: XExpression, flags: XExpression, value: object) -> None:
+    """Write a value to the elements of memory where flags are set."""
+    memory, value = _memory(target), unwrapped(value)
+    if isinstance(value, XOptional | Missing) or value is None:
+        raise NotWritableError(
+            "assignment: a masked view has no place for values that may be missing; "
+            "take their value() or value_or(…)"
+        )
+    node = converted(node_of(value, memory), memory.dtype)
+    memory[...] = apply(OPS["where"], flags, XExpression(fit(node, memory)), memory)
+
+
+def update_where(target: XExpression, flags: XExpression, op: Op, value: object) -> None:
+    """Perform ``target op= value`` where flags are set."""
+    memory, value = _memory(target), unwrapped(value)
+    made = apply(
+        op, memory, XExpression(node_of(value, memory)) if isinstance(value, list) else value
+    )
+    check_update(memory, op.name, made.shape, made.dtype)
+    memory[...] = apply(OPS["where"], flags, made.astype(memory.dtype), memory)
+
+
+def _memory(target: XExpression) -> Memory:
+    if isinstance(target, XContainer | XPicked):
+        return target
+    raise NotWritableError(
+        f"cannot assign to the lazy {target.summary()}: it owns no memory; evaluate it first"
+    )
+
+
+def masked_view(x: object, mask: object, /) -> XMaskedView:
+    """Return a view of the same shape in which elements are hidden where a mask is False.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to look at.
+    mask : array or expression of bool
+        Of its shape, or one that broadcasts to it; read when the view is made.
+
+    Returns
+    -------
+    XMaskedView
+        Of a container one that can be written.
+
+    Raises
+    ------
+    IndexRangeError
+        If the mask is not bool, or does not broadcast to the shape.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1.5, 2.5], [3.5, 4.5]])
+    >>> v = xl.masked_view(a, a > 2)
+    >>> v[...] = 0
+    >>> a
+    XArray([[1.5, 0. ],
+            [0. , 0. ]])
+    """
+    array = as_array(x, "masked_view")
+    return XMaskedView(array, XArray(mask_of(mask, array.shape, "masked_view")))
+
+
+def filtration(x: object, condition: object, /) -> Filtration:
+    """Return the elements where a condition holds, to be assigned to in one pass.
+
+    Unlike `filter` it makes no list of positions, and has no values of its own.
+
+    Parameters
+    ----------
+    x : container
+        What to write to.
+    condition : array or expression of bool
+        Of its shape, or one that broadcasts to it; read when the object is made.
+
+    Returns
+    -------
+    Filtration
+        Takes ``f[...] = value``, ``f.assign(value)`` and in-place operators.
+
+    Raises
+    ------
+    NotWritableError
+        If ``x`` is an expression.
+    IndexRangeError
+        If the condition is not bool, or does not broadcast to the shape.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([1, 5, 3])
+    >>> f = xl.filtration(a, a > 2)
+    >>> f += 100
+    >>> a
+    XArray([  1, 105, 103])
+    """
+    memory = _memory(as_array(x, "filtration"))
+    return Filtration(memory, XArray(mask_of(condition, memory.shape, "filtration")))

@@ -1,0 +1,203 @@
+"""`reduce` and `accumulate`: folding with a user's function of two scalars.
+
+A kernel folds parts of the elements side by side and joins what they give, so a fold needs more
+than a function that is called from the first element to the last: `merge`, which joins two partial
+results, must be associative (up to rounding), with `initial` as its neutral element.  Where results
+are of another kind than elements, ``function(result, element)`` says how an element enters a
+partial result; it must be what merging with ``function(initial, element)`` is.  An accumulation
+has no such freedom: its function is called in order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from functools import reduce as fold_left
+from types import FunctionType
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .._errors import DTypeError, XarrayliteError
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray
+from ..codegen.kernel import KernelRaised
+from ..dtypes.names import as_dtype
+from ..dtypes.promotion import result_type
+from ..index.broadcast import check_axes, check_axis
+from ..ir import build
+from ..layout.strided import ROW_MAJOR, Strided
+from ..operands.convert import store
+from ..operands.nodes import as_node
+from ..ops.op import DType
+from ..ops.reductions import Reduction
+from ..ops.user import UserOp
+from ..runtime import reference
+from ..runtime.scan import scan
+from .vectorize import operation
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+
+def reduce(
+    function: Callable[..., object],
+    x: object,
+    /,
+    axis: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    *,
+    initial: complex,
+    merge: Callable[..., object] | None = None,
+    dtype: object = None,
+    keepdims: bool = False,
+) -> XExpression:
+    """Return the elements folded by a function of scalars, lazily and fused with what it reads.
+
+    Parameters
+    ----------
+    function : function
+        ``function(result, element)``: the result with one more element in it.
+    x : array or expression
+        What to fold.
+    axis : int, sequence of int or None
+        Axes to fold over; all by default.
+    initial : scalar
+        The result of no elements, neutral to ``merge``.
+    merge : function, optional
+        ``merge(result, result)``: associative.  By default ``function``, where results are of the
+        same kind as elements.
+    dtype : dtype, optional
+        Of results; by default the common one of ``initial`` and ``x``.
+    keepdims : bool, default False
+        Keep the folded axes with extent 1.
+
+    Returns
+    -------
+    XExpression
+        The results.
+
+    Raises
+    ------
+    DTypeError
+        If a function is no plain Python function of two arguments.
+    ValueError
+        If ``initial`` merged with itself is not ``initial``.
+    AxisError
+        For an axis out of range or named twice.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.reduce(lambda a, b: a ^ b, xl.asarray([5, 3, 6]), initial=0))
+    0
+    >>> def count(n, x):
+    ...     return n + 1 if x > 2 else n
+    >>> def add(m, n):
+    ...     return m + n
+    >>> a = xl.asarray([[1.0, 3.0], [4.0, 5.0]])
+    >>> xl.eval(xl.reduce(count, a, 0, initial=0, merge=add, dtype="int64"))
+    XArray([1, 2])
+    """
+    node = as_node(x, "reduce")
+    axes = check_axes(axis, len(node.shape), "reduce")
+    first: Any = initial.dtype if isinstance(initial, np.generic) else type(initial)
+    end = result_type(first, node.dtype) if dtype is None else as_dtype(dtype)
+    if merge is not None:
+        entering = _operation(function, (end, node.dtype), end, "reduce")
+        start = build.convert(build.weak_scalar(initial), end)
+        node = build.elementwise(entering, start, node)
+    op = _folding(function if merge is None else merge, end, initial)
+    return XExpression(build.reduce(op, build.cast(node, end), axes, keepdims))
+
+
+@lru_cache(maxsize=512)
+def _operation(
+    function: Callable[..., object], loops: tuple[DType, ...], dtype: DType, caller: str
+) -> UserOp:
+    """Return a function as an operation, the same one each time, so that kernels are found."""
+    if not isinstance(function, FunctionType):
+        raise DTypeError(f"{caller}: a plain Python function is needed, got {function!r}")
+    return operation(function, dtype, loops, caller)
+
+
+@lru_cache(maxsize=512, typed=True)
+def _folding(function: Callable[..., object], dtype: DType, initial: complex) -> Reduction:
+    """Return the reduction that joins partial results by a function."""
+    combine = _operation(function, (dtype, dtype), dtype, "reduce")
+    first = reference.convert(np.asarray(initial), dtype)
+    both = combine.numpy(first, first)
+    if not np.array_equal(both, first, equal_nan=first.dtype.kind in "fc"):
+        raise ValueError(
+            f"reduce: initial={initial!r} is not neutral: {combine.name}({initial}, {initial}) is "
+            f"{both}; kernels fold parts that all begin with it"
+        )
+
+    def fold(values: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+        kept = [k for k in range(values.ndim) if k not in axis]
+        lines = values.transpose(*axis, *kept).reshape(-1, *[values.shape[k] for k in kept])
+        start = np.full(lines.shape[1:], initial, lines.dtype)
+        done = fold_left(lambda a, b: np.asarray(combine.numpy(a, b), lines.dtype), lines, start)
+        shape = [1 if k in axis else n for k, n in enumerate(values.shape)]
+        return done.reshape(shape) if keepdims else done
+
+    return Reduction("reduce", combine, initial, fold, "")
+
+
+def accumulate(
+    function: Callable[..., object],
+    x: object,
+    /,
+    axis: SupportsIndex | None = None,
+    *,
+    dtype: object = None,
+) -> XArray:
+    """Return running results of a function of scalars along an axis, evaluated.
+
+    Parameters
+    ----------
+    function : function
+        ``function(result, element)``, called in order; the first element is the first result.
+    x : array or expression
+        What to accumulate.
+    axis : int or None
+        Along which axis; None for all elements in row-major order.
+    dtype : dtype, optional
+        Of results, to which elements are converted first; by default that of ``x``.
+
+    Returns
+    -------
+    XArray
+        Of the shape of ``x``, or of one dimension where ``axis`` is None.
+
+    Raises
+    ------
+    DTypeError
+        If the function is no plain Python function of two arguments.
+    AxisError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.accumulate(lambda a, b: a + b if b > 0 else 0, xl.asarray([1, 2, -5, 3, 4]))
+    XArray([1, 3, 0, 3, 7])
+    """
+    node = as_node(x, "accumulate")
+    if axis is None:
+        node, axis = build.reshape(node, (-1,)), 0
+    number = check_axis(axis, len(node.shape), "accumulate")
+    end = node.dtype if dtype is None else as_dtype(dtype)
+    op = _operation(function, (end, end), end, "accumulate")
+    shape = node.shape
+    place = Strided.row_major(shape)
+    buffer = store(build.cast(node, end), place)
+    sizes = math.prod(shape[:number]), shape[number], math.prod(shape[number + 1 :])
+    try:
+        scan(buffer, end, op, sizes)
+    except KernelRaised:
+        again = store(build.cast(node, end), place).view(end, place)
+        fold_left(op.numpy, np.moveaxis(again, number, 0))  # raises what the function raises
+        raise XarrayliteError(
+            "accumulate: the function raised an exception that it does not raise in Python"
+        ) from None
+    return XArray._own(buffer, place, end, ROW_MAJOR)

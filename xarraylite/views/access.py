@@ -1,0 +1,228 @@
+"""Elements by index, and walks: along axes, along lines, through all elements in an order."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any, SupportsIndex
+
+from .._errors import IndexRangeError
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..index import transform as steps
+from ..index.broadcast import as_shape, check_axis
+from ..index.indices import parse_index
+from ..layout.strided import COLUMN_MAJOR, Strided
+from ..operands.convert import LayoutLike, as_order
+from .items import Positions
+from .selection import as_array, flat_positions, reshape_view
+
+
+def at(x: object, /, *index: SupportsIndex) -> XExpression:
+    """Return the view of one element; there must be an integer in range for each dimension.
+
+    Raises
+    ------
+    IndexRangeError
+        For an integer out of range, or too few or too many of them.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1, 2], [3, 4]])
+    >>> xl.at(a, 1, 0)[...] = 30
+    >>> int(xl.at(a, 1, 0))
+    30
+    """
+    array = as_array(x, "at")
+    if len(index) != array.ndim:
+        raise IndexRangeError(f"at: {array.ndim} integers are needed, got {index}")
+    return array._view(parse_index(tuple(index), array.shape, lambda item: False).transform)
+
+
+def periodic(x: object, /, *index: SupportsIndex) -> XExpression:
+    """Return the view of one element of an array that repeats in every dimension.
+
+    Raises
+    ------
+    IndexRangeError
+        For too few or too many integers, or a dimension without elements.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> int(xl.periodic(xl.asarray([[1, 2], [3, 4]]), 2, -3))
+    2
+    """
+    array = as_array(x, "periodic")
+    if len(index) != array.ndim or 0 in array.shape:
+        raise IndexRangeError(f"periodic: index {index} in an array of shape {array.shape}")
+    return at(array, *[operator.index(i) % n for i, n in zip(index, array.shape, strict=True)])
+
+
+def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
+    """Tell whether there is an element at an index: one integer from 0 on for each dimension.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.zeros((2, 3))
+    >>> xl.in_bounds(a, 1, 2), xl.in_bounds(a, 1, 3), xl.in_bounds(a, 1)
+    (True, False, False)
+    """
+    shape = as_array(x, "in_bounds").shape
+    given = [operator.index(i) for i in index]
+    return len(given) == len(shape) and all([0 <= i < n for i, n in zip(given, shape, strict=True)])
+
+
+def flat(x: object, /, order: LayoutLike = None) -> XExpression:
+    """Return all elements as a view of one dimension, in an order of traversal.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to walk through.
+    order : {"row_major", "column_major", "storage"}, optional
+        Row-major by default; ``"storage"`` is the order in memory, xtensor's.
+
+    Returns
+    -------
+    XExpression
+        Of a container a view that can be written, read by index and iterated over.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1, 2], [3, 4]], layout="column_major")
+    >>> [int(i) for i in xl.flat(a)], [int(i) for i in xl.flat(a, "storage")]
+    ([1, 2, 3, 4], [1, 3, 2, 4])
+    """
+    array = as_array(x, "flat")
+    if order != "storage":
+        return reshape_view(array, (-1,), order)
+    if isinstance(array, XContainer) and isinstance(array.map, Strided):
+        place = array.map
+        if place.is_contiguous():
+            return array._over(Strided((place.size,), (1,), place.bounds()[0]))
+        falling = sorted(range(place.ndim), key=lambda k: -abs(place.strides[k]))
+        backwards = tuple([slice(None, None, -1 if s < 0 else 1) for s in place.strides])
+        step = parse_index(backwards, array.shape, lambda item: False).transform
+        forwards = array._view(step)
+        return reshape_view(forwards._view(steps.permute(forwards.shape, falling)), (-1,))
+    return reshape_view(array, (-1,))
+
+
+def iter_axis(x: object, /, axis: SupportsIndex = 0) -> Iterator[XExpression]:
+    """Yield the sub-arrays at the positions of one axis, as views without it.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1, 2, 3], [4, 5, 6]])
+    >>> [part.tolist() for part in xl.iter_axis(a, 1)]
+    [[1, 4], [2, 5], [3, 6]]
+    """
+    array = as_array(x, "iter_axis")
+    number = check_axis(axis, array.ndim, "iter_axis")
+    before = (slice(None),) * number
+    return (_basic(array, (*before, k)) for k in range(array.shape[number]))
+
+
+def iter_lines(
+    x: object, /, axis: SupportsIndex = -1, order: LayoutLike = None
+) -> Iterator[XExpression]:
+    """Yield every line along an axis, as views of one dimension.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to walk through.
+    axis : int, default -1
+        Direction of the lines.
+    order : {"row_major", "column_major", "storage"}, optional
+        In which order the other dimensions are walked through, row-major by default;
+        ``"storage"`` takes neighbours in memory first.
+
+    Yields
+    ------
+    XExpression
+        Of a container views that can be written.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1, 2, 3], [4, 5, 6]])
+    >>> for line in xl.iter_lines(a, 0):
+    ...     line -= line[0]
+    >>> a
+    XArray([[0, 0, 0],
+            [3, 3, 3]])
+    """
+    array = as_array(x, "iter_lines")
+    number = check_axis(axis, array.ndim, "iter_lines")
+    others = [k for k in range(array.ndim) if k != number]
+    if order == "storage":
+        if isinstance(array, XContainer) and isinstance(array.map, Strided):
+            paces = array.map.strides
+            others.sort(key=lambda k: -abs(paces[k]))
+    elif order is not None and as_order(order, "iter_lines") is COLUMN_MAJOR:
+        others.reverse()
+    return _lines(array, number, others)
+
+
+def _lines(array: XExpression, axis: int, others: Sequence[int]) -> Iterator[XExpression]:
+    for index in itertools.product(*[range(array.shape[k]) for k in others]):
+        key: list[Any] = [slice(None)] * array.ndim
+        for k, i in zip(others, index, strict=True):
+            key[k] = i
+        yield _basic(array, tuple(key))
+
+
+def _basic(array: XExpression, key: tuple[Any, ...]) -> XExpression:
+    return array._view(parse_index(key, array.shape, lambda item: False).transform)
+
+
+def ravel_index(indices: Any, shape: Any, /, order: LayoutLike = None) -> Positions:
+    """Return the position of each of a list of indices among the elements of a shape.
+
+    Parameters
+    ----------
+    indices : sequence of sequences of int
+        One integer in range for each dimension.
+    shape : sequence of int
+        The shape.
+    order : {"row_major", "column_major"}, optional
+        How positions are counted; row-major by default.
+
+    Returns
+    -------
+    ndarray of int64
+        Positions, one for each index.
+
+    Raises
+    ------
+    IndexRangeError
+        For an index out of range, or not of one integer per dimension.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.ravel_index([(0, 1), (1, 2)], (2, 3)).tolist()
+    [1, 5]
+    """
+    extents = as_shape(shape, "ravel_index")
+    if order is not None and as_order(order, "ravel_index") is COLUMN_MAJOR:
+        turned = [tuple(index)[::-1] for index in indices]
+        return flat_positions(turned, extents[::-1], "ravel_index")
+    return flat_positions(indices, extents, "ravel_index")

@@ -1,0 +1,265 @@
+"""Views that strides can say beyond slices: other strides, parts of elements, parents' indices."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, SupportsIndex
+
+from .._errors import BoundsError, DTypeError, IndexRangeError, LayoutError
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression, apply
+from ..dtypes.names import as_dtype, dtype_name, kind
+from ..index.broadcast import as_shape
+from ..index.transform import FIXED
+from ..ir.build import describe
+from ..layout.strided import Strided, row_major_strides
+from ..layout.tiled import TiledMap
+from ..ops.table import OPS
+from .items import Pick
+from .picked import XPicked, check_index, places
+from .selection import as_array, pointed, selected
+
+
+def as_strided(
+    x: object,
+    /,
+    shape: SupportsIndex | Iterable[SupportsIndex],
+    strides: Sequence[SupportsIndex] | None = None,
+    offset: SupportsIndex = 0,
+) -> XExpression:
+    """Return the memory of an array under another shape and other strides.
+
+    Parameters
+    ----------
+    x : array or expression
+        Of strided memory strides and offset count its elements in memory from its first one; of
+        anything else, elements in row-major order.
+    shape : int or sequence of int
+        Extents of the view.
+    strides : sequence of int, optional
+        In elements, not bytes; row-major by default.
+    offset : int, optional
+        Where the view begins.
+
+    Returns
+    -------
+    XExpression
+        Of a container a view that can be written unless it repeats elements.
+
+    Raises
+    ------
+    BoundsError
+        If the view reaches beyond what ``x`` itself reaches: nothing outside is ever read.
+    LayoutError
+        If there is not one stride per dimension.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.as_strided(xl.arange(5), (3, 3), (1, 1))
+    XView([[0, 1, 2],
+           [1, 2, 3],
+           [2, 3, 4]])
+    """
+    array = as_array(x, "as_strided")
+    extents = as_shape(shape, "as_strided")
+    paces = row_major_strides(extents) if strides is None else _integers(strides, "as_strided")
+    if len(paces) != len(extents):
+        raise LayoutError(f"as_strided: strides {paces} are not one for each of {extents}")
+    place = Strided(extents, paces, operator.index(offset))
+    strided = isinstance(array, XContainer) and isinstance(array.map, Strided)
+    own = array.map if strided else Strided.row_major(array.shape)  # type: ignore[attr-defined]
+    low, high = own.bounds()
+    first, last = place.bounds()
+    if place.size and not (low <= own.offset + first and own.offset + last <= high):
+        raise BoundsError(
+            f"as_strided: shape {extents} with strides {paces} and offset {place.offset} reaches "
+            f"elements {first} to {last} from the first of {describe(array.node)}, which has "
+            f"{low - own.offset} to {high - own.offset}"
+        )
+    if strided:
+        assert isinstance(array, XContainer)
+        return array._over(replace(place, offset=own.offset + place.offset))
+    return pointed(array, places(place))
+
+
+def _integers(values: Iterable[SupportsIndex], operation: str) -> tuple[int, ...]:
+    try:
+        return tuple(map(operator.index, values))
+    except TypeError:
+        raise LayoutError(f"{operation}: strides must be integers, got {values!r}") from None
+
+
+def strided_view(x: object, items: Sequence[Any], /) -> XExpression:
+    """Return the view that a list of integers, ranges, `newaxis` and `ellipsis` selects.
+
+    xtensor's form with a shape and strides is `as_strided`.
+
+    Raises
+    ------
+    IndexRangeError
+        For `keep` and `drop`, which `dynamic_view` takes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.strided_view(xl.zeros((3, 2, 4)), [xl.range(0, 1), xl.ellipsis, xl.newaxis, 1]).shape
+    (1, 2, 1)
+    """
+    if any(isinstance(item, Pick) for item in items):
+        raise IndexRangeError("strided_view: no strides say keep or drop; use dynamic_view")
+    return selected(as_array(x, "strided_view"), items)
+
+
+def offset_view(x: object, /, dtype: object, offset: SupportsIndex = 0) -> XContainer:
+    """Return a part of each element, as the imaginary part of a complex one, to be written through.
+
+    Parameters
+    ----------
+    x : container
+        Strided memory.
+    dtype : dtype
+        Of the part; its size divides that of an element.
+    offset : int, default 0
+        Which part of the element, counted in parts.
+
+    Returns
+    -------
+    XContainer
+        A view of the same shape.
+
+    Raises
+    ------
+    DTypeError
+        If elements have no such part.
+    LayoutError
+        If the memory is tiled, or there is none.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> z = xl.asarray([1 + 2j, 3 + 4j])
+    >>> xl.offset_view(z, xl.float64, 1)[...] = 0
+    >>> z
+    XArray([1.+0.j, 3.+0.j])
+    """
+    part, which = as_dtype(dtype), operator.index(offset)
+    if not isinstance(x, XContainer) or not isinstance(x.map, Strided):
+        raise LayoutError(f"offset_view: strided memory is needed, got {_shown(x)}")
+    count, rest = divmod(x.itemsize, part.itemsize)
+    if rest or not 0 <= which < count:
+        raise DTypeError(
+            f"offset_view: an element of {x.summary()} has no part {which} of {dtype_name(part)}"
+        )
+    place = x.map
+    strides = tuple([s * count for s in place.strides])
+    inner = Strided(place.shape, strides, place.offset * count + which)
+    return x._view_class._wrap(x.buffer, inner, part)
+
+
+def _shown(x: object) -> str:
+    return describe(x.node) if isinstance(x, XExpression) else type(x).__name__
+
+
+def real(x: object, /) -> Any:
+    """Return the real part: of complex memory a view that can be written, else lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> z = xl.asarray([1 + 2j, 3 + 4j])
+    >>> xl.real(z)[0] = 7
+    >>> z
+    XArray([7.+2.j, 3.+4.j])
+    """
+    return _part(x, "real", 0)
+
+
+def imag(x: object, /) -> Any:
+    """Return the imaginary part: of complex memory a view that can be written, else lazily.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.imag(xl.asarray([1 + 2j, 3 + 4j]))
+    XView([2., 4.])
+    """
+    return _part(x, "imag", 1)
+
+
+def _part(x: object, name: str, number: int) -> Any:
+    if isinstance(x, XContainer) and kind(x.dtype) == "c" and isinstance(x.map, Strided):
+        return offset_view(x, f"f{x.itemsize // 2}", number)
+    return apply(OPS[name], x)
+
+
+def parent_index(
+    view: XContainer | XPicked, index: Sequence[SupportsIndex], parent: XContainer
+) -> tuple[int, ...]:
+    """Return where in a container the element at an index of one of its views is.
+
+    Parameters
+    ----------
+    view : container or view
+        A view of ``parent``, or a view of a view of it.
+    index : sequence of int
+        One for each dimension of the view.
+    parent : container
+        Strided memory whose elements do not overlap, or a whole tiled array.
+
+    Returns
+    -------
+    tuple of int
+        One for each dimension of the parent.
+
+    Raises
+    ------
+    IndexRangeError
+        If the index is out of range, or its element is not one of the parent's.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.zeros((5, 4))
+    >>> xl.parent_index(a[1:, ::2].T, (1, 3), a)
+    (4, 2)
+    """
+    given = tuple(index)
+    at = check_index(given, view.shape)
+    if isinstance(view, XPicked):
+        at, view = view.parent_index(*at), view.base
+    found = _found(view, at, parent) if view.buffer is parent.buffer else None
+    if found is None:
+        raise IndexRangeError(
+            f"parent_index: the element at {given} of {view.summary()} is none of "
+            f"{parent.summary()}"
+        )
+    return found
+
+
+def _found(view: XContainer, at: tuple[int, ...], parent: XContainer) -> tuple[int, ...] | None:
+    """Return the parent's index of a place in their memory; None if it has none."""
+    place, whole = view.map, parent.map
+    if isinstance(place, TiledMap) and isinstance(whole, TiledMap):
+        if not whole.is_whole or whole.layout != place.layout or whole.offset != place.offset:
+            return None
+        maps = place.step.maps
+        along = [0 if axis == FIXED else pace * at[axis] for _, pace, axis in maps]
+        return tuple([m.start + moved for m, moved in zip(maps, along, strict=True)])
+    if not (isinstance(place, Strided) and isinstance(whole, Strided)):
+        return None
+    if view.itemsize != parent.itemsize:
+        return None
+    rest = place.offset + sum([i * s for i, s in zip(at, place.strides, strict=True)])
+    rest -= whole.bounds()[0]
+    found = [0] * whole.ndim
+    for axis in sorted(range(whole.ndim), key=lambda k: -abs(whole.strides[k])):
+        stride, extent = whole.strides[axis], whole.shape[axis]
+        if extent == 1 or stride == 0:
+            continue
+        steps, rest = divmod(rest, abs(stride))
+        found[axis] = extent - 1 - steps if stride < 0 else steps
+    fits = rest == 0 and all([0 <= i < n for i, n in zip(found, whole.shape, strict=True)])
+    return tuple(found) if fits else None

@@ -1,0 +1,377 @@
+"""`view` and its relatives: of containers to be written through, of expressions to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .._errors import IndexRangeError, ShapeError
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..index.broadcast import infer_extent
+from ..index.indices import fill_ellipsis, parse_index
+from ..ir import build
+from ..ir.build import describe
+from ..layout.strided import COLUMN_MAJOR
+from ..operands.convert import LayoutLike, as_order
+from ..operands.nodes import as_node, unwrapped
+from .items import Pick, Positions
+from .picked import XDynamicView, XIndexView, XPicked, XReshapeView, leaf_of
+
+
+def as_array(x: object, operation: str) -> XExpression:
+    """Return what a view is made of."""
+    x = unwrapped(x)
+    return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
+
+
+def view(x: object, /, *items: Any) -> XExpression:
+    """Return a view of the elements that one item for each dimension selects.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to look at.
+    *items : int, slice, None, ..., `keep` or `drop`
+        As in an index; `keep` and `drop` pick positions of their own dimension, any number of them.
+        Dimensions that are left out at the end are whole.
+
+    Returns
+    -------
+    XExpression
+        Of a container a view that can be written: an `XView` where strides can say it, else an
+        `XDynamicView`.  Of an expression an expression.
+
+    Raises
+    ------
+    IndexRangeError
+        For a position out of range, or more items than dimensions.
+
+    Notes
+    -----
+    Positions are read when the view is made.  What is assigned is computed first, so
+    ``view(a, keep(…))[...] = view(a, drop(…))`` reads the old values; where `keep` repeats a
+    position, the last value stays.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.reshape(xl.arange(12), (3, 4))
+    >>> xl.view(a, xl.drop(1), xl.range(1, 3))
+    XView([[ 1,  2],
+           [ 9, 10]])
+    >>> xl.eval(xl.view(a * 2, xl.keep(2, 0, 0), 1))
+    XArray([18,  2,  2])
+    """
+    return selected(as_array(x, "view"), items)
+
+
+def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
+    """Return the view of an array that items select."""
+    given = fill_ellipsis(tuple(items), array.shape, _no_array)
+    plain: list[Any] = []
+    picks: dict[int, Positions] = {}
+    axis = out = 0
+    for item in given:
+        if isinstance(item, Pick):
+            positions = item.of(array.shape[axis])
+            regular = _slice_of(positions)
+            if regular is None:
+                picks[out] = positions
+            plain.append(slice(None) if regular is None else regular)
+        else:
+            plain.append(item)
+        axis += item is not None
+        out += item is None or isinstance(item, Pick | slice)
+    found = array._view(parse_index(tuple(plain), array.shape, _no_array).transform)
+    return taken(found, picks) if picks else found
+
+
+def _no_array(item: object) -> bool:
+    return False
+
+
+def _slice_of(positions: Positions) -> slice | None:
+    """Return positions as a slice; None if they are not equally far apart, or the same."""
+    count = positions.size
+    if count == 0:
+        return slice(0, 0)
+    first = int(positions[0])
+    pace = int(positions[1]) - first if count > 1 else 1
+    if pace == 0 or (count > 2 and (np.diff(positions) != pace).any()):
+        return None
+    stop = first + pace * count
+    return slice(first, stop if stop >= 0 else None, pace)
+
+
+def taken(array: XExpression, picks: Mapping[int, Positions]) -> XExpression:
+    """Return an array read through checked positions along some dimensions."""
+    if isinstance(array, XPicked):
+        return array.take(picks)
+    leaves = {axis: leaf_of(chosen) for axis, chosen in picks.items()}
+    if isinstance(array, XContainer):
+        return XDynamicView.of(array, leaves)
+    node = array.node
+    for axis, leaf in leaves.items():
+        node = build.gather(node, axis, leaf)
+    return XExpression(node)
+
+
+def pointed(array: XExpression, positions: Positions) -> XExpression:
+    """Return an array of checked row-major positions of an array's elements."""
+    if isinstance(array, XPicked):
+        return XIndexView.of(array.base, array.positions().reshape(-1)[positions])
+    if isinstance(array, XContainer):
+        return XIndexView.of(array, positions)
+    return XExpression(build.gather(build.reshape(array.node, (-1,)), 0, leaf_of(positions)))
+
+
+def dynamic_view(x: object, items: Sequence[Any], /) -> XExpression:
+    """Return the view that a list of items selects; see `view`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.dynamic_view(xl.arange(5), [xl.keep(4, 0)])
+    XView([4, 0])
+    """
+    return selected(as_array(x, "dynamic_view"), items)
+
+
+def row(x: object, index: SupportsIndex, /) -> XExpression:
+    """Return the view of one row of an array of two dimensions.
+
+    Raises
+    ------
+    ShapeError
+        For another rank.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.row(xl.asarray([[1, 2], [3, 4]]), 1)
+    XView([3, 4])
+    """
+    return selected(_matrix(x, "row"), (index,))
+
+
+def col(x: object, index: SupportsIndex, /) -> XExpression:
+    """Return the view of one column of an array of two dimensions; see `row`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.col(xl.asarray([[1, 2], [3, 4]]), -1)
+    XView([2, 4])
+    """
+    return selected(_matrix(x, "col"), (slice(None), index))
+
+
+def _matrix(x: object, operation: str) -> XExpression:
+    array = as_array(x, operation)
+    if array.ndim != 2:
+        raise ShapeError(f"{operation}({describe(array.node)}): the rank must be 2")
+    return array
+
+
+def index_view(x: object, indices: Any, /) -> XExpression:
+    """Return the one-dimensional view of the elements at listed indices.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to look at.
+    indices : sequence of sequences of int
+        One index with an integer for each dimension per element; of one dimension integers will do.
+
+    Returns
+    -------
+    XExpression
+        Of a container an `XIndexView`, which can be written; of repeated indices the last value
+        stays.
+
+    Raises
+    ------
+    IndexRangeError
+        For an index out of range, or not of one integer per dimension.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1, 2, 3], [4, 5, 6]])
+    >>> v = xl.index_view(a, [(0, 0), (1, 2), (0, 1)])
+    >>> v += 10
+    >>> v
+    XIndexView([11, 16, 12])
+    """
+    array = as_array(x, "index_view")
+    return pointed(array, flat_positions(indices, array.shape, "index_view"))
+
+
+def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Positions:
+    """Return the row-major position of each of a list of indices.
+
+    Raises
+    ------
+    IndexRangeError
+        For an index out of range, or not of one integer per dimension.
+    """
+    rank = len(shape)
+    try:
+        listed = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices))
+    except (TypeError, ValueError):
+        listed = np.empty(0, object)
+    listed = listed.reshape(-1, rank) if listed.size == 0 and len(indices) == 0 else listed
+    if listed.ndim == 1 and rank == 1:
+        listed = listed[:, None]
+    integers = not listed.size or listed.dtype.kind in "iu"
+    if listed.ndim != 2 or listed.shape[1] != rank or not integers:
+        raise IndexRangeError(
+            f"{operation}: indices must be a list with {rank} integers each, for shape {shape}"
+        )
+    found = listed.astype(np.int64)
+    extents = np.array(shape, np.int64).reshape(1, rank)
+    wrong = ((found < -extents) | (found >= extents)).any(axis=1)
+    if wrong.any():
+        bad = tuple(map(int, found[wrong][0]))
+        raise IndexRangeError(f"{operation}: index {bad} is out of range for shape {shape}")
+    total = np.zeros(len(found), np.int64)
+    for axis in range(rank):
+        total = total * shape[axis] + np.where(found[:, axis] < 0, shape[axis], 0) + found[:, axis]
+    return total
+
+
+def filter(x: object, condition: object, /, order: LayoutLike = None) -> XExpression:
+    """Return the one-dimensional view of the elements where a condition holds.
+
+    The condition is evaluated when the view is made, and its positions are kept: what is written
+    later changes none of them.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to look at.
+    condition : array or expression of bool
+        Of the shape of ``x``, or one that broadcasts to it.
+    order : {"row_major", "column_major"}, optional
+        Order of the elements; row-major by default.
+
+    Returns
+    -------
+    XExpression
+        Of a container an `XIndexView`, which can be written.
+
+    Raises
+    ------
+    IndexRangeError
+        If the condition is not bool, or does not broadcast to the shape.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([3, -1, 4, -1])
+    >>> xl.filter(a, a < 0)[...] = 0
+    >>> a
+    XArray([3, 0, 4, 0])
+    """
+    array = as_array(x, "filter")
+    return pointed(array, where_true(condition, array.shape, order))
+
+
+def where_true(condition: object, shape: tuple[int, ...], order: LayoutLike = None) -> Positions:
+    """Return the row-major positions at which a condition holds, in an order of traversal."""
+    mask = mask_of(condition, shape, "filter")
+    if order is not None and as_order(order, "filter") is COLUMN_MAJOR:
+        numbers = np.arange(mask.size, dtype=np.int64).reshape(shape)
+        return numbers.T[mask.T]
+    return np.flatnonzero(mask).astype(np.int64, copy=False)
+
+
+def mask_of(
+    condition: object, shape: tuple[int, ...], operation: str
+) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Return a condition's values, of a shape.
+
+    Raises
+    ------
+    IndexRangeError
+        If it is not bool, or does not broadcast to the shape.
+    """
+    values = np.asarray(condition)
+    if values.dtype.kind != "b":
+        raise IndexRangeError(f"{operation}: the condition must be bool, got {values.dtype}")
+    try:
+        return np.broadcast_to(values, shape)
+    except ValueError:
+        raise IndexRangeError(
+            f"{operation}: a condition of shape {values.shape} does not broadcast to {shape}"
+        ) from None
+
+
+def reshape_view(
+    x: object,
+    shape: SupportsIndex | Iterable[SupportsIndex],
+    /,
+    order: LayoutLike = None,
+) -> XExpression:
+    """Return the elements under another shape, as a view that can be written whatever the strides.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to look at.
+    shape : int or sequence of int
+        New extents of the same size; one may be -1.
+    order : {"row_major", "column_major"}, optional
+        The order in which elements are taken, and laid out under the new shape.
+
+    Returns
+    -------
+    XExpression
+        Of a container an `XView` where strides can say it, else an `XReshapeView` (`xl.reshape`
+        gives an expression there).
+
+    Raises
+    ------
+    ShapeError
+        If the sizes differ.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1, 2, 3], [4, 5, 6]])
+    >>> xl.reshape_view(a, (3, 2), "column_major")
+    XIndexView([[1, 5],
+                [4, 3],
+                [2, 6]])
+    """
+    array = as_array(x, "reshape_view")
+    target = infer_extent(shape, array.size)
+    if order is not None and as_order(order, "reshape_view") is COLUMN_MAJOR:
+        turned: XExpression = _reshaped(array.T, target[::-1]).T
+        return turned
+    return _reshaped(array, target)
+
+
+def _reshaped(array: XExpression, shape: tuple[int, ...]) -> XExpression:
+    found = array._reshaped(shape)
+    if isinstance(array, XContainer) and not isinstance(found, XContainer):
+        return XReshapeView.of(array, shape)
+    return found
+
+
+def flatten(x: object, /, order: LayoutLike = None) -> XExpression:
+    """Return the elements as a view of one dimension, in row- or column-major order.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.zeros((2, 3))
+    >>> xl.flatten(a[:, :2])[...] = [1, 2, 3, 4]
+    >>> a
+    XArray([[1., 2., 0.],
+            [3., 4., 0.]])
+    """
+    return reshape_view(x, (-1,), order)
