@@ -98,6 +98,7 @@ def test_shapes_that_were_never_seen_need_no_more_memory() -> None:
     a, b = xl.ones(3000), xl.ones(3000)
     square = xl.ones((300, 300))
     from xarraylite.ir import kind
+    from xarraylite.ir.node import FREE
     from xarraylite.runtime import evaluate
 
     xl.eval(a[:5] + b[:5] * 2)
