@@ -115,7 +115,7 @@ def test_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         part = a[: n + 1, :n] if n % 2 else xl.ones((n + 1, 40))[:, :n]
         assert float(xl.sum(part * 2 + n)) == (n + 1) * n * (2 + n)
     assert len(kind._kinds) <= 4
-    assert len(kind._places[a.dtype, FREE]) <= 4 + 8
+    assert len(kind.PLACES[FREE][a.dtype]) <= 4 + 8
 
 
 def test_numbers_are_converted_when_they_are_met() -> None:

@@ -98,14 +98,15 @@ def test_shapes_that_were_never_seen_need_no_more_memory() -> None:
     a, b = xl.ones(3000), xl.ones(3000)
     square = xl.ones((300, 300))
     from xarraylite.ir import kind
+    from xarraylite.ir.node import FREE
     from xarraylite.runtime import evaluate
 
     xl.eval(a[:5] + b[:5] * 2)
     square[:5, :5] = square[:5, :5] * 1.0 + 0
-    before = len(kind._kinds), len(evaluate._programs), sum(map(len, kind._places.values()))
+    before = len(kind._kinds), len(evaluate._programs), sum(map(len, kind.PLACES[FREE].values()))
     for n in range(1, 300):
         assert xl.eval(a[:n] + b[:n] * 2).tolist() == [3.0] * n
         assert float(xl.sum(a[:n] * b[:n])) == n
         square[:n, :n] = square[:n, :n] * 1.0 + 0
-    after = len(kind._kinds), len(evaluate._programs), sum(map(len, kind._places.values()))
+    after = len(kind._kinds), len(evaluate._programs), sum(map(len, kind.PLACES[FREE].values()))
     assert all(y - x <= 8 for x, y in zip(before, after, strict=True))

@@ -194,9 +194,8 @@ NODE.stored = _NONE
 
 _kinds: dict[object, Kind] = {}
 
-#: Leaves of each dtype, or of a dtype and what is fixed, by rank if they are row-major, else by
-#: strides.
-PLACES: dict[DType | tuple[DType, int], dict[Any, Kind]] = {}
+#: Leaves, fixed in rank or not, of each dtype: by rank if they are row-major, else by strides.
+PLACES: dict[int, dict[DType, dict[Any, Kind]]] = {FREE: {}}
 
 
 def _interned(key: object, *parts: Any) -> Kind:
@@ -208,9 +207,13 @@ def _interned(key: object, *parts: Any) -> Kind:
     return known
 
 
+def _leaves() -> list[Kind]:
+    return [leaf for own in PLACES.values() for ranks in own.values() for leaf in ranks.values()]
+
+
 def forget_programs() -> None:
     """Forget the programs of all kinds that are found by look-up."""
-    for kind in [*_kinds.values(), *[leaf for own in PLACES.values() for leaf in own.values()]]:
+    for kind in [*_kinds.values(), *_leaves()]:
         kind.fresh = None
         kind.writes.clear()
 
@@ -220,7 +223,7 @@ def row_major(dtype: DType, rank: int, fixed: int = FREE) -> Kind:
     if fixed == SHAPE:
         return _shaped(row_major(dtype, rank, RANK))
     made = _interned((dtype, rank, fixed), None, (), dtype, rank, 2, None, False, fixed)
-    places = PLACES.setdefault(dtype if fixed == FREE else (dtype, fixed), made.places)
+    places = PLACES.setdefault(fixed, {}).setdefault(dtype, made.places)
     if made.places is not places or rank not in places:
         made.places = places
         places[rank] = made

@@ -27,6 +27,7 @@ from ..assignment.readers import HELD_SETITEM
 from ..codegen.objects import api
 from ..dtypes.names import float64
 from ..ir.kind import NODE, PLACES, Kind, row_major
+from ..ir.node import FREE
 from ..labels.blas import dot
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory import slabs
@@ -151,7 +152,7 @@ def _words() -> dict[int, int]:
         api.PIN_NAME: sys.intern("pin"),
         api.MINUS_ONE: -1,
         api.DYNAMIC: DYNAMIC,
-        api.ALL_PLACES: PLACES,
+        api.ALL_PLACES: PLACES[FREE],
         api.VIEW_NAME: sys.intern("view"),
         api.ELLIPSIS: Ellipsis,
         api.INT: int,
