@@ -13,7 +13,7 @@ import pytest
 from xarraylite.codegen.fingerprint import fingerprint
 from xarraylite.codegen.jit import scalar_library
 from xarraylite.ops.user import is_closed
-from xarraylite.transforms.vectorize import _operation
+from xarraylite.transforms.vectorize import operation
 
 
 def function(code: str, **namespace: Any) -> types.FunctionType:
@@ -118,6 +118,6 @@ def test_a_helper_that_comes_later_is_seen() -> None:
     """The decorator runs before the rest of the module does."""
     namespace: dict[str, Any] = {}
     exec("def f(x): return later(x)", namespace)
-    op = _operation(namespace["f"], None)
+    op = operation(namespace["f"], None)
     namespace["later"] = with_cell(1.0)
     assert op.private

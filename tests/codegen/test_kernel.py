@@ -27,7 +27,7 @@ from xarraylite.codegen.emit.memory import fetch, keep
 from xarraylite.codegen.emit.routine import Routine
 from xarraylite.codegen.host import host
 from xarraylite.codegen.kernel import Kernels, key_of
-from xarraylite.transforms.vectorize import _operation
+from xarraylite.transforms.vectorize import operation
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -47,7 +47,7 @@ def power(count: int, op: Any = None) -> Module:
 def called(function: types.FunctionType) -> Module:
     """Call a user's function of one number."""
     b = Builder()
-    routine = Routine("f64(user(a0))", ("f64",), "f64", _operation(function, None), "user")
+    routine = Routine("f64(user(a0))", ("f64",), "f64", operation(function, None), "user")
     keep(b, "f64", b.call(routine, [fetch(b, "f64", b.block, 0, "src")]), b.block, 1, "dst")
     return b.module()
 

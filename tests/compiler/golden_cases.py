@@ -40,7 +40,7 @@ CASES: dict[str, tuple[str, str]] = {
     "fused": ("", "(a * 2 + b) / 3 - a"),
     "broadcast": ("", "a - v + a[:, :1]"),
     "strided": ("", "a[::2, ::-3] * b[1::2, ::3]"),
-    "rank_0": ("", "v[0] + 1"),
+    "rank_0": ("", "v[0, ...] + 1"),
     "views_of_expressions": ("", "xl.flip((a + v).T, axis=0)[2:, ::2]"),
     "repeated_operand": ("", "(a + b) * (a + b)"),
     "neighbours": ("", "(v * 2)[1:] - (v * 2)[:-1]"),

@@ -88,7 +88,7 @@ def test_in_another_process() -> None:
 
 def test_damaged_state_is_refused() -> None:
     restore, state = xl.asarray([1.0, 2.0]).__reduce__()[:2]
-    origin, values, dtype, shape, column, policy = state
+    origin, values, dtype, shape, column, policy, _ = state
     for wrong in (
         (origin, values[:-1], dtype, shape, column, policy),
         (origin, values, dtype, (3,), column, policy),
