@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from pathlib import Path
 
 import numpy as np
@@ -45,8 +46,9 @@ class Model(Comparison):
     def numpy(self) -> object:
         return self.model(*self.operands)
 
+    @abstractmethod
     def model(self, *operands: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+        """The same in NumPy."""
 
 
 class HloMlp(Model):
