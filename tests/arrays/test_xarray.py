@@ -328,3 +328,15 @@ def test_fill() -> None:
     a[1].fill(2)
     a[:, 0].fill(5)
     assert a.tolist() == [[5, 0, 0], [5, 2, 2], [5, 0, 0]]
+
+
+def test_assigning_a_shape_reshapes_in_place() -> None:
+    a = xl.arange(6)
+    a.shape = (2, -1)
+    assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
+    with pytest.raises(xl.ShapeError):
+        a.shape = (4, 2)
+    assert a.shape == (2, 3)
+    t = xl.XTensor([1, 2])
+    with pytest.raises(xl.ShapeError):
+        t.shape = (2, 1)

@@ -28,6 +28,15 @@ class Owner(XContainer):
     _policy: Order | Layout
     _forced: bool
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents; to assign others of the same size reshapes in place, as `reshape_` does."""
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape: SupportsIndex | Iterable[SupportsIndex]) -> None:
+        self.reshape_(shape)
+
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
         """Refuse a layout under which elements share memory."""
