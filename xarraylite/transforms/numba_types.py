@@ -14,6 +14,7 @@ do instead.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from numba.core import errors, types
@@ -102,8 +103,9 @@ def _box(kind: Any, value: Any, c: Any) -> Any:
     return made
 
 
+@cache
 def init() -> None:
-    """Tell Numba about containers; its entry point."""
+    """Tell Numba about containers, once; its entry point."""
     typeof_impl.register(XContainer)(_of_container)
     register_model(ContainerType)(models.ArrayModel)
     unbox(ContainerType)(_unbox)
