@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import xarraylite as xl
 from xarraylite._errors import DTypeError
 from xarraylite.arrays.expression import XExpression
 from xarraylite.functions import elementwise
@@ -120,3 +121,21 @@ def test_functions_fuse_with_operators() -> None:
     e = elementwise.sqrt(elementwise.sin(x) ** 2 + elementwise.cos(x) ** 2) * 2.0
     assert (e.shape, e.dtype) == ((7,), np.dtype("f8"))
     np.testing.assert_allclose(np.asarray(e), 2.0)
+
+
+def test_methods_of_ufuncs() -> None:
+    values = [[3, 1], [2, 5]]
+    for method, args in (
+        ("reduce", (1,)),
+        ("accumulate", (0,)),
+        ("outer", ([1, 2],)),
+        ("reduceat", ([0, 1],)),
+    ):
+        ours = getattr(xl.maximum, method)(values, *args)
+        assert isinstance(ours, xl.XExpression)
+        theirs = getattr(np.maximum, method)(np.asarray(values), *args)
+        np.testing.assert_array_equal(np.asarray(ours), theirs)
+    a = xl.zeros(3)
+    pending = a + 0
+    xl.add.at(a, [0, 0, 2], 1.5)
+    assert (a.tolist(), pending.tolist()) == ([3.0, 0.0, 1.5], [0.0, 0.0, 0.0])

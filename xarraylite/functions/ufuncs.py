@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from .._errors import CastError
 from ..arrays.expression import XExpression, apply
+from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, bool_, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
@@ -31,9 +33,20 @@ class Unary(Protocol):
 
 
 class Binary(Protocol):
-    """A function of two operands; see `directed` for the others."""
+    """A function of two operands; see `directed` for the others.
+
+    Attributes
+    ----------
+    accumulate, at, outer, reduce, reduceat : function
+        NumPy's methods of the ufunc, on arrays of ours.
+    """
 
     __name__: str
+    accumulate: Callable[..., Any]
+    at: Callable[..., Any]
+    outer: Callable[..., Any]
+    reduce: Callable[..., Any]
+    reduceat: Callable[..., Any]
 
     def __call__(
         self,
@@ -128,4 +141,22 @@ def binary(name: str) -> Binary:
         return directed(op, (x1, x2), out, where, dtype)
 
     describe_as(function, op, ("x1", "x2"))
-    return function
+    made = cast("Binary", function)
+    made.accumulate, made.at, made.outer = [_method(name, k) for k in ("accumulate", "at", "outer")]
+    made.reduce, made.reduceat = _method(name, "reduce"), _method(name, "reduceat")
+    return made
+
+
+def _method(name: str, method: str) -> Callable[..., Any]:
+    """Return a method of NumPy's ufunc, whose first operand is made an array of ours.
+
+    So the ufunc asks that array, whose `__array_ufunc__` computes it.
+    """
+
+    def call(array: object, *args: Any, **options: Any) -> Any:
+        array = array if isinstance(array, XExpression) else XArray(array)
+        return getattr(getattr(np, name), method)(array, *args, **options)
+
+    call.__name__ = call.__qualname__ = f"{name}.{method}"
+    call.__doc__ = f"Call `numpy.ufunc.{method}` of ``numpy.{name}``; see there."
+    return call
