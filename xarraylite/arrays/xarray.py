@@ -14,7 +14,7 @@ from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
 from ..dtypes.names import as_dtype, float64
-from ..index.broadcast import MAX_RANK, as_shape
+from ..index.broadcast import as_shape
 from ..ir.kind import row_major
 from ..ir.node import Node
 from ..labels.remembered import Filled
@@ -315,16 +315,13 @@ XExpression._container = XArray
 _USUAL_RANK = 32
 
 
-def zeros(shape: Any) -> XArray | None:
-    """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
-    extents = (shape,) if shape.__class__ is int else shape
+def zeros(extents: Any) -> XArray | None:
+    """Return a container of zeros; None for all but a tuple of ints, or a large one."""
     usual = extents.__class__ is tuple and len(extents) <= _USUAL_RANK
     if not usual or {*map(type, extents)} - {int}:
         return None
     size = math.prod(extents)
-    if len(extents) > MAX_RANK or min(extents, default=0) < 0:
-        return None
-    if size > elements.FEW or 8 * size > settings.max_result_bytes:
+    if min(extents, default=0) < 0 or size > elements.FEW or 8 * size > settings.max_result_bytes:
         return None
     made: XArray = elements.new_container(XArray, row_major(float64, len(extents)), extents, size)
     made._buffer.run()[:] = 0

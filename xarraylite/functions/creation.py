@@ -26,6 +26,8 @@ from ..operands.convert import LayoutLike, layout_of, raw, values_node, zeroed
 from .arguments import check_device
 from .jagged_like import makes_rows
 
+_ROW_MAJOR = ROW_MAJOR.value
+
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
 MemoryOrder = Literal["C", "F", "A", "K"] | None
 
@@ -117,9 +119,9 @@ def zeros(
     >>> xl.zeros(3, dtype="int32")
     XArray([0, 0, 0], dtype=int32)
     """
-    plain = (dtype, order, device, layout, strides) == (None,) * 5
-    if plain and settings.default_layout == ROW_MAJOR.value:
-        made = xarray.zeros(shape)
+    plain = dtype is None and order is None and layout is None and strides is None
+    if plain and device is None and settings.default_layout == _ROW_MAJOR:
+        made = xarray.zeros((shape,) if shape.__class__ is int else shape)
         if made is not None:
             return made
     check_device(device, "zeros")
