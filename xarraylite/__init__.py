@@ -59,7 +59,6 @@ _MODULES: dict[str, str] = {
     "chunked.storing": "store",
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
-    "dtypes.names": _DTYPES,
     "functions.applied": "apply_along_axis apply_over_axes ndenumerate ndindex piecewise",
     "functions.comparison": "allclose array_equal array_equiv",
     "functions.composed": (
@@ -90,16 +89,19 @@ _MODULES: dict[str, str] = {
         "norm_lp norm_lp_to_p norm_sq"
     ),
     "functions.numpy_names": (
-        "array2string array_str c_ complexfloating errstate floating generic index_exp "
-        "inexact integer iscomplexobj isfortran isrealobj isscalar issubdtype iterable "
-        "may_share_memory min_scalar_type ndim number promote_types r_ s_ shape shares_memory "
-        "signedinteger size unsignedinteger"
+        "array2string array_str c_ errstate index_exp iscomplexobj isfortran isrealobj isscalar "
+        "issubdtype iterable may_share_memory min_scalar_type ndim promote_types r_ s_ shape "
+        "shares_memory size"
     ),
     "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
         "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
     ),
     "functions.reducers": "all any argmax argmin count_nonzero max min prod sum",
+    "functions.scalar_types": (
+        f"{_DTYPES} complexfloating floating generic inexact integer number signedinteger "
+        "unsignedinteger"
+    ),
     "functions.searching": "argsort nonzero searchsorted sort take take_along_axis",
     "functions.sequences": (
         "arange eye fromfunction fromiter geomspace identity indices linspace logspace mgrid "
@@ -161,40 +163,38 @@ _SOURCES: dict[str, tuple[str, str]] = {
     name: (module, name) for module, names in _MODULES.items() for name in names.split()
 }
 _SOURCES |= {
-    "bool": ("dtypes.names", "bool_"),
+    "bool": ("functions.scalar_types", "bool_"),
     "stddev": ("functions.means", "std"),
     "variance": ("functions.means", "var"),
     "column_major": ("layout.strided", "COLUMN_MAJOR"),
     "amax": ("functions.reducers", "max"),
     "amin": ("functions.reducers", "min"),
     "asanyarray": ("functions.conversion", "asarray"),
-    "byte": ("dtypes.names", "int8"),
-    "cdouble": ("dtypes.names", "complex128"),
-    "csingle": ("dtypes.names", "complex64"),
+    "byte": ("functions.scalar_types", "int8"),
+    "cdouble": ("functions.scalar_types", "complex128"),
+    "csingle": ("functions.scalar_types", "complex64"),
     "dtype": ("dtypes.names", "as_dtype"),
-    "double": ("dtypes.names", "float64"),
-    "intc": ("dtypes.names", "int32"),
-    "longlong": ("dtypes.names", "int64"),
-    "short": ("dtypes.names", "int16"),
-    "ubyte": ("dtypes.names", "uint8"),
-    "uintc": ("dtypes.names", "uint32"),
-    "ulonglong": ("dtypes.names", "uint64"),
-    "ushort": ("dtypes.names", "uint16"),
-    "half": ("dtypes.names", "float16"),
-    "int_": ("dtypes.names", "int64"),
-    "intp": ("dtypes.names", "int64"),
+    "double": ("functions.scalar_types", "float64"),
+    "intc": ("functions.scalar_types", "int32"),
+    "longlong": ("functions.scalar_types", "int64"),
+    "short": ("functions.scalar_types", "int16"),
+    "ubyte": ("functions.scalar_types", "uint8"),
+    "uintc": ("functions.scalar_types", "uint32"),
+    "ulonglong": ("functions.scalar_types", "uint64"),
+    "ushort": ("functions.scalar_types", "uint16"),
+    "half": ("functions.scalar_types", "float16"),
+    "int_": ("functions.scalar_types", "int64"),
+    "intp": ("functions.scalar_types", "int64"),
     "ndarray": ("arrays.expression", "XExpression"),
-    "single": ("dtypes.names", "float32"),
-    "uint": ("dtypes.names", "uint64"),
-    "uintp": ("dtypes.names", "uint64"),
+    "single": ("functions.scalar_types", "float32"),
+    "uint": ("functions.scalar_types", "uint64"),
+    "uintp": ("functions.scalar_types", "uint64"),
     "concatenate": ("functions.manipulation", "concat"),
     "dynamic": ("layout.strided", "DYNAMIC"),
     "eval": ("arrays.evaluation", "eval_"),
     "open": ("chunked.opening", "open_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
-del _SOURCES["bool_"]
-
 _SUBMODULES = ("fft", "hlo", "linalg", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
@@ -217,7 +217,7 @@ _ELSEWHERE = {
         ("Inf Infinity PINF infty", "use xl.inf"),
         ("float_", "use xl.float64"),
         ("complex_ cfloat", "use xl.complex128"),
-        ("bool_ bool8", "use xl.bool"),
+        ("bool8", "use xl.bool"),
         ("float int complex object str", "use Python's type of that name"),
         ("longdouble float128 clongdouble complex256", "use xl.float64 or xl.complex128"),
         ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..assignment.assign import check_cast
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..operands.nodes import OneValue, is_number
 from ..operands.operators import Operators
@@ -137,9 +138,19 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
             return compute(XScalar, op, inputs, {})
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
 
-    def astype(self, dtype: object, /, *, copy: bool = True) -> XScalar:
+    def astype(
+        self,
+        dtype: object,
+        /,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> XScalar:
         """Return the value converted to ``dtype``, as `xl.astype` converts."""
-        return scalar_of(reference.convert(np.asarray(self.value), as_dtype(dtype))[()])
+        wanted = as_dtype(dtype)
+        check_cast("astype", self.summary(), self.dtype, wanted, casting)
+        return scalar_of(reference.convert(np.asarray(self.value), wanted)[()])
 
     def view(self, dtype: object = None) -> Any:
         """Return the value of the same bits in another dtype."""

@@ -9,18 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy import (
-    complexfloating,
-    floating,
-    generic,
-    index_exp,
-    inexact,
-    integer,
-    number,
-    s_,
-    signedinteger,
-    unsignedinteger,
-)
+from numpy import index_exp, s_
 
 from ..arrays.expression import XExpression
 from ..dtypes.names import as_dtype, kind
@@ -29,18 +18,14 @@ from ..index.broadcast import check_axis
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node
 from .computed import Narrow, container, numpy_of
+from .scalar_types import STANDS, is_abstract
 
 __all__ = [
     "array2string",
     "array_str",
     "c_",
-    "complexfloating",
     "errstate",
-    "floating",
-    "generic",
     "index_exp",
-    "inexact",
-    "integer",
     "iscomplexobj",
     "isfortran",
     "isrealobj",
@@ -50,15 +35,12 @@ __all__ = [
     "may_share_memory",
     "min_scalar_type",
     "ndim",
-    "number",
     "promote_types",
     "r_",
     "s_",
     "shape",
     "shares_memory",
-    "signedinteger",
     "size",
-    "unsignedinteger",
 ]
 
 
@@ -222,7 +204,7 @@ def promote_types(type1: object, type2: object) -> np.dtype[Any]:
     return result_type(as_dtype(type1), as_dtype(type2))
 
 
-def issubdtype(arg1: object, arg2: Any) -> bool:
+def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Tell whether a dtype is another, or of one of NumPy's abstract kinds.
 
     Parameters
@@ -238,11 +220,9 @@ def issubdtype(arg1: object, arg2: Any) -> bool:
     >>> xl.issubdtype(xl.bfloat16, xl.floating), xl.issubdtype(xl.int8, xl.floating)
     (True, False)
     """
-    dtype = as_dtype(arg1)
-    stands = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}
-    if isinstance(arg2, type) and issubclass(arg2, np.generic) and arg2.__subclasses__():
-        return issubclass(stands[kind(dtype)], arg2)
-    return dtype == as_dtype(arg2)
+    if is_abstract(arg2):
+        return issubclass(arg1 if is_abstract(arg1) else STANDS[kind(as_dtype(arg1))], arg2)
+    return not is_abstract(arg1) and as_dtype(arg1) == as_dtype(arg2)
 
 
 def shares_memory(a: object, b: object) -> bool:

@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._errors import CastError, DTypeError, ShapeError
+from .._errors import DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
+from ..assignment.assign import check_cast
 from ..dtypes.names import bool_, dtype_name
-from ..dtypes.promotion import can_cast
-from ..ir.build import describe
+from ..ir.build import WEAK_TYPES, describe
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from .computed import Narrow, NumpyArray, numpy_of, refusal
@@ -164,11 +164,8 @@ def copyto(
     """
     to = _destination(dst, "copyto")
     node = as_node(src, "copyto")
-    if node.shape and not can_cast(node.dtype, to.dtype, casting):
-        raise CastError(
-            f"copyto({to.summary()}, {describe(node)}): the values do not cast to "
-            f"{dtype_name(to.dtype)} (rule: {casting})"
-        )
+    source: Any = type(src) if type(src) in WEAK_TYPES else node.dtype
+    check_cast("copyto", f"{to.summary()}, {describe(node)}", source, to.dtype, casting)
     if where is True:
         to[...] = src
         return
