@@ -67,7 +67,8 @@ _MODULES: dict[str, str] = {
     ),
     "functions.constants": "e euler_gamma inf nan newaxis pi",
     "functions.conversion": (
-        "array asarray ascontiguousarray asfortranarray copy frombuffer from_dlpack"
+        "array asarray ascontiguousarray asfortranarray copy frombuffer from_dlpack fromfile "
+        "fromstring"
     ),
     "functions.creation": "empty empty_like full full_like ones ones_like zeros zeros_like",
     "functions.data_types": "astype can_cast result_type",
@@ -89,9 +90,10 @@ _MODULES: dict[str, str] = {
         "norm_lp norm_lp_to_p norm_sq"
     ),
     "functions.numpy_names": (
-        "array2string array_str c_ errstate index_exp iscomplexobj isfortran isrealobj isscalar "
-        "issubdtype iterable may_share_memory min_scalar_type ndim promote_types r_ s_ shape "
-        "shares_memory size"
+        "False_ True_ array2string array_repr array_str base_repr binary_repr c_ einsum_path "
+        "errstate format_float_positional format_float_scientific geterr index_exp iscomplexobj "
+        "isfortran isrealobj isscalar issubdtype iterable may_share_memory min_scalar_type ndim "
+        "promote_types r_ s_ seterr shape shares_memory size"
     ),
     "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
@@ -119,16 +121,16 @@ _MODULES: dict[str, str] = {
         "diag_indices_from digitize ediff1d "
         "extract flatnonzero frexp gcd gradient hamming hanning histogram histogram2d "
         "histogram_bin_edges histogramdd i0 insert interp intersect1d ix_ kaiser lcm ldexp "
-        "lexsort logaddexp2 median nanargmax nanargmin nancumprod nancumsum nanmedian "
+        "lexsort logaddexp2 matvec median nanargmax nanargmin nancumprod nancumsum nanmedian "
         "nanpercentile nanquantile packbits partition percentile poly polyadd polyder polydiv "
         "polyfit polyint polymul polysub polyval quantile ravel_multi_index real_if_close "
         "resize roots setdiff1d setxor1d sort_complex spacing trapezoid tril_indices "
         "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique "
-        "unpackbits unravel_index unwrap"
+        "unpackbits unravel_index unwrap vecmat"
     ),
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "hlo.export.nodes": "to_hlo",
-    "io.npy": "load save",
+    "io.npy": "load save savez savez_compressed",
     "io.text": "genfromtxt loadtxt savetxt",
     "io.tables": "dump_csv from_json info load_csv to_json",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
@@ -224,19 +226,13 @@ _ELSEWHERE = {
         ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
         ("ma", "use xl.where and the argument where="),
         ("poly1d", "use xl.polyfit, xl.polyval and their relatives"),
-        ("savez savez_compressed", "use xl.save(file, name=array, ...), compressed=True"),
         ("busday_count busday_offset busdaycalendar datetime_as_string datetime_data isnat", ""),
         ("strings is_busday", ""),
-        ("matvec vecmat", "use @, with a dimension of extent 1"),
-        ("array_repr", "use repr(a)"),
         ("asarray_chkfinite", "use xl.all(xl.isfinite(a))"),
-        ("True_ False_", "use True and False"),
         ("getbufsize setbufsize geterrcall seterrcall", "there is no such setting here"),
         ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
         ("frompyfunc ufunc", "use xl.vectorize"),
-        ("seterr geterr", "nothing here warns about floating point"),
         ("memmap", "use xl.adapt(numpy.memmap(...))"),
-        ("fromfile fromstring", "use numpy's, and xl.asarray of the result"),
         ("polynomial emath ctypeslib lib", "use numpy's on xl.eval(...).numpy()"),
     )
     for name in names.split()

@@ -81,6 +81,8 @@ from .functions.conversion import asfortranarray as asfortranarray
 from .functions.conversion import copy as copy
 from .functions.conversion import from_dlpack as from_dlpack
 from .functions.conversion import frombuffer as frombuffer
+from .functions.conversion import fromfile as fromfile
+from .functions.conversion import fromstring as fromstring
 from .functions.creation import empty as empty
 from .functions.creation import empty_like as empty_like
 from .functions.creation import full as full
@@ -254,10 +256,19 @@ from .functions.norms import norm_linf as norm_linf
 from .functions.norms import norm_lp as norm_lp
 from .functions.norms import norm_lp_to_p as norm_lp_to_p
 from .functions.norms import norm_sq as norm_sq
+from .functions.numpy_names import False_ as False_
+from .functions.numpy_names import True_ as True_
 from .functions.numpy_names import array2string as array2string
+from .functions.numpy_names import array_repr as array_repr
 from .functions.numpy_names import array_str as array_str
+from .functions.numpy_names import base_repr as base_repr
+from .functions.numpy_names import binary_repr as binary_repr
 from .functions.numpy_names import c_ as c_
+from .functions.numpy_names import einsum_path as einsum_path
 from .functions.numpy_names import errstate as errstate
+from .functions.numpy_names import format_float_positional as format_float_positional
+from .functions.numpy_names import format_float_scientific as format_float_scientific
+from .functions.numpy_names import geterr as geterr
 from .functions.numpy_names import index_exp as index_exp
 from .functions.numpy_names import iscomplexobj as iscomplexobj
 from .functions.numpy_names import isfortran as isfortran
@@ -271,6 +282,7 @@ from .functions.numpy_names import ndim as ndim
 from .functions.numpy_names import promote_types as promote_types
 from .functions.numpy_names import r_ as r_
 from .functions.numpy_names import s_ as s_
+from .functions.numpy_names import seterr as seterr
 from .functions.numpy_names import shape as shape
 from .functions.numpy_names import shares_memory as shares_memory
 from .functions.numpy_names import size as size
@@ -434,6 +446,7 @@ from .functions.table_functions import lcm as lcm
 from .functions.table_functions import ldexp as ldexp
 from .functions.table_functions import lexsort as lexsort
 from .functions.table_functions import logaddexp2 as logaddexp2
+from .functions.table_functions import matvec as matvec
 from .functions.table_functions import median as median
 from .functions.table_functions import nanargmax as nanargmax
 from .functions.table_functions import nanargmin as nanargmin
@@ -474,6 +487,7 @@ from .functions.table_functions import unique as unique
 from .functions.table_functions import unpackbits as unpackbits
 from .functions.table_functions import unravel_index as unravel_index
 from .functions.table_functions import unwrap as unwrap
+from .functions.table_functions import vecmat as vecmat
 from .functions.writing import copyto as copyto
 from .functions.writing import fill_diagonal as fill_diagonal
 from .functions.writing import place as place
@@ -484,6 +498,8 @@ from .hlo.export.nodes import to_hlo as to_hlo
 from .index.broadcast import broadcast_shapes as broadcast_shapes
 from .io.npy import load as load
 from .io.npy import save as save
+from .io.npy import savez as savez
+from .io.npy import savez_compressed as savez_compressed
 from .io.tables import dump_csv as dump_csv
 from .io.tables import from_json as from_json
 from .io.tables import info as info

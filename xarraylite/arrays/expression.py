@@ -235,7 +235,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
     @real.setter
     def real(self, value: object) -> None:
-        namespace(None).real(self)[...] = value
+        namespace(None).real(self._target())[...] = value
 
     @property
     def imag(self) -> Any:
@@ -244,7 +244,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
     @imag.setter
     def imag(self, value: object) -> None:
-        namespace(None).imag(self)[...] = value
+        namespace(None).imag(self._target())[...] = value
 
     # --- views --------------------------------------------------------------------------------
 

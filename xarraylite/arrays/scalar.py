@@ -152,6 +152,10 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         check_cast("astype", self.summary(), self.dtype, wanted, casting)
         return scalar_of(reference.convert(np.asarray(self.value), wanted)[()])
 
+    def copy(self, order: str = "K") -> XScalar:
+        """Return the value itself, which never changes."""
+        return self
+
     def view(self, dtype: object = None) -> Any:
         """Return the value of the same bits in another dtype."""
         return self if dtype is None else scalar_of(self.value.view(as_dtype(dtype)))
@@ -216,6 +220,23 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         if kind(self.dtype) not in "iu":
             raise TypeError(f"{dtype_name(self.dtype)}[] is not an integer of rank 0")
         return int(self._value)
+
+    def is_integer(self) -> bool:
+        """Tell whether the value is a whole number."""
+        return bool(self.item().is_integer())
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """Return a real value as a fraction."""
+        numerator, denominator = self.item().as_integer_ratio()
+        return numerator, denominator
+
+    def bit_count(self) -> int:
+        """Return how many bits of an integer's magnitude are 1."""
+        return int(self.item().bit_count())
+
+    def hex(self) -> str:
+        """Return a float as text in base 16, exactly."""
+        return str(self.item().hex())
 
     def __hash__(self) -> int:  # type: ignore[override]
         """Return the hash of the equal Python number."""

@@ -12,19 +12,30 @@ import numpy as np
 from numpy import index_exp, s_
 
 from ..arrays.expression import XExpression
+from ..arrays.scalar import scalar_of
+from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, kind
 from ..dtypes.promotion import result_type
 from ..index.broadcast import check_axis
 from ..memory.buffer import Buffer
-from ..operands.nodes import HasNode, as_node
+from ..operands.nodes import HasNode, as_node, unwrapped
 from .computed import Narrow, container, numpy_of
 from .scalar_types import STANDS, is_abstract
 
 __all__ = [
+    "False_",
+    "True_",
     "array2string",
+    "array_repr",
     "array_str",
+    "base_repr",
+    "binary_repr",
     "c_",
+    "einsum_path",
     "errstate",
+    "format_float_positional",
+    "format_float_scientific",
+    "geterr",
     "index_exp",
     "iscomplexobj",
     "isfortran",
@@ -38,10 +49,14 @@ __all__ = [
     "promote_types",
     "r_",
     "s_",
+    "seterr",
     "shape",
     "shares_memory",
     "size",
 ]
+
+
+True_, False_ = scalar_of(np.True_), scalar_of(np.False_)
 
 
 class errstate(np.errstate):
@@ -78,6 +93,103 @@ def array_str(a: object) -> str:
     '[1 2]'
     """
     return str(np.asarray(XExpression(as_node(a, "array_str"))))
+
+
+def array_repr(a: object) -> str:
+    """Return what ``repr`` of the array made of the values is.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.array_repr([1, 2])
+    'XArray([1, 2])'
+    """
+    return repr(XArray(as_node(a, "array_repr")))
+
+
+def binary_repr(num: int, width: int | None = None) -> str:
+    """Return a whole number in base 2, negative ones as two's complement of a width.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.binary_repr(5, 8), xl.binary_repr(-1, 4)
+    ('00000101', '1111')
+    """
+    return np.binary_repr(num, width)
+
+
+def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
+    """Return a whole number in a base up to 36, with zeros in front.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.base_repr(255, 16)
+    'FF'
+    """
+    return np.base_repr(number, base, padding)
+
+
+def format_float_positional(x: object, *args: Any, **options: Any) -> str:
+    """Return a number as text without an exponent; as `numpy.format_float_positional`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.format_float_positional(1e-5)
+    '0.00001'
+    """
+    return np.format_float_positional(unwrapped(x), *args, **options)
+
+
+def format_float_scientific(x: object, *args: Any, **options: Any) -> str:
+    """Return a number as text with an exponent; as `numpy.format_float_scientific`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.format_float_scientific(1234.5, precision=1)
+    '1.2e+03'
+    """
+    return np.format_float_scientific(unwrapped(x), *args, **options)
+
+
+def seterr(**kinds: str | None) -> dict[str, str]:
+    """Accept NumPy's settings for floating-point warnings; nothing here warns.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.seterr(all="raise")
+    {'divide': 'ignore', 'over': 'ignore', 'under': 'ignore', 'invalid': 'ignore'}
+    """
+    return geterr()
+
+
+def geterr() -> dict[str, str]:
+    """Return what is done about floating-point errors: nothing.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.geterr()["divide"]
+    'ignore'
+    """
+    return dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
+
+
+def einsum_path(subscripts: str, *operands: object, optimize: Any = "greedy") -> Any:
+    """Return the order in which `numpy.einsum` would contract, and its report.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.einsum_path("ij,jk->ik", xl.ones((2, 3)), xl.ones((3, 2)))[0]
+    ['einsum_path', (0, 1)]
+    """
+    arrays = [np.asarray(XExpression(as_node(x, "einsum_path"))) for x in operands]
+    return np.einsum_path(subscripts, *arrays, optimize=optimize)
 
 
 def iterable(y: object) -> bool:

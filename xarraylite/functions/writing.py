@@ -24,9 +24,10 @@ Mode = Literal["raise", "wrap", "clip"]
 
 
 def _destination(a: object, operation: str) -> XContainer:
-    if not isinstance(a, XContainer):
+    if not isinstance(a, XExpression):
         raise DTypeError(f"{operation}: got {type(a).__name__}; only a container can be written")
-    return a
+    target: XContainer = a._target()
+    return target
 
 
 def _values(x: object, operation: str) -> NumpyArray:
