@@ -33,7 +33,7 @@ from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node, Reduce
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..operands.nodes import borrow_array
 from ..ops.reductions import PROD, SUM
 from ..runtime import evaluate as engine
@@ -176,9 +176,9 @@ def _tree(node: Node) -> Tree | None:
 
 
 def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf:
-    reading = Reading.of(_NOWHERE)
-    reading.address = (number + 1) << 56  # apart from all others
-    return Leaf(shape, dtype, reading, Strided.row_major(shape))
+    snapshot = Snapshot.of(_NOWHERE)
+    snapshot.address = (number + 1) << 56  # apart from all others
+    return Leaf(shape, dtype, snapshot, Strided.row_major(shape))
 
 
 def _complete(

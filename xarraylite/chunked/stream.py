@@ -40,14 +40,14 @@ def fill(node: Node, target: Target, noalias: bool) -> None:
     place = Strided.row_major(node.shape)
     made = Buffer.allocate(place.size * node.dtype.itemsize)
     into_memory(node, Target(made, place, node.dtype), run)
-    engine.assign(target, Leaf(node.shape, node.dtype, made.reading(), place), True)
+    engine.assign(target, Leaf(node.shape, node.dtype, made.snapshot(), place), True)
 
 
 def _overlaps(root: Node, target: Target) -> bool:
     low, high, _ = target.span()
     for node in postorder(root):
         if isinstance(node, Leaf):
-            first, last, _ = byte_span(node.reading, node.map, node.dtype.itemsize)
+            first, last, _ = byte_span(node.snapshot, node.map, node.dtype.itemsize)
             if first <= high and low <= last:
                 return True
     return False

@@ -30,7 +30,7 @@ from ..compiler.steps import CHUNK, cost_of
 from ..ir.kind import Kind, node_of, row_major, twins
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..memory.buffer import Buffer
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
 from .launch import (
     ADDRESS,
@@ -195,9 +195,9 @@ def _sample(kind: Kind, body: Kind) -> Node:
         if leaf.scalar:
             operands.append(number + 2)  # no two the same, which would be one operand
         else:
-            reading = Reading.of(_NOWHERE)
-            reading.address = (number + 1) << 40  # apart from all others
-            operands.extend((reading, 0))
+            snapshot = Snapshot.of(_NOWHERE)
+            snapshot.address = (number + 1) << 40  # apart from all others
+            operands.extend((snapshot, 0))
     return node_of(kind, (2,) * kind.rank, tuple(operands))
 
 

@@ -46,7 +46,7 @@ Piece = tuple[int, int, int, int, int, int, int]
 
 def run(program: Program, graph: Graph, target: Target) -> None:
     """Evaluate ``graph`` into ``target`` by ``program``."""
-    buffers: list[Memory] = [target.buffer, *[leaf.reading for leaf in graph.leaves]]
+    buffers: list[Memory] = [target.buffer, *[leaf.snapshot for leaf in graph.leaves]]
     starts = [target.map.byte_start(target.dtype.itemsize)]
     starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
     for temporary in program.temporaries:

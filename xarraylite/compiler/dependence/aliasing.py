@@ -37,7 +37,7 @@ def direction_of(target: Target, leaf: Leaf, layout: Map) -> Direction:
     """Classify the elements of ``leaf`` that ``layout`` (based at the leaf's start) reads."""
     if isinstance(target.map, Strided) and isinstance(layout, Strided):
         size = leaf.dtype.itemsize
-        start = leaf.reading.address + leaf.map.byte_start(size)
+        start = leaf.snapshot.address + leaf.map.byte_start(size)
         whole = _span(target.buffer.address, target.map, target.dtype.itemsize)
         return classify(whole, _span(start, layout, size))
     views = _same_array(target, leaf, layout)
@@ -52,14 +52,14 @@ def shares(target: Target, leaf: Leaf) -> bool:
     """Tell whether a leaf and the target may have a byte in common."""
     first, last, _ = target.span()
     low, high = leaf.map.byte_range(leaf.dtype.itemsize)
-    base = leaf.reading.address
+    base = leaf.snapshot.address
     if first > base + high or base + low > last:
         return False
     views = _same_array(target, leaf, leaf.map)
     if views is not None:
         return may_share(_numbers(views[0]), _numbers(views[1]))
     mine = _bit_spans(target.buffer, target.map, target.dtype.itemsize)
-    theirs = _bit_spans(leaf.reading, leaf.map, leaf.dtype.itemsize)
+    theirs = _bit_spans(leaf.snapshot, leaf.map, leaf.dtype.itemsize)
     if mine is None or theirs is None or len(mine) * len(theirs) > MOST_PAIRS:
         return True
     return any(may_share(a, b) for a, b in itertools.product(mine, theirs))
@@ -146,7 +146,7 @@ def _same_array(target: Target, leaf: Leaf, layout: Map) -> tuple[TiledMap, Tile
         return None
     place = target.buffer.address * 8 + mine.offset * mine.bits
     start = leaf.map.byte_start(leaf.dtype.itemsize) if layout is not leaf.map else 0
-    other = (leaf.reading.address + start) * 8 + layout.offset * layout.bits
+    other = (leaf.snapshot.address + start) * 8 + layout.offset * layout.bits
     return (mine, layout) if place == other else None
 
 
@@ -187,7 +187,7 @@ def _by_boxes(target: Target, leaf: Leaf, layout: Map) -> Direction:
     from_bits = layout.bits_of(leaf.dtype.itemsize)
     if to_bits != from_bits or target.dtype.itemsize != leaf.dtype.itemsize:
         return Direction.COPY
-    distance = target.span()[2] - leaf.reading.address
+    distance = target.span()[2] - leaf.snapshot.address
     distance -= leaf.map.byte_start(leaf.dtype.itemsize)
     try:
         boxes = refine(layout.shape, [target.map.based(), layout])
