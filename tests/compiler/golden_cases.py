@@ -44,7 +44,7 @@ CASES: dict[str, tuple[str, str]] = {
     "views_of_expressions": ("", "xl.flip((a + v).T, axis=0)[2:, ::2]"),
     "repeated_operand": ("", "(a + b) * (a + b)"),
     "neighbours": ("", "(v * 2)[1:] - (v * 2)[:-1]"),
-    "dear_neighbours": ("", "(e := xl.exp(xl.sin(v)))[1:] - e[:-1]"),
+    "expensive_neighbours": ("", "(e := xl.exp(xl.sin(v)))[1:] - e[:-1]"),
     "where": ("", "xl.where(a > 0, b, 0.0)"),
     "bools": ("", "(a > b) & m | xl.isnan(a)"),
     "elementary_functions": ("", "xl.exp(a) * xl.hypot(a, b) ** 0.5"),

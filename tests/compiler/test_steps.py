@@ -123,9 +123,9 @@ def test_shifted_updates_run_in_order() -> None:
 
 
 def test_cost_grows_with_the_work() -> None:
-    cheap, dear = step_for(ones(1000) + 1), step_for(xl.exp(ones(1000)) / 3)
+    cheap, expensive = step_for(ones(1000) + 1), step_for(xl.exp(ones(1000)) / 3)
     assert cheap.work.cost == 3000
-    assert dear.work.cost > 4 * cheap.work.cost
+    assert expensive.work.cost > 4 * cheap.work.cost
 
 
 def test_traffic_counts_distinct_bytes() -> None:

@@ -38,9 +38,9 @@ from ..operands.nodes import borrow_array
 from ..ops.reductions import PROD, SUM
 from ..runtime import evaluate as engine
 from .cut import Request, bind, cut, requests
+from .pipeline import Array, Run, computed, part_of, run_blocks
 from .plan import Grid, Piece, choose, gathered, piece_of, too_small
 from .selection import Box, as_slices, select, shape_of, size_of, whole, window_of
-from .sweep import Array, Run, computed, part_of, sweep
 
 #: Elements that are folded at a time, at least, where memory allows.
 _MANY = 1 << 20
@@ -135,7 +135,7 @@ def _joined(node: Reduce, run: Run, chunks: Sequence[int] | None) -> Iterator[Re
         found.append(values)
 
     per = math.prod([grid.counts[k] for k in node.axes])
-    for done, piece in enumerate(sweep(pieces, run, join), 1):
+    for done, piece in enumerate(run_blocks(pieces, run, join), 1):
         run.advance(piece)
         if done % per == 0:
             values = found.pop()
@@ -214,7 +214,7 @@ def _complete(
     found: list[Array] = []
     for box, piece in zip(
         grid.boxes(),
-        sweep(widened(), run, lambda piece, values: found.append(values)),
+        run_blocks(widened(), run, lambda piece, values: found.append(values)),
         strict=True,
     ):
         run.advance(piece)
@@ -321,7 +321,7 @@ class _Parts:
         def take(piece: Piece, values: Array) -> None:
             join.take(np.moveaxis(values, kept_before, 0))
 
-        for piece in sweep(pieces(), run, take):
+        for piece in run_blocks(pieces(), run, take):
             run.advance(piece)
         return join.result()
 

@@ -21,9 +21,9 @@ from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from . import folds
 from .cut import has_stored
+from .pipeline import Run, computed, run_blocks
 from .plan import Cuts, Piece, budget_of, choose, chunks_for, piece_of
 from .selection import window
-from .sweep import Run, computed, sweep
 
 
 def fill(node: Node, target: Target, noalias: bool) -> None:
@@ -67,7 +67,7 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         engine.assign(Target(target.buffer, place, target.dtype), node, True)
 
     run.report("evaluate", len(grid))
-    for piece in sweep(Cuts(last, grid.boxes()), run, compute=compute):
+    for piece in run_blocks(Cuts(last, grid.boxes()), run, compute=compute):
         run.advance(piece)
 
 

@@ -118,7 +118,7 @@ class HostStep:
 
 
 @record(slots=True)
-class SweepStep:
+class TraversalStep:
     """Run several kernels by turns, a slab of the result each time, in a given order.
 
     Attributes
@@ -141,7 +141,7 @@ class SweepStep:
         return sum([self.kernels[number].traffic for number, _ in self.visits])
 
 
-Step = KernelStep | HostStep | SweepStep
+Step = KernelStep | HostStep | TraversalStep
 
 
 @record(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Program:
         for step in self.steps:
             if isinstance(step, KernelStep):
                 found.append(step)
-            elif isinstance(step, SweepStep):
+            elif isinstance(step, TraversalStep):
                 found.extend(step.kernels)
         return found
 

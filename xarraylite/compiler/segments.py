@@ -40,13 +40,13 @@ def segment_steps(
     """Return the steps that evaluate a node into ``to``: one, where everything is strided."""
     graph = planner.graph
     if not isinstance(to.layout, Strided):
-        planner.cuts[ordinal] = "rows are not folded into tiles"
+        planner.materialised[ordinal] = "rows are not folded into tiles"
         return planner.map_one(ordinal, -1, to, note)
     arg, offsets = graph.args[ordinal]
     lowered = planner.lowered(arg, ordinal)
     tiled = [use.ordinal for use in lowered.uses if not isinstance(use.layout, Strided)]
     if tiled:
-        planner.cuts.update(dict.fromkeys(tiled, "rows are not folded from tiles"))
+        planner.materialised.update(dict.fromkeys(tiled, "rows are not folded from tiles"))
         lowered = planner.lowered(arg, ordinal)
     memory = [planner.memory(use, Access.APART, ordinal) for use in lowered.uses]
     slot = planner.leaf_slot[id(graph.nodes[offsets])]

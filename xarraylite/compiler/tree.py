@@ -53,7 +53,7 @@ def tree_of(graph: Graph, target: Target) -> Tree | None:
     if not isinstance(node, Reduce):
         return None
     planning = Planning(graph, target, True)
-    planning.find_cuts(root)
+    planning.find_materialised(root)
     arg, axes = graph.args[root][0], node.axes
     parts = planning.divided(arg, root, rows(-1, node.shape, node.dtype), axes)
     if parts is None or len(parts) != 1:

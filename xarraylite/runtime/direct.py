@@ -24,7 +24,7 @@ from ..codegen.emit.walkers import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
-from ..compiler.lower import Cut, Lowered, lower
+from ..compiler.lower import Lowered, Materialise, lower
 from ..compiler.plan import is_host
 from ..compiler.steps import CHUNK, cost_of
 from ..ir.kind import Kind, node_of, row_major, twins
@@ -212,7 +212,7 @@ def _lowered(graph: Graph, fold: bool) -> Lowered | None:
         return None
     try:
         return lower(graph, graph.args[root][0] if fold else root, {}, root)
-    except Cut:
+    except Materialise:
         return None
 
 

@@ -156,9 +156,9 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     shape = node.shape
     common = _common_tiles(graph, node) if tiled else None
     if common is not None:
-        sources = {leaf.dtype for leaf in _voters(graph, node)}
+        sources = {leaf.dtype for leaf in _layout_candidates(graph, node)}
         return like(common, node.dtype, node.dtype if node.dtype in sources else sources.pop())
-    places = [leaf.map for leaf in _voters(graph, node) if not _is_both(leaf.map)]
+    places = [leaf.map for leaf in _layout_candidates(graph, node) if not _is_both(leaf.map)]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
             return Strided.column_major(shape)
@@ -172,7 +172,7 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
 def _common_tiles(graph: Graph, node: Node) -> TiledMap | None:
     """Return the tiled map that all operands of the result's rank share, if they do."""
     first: TiledMap | None = None
-    for leaf in _voters(graph, node):
+    for leaf in _layout_candidates(graph, node):
         place = leaf.map
         if not isinstance(place, TiledMap) or not place.is_whole or place.shape != node.shape:
             return None
@@ -182,7 +182,7 @@ def _common_tiles(graph: Graph, node: Node) -> TiledMap | None:
     return first
 
 
-def _voters(graph: Graph, node: Node) -> list[Leaf]:
+def _layout_candidates(graph: Graph, node: Node) -> list[Leaf]:
     return [leaf for leaf in graph.leaves if len(leaf.shape) == len(node.shape)]
 
 

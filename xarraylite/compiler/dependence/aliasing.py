@@ -6,7 +6,7 @@
 every element a place of its own.  So they are compared in the numbering of the array's elements,
 which is row-major, and are one problem of `overlap` as well; tiles play no part in it.
 They do in the order of loops.  Where views of one array meet in other elements than their own,
-`sweeps` names dimensions along which one slab after the other may be written: each element is
+`traversals` names dimensions along which one slab after the other may be written: each element is
 then read in an earlier slab than it is written in, or in the same.
 
 **Anything else** is compared box by box: over the common refinement each element is read where it
@@ -65,7 +65,7 @@ def shares(target: Target, leaf: Leaf) -> bool:
     return any(may_share(a, b) for a, b in itertools.product(mine, theirs))
 
 
-class Sweep(NamedTuple):
+class Traversal(NamedTuple):
     """An order of the loops in which views of one tiled array may be assigned to each other.
 
     Attributes
@@ -85,7 +85,7 @@ class Sweep(NamedTuple):
     most: int
 
 
-def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
+def traversals(target: Target, leaf: Leaf, layout: Map) -> list[Traversal]:
     """Return the orders that are right for an operand whose direction is `Direction.COPY`."""
     views = _same_array(target, leaf, layout)
     moves = None if views is None else _moves(*views)
@@ -105,10 +105,10 @@ def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
         # The direction is one of positions in the array, which a negative step counts down.
         falling = (direction is Direction.DESCENDING) != (written.step < 0)
         if len(still) == len(moves) - 1:
-            found.append(Sweep(k, falling, 0))
+            found.append(Traversal(k, falling, 0))
         elif written.step == read.step:
             # Every element is read as many indices ahead: a shorter slab reads none of its own.
-            found.append(Sweep(k, falling, abs((read.start - written.start) // written.step)))
+            found.append(Traversal(k, falling, abs((read.start - written.start) // written.step)))
     return found
 
 
