@@ -61,7 +61,7 @@ CASES: dict[str, tuple[str, str]] = {
     "reshape_by_a_temporary": ("", "xl.reshape(a.T + 1, (40, 30)) * b"),
     "concat": ("", "xl.concat([a, b[:2] * 2])"),
     "concat_inside": ("", "xl.concat([a, b[:2]]) * 2"),
-    "stream": ("", "big * 2 + 1"),
+    "non_temporal": ("", "big * 2 + 1"),
     "tiled": ("", "a + t.T"),
     "tiled_three_dimensions": ("cubes", "xl.permute_dims(xl.ones((40, 30, 20)), (2, 1, 0)) * 2"),
     "assign": ("c[1:, ::2]", "a[1:, ::2] + b[:-1, 1::2]"),

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 
 from ..codegen.emit.body import Body, Load
-from ..codegen.emit.walkers import Access
+from ..codegen.emit.streams import Access
 from ..ir.node import Reduce
 from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided

@@ -28,7 +28,7 @@ from dataclasses import replace
 from .._config import settings
 from .._errors import NoAliasError
 from ..codegen.emit.mapping import Mode
-from ..codegen.emit.walkers import Access
+from ..codegen.emit.streams import Access
 from ..index.transform import FIXED, Reshape, window
 from ..ir.build import describe
 from ..ir.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, Scalar, SegmentReduce, View

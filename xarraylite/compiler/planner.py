@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..codegen.emit.walkers import Access
+from ..codegen.emit.streams import Access
 from .boxes import Part
 from .graph import Graph
 from .lower import Lowered, Use

@@ -27,9 +27,9 @@ class Work:
     Attributes
     ----------
     outer, inner : int
-        Trip counts of the odometer and of the innermost loop.
+        Trip counts of the multi-index counter and of the innermost loop.
     cost : int
-        Relative cost of one step of the odometer.
+        Relative cost of one step of the multi-index counter.
     rows : int
         Reduced rows; 0 for a map.
     ordered : bool

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, fields
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
-from ..codegen.emit.walkers import Access, Inner, Operand, Words
+from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words

@@ -9,8 +9,8 @@ They do in the order of loops.  Where views of one array meet in other elements 
 `traversals` names dimensions along which one slab after the other may be written: each element is
 then read in an earlier slab than it is written in, or in the same.
 
-**Anything else** is compared box by box: over the common refinement each element is read where it
-is written, or no byte of one is a byte of the other, or the operand is copied first.
+**Anything else** is compared box by box: in every box of the split index set each element is read
+where it is written, or no byte of one is a byte of the other, or the operand is copied first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ...index.transform import FIXED, IndexMap
 from ...ir.node import Leaf
-from ...layout.splitting import TooManyBoxes, refine
+from ...layout.splitting import TooManyBoxes, split_index_set
 from ...layout.strided import Strided
 from ...layout.tiled import Map, TiledMap
 from ...memory.block import Memory
@@ -166,7 +166,7 @@ def _bit_spans(buffer: Memory, layout: Map, size: int) -> list[Span] | None:
     bits = layout.bits_of(size)
     width = min(bits, 8 * size)
     try:
-        boxes = refine(layout.shape, [layout])
+        boxes = split_index_set(layout.shape, [layout])
     except TooManyBoxes:
         return None
     return [
@@ -190,7 +190,7 @@ def _by_boxes(target: Target, leaf: Leaf, layout: Map) -> Direction:
     distance = target.span()[2] - leaf.snapshot.address
     distance -= leaf.map.byte_start(leaf.dtype.itemsize)
     try:
-        boxes = refine(layout.shape, [target.map.based(), layout])
+        boxes = split_index_set(layout.shape, [target.map.based(), layout])
     except TooManyBoxes:
         return Direction.COPY
     same = all(

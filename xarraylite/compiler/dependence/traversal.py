@@ -2,9 +2,9 @@
 
 ``a[1:] = a[:-1]`` on rows in tiles of eight is three kinds of slab: the seven rows that come from
 the same tile, the one row that comes from the tile above, and what is left at the ends.  Each kind
-is one box of the refinement, and one kernel.  `aliasing.traversals` says along which dimension, and
-from which end, the slabs of all kinds may follow each other; here they are listed in that order.
-Within a slab, what overlaps is one problem of `overlap` again.
+is one box of the split index set, and one kernel.  `aliasing.traversals` says along which
+dimension, and from which end, the slabs of all kinds may follow each other; here they are listed in
+that order.  Within a slab, what overlaps is one problem of `overlap` again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from ..._records import record
 from ...codegen.emit.mapping import Mode
-from ...codegen.emit.walkers import Access
+from ...codegen.emit.streams import Access
 from ...layout.strided import Strided
 from ..boxes import Part
 from ..lower import Lowered
