@@ -21,10 +21,10 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
+from .pipeline import Array, Run
 from .plan import Load, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of
 from .source import chunks_of, chunks_text
-from .sweep import Array, Run
 from .target import Sink
 from .trees import imagined
 
@@ -143,7 +143,7 @@ class _Dry:
         """Hear of a pass that begins."""
         self.passes.append(Pass(what, blocks))
 
-    def sweep(
+    def run_blocks(
         self,
         pieces: Iterable[Piece],
         take: Callable[[Piece, Array], None] | None,

@@ -22,9 +22,9 @@ from ..ir.node import Node, Reduce
 from ..ops.reductions import PROD, SUM
 from ..runtime import evaluate as engine
 from .cut import requests
+from .pipeline import Array, Run, computed, run_blocks
 from .plan import Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, window_of
-from .sweep import Array, Run, computed, sweep
 from .trees import Begin, Parts, Result, leaf_of, tree_in_memory
 
 
@@ -133,7 +133,7 @@ def _joined(
         found.append(values)
 
     per = math.prod([grid.counts[k] for k in node.axes])
-    for done, piece in enumerate(sweep(pieces, run, join), 1):
+    for done, piece in enumerate(run_blocks(pieces, run, join), 1):
         run.advance(piece)
         if done % per == 0:
             values = found.pop()
@@ -174,7 +174,7 @@ def _complete(
     found: list[Array] = []
     for box, piece in zip(
         boxes,
-        sweep(widened(), run, lambda piece, values: found.append(values)),
+        run_blocks(widened(), run, lambda piece, values: found.append(values)),
         strict=True,
     ):
         run.advance(piece)

@@ -22,12 +22,12 @@ from ..operands.nodes import as_node
 from . import folds
 from .cluster import DaskCluster
 from .journal import Corner, fingerprint
+from .pipeline import Array, Run, run_blocks
 from .places import path_of, same_place
 from .plan import Cuts, Piece, budget_of, choose, chunks_for, piece_of
 from .progress import Progress
 from .selection import Box, corner, shape_of
 from .stream import reduced
-from .sweep import Array, Run, sweep
 from .target import Sink, sink_of
 
 
@@ -155,7 +155,7 @@ def _map_into(root: Node, sink: Sink, run: Run) -> None:
     def take(piece: Piece, values: Array) -> None:
         sink.write(piece.box, values)
 
-    for piece in sweep(
+    for piece in run_blocks(
         Cuts(root, boxes), run, take if here else None, None if here else sink.write
     ):
         sink.record(piece.box)
@@ -248,7 +248,7 @@ def _relation(node: Node, array: Any) -> bool | None:
         own = getattr(node.source, "array", None)
         return None if own is None else same_place(own, array)
     if isinstance(node, Leaf) and isinstance(array, np.ndarray):
-        return same_place(read(node.reading, node.dtype, node.map), array)
+        return same_place(read(node.snapshot, node.dtype, node.map), array)
     return None
 
 

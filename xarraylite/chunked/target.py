@@ -17,10 +17,10 @@ from ..ir.build import describe
 from ..ir.node import Node
 from .extras import imported
 from .journal import Corner, Journal
+from .pipeline import Array
 from .places import Carried, local, path_of, travels
 from .selection import Box, as_slices, corner, text_of
 from .source import chunks_of, chunks_text
-from .sweep import Array
 
 
 class Sink:

@@ -27,13 +27,13 @@ from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node, Reduce
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..operands.nodes import borrow_array
 from ..ops.reductions import SUM
 from .cut import Request, bind, cut, requests
+from .pipeline import Array, Run, computed, part_of, run_blocks
 from .plan import Grid, Piece, gathered, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
-from .sweep import Array, Run, computed, part_of, sweep
 
 #: Elements that are folded at a time, at least, where memory allows.
 _MANY = 1 << 20
@@ -78,9 +78,9 @@ def tree_in_memory(node: Node) -> Tree | None:
 
 
 def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf:
-    reading = Reading.of(_NOWHERE)
-    reading.address = (number + 1) << 56  # apart from all others
-    return Leaf(shape, dtype, reading, Strided.row_major(shape))
+    snapshot = Snapshot.of(_NOWHERE)
+    snapshot.address = (number + 1) << 56  # apart from all others
+    return Leaf(shape, dtype, snapshot, Strided.row_major(shape))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class Parts:
             def take(piece: Piece, values: Array, join: _Join = join) -> None:
                 join.take(np.moveaxis(values, kept_before, 0))
 
-            for piece in sweep(self._pieces(edges, full), run, take):
+            for piece in run_blocks(self._pieces(edges, full), run, take):
                 run.advance(piece)
             yield box, join.result()[grid.inside(box)]
 
