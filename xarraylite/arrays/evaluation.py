@@ -6,7 +6,7 @@ from ..assignment import direct
 from ..ir.kind import owner_class
 from ..ir.walk import fixed_of
 from ..labels.labelled import XLabelled
-from ..labels.writing import evaluate_labelled
+from ..labels.writing import evaluate_labelled, operands_of
 from ..operands.convert import LayoutLike, layout_of, policy_of, store, values_node
 from ..operands.nodes import Evaluates, Lifted
 from ..runtime import evaluate as engine
@@ -64,7 +64,7 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
         if isinstance(value, XLabelled) and isinstance(value, Evaluates):
             computed: XContainer = value.evaluated(labels)
             return computed
-        operands = value.nodes if isinstance(value, XLabelled) else []
+        operands = operands_of(value) if isinstance(value, XLabelled) else []
         value = XArray._filled(evaluate_labelled(value, labels), *operands)
     if isinstance(value, XContainer) and layout is None:
         return value

@@ -193,19 +193,6 @@ class XLabelled:
         """Every label of the expression, in the order in which they first occur."""
         return tuple(self.extents)
 
-    @property
-    def nodes(self) -> list[Node]:
-        """The operands."""
-        found: list[Node] = []
-        waiting = [factor for term in self.terms for factor in term.factors]
-        while waiting:
-            factor = waiting.pop()
-            if isinstance(factor, Group):
-                waiting.extend([part for term in factor.terms for part in term.factors])
-            else:
-                found.append(factor.node)
-        return found
-
     def is_update_of(self, container: object) -> bool:
         """Tell whether it came from an in-place operator on this container's labels."""
         return self._updated is container
