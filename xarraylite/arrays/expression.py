@@ -21,9 +21,9 @@ from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
 from ..ir.build import describe
-from ..ir.kind import NODE, Kind, Operands, node_of
+from ..ir.kind import NODE, Kind, Operands, node_of, owner_class
 from ..ir.kind import of as kind_of
-from ..ir.node import Node
+from ..ir.node import RANK, Node
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
@@ -298,7 +298,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         if own is not None:
             return own[key]
         if is_advanced(key):
-            return self._container._adopted(selected(self._values(), key, self.summary()))
+            values = selected(self._values(), key, self.summary())
+            owner = owner_class(min(self._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
+            return owner._adopted(values)
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
@@ -432,7 +434,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        made = self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
+        left, right = self.node, as_node(other, "matmul")
+        made = self._container._filled(products.matmul(left, right), left, right)
         learn_product(self, other, made)
         direct.count_launch()
         return made
@@ -441,7 +444,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Return the matrix product of another operand and this one, evaluated."""
         if not is_operand(other):
             return NotImplemented
-        return self._container._filled(products.matmul(as_node(other, "matmul"), self.node))
+        left, right = as_node(other, "matmul"), self.node
+        return self._container._filled(products.matmul(left, right), left, right)
 
     def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
         """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""

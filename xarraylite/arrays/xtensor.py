@@ -13,12 +13,12 @@ from typing import Any, ClassVar, SupportsIndex
 from .._errors import DTypeError, LayoutError, ShapeError
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
+from ..ir.kind import OWNERS
 from ..ir.node import RANK, SHAPE
 from ..layout.layout import Layout
 from ..layout.strided import Order
 from ..operands.convert import MISSING, LayoutLike, as_order
 from .container import DType, XContainer
-from .results import RESULTS
 from .xarray import XArray, XView
 
 #: What a subscript says: dtype, rank or shape, and the layout if it is part of the type.
@@ -255,8 +255,8 @@ def subscripted(
 
 def _register() -> None:
     """Tell evaluation what results of operands of fixed rank and shape become."""
-    RESULTS[RANK] = lambda dtype, shape: XTensor
-    RESULTS[SHAPE] = lambda dtype, shape: subscripted(XTensorFixed, dtype, shape)
+    OWNERS[RANK] = lambda dtype, shape: XTensor
+    OWNERS[SHAPE] = lambda dtype, shape: subscripted(XTensorFixed, dtype, shape)
 
 
 _register()
