@@ -17,6 +17,8 @@ from .._config import settings
 from .._errors import CastError, NoAliasError, ShapeError
 from ..assignment.assign import Writable, check_writable, write
 from ..assignment.readers import protect
+from ..blas.gemm import Product
+from ..blas.path import Sketch
 from ..compiler.dependence.aliasing import shares
 from ..compiler.target import Target
 from ..dtypes.names import dtype_name
@@ -28,7 +30,6 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from .contraction import Lowering
-from .gemm import Product
 from .labelled import (
     Group,
     Labels,
@@ -41,7 +42,6 @@ from .labelled import (
     result_labels,
 )
 from .notes import Note
-from .path import Sketch
 from .remembered import Call, Filled, Recipe, call_of_labels, recall, remember
 
 DType = np.dtype[Any]
@@ -200,19 +200,6 @@ def evaluate_labelled(value: object, text: object) -> Filled:
     if recipe is not None and call is not None:
         return recipe.filled(call)
     return computed(*resulting(value, text), "eval", call)
-
-
-def operands_of(value: XLabelled) -> list[Node]:
-    """Return the operands of a labelled expression."""
-    found: list[Node] = []
-    waiting = [factor for term in value.terms for factor in term.factors]
-    while waiting:
-        factor = waiting.pop()
-        if isinstance(factor, Group):
-            waiting.extend([part for term in factor.terms for part in term.factors])
-        else:
-            found.append(factor.node)
-    return found
 
 
 def resulting(value: object, text: object) -> tuple[XLabelled, Labels]:
