@@ -64,7 +64,7 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
         if isinstance(value, XLabelled) and isinstance(value, Evaluates):
             computed: XContainer = value.evaluated(labels)
             return computed
-        operands = operands_of(value) if isinstance(value, XLabelled) else []
+        operands = operands_of(value.terms) if isinstance(value, XLabelled) else []
         value = XArray._filled(evaluate_labelled(value, labels), *operands)
     if isinstance(value, XContainer) and layout is None:
         return value

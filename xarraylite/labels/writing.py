@@ -202,19 +202,6 @@ def evaluate_labelled(value: object, text: object) -> Filled:
     return computed(*resulting(value, text), "eval", call)
 
 
-def operands_of(value: XLabelled) -> list[Node]:
-    """Return the operands of a labelled expression."""
-    found: list[Node] = []
-    waiting = [factor for term in value.terms for factor in term.factors]
-    while waiting:
-        factor = waiting.pop()
-        if isinstance(factor, Group):
-            waiting.extend([part for term in factor.terms for part in term.factors])
-        else:
-            found.append(factor.node)
-    return found
-
-
 def resulting(value: object, text: object) -> tuple[XLabelled, Labels]:
     """Return an expression and the labels of its result, once they fit.
 
