@@ -21,13 +21,13 @@ from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
 from ..ir.build import describe
-from ..ir.kind import NODE, Kind, Operands, node_of
+from ..ir.kind import NODE, Kind, Operands, node_of, owner_class
 from ..ir.kind import of as kind_of
-from ..ir.node import Node
+from ..ir.node import RANK, Node
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn, learn_product
@@ -77,7 +77,7 @@ def written(key: tuple[object, object], op: Op, *operands: object) -> XExpressio
     """
     nodes = [as_operand(x, op.name) for x in operands]
     node = build.elementwise(op, *nodes)
-    del nodes  # their readings are counted
+    del nodes  # their snapshots are counted
     if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
         return XExpression._of(node)
     made = XExpression(node)
@@ -90,7 +90,7 @@ def written(key: tuple[object, object], op: Op, *operands: object) -> XExpressio
 
 
 def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
-    """Return an operation whose kind may be known, though a reading has yet to be made."""
+    """Return an operation whose kind may be known, though a snapshot has yet to be made."""
     mine = [x for x in operands if isinstance(x, XExpression)]
     found = mine[0]._kind.leads(*key) if mine else None
     if found is None or tracing.running.value:
@@ -209,9 +209,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         node = self._node
         return ownership.memory(self).node if node is None else node
 
-    def references(self, reading: Reading) -> int:
-        """Count what the handle itself, without its node, holds of a reading."""
-        return self._operands.count(reading)
+    def references(self, snapshot: Snapshot) -> int:
+        """Count what the handle itself, without its node, holds of a snapshot."""
+        return self._operands.count(snapshot)
 
     def now(self) -> Operands:
         """Return the operands of the handle's kind."""
@@ -298,7 +298,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         if own is not None:
             return own[key]
         if is_advanced(key):
-            return self._container._adopted(selected(self._values(), key, self.summary()))
+            values = selected(self._values(), key, self.summary())
+            owner = owner_class(min(self._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
+            return owner._adopted(values)
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
@@ -436,7 +438,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        made = self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
+        left, right = self.node, as_node(other, "matmul")
+        made = self._container._filled(products.matmul(left, right), left, right)
         learn_product(self, other, made)
         direct.count_launch()
         return made
@@ -445,7 +448,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Return the matrix product of another operand and this one, evaluated."""
         if not is_operand(other):
             return NotImplemented
-        return self._container._filled(products.matmul(as_node(other, "matmul"), self.node))
+        left, right = as_node(other, "matmul"), self.node
+        return self._container._filled(products.matmul(left, right), left, right)
 
     def astype(
         self,

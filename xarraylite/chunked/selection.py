@@ -76,6 +76,11 @@ def size_of(box: Box) -> int:
     return math.prod(shape_of(box))
 
 
+def corner(box: Box) -> tuple[int, ...]:
+    """Return the first position along each dimension."""
+    return tuple([selection[0] for selection in box])
+
+
 def picked(values: Positions) -> Selection:
     """Return ascending, distinct positions as a range where they are one."""
     count = len(values)
@@ -135,7 +140,7 @@ def index_leaf(values: Positions) -> Leaf:
     layout = Strided.row_major(values.shape)
     buffer = Buffer.allocate(values.size * int64.itemsize)
     buffer.view(int64, layout)[...] = values
-    return Leaf(values.shape, int64, buffer.reading(), layout)
+    return Leaf(values.shape, int64, buffer.snapshot(), layout)
 
 
 def select(node: Node, box: Box) -> Node:

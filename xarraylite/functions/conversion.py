@@ -13,6 +13,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
+from ..ir.kind import owner_class
 from ..layout.strided import DYNAMIC
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype
@@ -97,7 +98,10 @@ def asarray(
         if wanted is not None and made.dtype != wanted:
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
-    return XArray(values, dtype, layout, strides)
+    owner: type[XArray] = XArray
+    if isinstance(values, XExpression):
+        owner = owner_class(values._fixed_now(), wanted or values.dtype, values.shape)
+    return owner(values, dtype, layout, strides)
 
 
 def array(

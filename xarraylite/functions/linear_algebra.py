@@ -64,7 +64,8 @@ def matmul(x1: object, x2: object, /, out: object = None) -> XArray | XExpressio
     >>> a @ xl.asarray([1, 1])
     XArray([3, 7])
     """
-    made = XArray._filled(products.matmul(as_node(x1, "matmul"), as_node(x2, "matmul")))
+    left, right = as_node(x1, "matmul"), as_node(x2, "matmul")
+    made = XArray._filled(products.matmul(left, right), left, right)
     return into(out, made, "matmul")
 
 
@@ -102,7 +103,8 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression
     >>> xl.vecdot(xl.asarray([1j]), xl.asarray([1j]))
     XArray(1.+0.j)
     """
-    return XArray._filled(products.vecdot(as_node(x1, "vecdot"), as_node(x2, "vecdot"), axis))
+    left, right = as_node(x1, "vecdot"), as_node(x2, "vecdot")
+    return XArray._filled(products.vecdot(left, right, axis), left, right)
 
 
 def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
@@ -140,9 +142,8 @@ def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> X
     XArray([[ 506, 1298],
             [1298, 3818]])
     """
-    return XArray._filled(
-        products.tensordot(as_node(x1, "tensordot"), as_node(x2, "tensordot"), axes)
-    )
+    left, right = as_node(x1, "tensordot"), as_node(x2, "tensordot")
+    return XArray._filled(products.tensordot(left, right, axes), left, right)
 
 
 def outer(x1: object, x2: object, /, out: object = None) -> XExpression:
@@ -290,4 +291,4 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
         )
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
-    return XArray._filled(products.einsum(subscripts, nodes, wanted))
+    return XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)

@@ -17,6 +17,8 @@ from .._config import settings
 from .._errors import CastError, NoAliasError, ShapeError
 from ..assignment.assign import Writable, check_writable, write
 from ..assignment.readers import protect
+from ..blas.gemm import Product
+from ..blas.path import Sketch
 from ..compiler.dependence.aliasing import shares
 from ..compiler.target import Target
 from ..dtypes.names import dtype_name
@@ -28,7 +30,6 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from .contraction import Lowering
-from .gemm import Product
 from .labelled import (
     Group,
     Labels,
@@ -41,7 +42,6 @@ from .labelled import (
     result_labels,
 )
 from .notes import Note
-from .path import Sketch
 from .remembered import Call, Filled, Recipe, call_of_labels, recall, remember
 
 DType = np.dtype[Any]
@@ -298,7 +298,7 @@ def explained(
         last = notes.pop()
         reason = "an operand of the matrix product lies in the destination"
         notes.append(Note(last.text, labels_of.size * dtype.itemsize, reason, last.traffic))
-        return notes, Leaf(labels_of.shape, dtype, Buffer.allocate(0).reading(), labels_of)
+        return notes, Leaf(labels_of.shape, dtype, Buffer.allocate(0).snapshot(), labels_of)
     return notes, result
 
 
@@ -331,7 +331,7 @@ def _reads(terms: tuple[Term, ...], buffer: Buffer) -> bool:
     """Tell whether an operand lies in a buffer."""
     return any(
         [
-            isinstance(node, Leaf) and buffer.is_read_by(node.reading)
+            isinstance(node, Leaf) and buffer.is_read_by(node.snapshot)
             for operand in operands_of(terms)
             for node in postorder(operand)
         ]

@@ -1,14 +1,17 @@
-"""The common refinement of several layouts: boxes in which every one of them is strided.
+"""Index-set splitting: an iteration space as boxes in which several layouts are all strided.
 
 Along one dimension an operand's position is a function of the index ``j``: the digits of
-``start + pace * j``.  As long as no digit but the last changes, that is a straight line.  The
-refinement of several such functions is found by the longest period ``P`` after which all of them
+``start + pace * j``.  As long as no digit but the last changes, that is a straight line.  Several
+such functions are split together by the longest period ``P`` after which all of them
 repeat up to a constant step: ``j = head + P q + r`` separates into a loop over ``q`` and the same
 problem for ``r < P``, with what lies before the first border (head) and after the last whole
 period (tail) as boxes of their own.  So a tiled array of any size becomes an interior that a
 plain loop nest serves, without a bound in it, and a few edges.
 
 Along several dimensions the boxes are products, because the positions are sums.
+
+Splitting index sets so that each part has affine accesses is due to Griebl, Feautrier and Lengauer
+("Index Set Splitting", 2000); here the borders are where digits of tiles carry.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from .digits import Digits, place_of
 from .strided import Strided
 from .tiled import Map, Term
 
-#: Boxes of one refinement; beyond, tiles of the operands have too little in common.
+#: Boxes of one splitting; beyond, tiles of the operands have too little in common.
 MOST_BOXES = 1024
 
 
@@ -94,7 +97,7 @@ class Box:
     layouts: tuple[Strided, ...]
 
 
-def refine(shape: tuple[int, ...], maps: Sequence[Map]) -> tuple[Box, ...]:
+def split_index_set(shape: tuple[int, ...], maps: Sequence[Map]) -> tuple[Box, ...]:
     """Return boxes that cover ``shape`` once, in each of which every map is strided.
 
     Raises
@@ -119,7 +122,7 @@ def refine(shape: tuple[int, ...], maps: Sequence[Map]) -> tuple[Box, ...]:
                 waves[k].append(Wave(term.digits, start, term.paces[k]))
                 owners[k].append(number)
                 start = 0
-    along = [_split_index_set(n, w, o) for n, w, o in zip(shape, waves, owners, strict=True)]
+    along = [_runs(n, w, o) for n, w, o in zip(shape, waves, owners, strict=True)]
     if math.prod([len(runs) for runs in along]) > MOST_BOXES:
         worst = max(range(len(shape)), key=lambda k: len(along[k]))
         raise TooManyBoxes(_roughest(waves[worst], owners[worst]))
@@ -147,7 +150,7 @@ def _roughest(waves: Sequence[Wave], owners: Sequence[int]) -> int:
     return max(rough, key=lambda pair: (pair[1] > 0, len(pair[0].digits)))[1]
 
 
-def _split_index_set(n: int, waves: Sequence[Wave], owners: Sequence[int]) -> list[Run]:
+def _runs(n: int, waves: Sequence[Wave], owners: Sequence[int]) -> list[Run]:
     """Return the runs of one dimension."""
     if all(len(w.digits) == 1 for w in waves):
         return [_straight(n, waves)]
@@ -169,7 +172,13 @@ def _split(
     strides: tuple[tuple[int, ...], ...],
     runs: list[Run],
 ) -> bool:
-    """Append the runs of ``n`` indices inside given outer loops; False if there are too many."""
+    """Append the runs of ``n`` indices inside given outer loops; False if there are too many.
+
+    Waves that are straight on these indices need no border.  Of the others the one with the longest
+    cycle leads: its whole periods become one outer loop around a part of one period, and where
+    there are fewer than two of them each border divides the indices.  Between two
+    borders the leading wave has a digit less that moves, so the recursion ends.
+    """
     slopes = [_slope(w, n) for w in waves]
     rough = [_moving(w, n) for w, slope in zip(waves, slopes, strict=True) if slope is None]
     if not rough:
@@ -259,7 +268,7 @@ def _borders(w: Wave, n: int) -> list[int]:
 
 
 def _repeat(w: Wave, period: int, slope: int | None) -> int:
-    """Return the step of a wave over one period of the refinement."""
+    """Return the step of a wave over one period of the splitting."""
     if slope is not None:
         return slope * period
     move, start = w.pace * period, w.start

@@ -15,22 +15,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
-from ..codegen.emit.walkers import Access, Inner, Operand, Words
+from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
-from ..compiler.lower import Cut, Lowered, lower
+from ..compiler.lower import Lowered, Materialise, lower
 from ..compiler.plan import is_host
 from ..compiler.steps import CHUNK, cost_of
 from ..ir.kind import Kind, node_of, row_major, twins
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..memory.buffer import Buffer
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
 from .launch import (
     ADDRESS,
@@ -85,20 +85,12 @@ class Direct:
     kernel: Kernel
 
 
-@dataclass(frozen=True, slots=True)
-class Typed(Direct):
-    """A program whose results are of another class than `XArray`, which machine code makes."""
-
-
 def fresh(kind: Kind) -> Direct | None:
     """Return the program that evaluates expressions of a kind into new row-major memory."""
     if not _keeps_order(kind):
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
-    made = _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
-    if made is None or fixed == FREE:
-        return made
-    return Typed(*[getattr(made, one.name) for one in fields(made)])
+    return _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
 
 
 def writes(kind: Kind, target: Kind, same: tuple[bool, ...]) -> Direct | None:
@@ -195,9 +187,9 @@ def _sample(kind: Kind, body: Kind) -> Node:
         if leaf.scalar:
             operands.append(number + 2)  # no two the same, which would be one operand
         else:
-            reading = Reading.of(_NOWHERE)
-            reading.address = (number + 1) << 40  # apart from all others
-            operands.extend((reading, 0))
+            snapshot = Snapshot.of(_NOWHERE)
+            snapshot.address = (number + 1) << 40  # apart from all others
+            operands.extend((snapshot, 0))
     return node_of(kind, (2,) * kind.rank, tuple(operands))
 
 
@@ -212,7 +204,7 @@ def _lowered(graph: Graph, fold: bool) -> Lowered | None:
         return None
     try:
         return lower(graph, graph.args[root][0] if fold else root, {}, root)
-    except Cut:
+    except Materialise:
         return None
 
 

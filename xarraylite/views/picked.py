@@ -23,13 +23,13 @@ import numpy as np
 from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, written
-from ..arrays.xarray import XArray, XView
+from ..arrays.xarray import XArray, XView, layout_named
 from ..assignment.assign import check_update, check_writable, converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
 from ..dtypes.names import dtype_name, int64
 from ..index.transform import FIXED, IndexMap, Transform
 from ..ir import build
-from ..ir.kind import NODE
+from ..ir.kind import NODE, owner_class
 from ..ir.node import RANK, Leaf, Node, Scalar
 from ..layout.strided import Strided
 from ..layout.tiled import Map
@@ -52,7 +52,7 @@ def leaf_of(positions: Positions) -> Leaf:
     layout = Strided.row_major(positions.shape)
     buffer = Buffer.allocate(positions.size * int64.itemsize)
     np.copyto(buffer.view(int64, layout), positions)
-    return Leaf(positions.shape, int64, buffer.reading(), layout)
+    return Leaf(positions.shape, int64, buffer.snapshot(), layout)
 
 
 class XPicked(XExpression):
@@ -142,8 +142,9 @@ class XPicked(XExpression):
         return container_repr(self._title, self.numpy())
 
     def copy(self, order: str = "K") -> XArray:
-        """Return the elements in a new `XArray`; see `XContainer.copy`."""
-        return XArray(self).copy(order) if order == "F" else XArray(self)
+        """Return the elements in a new container that owns them; see `XContainer.copy`."""
+        owner: type[XArray] = owner_class(self._fixed_now(), self.dtype, self.shape)
+        return owner(self, layout=layout_named(order))
 
     def __copy__(self) -> XArray:
         """Return a copy, as of any view of memory."""
@@ -229,12 +230,12 @@ class XPicked(XExpression):
 
     def _is_apart(self, leaf: Leaf) -> bool:
         """Tell whether an operand can be read as it is: valid, and no byte of it is written."""
-        reading = leaf.reading
-        if reading.stale is not None or reading.traced or reading.retired or reading.late:
+        snapshot = leaf.snapshot
+        if snapshot.stale is not None or snapshot.traced or snapshot.retired or snapshot.late:
             return False
         size = self.dtype.itemsize
         low, high = _span(self._base.buffer, self._base.map, size)
-        first, last = _span(reading, leaf.map, leaf.dtype.itemsize)
+        first, last = _span(snapshot, leaf.map, leaf.dtype.itemsize)
         return last < low or high < first
 
     def _computed(self, node: Node) -> Array:
@@ -242,7 +243,7 @@ class XPicked(XExpression):
         if isinstance(node, Scalar):
             values = np.asarray(node.value).astype(node.dtype)
         elif isinstance(node, Leaf) and self._is_apart(node):
-            values = read(node.reading, node.dtype, node.map)
+            values = read(node.snapshot, node.dtype, node.map)
         else:
             values = XExpression(node).numpy()
         extra = values.ndim - len(self._shape)
@@ -444,7 +445,7 @@ class XIndexView(XPicked):
             return build.gather(build.reshape(leaf, (-1,)), 0, index)
         low, high = place.bounds()
         run = Strided((high + 1 - low,), (1,), low)
-        flat = Leaf(run.shape, leaf.dtype, leaf.reading, run, min(leaf.fixed, RANK))
+        flat = Leaf(run.shape, leaf.dtype, leaf.snapshot, run, min(leaf.fixed, RANK))
         return build.gather(flat, 0, index)
 
     def positions(self) -> Positions:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from .api import (
     ADDRESS,
     ALONE,
-    ARRAY,
     CLASS,
     DTYPE,
     ELLIPSIS,
@@ -18,7 +17,6 @@ from .api import (
     OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
-    READING,
     SCALAR,
     SCALAR_VALUE,
     SCRATCH,
@@ -26,10 +24,10 @@ from .api import (
     SHAPE,
     SHARED,
     SIZE,
+    SNAPSHOT,
     SPECIAL,
     START,
     TUPLE_ITEMS,
-    VIEW,
     WRITES,
     Py_DecRef,
     PyDict_GetItemWithError,
@@ -67,16 +65,16 @@ def waiting_for(buffer: int) -> int:
     """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
     if get(buffer, SPECIAL) != word(FALSE) or get(buffer, SHARED) != word(FALSE):
         return -1
-    reading = get(buffer, READING)
-    return 0 if reading == 0 else count_of(reading) - 1
+    snapshot = get(buffer, SNAPSHOT)
+    return 0 if snapshot == 0 else count_of(snapshot) - 1
 
 
 def own_of(buffer: int, items: int, count: int) -> int:
-    """Count the references to a buffer's reading among operands."""
-    reading = get(buffer, READING)
+    """Count the references to a buffer's snapshot among operands."""
+    snapshot = get(buffer, SNAPSHOT)
     found = 0
     for k in range(count):
-        if load(items + 8 * k) == reading:
+        if load(items + 8 * k) == snapshot:
             found += 1
     return found
 
@@ -134,7 +132,7 @@ def stored(to: int, key: int, value: int) -> bool:
 
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``."""
-    if is_lazy(value) or load(value + CLASS) == word(ARRAY) or load(value + CLASS) == word(VIEW):
+    if is_lazy(value) or is_container(value):
         part = keep(to) if key == word(ELLIPSIS) else view_of(to, key)
         if part != 0:
             done = assigned(part, value)
@@ -152,7 +150,7 @@ def updated(to: int, value: int, key: int) -> bool:
         return False
     items = scratch()
     buffer, own = get(to, OWN_BUFFER), 0
-    # What is read at once needs no reading: its buffer stands for it.
+    # What is read at once needs no snapshot: its buffer stands for it.
     store(items, buffer)
     store(items + 8, get(to, START))
     number = kind = 0

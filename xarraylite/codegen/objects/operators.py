@@ -13,9 +13,9 @@ from .api import (
     NONE,
     OPERANDS,
     OWN_BUFFER,
-    READING,
     SHAPE,
     SIZE,
+    SNAPSHOT,
     START,
     TABLE,
     TUPLE_ITEMS,
@@ -51,10 +51,10 @@ from .basics import (
 def put(place: int, thing: int) -> int:
     """Store an array's operands from an address on; return how many, -1 if they are not at hand."""
     if not is_lazy(thing):
-        reading = get(get(thing, OWN_BUFFER), READING)
-        if reading == 0:
+        snapshot = get(get(thing, OWN_BUFFER), SNAPSHOT)
+        if snapshot == 0:
             return -1
-        store(place, reading)
+        store(place, snapshot)
         store(place + 8, get(thing, START))
         return 2
     operands = get(thing, OPERANDS)
@@ -99,7 +99,7 @@ def expression(kind: int, shape: int, place: int, count: int) -> int:
     if operands != 0:
         for k in range(count):
             store(operands + word(TUPLE_ITEMS) + 8 * k, load(place + 8 * k))
-        made = new(EXPRESSION)
+        made = new(word(EXPRESSION))
         if made != 0:
             give(made, KIND, kind)
             give(made, SHAPE, shape)

@@ -23,7 +23,7 @@ from ..dtypes.names import (
 from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
-from .blas import multiply
+from .calls import multiply
 from .path import Gemm, Labels, count
 
 DType = np.dtype[Any]
@@ -68,7 +68,7 @@ class Matrices:
     Attributes
     ----------
     memory : Memory
-        Where they lie.  Not a reading: writes do not wait for a product that is about to run.
+        Where they lie.  Not a snapshot: writes do not wait for a product that is about to run.
     place : Strided
         The stack's dimensions, rows and columns.
     """
