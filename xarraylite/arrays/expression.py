@@ -75,6 +75,9 @@ def written(key: tuple[object, object], op: Op, *operands: object) -> XExpressio
 
     The first operand's kind, or the only one there is, learns where it leads.
     """
+    short = [ownership.settled(x) for x in operands]
+    if any([x is not y for x, y in zip(short, operands, strict=True)]):
+        return apply(op, *short)
     nodes = [as_operand(x, op.name) for x in operands]
     node = build.elementwise(op, *nodes)
     del nodes  # their snapshots are counted
