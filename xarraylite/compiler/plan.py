@@ -36,6 +36,7 @@ from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided
 from ..ops.op import Op
 from ..ops.user import UserOp
+from .arguments import Destination, Memory, rows
 from .boxes import Part, divide, spread
 from .dependence.aliasing import Traversal, direction_of, shares, traversals
 from .dependence.overlap import Direction
@@ -46,7 +47,7 @@ from .lower import Lowered, Materialise, Use, lower
 from .program import TARGET, HostStep, Place, Program, Step, Temporary
 from .segments import segment_steps
 from .size import materialise_large
-from .steps import Destination, Memory, map_depth, map_step, rows
+from .steps import map_depth, map_step
 from .target import Target
 
 _ORDERS = {Direction.ASCENDING: Mode.STAGED, Direction.DESCENDING: Mode.FALLING}
