@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..codegen.emit.streams import Access
+from .arguments import Destination, Memory
 from .boxes import Part
 from .graph import Graph
 from .lower import Lowered, Use
 from .program import HostStep, Step
-from .steps import Destination, Memory
 
 
 class Planner(Protocol):

@@ -14,10 +14,11 @@ from ..codegen.emit.body import Body
 from ..codegen.emit.folding import Form, ReduceSpec, block_size
 from ..ir.node import Reduce
 from ..layout.strided import Strided, row_major_strides
+from .arguments import rows, streams_of
 from .graph import Graph
 from .loops import address_stream, split
 from .plan import Planning
-from .steps import Range, chunk_ranges, form_of, rows, streams_of
+from .steps import Range, chunk_ranges, form_of
 from .target import Target
 
 
