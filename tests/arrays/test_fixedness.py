@@ -43,7 +43,7 @@ PROMOTION = [
     ("xl.reshape(t + t, (4, 1))", "XTensor", True, False),
     ("(t + t)[[0, 1, 1]]", "XTensor", True, False),
     ("xl.fromfunction(lambda i: i, (2,)) + f", "XArray", False, False),
-    ("xl.add(np.float64(1), np.float64(2))", "XArray", False, False),
+    ("xl.add(xl.asarray(1.0), np.float64(2))", "XArray", False, False),
     ("t @ t", "XTensor", True, False),
     ("t @ (t + 1)", "XTensor", True, False),
     ("f @ f[0]", "XTensor", True, False),

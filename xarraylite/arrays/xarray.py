@@ -21,7 +21,7 @@ from ..ir.walk import fixed_of
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
-from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands.bitcast import bitcast_of
@@ -79,6 +79,13 @@ class XView(XContainer):
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
         made: XArray = owner_class(self._fixed, self._dtype, self.shape)(self, layout=layout)
         return made
+
+    @property
+    def base(self) -> XArray:
+        """All elements of the memory that the view is of, as a vector."""
+        buffer, dtype = self._buffer, self._dtype
+        place = Strided.row_major((buffer.nbytes // dtype.itemsize,))
+        return XArray._own(buffer, place, dtype, DYNAMIC)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as a copy of the elements, not of the whole buffer."""

@@ -21,6 +21,7 @@ import numpy as np
 from .._errors import AxisError, DTypeError, IndexRangeError, XarrayliteError
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
+from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
 from ..assignment.elements import array_of
@@ -148,11 +149,11 @@ def _is_own(values: NumpyArray, operands: Sequence[NumpyArray] | None) -> bool:
 
 
 def results(made: Any, narrow: Narrow) -> Any:
-    """Return what a NumPy function returned with containers for its arrays and scalars."""
+    """Return what a NumPy function returned: containers for arrays, values for scalars."""
     if isinstance(made, np.ndarray):
         return container(narrow.rounded(made), narrow.wide, narrow.fixed)
     if isinstance(made, np.generic):
-        return container(narrow.rounded(np.asarray(made)), None, narrow.fixed)
+        return scalar_of(narrow.rounded(np.asarray(made))[()])
     if isinstance(made, tuple | list):
         items = [results(item, narrow) for item in made]
         named = hasattr(made, "_fields")

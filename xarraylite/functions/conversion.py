@@ -230,6 +230,64 @@ def frombuffer(
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
 
 
+def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str) -> XContainer:
+    """Return the numbers of a text.
+
+    Parameters
+    ----------
+    string : str
+        Numbers, with something between them.
+    dtype : dtype, default float64
+        Of the elements.
+    count : int, default -1
+        How many to read; as many as there are.
+    sep : str
+        What stands between numbers; space stands for any white space.
+
+    Raises
+    ------
+    ValueError
+        If the text has not so many numbers, or something else in it.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.fromstring("1, 2, 3", dtype=int, sep=",")
+    XArray([1, 2, 3])
+    """
+    return asarray(np.fromstring(string, as_dtype(dtype), count, sep=sep))
+
+
+def fromfile(
+    file: Any, dtype: object = float, count: int = -1, sep: str = "", offset: int = 0
+) -> XContainer:
+    """Return the elements of a file without a header, as ``a.tofile`` writes it.
+
+    Parameters
+    ----------
+    file : path or file
+        Bytes of elements, or a text with a separator.
+    dtype : dtype, default float64
+        Of the elements.
+    count : int, default -1
+        How many to read; as many as there are.
+    sep : str
+        What stands between numbers, if the file is text.
+    offset : int, default 0
+        Byte where the first begins.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import xarraylite as xl
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     xl.asarray([1.0, 2.0]).tofile(file.name)
+    ...     xl.fromfile(file.name)
+    XArray([1., 2.])
+    """
+    return asarray(np.fromfile(file, as_dtype(dtype), count, sep, offset))
+
+
 def _lies_so(values: object, layout: LayoutLike) -> bool:
     """Tell whether a container has the layout that is asked for already."""
     order = as_order(layout, "asarray")

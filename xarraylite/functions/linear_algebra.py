@@ -26,7 +26,7 @@ from .computed import into
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
-def matmul(x1: object, x2: object, /) -> XArray | XExpression:
+def matmul(x1: object, x2: object, /, out: object = None) -> XArray | XExpression:
     """Return the matrix product; the same as ``x1 @ x2``.
 
     Parameters
@@ -35,6 +35,8 @@ def matmul(x1: object, x2: object, /) -> XArray | XExpression:
         Of rank 1 or more.  The last two dimensions are those of matrices, the ones before them
         are broadcast.  A vector stands for one row on the left and for one column on the right,
         and that dimension is left out of the result.
+    out : container, optional
+        Where to write the product.
 
     Returns
     -------
@@ -63,7 +65,8 @@ def matmul(x1: object, x2: object, /) -> XArray | XExpression:
     XArray([3, 7])
     """
     left, right = as_node(x1, "matmul"), as_node(x2, "matmul")
-    return XArray._filled(products.matmul(left, right), left, right)
+    made = XArray._filled(products.matmul(left, right), left, right)
+    return into(out, made, "matmul")
 
 
 def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression:

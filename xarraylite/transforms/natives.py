@@ -25,11 +25,11 @@ from ..arrays.xtensor import XTensorView
 from ..assignment import direct
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM
+from ..blas.calls import dot
 from ..codegen.objects import api
 from ..dtypes.names import float64
 from ..ir.kind import NODE, PLACES, Kind, row_major
 from ..ir.node import FREE
-from ..labels.blas import dot
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory import slabs
 from ..memory.buffer import Buffer
