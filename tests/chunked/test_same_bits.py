@@ -164,6 +164,10 @@ def test_random_expressions(engine: str, case: Any) -> None:
             assert values.tobytes() == expected.tobytes()
 
 
+def _add(a: float, b: float) -> float:
+    return a + b
+
+
 _LONG = {
     "all": lambda a, b: xl.sum(a),
     "fused": lambda a, b: xl.sum((a - b) ** 2 * 0.5),
@@ -172,6 +176,7 @@ _LONG = {
     "stretched": lambda a, b: xl.sum(a * b[0]),
     "column": lambda a, b: xl.sum(a * b[:, :1]),
     "product": lambda a, b: xl.prod(a * 0.001 + 1),
+    "user": lambda a, b: xl.reduce(_add, a * 0.5, initial=0.0),
     "narrow": lambda a, b: xl.sum(xl.astype(a, "bfloat16")),
     "complex": lambda a, b: xl.sum(a + 1j * b),
     "sliced": lambda a, b: xl.sum(a[1:, 3:] - a[:-1, :-3]),

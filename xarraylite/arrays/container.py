@@ -14,7 +14,6 @@ from .._errors import BroadcastError, LayoutError
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, node_of, write
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
-from ..dtypes.names import as_dtype
 from ..index import transform as steps
 from ..index.indices import Selection, parse_index
 from ..ir import build
@@ -40,6 +39,7 @@ from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
+from . import few
 from .expression import XExpression, written
 from .face import NumpyArray
 from .placed import Placed
@@ -224,6 +224,9 @@ class XContainer(Placed, XExpression):
     def _is_strided(self) -> bool:
         return self._kind is not NODE
 
+    def _evaluated(self) -> XContainer:
+        return self
+
     def _values(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""
         if is_quick(self._map):
@@ -268,16 +271,6 @@ class XContainer(Placed, XExpression):
         """Return a copy with memory of its own."""
         return self.copy()
 
-    def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
-        """Return the elements converted to ``dtype``, lazily; where nothing is to convert, a copy.
-
-        With ``copy=False`` the container itself is returned in that case.
-        """
-        wanted = as_dtype(dtype)
-        if wanted != self._dtype:
-            return XExpression(build.cast(self.node, wanted))
-        return self.copy() if copy else self
-
     # --- views --------------------------------------------------------------------------------
 
     @overload
@@ -305,7 +298,9 @@ class XContainer(Placed, XExpression):
                 value = _new(XScalar)
                 value._value = one
                 return value
-        found: XExpression | None = elements.part(self, key)
+        found: Any = elements.part(self, key)
+        if found is None:
+            found = few.selected(self, key)
         return super().__getitem__(key) if found is None else found
 
     def item(self, *index: Any) -> Any:

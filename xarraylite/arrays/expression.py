@@ -14,16 +14,16 @@ import numpy as np
 
 from .._errors import NotWritableError
 from ..assignment import direct
-from ..assignment.assign import check_update
+from ..assignment.assign import check_cast, check_update
 from ..assignment.inplace import InPlace
 from ..dtypes.names import as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
 from ..ir.build import describe
-from ..ir.kind import NODE, Kind, Operands, node_of
+from ..ir.kind import NODE, Kind, Operands, node_of, owner_class
 from ..ir.kind import of as kind_of
-from ..ir.node import Node
+from ..ir.node import RANK, Node
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
@@ -33,6 +33,7 @@ from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn, learn_product
 from ..operands.namespace import namespace
 from ..operands.nodes import (
+    Gathers,
     HasNode,
     Lifted,
     as_item,
@@ -75,6 +76,9 @@ def written(key: tuple[object, object], op: Op, *operands: object) -> XExpressio
 
     The first operand's kind, or the only one there is, learns where it leads.
     """
+    settled = [x.settled() if isinstance(x, Gathers) else x for x in operands]
+    if any([x is not y for x, y in zip(settled, operands, strict=True)]):
+        return apply(op, *settled)
     nodes = [as_operand(x, op.name) for x in operands]
     node = build.elementwise(op, *nodes)
     del nodes  # their snapshots are counted
@@ -118,6 +122,7 @@ def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
     if not isinstance(x, XExpression) or tracing.running.value:
         return None
+    x = x.settled() if isinstance(x, Gathers) else x
     kind = x._kind.leads(op, None)
     shape = x._shape
     if kind is None or not shape or 0 in shape:
@@ -235,7 +240,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
     @real.setter
     def real(self, value: object) -> None:
-        namespace(None).real(self)[...] = value
+        namespace(None).real(self._target())[...] = value
 
     @property
     def imag(self) -> Any:
@@ -244,7 +249,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
     @imag.setter
     def imag(self, value: object) -> None:
-        namespace(None).imag(self)[...] = value
+        namespace(None).imag(self._target())[...] = value
 
     # --- views --------------------------------------------------------------------------------
 
@@ -260,6 +265,10 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
     def _one(self) -> Any:
         """Return the only element, computed."""
         return self._container(self)._one()
+
+    def _evaluated(self) -> Any:
+        """Return a container of the values where no engine has to compute them, else None."""
+        return None
 
     def _values(self) -> NumpyArray:
         return self.numpy()
@@ -298,7 +307,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         if own is not None:
             return own[key]
         if is_advanced(key):
-            return self._container._adopted(selected(self._values(), key, self.summary()))
+            values = selected(self._values(), key, self.summary())
+            owner = owner_class(min(self._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
+            return owner._adopted(values)
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
@@ -387,8 +398,12 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         return self.__copy__()
 
     def copy(self, order: str = "K") -> XExpression:
-        """Return an expression of the same values; writing to one leaves the other as it is."""
-        return self.__copy__()
+        """Return an expression of the same values; writing to one leaves the other as it is.
+
+        With the order ``"C"`` or ``"F"`` it is a container: only memory has an order.
+        """
+        copied: XExpression = self.__copy__()
+        return copied if order in ("K", "A") else self._container(copied).copy(order)
 
     def __reduce__(self) -> Any:
         """Refuse: a lazy expression refers to memory of this process.
@@ -432,7 +447,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        made = self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
+        left, right = self.node, as_node(other, "matmul")
+        made = self._container._filled(products.matmul(left, right), left, right)
         learn_product(self, other, made)
         direct.count_launch()
         return made
@@ -441,11 +457,41 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Return the matrix product of another operand and this one, evaluated."""
         if not is_operand(other):
             return NotImplemented
-        return self._container._filled(products.matmul(as_node(other, "matmul"), self.node))
+        left, right = as_node(other, "matmul"), self.node
+        return self._container._filled(products.matmul(left, right), left, right)
 
-    def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
-        """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""
+    def astype(
+        self,
+        dtype: object,
+        /,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> XExpression:
+        """Return the elements converted to ``dtype``, lazily; where nothing is to convert, a copy.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The new dtype.
+        order : {"K", "A", "C", "F"}
+            ``"C"`` and ``"F"`` ask for a container in row-major or column-major order.
+        casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+            Which conversions are allowed.
+        subok : bool
+            As in NumPy, whose arrays have classes of their own; there are none here.
+        copy : bool
+            With False the array itself is returned where nothing is to convert.
+
+        Raises
+        ------
+        CastError
+            If the rule does not allow the conversion.
+        """
         wanted = as_dtype(dtype)
+        check_cast("astype", self.summary(), self.dtype, wanted, casting)
         if wanted != self.dtype:
-            return XExpression(build.cast(self.node, wanted))
-        return self.__copy__() if copy else self
+            made = XExpression(build.cast(self.node, wanted))
+            return made if order in ("K", "A") else made.copy(order)
+        return self.copy(order) if copy or order not in ("K", "A") else self

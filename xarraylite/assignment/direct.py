@@ -53,10 +53,11 @@ def evaluate(e: Any) -> Any:
     return evaluated(e._container, e._kind, e._shape, e._operands)
 
 
-def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
-    """Return an expression's values in a new container of a class; None if it is not done.
+def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+    """Return an expression's values in a new container; None if it is not done.
 
-    In the place of a snapshot may stand a buffer, to read what it holds now.
+    Its class is ``usual`` where nothing of the shape is fixed.  In the place of a snapshot may
+    stand a buffer, to read what it holds now.
     """
     program = kind.fresh
     if not program:
@@ -86,9 +87,9 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
     if done is not None:
         return None
     count_launch()
-    made = _new(cls)
-    made._buffer, made._shape, made._start = buffer, shape, 0
-    made._kind = kind = program.result
+    kind = program.result
+    made = _new(kind.owned(shape) or usual)
+    made._buffer, made._shape, made._start, made._kind = buffer, shape, 0, kind
     made._dtype, made._policy = kind.dtype, ROW_MAJOR
     return made
 

@@ -23,8 +23,7 @@ from ..ir.node import Node
 from ..operands.nodes import as_node
 from .cut import has_stored, requests
 from .extras import imported
-from .journal import fingerprint
-from .parcel import Parcel
+from .parcel import Parcel, fingerprint
 from .pipeline import Array, Run, computed, over
 from .plan import Cuts, Grid, Load, Piece, budget_of, chunks_for, piece_of
 from .selection import Box, shape_of
@@ -151,6 +150,8 @@ class DaskCluster:
         Of the cluster.
     """
 
+    keeps = False  # tasks go to any worker
+
     def __init__(self, client: Any) -> None:
         self.client = client
         self._limited = False
@@ -160,6 +161,7 @@ class DaskCluster:
         pieces: Iterable[Piece],
         take: Callable[[Piece, Array], None] | None,
         write: Callable[[Box, Array], None] | None,
+        kept: int = 0,
     ) -> Iterator[Piece]:
         """Run blocks on the cluster, and yield each when it is done, in order."""
         workers = self.client.scheduler_info()["workers"].values()

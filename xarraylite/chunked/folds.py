@@ -19,7 +19,7 @@ from ..compiler.tree import Tree
 from ..dtypes.names import kind
 from ..ir import build
 from ..ir.node import Node, Reduce
-from ..ops.reductions import PROD, SUM
+from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .cut import requests
 from .pipeline import Array, Run, computed, run_blocks
@@ -27,17 +27,21 @@ from .plan import Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, window_of
 from .trees import Begin, Parts, Result, leaf_of, tree_in_memory
 
+#: Folds that give the same bits in any order.
+_EXACT = (MIN, MAX, ANY, ALL)
+
 
 def folded(node: Reduce, run: Run) -> Node:
     """Return the results of a reduction over stored operands as a leaf."""
-    flat = _without_kept(node)
+    flat = without_kept(node)
     made = np.empty(flat.shape, node.dtype)
     for box, values in fold(node, run):
         made[as_slices(box)] = values
     return leaf_of(made.reshape(node.shape))
 
 
-def _without_kept(node: Reduce) -> Reduce:
+def without_kept(node: Reduce) -> Reduce:
+    """Return a reduction without the dimensions that it would keep with extent 1."""
     shape = tuple([n for k, n in enumerate(node.arg.shape) if k not in node.axes])
     return replace(node, shape=shape, keepdims=False)
 
@@ -64,8 +68,8 @@ def fold(
     known : sequence of int, optional
         These extents, where some blocks are there.
     """
-    node = _without_kept(node)
-    rounds = node.op in (SUM, PROD) and kind(node.dtype) in "fc"
+    node = without_kept(node)
+    rounds = node.op not in _EXACT and kind(node.dtype) in "fc"
     if not rounds or engine.uses_reference():
         yield from _joined(node, run, chunks, begin, known)
         return
@@ -110,7 +114,7 @@ def _joined(
         shape = tuple([len(box[k]) for k in kept])
         return replace(piece, node=replace(node, shape=shape, arg=piece.node))
 
-    grid, _ = choose(make, node.arg.shape, lengths, run.budget, chunks is not None, fits)
+    grid = choose(make, node.arg.shape, lengths, run.budget, chunks is not None, fits).grid
     ready = begin([grid.block[k] for k in kept])
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
     order = [*kept, *node.axes]
@@ -162,7 +166,7 @@ def _complete(
     while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
-    grid, _ = choose(make, shape, block, run.budget, True, fits, known)
+    grid = choose(make, shape, block, run.budget, True, fits, known).grid
     ready = begin(grid.block)
     boxes = [box for box in grid.boxes() if corner(box) not in ready]
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))

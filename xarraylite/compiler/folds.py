@@ -14,11 +14,12 @@ from ..codegen.emit.streams import Access
 from ..ir.node import Reduce
 from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided
+from .arguments import Destination, Memory, rows, strided
 from .boxes import Part, divide, spread
 from .lower import Lowered, Use
 from .planner import Planner
 from .program import Step
-from .steps import Destination, Memory, Range, chunk_ranges, reduce_step, rows, strided
+from .steps import Range, chunk_ranges, reduce_step
 
 
 def fold_steps(
@@ -39,9 +40,8 @@ def fold_steps(
         if direct is None:
             return [planner.copy_step(ordinal, -1, to, note)]
         if planner.materialised != materialised:
-            return fold_steps(
-                planner, ordinal, node, to, note
-            )  # operands were materialised: look again
+            # The kernel reads other operands than `memory` has.  Each round materialises one more.
+            return fold_steps(planner, ordinal, node, to, note)
         return [
             reduce_step(
                 p.lowered,

@@ -15,18 +15,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
+from ..compiler.arguments import cost_of
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.lower import Lowered, Materialise, lower
-from ..compiler.plan import is_host
-from ..compiler.steps import CHUNK, cost_of
+from ..compiler.planner import is_host
+from ..compiler.steps import CHUNK
 from ..ir.kind import Kind, node_of, row_major, twins
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..memory.buffer import Buffer
@@ -85,20 +86,12 @@ class Direct:
     kernel: Kernel
 
 
-@dataclass(frozen=True, slots=True)
-class Typed(Direct):
-    """A program whose results are of another class than `XArray`, which machine code makes."""
-
-
 def fresh(kind: Kind) -> Direct | None:
     """Return the program that evaluates expressions of a kind into new row-major memory."""
     if not _keeps_order(kind):
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
-    made = _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
-    if made is None or fixed == FREE:
-        return made
-    return Typed(*[getattr(made, one.name) for one in fields(made)])
+    return _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
 
 
 def writes(kind: Kind, target: Kind, same: tuple[bool, ...]) -> Direct | None:

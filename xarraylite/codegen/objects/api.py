@@ -128,6 +128,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     CONTAINER,
     ARRAY,
     VIEW,
+    TENSOR_VIEW,
     BUFFER,
     DIRECT,
     SETTINGS,
@@ -172,6 +173,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     FLOAT64,
     SLICE,
     TUPLE,
+    DICT,
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -194,6 +196,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     WRITES,
     DTYPE,
     ITEMSIZE,
+    OWNER,
     PLACES,
     STRIDES,
     LAST,
@@ -218,5 +221,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(97)
+) = range(100)
 ROW = 7

@@ -5,7 +5,6 @@ from __future__ import annotations
 from .api import (
     ADDRESS,
     ALLOCATIONS,
-    ARRAY,
     BUFFER,
     BYTES,
     BYTES_DATA,
@@ -90,6 +89,7 @@ from .basics import (
     item,
     keep,
     new,
+    owner_of,
     size_of,
     whole,
 )
@@ -168,7 +168,7 @@ def new_buffer(nbytes: int) -> int:
     if nbytes > PyLong_AsLongLong(get(word(SETTINGS), MOST_BYTES)):
         PyErr_Clear()  # where the limit is no int64
         return 0
-    buffer = new(BUFFER)
+    buffer = new(word(BUFFER))
     if buffer == 0:
         return 0
     give(buffer, NBYTES, PyLong_FromLongLong(nbytes))
@@ -184,8 +184,9 @@ def new_buffer(nbytes: int) -> int:
 
 
 def new_array(buffer: int, shape: int, kind: int) -> int:
-    """Return a row-major container of what is given to it; 0 if there is no memory."""
-    made = new(ARRAY) if buffer != 0 else 0
+    """Return a row-major container of what is given to it; 0 if there is no memory, or class."""
+    cls = owner_of(kind, shape) if buffer != 0 else 0
+    made = new(cls) if cls != 0 else 0
     if made == 0:
         if buffer != 0:
             Py_DecRef(buffer)
@@ -235,7 +236,7 @@ def computed(kind: int, shape: int, operands: int) -> int:
 def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
     kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
-    usual = load(thing + CLASS) == word(ARRAY) and is_container(thing)
+    usual = is_container(thing) and load(thing + CLASS) == owner_of(kind, shape)
     usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, FORCED) == 0
     if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
         size = size_of(shape)
