@@ -21,7 +21,6 @@ import numpy as np
 
 from ..codegen.emit.folding import Form
 from ..compiler.graph import canonical
-from ..compiler.target import Target
 from ..compiler.tree import Tree, tree_of
 from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node, Reduce
@@ -73,10 +72,7 @@ def imagined(node: Node) -> Node:
 
 def tree_in_memory(node: Node) -> Tree | None:
     """Return the tree of a reduction of operands in memory."""
-    made = imagined(node)
-    graph = canonical(made, None, True)
-    place = Strided.row_major(made.shape)
-    return tree_of(graph, Target(_NOWHERE, place, made.dtype))
+    return tree_of(canonical(imagined(node), None, True))
 
 
 def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf:

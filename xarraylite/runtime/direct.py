@@ -26,7 +26,7 @@ from ..compiler.arguments import cost_of
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.lower import Lowered, Materialise, lower
-from ..compiler.plan import is_host
+from ..compiler.planner import is_host
 from ..compiler.steps import CHUNK
 from ..ir.kind import Kind, node_of, row_major, twins
 from ..ir.node import FREE, SHAPE, Node, Reduce
