@@ -24,7 +24,7 @@ from .arguments import Destination, Memory
 from .boxes import Part, divide, spread
 from .graph import Graph
 from .lower import Lowered, Materialise, Use, lower
-from .program import HostStep, Place, Program, Step, Temporary
+from .program import HostArray, HostStep, Program, Step, Temporary
 from .size import materialise_large
 from .steps import map_depth, map_step
 
@@ -119,29 +119,29 @@ class Planner:
         """Return the step with which NumPy copies between memory that no loop nest serves."""
         node = self.graph.nodes[start]
         if start == own and isinstance(node, Leaf):
-            place = Place(self.leaf_slot[id(node)], node.map.based(), node.dtype)
+            place = HostArray(self.leaf_slot[id(node)], node.map.based(), node.dtype)
         else:
             self.materialised.setdefault(start, "the destination's layout is no loop nest")
-            place = Place(self.slot(start), Strided.row_major(node.shape), node.dtype)
+            place = HostArray(self.slot(start), Strided.row_major(node.shape), node.dtype)
         return HostStep(
-            None, [place], Place(to.slot, to.layout, to.dtype), f"{note}; NumPy copies elements"
+            None, [place], HostArray(to.slot, to.layout, to.dtype), f"{note}; NumPy copies elements"
         )
 
     def host_step(self, ordinal: int, to: Destination, note: str) -> HostStep:
         node = self.graph.nodes[ordinal]
         assert isinstance(node, Elementwise)
-        operands: list[Place | int] = []
+        operands: list[HostArray | int] = []
         for arg in self.graph.args[ordinal]:
             value = self.graph.nodes[arg]
             if isinstance(value, Scalar):
                 operands.append(arg)
             elif isinstance(value, Leaf) and arg not in self.materialised:
                 slot = self.leaf_slot[id(value)]
-                operands.append(Place(slot, value.map.based(), value.dtype))
+                operands.append(HostArray(slot, value.map.based(), value.dtype))
             else:
                 layout = Strided.row_major(value.shape)
-                operands.append(Place(self.slot(arg), layout, value.dtype))
-        place = Place(to.slot, to.layout, to.dtype)
+                operands.append(HostArray(self.slot(arg), layout, value.dtype))
+        place = HostArray(to.slot, to.layout, to.dtype)
         return HostStep(node.op, operands, place, f"{note}; NumPy runs {node.op.name}")
 
     def lowered(self, start: int, own: int) -> Lowered:
