@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
 from .pipeline import Array, Run
-from .plan import Load, Piece, budget_of, chunks_for
+from .plan import Cuts, Load, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of
 from .source import chunks_of, chunks_text
 from .target import Sink
@@ -150,7 +150,7 @@ class _Dry:
 
     def run_blocks(
         self,
-        pieces: Iterable[Piece],
+        pieces: Cuts,
         take: Callable[[Piece, Array], None] | None,
         write: Callable[[Box, Array], None] | None,
         kept: int,

@@ -22,8 +22,9 @@ from ..ir.node import Node, Reduce
 from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .cut import requests
+from .parcel import Parcel
 from .pipeline import Array, Run, computed, run_blocks
-from .plan import Grid, Piece, choose, piece_of
+from .plan import Cuts, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, window_of
 from .trees import Begin, Parts, Result, leaf_of, tree_in_memory
 
@@ -93,6 +94,19 @@ def _operand_chunks(node: Node) -> tuple[int, ...]:
     return tuple([min(n, 1024) for n in node.shape])
 
 
+class _Folder(Cutter):
+    """Cuts blocks of what a reduction folds, and folds each."""
+
+    __slots__ = ()
+
+    def __call__(self, box: Box) -> Piece:
+        node = self.parcel.node
+        assert isinstance(node, Reduce)
+        piece = piece_of(node.arg, box)
+        shape = tuple([len(s) for k, s in enumerate(box) if k not in node.axes])
+        return replace(piece, node=replace(node, shape=shape, arg=piece.node))
+
+
 def _joined(
     node: Reduce,
     run: Run,
@@ -109,11 +123,7 @@ def _joined(
     def fits(box: Box) -> bool:
         return known is None or all([len(box[k]) <= n for k, n in zip(kept, known, strict=True)])
 
-    def make(box: Box) -> Piece:
-        piece = piece_of(node.arg, box)
-        shape = tuple([len(box[k]) for k in kept])
-        return replace(piece, node=replace(node, shape=shape, arg=piece.node))
-
+    make = _Folder(Parcel(node))
     grid = choose(make, node.arg.shape, lengths, run.budget, chunks is not None, fits).grid
     ready = begin([grid.block[k] for k in kept])
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
@@ -122,8 +132,8 @@ def _joined(
         tuple([node.arg.shape[k] for k in order]), tuple([grid.block[k] for k in order])
     ).boxes()
     back = np.argsort(order).tolist()
-    pieces = (
-        make(tuple([box[k] for k in back]))
+    own = (
+        tuple([box[k] for k in back])
         for box in boxes
         if not ready or corner(box[: len(kept)]) not in ready
     )
@@ -137,7 +147,7 @@ def _joined(
         found.append(values)
 
     per = math.prod([grid.counts[k] for k in node.axes])
-    for done, piece in enumerate(run_blocks(pieces, run, join), 1):
+    for done, piece in enumerate(run_blocks(Cuts(make, own), run, join), 1):
         run.advance(piece)
         if done % per == 0:
             values = found.pop()
@@ -160,9 +170,7 @@ def _complete(
     def fits(box: Box) -> bool:
         return tree is not None and tree_in_memory(piece_of(node, box).node) == tree
 
-    def make(box: Box) -> Piece:
-        return piece_of(node, box)
-
+    make = Cutter(Parcel(node))
     while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
@@ -170,15 +178,12 @@ def _complete(
     ready = begin(grid.block)
     boxes = [box for box in grid.boxes() if corner(box) not in ready]
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
-
-    def widened() -> Iterator[Piece]:
-        for box in boxes:
-            yield piece_of(node, grid.widened(box))
-
     found: list[Array] = []
     for box, piece in zip(
         boxes,
-        run_blocks(widened(), run, lambda piece, values: found.append(values)),
+        run_blocks(
+            Cuts(make, map(grid.widened, boxes)), run, lambda piece, values: found.append(values)
+        ),
         strict=True,
     ):
         run.advance(piece)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -27,7 +27,7 @@ from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
 from .cache import READERS, ChunkCache
 from .cut import bind
-from .plan import AHEAD, BEHIND, Load, Piece, within
+from .plan import AHEAD, BEHIND, Cuts, Load, Piece, within
 from .selection import Box, select
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -80,7 +80,7 @@ class Cluster(Protocol):
 
     def run_blocks(
         self,
-        pieces: Iterable[Piece],
+        pieces: Cuts,
         take: Callable[[Piece, Array], None] | None,
         write: Callable[[Box, Array], None] | None,
         kept: int,
@@ -119,7 +119,7 @@ class Run:
 
 
 def run_blocks(
-    pieces: Iterable[Piece],
+    pieces: Cuts,
     run: Run,
     take: Callable[[Piece, Array], None] | None = None,
     write: Callable[[Box, Array], None] | None = None,
@@ -130,7 +130,7 @@ def run_blocks(
 
     Parameters
     ----------
-    pieces : iterable of Piece
+    pieces : Cuts
         The blocks, in order.
     run : Run
         Where time and bytes are counted, and the cluster that computes, if there is one.

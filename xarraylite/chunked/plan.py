@@ -23,6 +23,7 @@ from .._errors import ShapeError, SizeError
 from ..ir.build import describe
 from ..ir.node import Node, Stored
 from .cut import Request, cut, requests
+from .parcel import Parcel
 from .selection import Box, hull, shifted, size_of, whole, window_of
 from .source import keeps
 
@@ -124,23 +125,45 @@ def piece_of(root: Node, box: Box) -> Piece:
     return Piece(box, node, gathered(requests(node)))
 
 
+class Cutter:
+    """Cuts blocks of an expression, here or in another process.
+
+    Parameters
+    ----------
+    parcel : Parcel
+        The expression.
+    """
+
+    __slots__ = ("parcel",)
+
+    def __init__(self, parcel: Parcel) -> None:
+        self.parcel = parcel
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.parcel,)
+
+    def __call__(self, box: Box) -> Piece:
+        """Return the block in a box."""
+        return piece_of(self.parcel.node, box)
+
+
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """Blocks of one expression, cut as they are needed.
+    """Blocks, cut as they are needed.
 
     Attributes
     ----------
-    root : Node
-        The expression.
-    boxes : iterable of box
-        Where the blocks lie.
+    make : callable
+        Cuts one.
+    keys : iterable
+        What it is given: where a block lies.
     """
 
-    root: Node
-    boxes: Iterable[Box]
+    make: Callable[[Any], Piece]
+    keys: Iterable[Any]
 
     def __iter__(self) -> Iterator[Piece]:
-        return (piece_of(self.root, box) for box in self.boxes)
+        return map(self.make, self.keys)
 
 
 def gathered(asked: Sequence[Stored]) -> list[Load]:

@@ -22,9 +22,9 @@ from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from . import folds
 from .cut import has_stored
-from .parcel import identity
+from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
-from .plan import Cuts, Piece, budget_of, choose, chunks_for, piece_of
+from .plan import Cuts, Cutter, Piece, budget_of, choose, chunks_for
 from .selection import window
 from .trees import leaf_of
 
@@ -63,9 +63,8 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         engine.assign(target, last, True)
         return
     chunks = chunks_for(last, None, "eval")
-    choice = choose(
-        lambda box: piece_of(last, box), last.shape, chunks, run.budget, False, keep=run.keeps
-    )
+    make = Cutter(Parcel(last))
+    choice = choose(make, last.shape, chunks, run.budget, False, keep=run.keeps)
     grid = choice.grid
 
     def compute(piece: Piece, node: Node) -> None:
@@ -73,7 +72,7 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         engine.assign(Target(target.buffer, place, target.dtype), node, True)
 
     run.report("evaluate", len(grid))
-    for piece in run_blocks(Cuts(last, grid.boxes()), run, compute=compute, kept=choice.kept):
+    for piece in run_blocks(Cuts(make, grid.boxes()), run, compute=compute, kept=choice.kept):
         run.advance(piece)
 
 

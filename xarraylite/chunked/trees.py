@@ -15,7 +15,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,8 +30,9 @@ from ..memory.snapshots import Snapshot
 from ..operands.nodes import borrow_array
 from ..ops.reductions import SUM
 from .cut import Request, bind, cut, requests
+from .parcel import Parcel
 from .pipeline import Array, Run, computed, part_of, run_blocks
-from .plan import WORTH, Grid, Piece, gathered, too_small
+from .plan import WORTH, Cuts, Grid, Piece, gathered, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
@@ -210,15 +211,19 @@ class Parts:
             def take(piece: Piece, values: Array, join: _Join = join) -> None:
                 join.take(np.moveaxis(values, kept_before, 0))
 
-            for piece in run_blocks(self._pieces(edges, full), run, take, kept=kept):
+            keys = [(low, high, full) for low, high in itertools.pairwise(edges)]
+            for piece in run_blocks(Cuts(self, keys), run, take, kept=kept):
                 run.advance(piece)
             yield box, join.result()[grid.inside(box)]
 
-    def _pieces(self, edges: list[int], box: Box) -> Iterator[Piece]:
-        for low, high in itertools.pairwise(edges):
-            piece = self.piece(low, high, box)
-            assert piece is not None, "tried before"
-            yield piece
+    def __call__(self, key: tuple[int, int, Box]) -> Piece:
+        """Return a piece that `divided` has tried."""
+        piece = self.piece(*key)
+        assert piece is not None, "tried before"
+        return piece
+
+    def __reduce__(self) -> Any:
+        return _again, (Parcel(self.node), self.tree, self.first, self.last, self.unit)
 
     def _edges(self, run: Run, best: Piece, box: Box, kept: int) -> tuple[list[int], int] | None:
         """Return where pieces begin and end, and bytes of chunks that they share.
@@ -250,6 +255,10 @@ class Parts:
                 if self.piece(a, b, box) is None:
                     return None
         return edges, kept
+
+
+def _again(parcel: Parcel, *told: Any) -> Parts:
+    return Parts(cast("Reduce", parcel.node), *told)
 
 
 def _split(root: Node, dims: tuple[int, int], start: int, count: int, unit: int) -> Node | None:

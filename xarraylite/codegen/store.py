@@ -24,7 +24,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from .._config import settings
@@ -96,6 +96,10 @@ class _State:
 
 _state = _State()
 
+#: Entries from other processes, kept in memory until they are asked for; the latest ones.
+_offered: dict[str, bytes] = {}
+_OFFERS = 256
+
 
 class _Unusable(Exception):
     """The directory must not be used; the message says why."""
@@ -153,10 +157,32 @@ def load(key: str) -> bytes | None:
     except (OSError, _Unusable) as error:
         _give_up("read", error)
     if payload is None:
+        payload = _offered.get(key)
+        if payload is not None:
+            save(key, payload)
+    if payload is None:
         _state.misses += 1
     else:
         _state.hits += 1
     return payload
+
+
+def offer(found: Mapping[str, bytes]) -> None:
+    """Take over entries of another process, as a task of a cluster brings them.
+
+    Who sends tasks may run any code here, so its entries are believed as its tasks are; that an
+    entry is for this processor and these versions, its key says: no other is ever asked for.
+
+    Parameters
+    ----------
+    found : mapping of str to bytes
+        Payloads by key.
+    """
+    for key, payload in found.items():
+        _file_name(key)  # refuses what is no key
+        _offered[key] = payload
+    for key in list(_offered)[: max(0, len(_offered) - _OFFERS)]:
+        _offered.pop(key, None)
 
 
 def save(key: str, payload: bytes) -> None:
