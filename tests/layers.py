@@ -262,17 +262,22 @@ def stale_references(sources: Mapping[str, str]) -> list[str]:
         words = set(re.findall(r"\w+", source))
         for k in range(len(parts)):
             paths.setdefault(".".join(parts[k:]), set()).update(words)
-    found = []
-    for module, source in sources.items():
-        for match in re.finditer(r"(?<!`)`([a-z_]+(?:\.\w+)+)`(?!`)", source):
-            parts = match[1].split(".")
-            heads = [".".join(parts[:k]) for k in range(1, len(parts) + 1)]
-            known = [k for k, head in enumerate(heads, 1) if head in paths]
-            if (
-                known and all(len(parts) > k and parts[k] not in paths[heads[k - 1]] for k in known)
-            ) or (not known and parts[0] not in sys.stdlib_module_names | OTHER_NAMESPACES):
-                found.append(f"{module}: {match[1]}")
-    return found
+
+    def leads_somewhere(parts: list[str]) -> bool:
+        if parts[0] in sys.stdlib_module_names | OTHER_NAMESPACES:
+            return True
+        for k in range(1, len(parts) + 1):
+            words = paths.get(".".join(parts[:k]), set())
+            if words and (k == len(parts) or parts[k] in words):
+                return True
+        return False
+
+    return [
+        f"{module}: {match[1]}"
+        for module, source in sources.items()
+        for match in re.finditer(r"(?<!`)`([a-z_]+(?:\.\w+)+)`(?!`)", source)
+        if not leads_somewhere(match[1].split("."))
+    ]
 
 
 def find_cycles(sources: Mapping[str, str]) -> list[str]:
