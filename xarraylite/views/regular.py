@@ -10,17 +10,20 @@ from typing import Any, SupportsIndex
 from .._errors import BoundsError, DTypeError, IndexRangeError, LayoutError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..index.broadcast import as_shape
 from ..index.transform import FIXED
 from ..ir.build import describe
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import TiledMap
+from ..operands.moving import moves
 from .items import Pick
 from .picked import XPicked, check_index, places
-from .selection import as_array, pointed, selected
+from .selection import pointed, selected
 
 
+@moves
 def as_strided(
     x: object,
     /,
