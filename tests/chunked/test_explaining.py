@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
+from xarraylite.chunked import explaining, pipeline
 from xarraylite.chunked import plan as planning
 
 VALUES = np.ones((400, 600))
@@ -40,14 +42,54 @@ def test_reductions_are_passes_before() -> None:
 def test_what_is_read_again_is_told() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
     e = a[1:] - a[:-1]
-    plan = xl.explain(e, Sink(np.zeros((399, 600)), (1, 600)))
-    whole = plan.passes[0]
-    assert whole.again == 0
-    with mock.patch.object(planning, "DEFAULT_BUDGET", 4_000_000):
-        small = xl.explain(e, Sink(np.zeros((399, 600)), (1, 600))).passes[0]
+
+    def planned(budget: int) -> Any:
+        with mock.patch.object(planning, "DEFAULT_BUDGET", budget):
+            return xl.explain(e, Sink(np.zeros((399, 600)), (1, 600))).passes[0]
+
+    assert planned(2 << 30).again == 0
+    assert planned(2 << 30).blocks == 1
+    keeps, small = planned(4_000_000), planned(2_000_000)
+    assert keeps.again == 0
+    assert 0 < keeps.kept < keeps.peak <= 4_000_000
+    assert "for chunks that later blocks need" in str(keeps)
     assert small.again > 0
-    assert small.peak <= 4_000_000
+    assert small.kept == 0
+    assert small.peak <= 2_000_000
     assert "times what is needed" in str(small)
+
+
+def test_many_blocks_are_told_from_some() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    target = Sink(np.zeros((400, 600)), (1, 40))
+    with mock.patch.object(planning, "DEFAULT_BUDGET", 2_000_000):
+        exact = xl.explain(a * 2, target).passes[0]
+        with mock.patch.object(explaining, "_CUT", 4):
+            told = xl.explain(a * 2, target).passes[0]
+    assert told.blocks == exact.blocks > 4
+    assert told.read == pytest.approx(exact.read, rel=0.2)
+    assert told.written == pytest.approx(exact.written, rel=0.2)
+
+
+def test_seconds_are_those_of_what_ran_before() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    with mock.patch.object(pipeline, "measured", pipeline.Rate()) as rate:
+        with mock.patch.object(explaining, "measured", rate):
+            assert xl.explain(a + 1).passes[0].seconds is None
+            assert "what ran before" not in str(xl.explain(a + 1))
+            xl.store(a + 1, Sink(np.zeros((400, 600)), (100, 100)))
+            once = xl.explain(a + 1).passes[0].seconds
+            assert 0 < once < 60
+            assert xl.explain(xl.concat([a, a]) + 1).passes[0].seconds == pytest.approx(
+                1.5 * once
+            )  # read once, written twice
+            assert "as fast as what ran before" in str(xl.explain(a + 1))
+
+
+def test_what_is_folded_twice_is_one_pass() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    plan = xl.explain((a - xl.mean(a, axis=0)) / xl.std(a, axis=0))
+    assert [part.what[:3] for part in plan.passes] == ["sum", "sum", "sto"]
 
 
 def test_a_drawing_of_chunks() -> None:

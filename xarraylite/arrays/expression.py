@@ -33,6 +33,7 @@ from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn, learn_product
 from ..operands.namespace import namespace
 from ..operands.nodes import (
+    Gathers,
     HasNode,
     Lifted,
     as_item,
@@ -75,9 +76,10 @@ def written(key: tuple[object, object], op: Op, *operands: object) -> XExpressio
 
     The first operand's kind, or the only one there is, learns where it leads.
     """
-    short = [ownership.settled(x) for x in operands]
-    if any([x is not y for x, y in zip(short, operands, strict=True)]):
-        return apply(op, *short)
+    settled = [x.settled() if isinstance(x, Gathers) else x for x in operands]
+    settled = [ownership.shortened(x) for x in settled]
+    if any([x is not y for x, y in zip(settled, operands, strict=True)]):
+        return apply(op, *settled)
     nodes = [as_operand(x, op.name) for x in operands]
     node = build.elementwise(op, *nodes)
     del nodes  # their snapshots are counted
@@ -121,6 +123,7 @@ def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
     if not isinstance(x, XExpression) or tracing.running.value:
         return None
+    x = x.settled() if isinstance(x, Gathers) else x
     kind = x._kind.leads(op, None)
     shape = x._shape
     if kind is None or not shape or 0 in shape:
@@ -263,6 +266,10 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
     def _one(self) -> Any:
         """Return the only element, computed."""
         return self._container(self)._one()
+
+    def _evaluated(self) -> Any:
+        """Return a container of the values where no engine has to compute them, else None."""
+        return None
 
     def _values(self) -> NumpyArray:
         return self.numpy()

@@ -11,7 +11,7 @@ is evaluated and the others become views of the same memory, as they are in NumP
 other weakly, so a family keeps nothing alive.  A result that nobody holds any more is none: its
 views are then written one by one.
 
-A result on which more and more is built is computed before it gets too long (`settled`):
+A result on which more and more is built is computed before it gets too long (`shortened`):
 ``x = 0.9 * x + b`` in a loop would else compute all its past for every value that is asked for,
 with a new kernel each time.
 
@@ -137,7 +137,7 @@ def memory_of(e: Any) -> Any:
     return made
 
 
-def settled(e: Any) -> Any:
+def shortened(e: Any) -> Any:
     """Return an operand, computed if it is a lazy result that has got long."""
     if not hasattr(e, "_operands") or hasattr(e, "buffer") or tracing.is_active():
         return e

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +21,8 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
-from .pipeline import Array, Run
-from .plan import Load, Piece, budget_of, chunks_for
+from .pipeline import Array, Run, measured
+from .plan import Cuts, Load, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of
 from .source import chunks_of, chunks_text
 from .target import Sink
@@ -30,6 +30,9 @@ from .trees import imagined
 
 #: Chunks of a dimension that a drawing shows at most.
 _SHOWN = 24
+
+#: Blocks of a pass that are cut, about; each stands for those up to the next.
+_CUT = 1000
 
 
 @dataclass(slots=True)
@@ -46,8 +49,8 @@ class Pass:
         Extents of one, of the result or, for a fold, of what is folded.
     read, needed, written : int
         Bytes of chunks that are read, of different chunks among them, and of results.
-    peak : int
-        Bytes in flight.
+    peak, kept : int
+        Bytes in flight, and of chunks that are kept for later blocks among them.
     steps : tuple of str
         What the kernels of a block do.
     drawing : str
@@ -61,32 +64,42 @@ class Pass:
     needed: int = 0
     written: int = 0
     peak: int = 0
+    kept: int = 0
     steps: tuple[str, ...] = ()
     drawing: str = ""
     _touched: set[tuple[int, Any]] = field(default_factory=set)
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds that it takes at the rate of what ran before; None if nothing did."""
+        return measured.seconds(self.read + self.written)
 
     @property
     def again(self) -> int:
         """Bytes that are read more than once: halos, and chunks that several blocks share."""
         return self.read - self.needed
 
-    def add(self, piece: Piece) -> None:
-        """Count a block."""
-        self.read += piece.moved
-        self.written += piece.nbytes
-        self.peak = max(self.peak, piece.need)
+    def add(self, piece: Piece, times: int) -> None:
+        """Count a block that stands for some more like it."""
+        before = self.needed
+        self.written += times * piece.nbytes
+        self.peak = max(self.peak, piece.need + self.kept)
         for load in piece.loads:
             for key, nbytes in _pieces(load):
                 if key not in self._touched:
                     self._touched.add(key)
-                    self.needed += nbytes
+                    self.needed += times * nbytes
+        self.read += self.needed - before if self.kept else times * piece.moved
 
     def __str__(self) -> str:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
+        kept = f", {self.kept:,} of them for chunks that later blocks need" if self.kept else ""
+        seconds = self.seconds
+        about = "" if seconds is None else f"; about {seconds:.3g} s, as fast as what ran before"
         lines = [
             f"{self.what}: {self.blocks} block(s) of {list(self.block)}",
-            f"  reads {self.read:,} bytes{times}, makes {self.written:,} bytes",
-            f"  needs {self.peak:,} bytes in flight",
+            f"  reads {self.read:,} bytes{times}, makes {self.written:,} bytes{about}",
+            f"  needs {self.peak:,} bytes in flight{kept}",
             *[f"  {step}" for step in self.steps],
             *[f"  {line}" for line in self.drawing.split("\n") if line],
         ]
@@ -136,6 +149,8 @@ class StoragePlan(Explanation):
 class _Dry:
     """Runs no block, and says what running them would take."""
 
+    keeps = True
+
     def __init__(self) -> None:
         self.passes: list[Pass] = []
 
@@ -145,21 +160,29 @@ class _Dry:
 
     def run_blocks(
         self,
-        pieces: Iterable[Piece],
+        pieces: Cuts,
         take: Callable[[Piece, Array], None] | None,
         write: Callable[[Box, Array], None] | None,
+        kept: int,
     ) -> Iterator[Piece]:
         """Count blocks."""
         own = self.passes[-1]
-        for number, piece in enumerate(pieces):
-            own.add(piece)
+        own.kept = kept
+        every = 1 + own.blocks // _CUT
+        for number, key in enumerate(pieces.keys):
+            if number % every == 0:
+                piece = pieces.make(key)
+                own.add(piece, min(every, own.blocks - number))
+                shape, dtype = piece.node.shape, piece.node.dtype
+            else:
+                piece = Piece(key, Node(shape, dtype), [])
             if number == 0:
                 own.block = shape_of(piece.box)
                 own.steps = explain(XExpression(imagined(piece.node))).steps
-            if number == own.blocks // 2:
+            if number == own.blocks // 2 // every * every:
                 own.drawing = "\n".join([_drawn(load) for load in piece.loads])
             if take is not None:
-                take(piece, np.zeros(piece.node.shape, piece.node.dtype))
+                take(piece, np.zeros(shape, dtype))
             yield piece
 
 

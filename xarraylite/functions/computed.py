@@ -33,6 +33,7 @@ from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE, owner_class
 from ..ir.node import FREE, RANK, SHAPE
 from ..operands.convert import plain_array
+from ..operands.moving import Parted
 from ..operands.nodes import HasNode, Lifted, is_masked
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -265,6 +266,9 @@ def invoked(
     count = len(names)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        first = args[0] if args else None
+        if isinstance(first, Parted) and name in first.own:
+            return getattr(first, name)(*args[1:], **kwargs)
         narrow, out = Narrow(), None
         if place >= 0:
             out = kwargs.pop("out", None)

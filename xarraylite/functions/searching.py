@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
+from ..arrays import few
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..index.broadcast import check_axis
 from ..ir import build
 from ..ir.node import Leaf
 from ..operands.gathers import index_leaf
+from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.tracing import remember_index
 from .computed import NumpyArray, computed, into
@@ -210,6 +213,7 @@ def nonzero(x: Any, /) -> tuple[XArray, ...]:
     return np.nonzero(x)
 
 
+@moves
 def take(
     x: object,
     /,
@@ -252,6 +256,11 @@ def take(
     XArray([[3, 1],
             [6, 4]])
     """
+    if isinstance(x, XContainer) and mode == "raise" and (axis is not None or x.ndim == 1):
+        before = check_axis(0 if axis is None else axis, x.ndim, "take")
+        known = few.selected(x, (*(slice(None),) * before, indices))
+        if type(known) is XExpression:  # of no mask
+            return into(out, known, "take")
     node = as_node(x, "take")
     if axis is None:
         node, axis = build.reshape(node, (-1,)), 0

@@ -16,14 +16,15 @@ from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, dtype_name, float64
 from ..ir.build import describe
 from ..layout.tiled import TiledMap
+from ..nullable.array import XOptional
 from ..operands.nodes import as_node
 from ..operands.representation import class_of
 
-Place = str | os.PathLike[str] | TextIO
+TextFile = str | os.PathLike[str] | TextIO
 
 
 def load_csv(
-    file: Place,
+    file: TextFile,
     *,
     delimiter: str = ",",
     skip_rows: int = 0,
@@ -78,7 +79,7 @@ def load_csv(
     return XArray(values, as_dtype(dtype))
 
 
-def dump_csv(file: Place, x: object, /, *, delimiter: str = ",") -> None:
+def dump_csv(file: TextFile, x: object, /, *, delimiter: str = ",") -> None:
     r"""Write an array of at most two dimensions as a table of numbers that reads back the same.
 
     Raises
@@ -158,8 +159,11 @@ def info(x: object, /) -> str:
     >>> print(xl.info(a[0] + 1))
     XFunction add int64[2]: rank fixed, lazy
     """
+    if isinstance(x, XOptional):
+        halves = [info(half).partition(": ")[2] for half in x.parts(x)]
+        return f"{x.summary()}: values {halves[0]}; flags {halves[1]}"
     if not isinstance(x, XExpression):
-        x = XExpression(as_node(x, "info"))
+        return f"{type(x).__name__} {describe(as_node(x, 'info'))}: no array of this package"
     fixed = "shape fixed" if x.has_fixed_shape else "rank fixed" if x.has_fixed_rank else ""
     parts = [fixed] if fixed else []
     if isinstance(x, XContainer):
