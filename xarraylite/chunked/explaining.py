@@ -68,6 +68,7 @@ class Pass:
     steps: tuple[str, ...] = ()
     drawing: str = ""
     _touched: set[tuple[int, Any]] = field(default_factory=set)
+    _kept_in: dict[int, tuple[tuple[int, ...], Any]] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float | None:
@@ -89,6 +90,10 @@ class Pass:
                 if key not in self._touched:
                     self._touched.add(key)
                     self.needed += times * nbytes
+            self._kept_in[id(load.source)] = load.source.shape, load.source.dtype
+        if times > 1:  # chunks that others touch too were counted for each
+            total = [math.prod(n) * dtype.itemsize for n, dtype in self._kept_in.values()]
+            self.needed = max(before, min(self.needed, sum(total)))
         self.read += self.needed - before if self.kept else times * piece.moved
 
     def __str__(self) -> str:
