@@ -34,6 +34,7 @@ from ..ir.kind import NODE, owner_class
 from ..ir.node import FREE, RANK, SHAPE
 from ..operands.convert import plain_array
 from ..operands.nodes import HasNode, Lifted, is_masked
+from ..operands.tracing import writer as trace_writer
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 DType = np.dtype[Any]
@@ -265,6 +266,11 @@ def invoked(
     count = len(names)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        writer = trace_writer()
+        if writer is not None:
+            written = writer.call(name, signature.bind(*args, **kwargs).arguments)
+            if written is not NotImplemented:
+                return written
         narrow, out = Narrow(), None
         if place >= 0:
             out = kwargs.pop("out", None)
