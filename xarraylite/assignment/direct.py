@@ -2,7 +2,7 @@
 
 Each function asks what may have changed since the program was made, in a few compares, and says
 whether it did the work; where it did not, nothing has happened, and the general way is taken
-(`engine.evaluate`, `containers.assign`).  What depends on addresses and extents is asked by the
+(`runtime.evaluate`, `assignment.assign`).  What depends on addresses and extents is asked by the
 launch itself (`runtime.launch`).
 """
 
