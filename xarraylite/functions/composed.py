@@ -18,6 +18,7 @@ from ..dtypes.info import finfo
 from ..dtypes.names import bool_, complex128, dtype_name, float64, is_narrow_float, kind
 from ..dtypes.promotion import result_type as promoted
 from ..ir import build
+from ..operands.moving import maps
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from .arguments import check_numbers
@@ -85,6 +86,7 @@ def isclose(
     return near
 
 
+@maps
 def nan_to_num(
     x: object,
     copy: bool = True,
@@ -144,6 +146,7 @@ def _joined(real: XExpression, imag: XExpression) -> XExpression:
     return _of("add", real, imag * unit)
 
 
+@maps
 def angle(z: object, deg: bool = False) -> XExpression:
     """Return the angles of complex numbers, lazily: 0 or pi for real ones.
 

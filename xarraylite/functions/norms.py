@@ -8,9 +8,9 @@ from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
+from ..arrays.operand import as_array
 from ..dtypes.names import kind
 from ..ir.build import describe
-from ..operands.nodes import as_node
 from ..ops.table import OPS
 from .reducers import count_nonzero
 from .reducers import max as greatest
@@ -18,10 +18,6 @@ from .reducers import min as least
 from .reducers import sum as total
 
 Axes = SupportsIndex | Iterable[SupportsIndex] | None
-
-
-def _array(x: object, operation: str) -> XExpression:
-    return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
 
 
 def _op(name: str, *operands: object) -> XExpression:
@@ -52,7 +48,7 @@ def count_nonnan(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> 
     >>> int(xl.count_nonnan(xl.asarray([1.0, xl.nan, 3.0])))
     2
     """
-    array = _array(x, "count_nonnan")
+    array = as_array(x, "count_nonnan")
     known = _op("logical_not", _op("isnan", array))
     return count_nonzero(known, axis=axis, keepdims=keepdims)
 
@@ -66,7 +62,7 @@ def norm_l0(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     >>> int(xl.norm_l0(xl.asarray([3.0, 0.0, -4.0])))
     2
     """
-    return count_nonzero(_array(x, "norm_l0"), axis=axis, keepdims=keepdims)
+    return count_nonzero(as_array(x, "norm_l0"), axis=axis, keepdims=keepdims)
 
 
 def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
@@ -78,7 +74,7 @@ def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     >>> float(xl.norm_l1(xl.asarray([3.0, 0.0, -4.0])))
     7.0
     """
-    return total(_op("abs", _array(x, "norm_l1")), axis=axis, keepdims=keepdims)
+    return total(_op("abs", as_array(x, "norm_l1")), axis=axis, keepdims=keepdims)
 
 
 def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
@@ -90,7 +86,7 @@ def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     >>> float(xl.norm_sq(xl.asarray([3 + 4j, 1])))
     26.0
     """
-    array = _array(x, "norm_sq")
+    array = as_array(x, "norm_sq")
     if kind(array.dtype) == "c":
         parts = [_op("square", _op(name, array)) for name in ("real", "imag")]
         return total(_op("add", *parts), axis=axis, keepdims=keepdims)
@@ -118,7 +114,7 @@ def norm_linf(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XEx
     >>> float(xl.norm_linf(xl.asarray([3.0, 0.0, -4.0])))
     4.0
     """
-    magnitudes = _op("abs", _array(x, "norm_linf"))
+    magnitudes = _op("abs", as_array(x, "norm_linf"))
     return greatest(magnitudes, axis=axis, keepdims=keepdims, initial=0)
 
 
@@ -133,7 +129,7 @@ def norm_lp_to_p(
     >>> float(xl.norm_lp_to_p(xl.asarray([1.0, -2.0]), 3))
     9.0
     """
-    array = _array(x, "norm_lp_to_p")
+    array = as_array(x, "norm_lp_to_p")
     if p == 0:
         return norm_l0(array, axis=axis, keepdims=keepdims)
     return total(_op("pow", _op("abs", array), p), axis=axis, keepdims=keepdims)
@@ -193,7 +189,7 @@ def norm_induced_linf(x: object, /) -> XExpression:
 
 
 def _matrix(x: object, operation: str) -> XExpression:
-    array = _array(x, operation)
+    array = as_array(x, operation)
     if array.ndim != 2:
         raise ShapeError(f"{operation}({describe(array.node)}): the rank must be 2")
     return array

@@ -16,6 +16,7 @@ from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, dtype_name, float64
 from ..ir.build import describe
 from ..layout.tiled import TiledMap
+from ..nullable.array import XOptional
 from ..operands.nodes import as_node
 from ..operands.representation import class_of
 
@@ -158,8 +159,11 @@ def info(x: object, /) -> str:
     >>> print(xl.info(a[0] + 1))
     XFunction add int64[2]: rank fixed, lazy
     """
+    if isinstance(x, XOptional):
+        halves = [info(half).partition(": ")[2] for half in x.parts(x)]
+        return f"{x.summary()}: values {halves[0]}; flags {halves[1]}"
     if not isinstance(x, XExpression):
-        x = XExpression(as_node(x, "info"))
+        return f"{type(x).__name__} {describe(as_node(x, 'info'))}: no array of this package"
     fixed = "shape fixed" if x.has_fixed_shape else "rank fixed" if x.has_fixed_rank else ""
     parts = [fixed] if fixed else []
     if isinstance(x, XContainer):

@@ -1,6 +1,6 @@
 """From a labelled expression to BLAS calls and one kernel.
 
-A term is contracted two operands at a time, in the order of `contract.contraction_order`.  Each
+A term is contracted two operands at a time, in the order of `path.contraction_order`.  Each
 step ends in one of three ways:
 
 * No label is summed: a lazy product, fused into whatever reads it.

@@ -66,7 +66,7 @@ class _State(threading.local):
 _state = _State()
 
 #: How many traces run, in any thread: while one does, leaves are made by `snapshot_of` alone.
-running = ctypes.c_int64(0)  # machine code reads it too (`containers.natives`)
+running = ctypes.c_int64(0)  # machine code reads it too (`transforms.natives`)
 
 _lock = threading.Lock()
 
