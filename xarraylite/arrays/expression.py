@@ -77,6 +77,7 @@ def written(key: tuple[object, object], op: Op, *operands: object) -> XExpressio
     The first operand's kind, or the only one there is, learns where it leads.
     """
     settled = [x.settled() if isinstance(x, Gathers) else x for x in operands]
+    settled = [ownership.shortened(x) for x in settled]
     if any([x is not y for x, y in zip(settled, operands, strict=True)]):
         return apply(op, *settled)
     nodes = [as_operand(x, op.name) for x in operands]
