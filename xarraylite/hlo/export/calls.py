@@ -16,9 +16,10 @@ import numpy as np
 
 from ..._errors import AxisError, HloError
 from ...arrays.expression import XExpression, apply
+from ...arrays.operand import as_array
 from ...dtypes.names import bool_, float32, is_narrow_float, kind
 from ...functions import elementwise, reducers
-from ...functions.manipulation import array_arg, concat, expand_dims, moveaxis, reshape, stack
+from ...functions.manipulation import concat, expand_dims, moveaxis, reshape, stack
 from ...index.broadcast import check_axis
 from ...ops.table import OPS
 from ...xla.spec import ArraySpec
@@ -85,7 +86,7 @@ def _sorted(export: Export, terms: Sequence[Term], axis: int, descending: bool) 
 
 def _line(x: Any, axis: int | None, operation: str) -> tuple[XExpression, int]:
     """Return an array and the dimension that is meant; all elements in one for None."""
-    array = array_arg(x, operation)
+    array = as_array(x, operation)
     if axis is None:
         return reshape(array, (-1,)), 0
     return array, check_axis(axis, array.ndim, operation)
@@ -145,7 +146,7 @@ def _standard(opcode: str) -> Callable[..., Any]:
     """The same as the array API has it: without an axis for vectors alone."""
 
     def written(export: Export, x: Any, axis: Any = None, **options: Any) -> Any:
-        rank = array_arg(x, "cumulative fold").ndim
+        rank = as_array(x, "cumulative fold").ndim
         if axis is None and rank != 1:
             raise AxisError(f"cumulative fold: an axis is needed for rank {rank}")
         return _growing(opcode)(export, x, -1 if axis is None else axis, **options)
@@ -157,7 +158,7 @@ def _searchsorted(export: Export, x1: Any, x2: Any, side: str = "left", sorter: 
     """How many elements of a line are less (or not greater) than each of some others."""
     if sorter is not None:
         raise HloError("to_hlo: there is no HLO for searchsorted with a sorter")
-    line, values = array_arg(x1, "searchsorted"), expand_dims(array_arg(x2, "searchsorted"), -1)
+    line, values = as_array(x1, "searchsorted"), expand_dims(as_array(x2, "searchsorted"), -1)
     before = apply(OPS["less" if side == "left" else "less_equal"], line, values)
     if kind(values.dtype) == "f":  # NaN is behind everything else
         missing = apply(OPS["isnan"], values)
@@ -173,7 +174,7 @@ def _shares(
     """Elements below which shares of all lie, between neighbours by NumPy's linear rule."""
     if options.pop("method", "linear") != "linear" or options.pop("weights", None) is not None:
         raise HloError("to_hlo: there is HLO for shares by the linear rule, without weights, alone")
-    array = array_arg(a, "quantile")
+    array = as_array(a, "quantile")
     axes = range(array.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
     along = sorted([check_axis(k, array.ndim, "quantile") for k in axes])
     floats = array if kind(array.dtype) == "f" else array.astype("float64")
