@@ -15,7 +15,7 @@ Bodies within bodies are printed by iterators on a list, so the text may nest as
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -203,7 +203,7 @@ class _Printer:
             if instruction.called_computations:
                 yield from line
             else:
-                yield "".join(cast("list[str]", line))
+                yield "".join(line)  # type: ignore[arg-type]  # bodies are what is called
         yield f"{tab}}}"
         if options.print_ids and computation.execution_thread != "main":
             yield f', execution_thread="{escape(computation.execution_thread)}"'
