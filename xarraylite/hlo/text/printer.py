@@ -19,20 +19,20 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from .._errors import HloError
-from ..xla.spec import ArraySpec
+from ..._errors import HloError
+from ...xla.spec import ArraySpec
+from ..nodes import ComputationNode, InstructionNode, ModuleNode
+from ..opcodes import OPCODES
+from ..values import ReplicaGroups
 from .attributes import print_attribute
 from .kinds_basic import print_string
 from .kinds_structured import print_frontend
 from .literals import SHOWN_ELEMENTS, HloLiteral, print_literal
 from .metadata import print_metadata
-from .nodes import ComputationNode, InstructionNode, ModuleNode
-from .opcodes import OPCODES
 from .quoting import escape
 from .sharding import without_metadata
 from .styles import PrintOptions
 from .tables import print_tables
-from .values import ReplicaGroups
 
 __all__ = ["computation_text", "instruction_text", "module_text"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 
+from ..values import OpMetadata
 from .quoting import NAME, STRING, escape, unescape
-from .values import OpMetadata
 
 __all__ = ["print_metadata", "read_metadata"]
 
@@ -42,7 +42,7 @@ def read_metadata(text: str) -> OpMetadata:
 
     Examples
     --------
-    >>> from xarraylite.hlo.metadata import read_metadata
+    >>> from xarraylite.hlo.text.metadata import read_metadata
     >>> read_metadata('{op_name="jit(f)/mul" source_line=3}').op_name
     'jit(f)/mul'
     """
