@@ -24,6 +24,7 @@ from ..ir.build import describe
 from ..ir.kind import NODE, Kind, Operands, node_of
 from ..ir.kind import of as kind_of
 from ..ir.node import Node
+from ..ir.simplify import simpler
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
@@ -47,6 +48,7 @@ from ..operands.representation import class_of, html
 from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
+from ..ops.table import OPS
 from ..runtime import evaluate as engine
 from . import ownership
 from .face import Face, NumpyArray
@@ -67,10 +69,36 @@ def apply(op: Op, *operands: object) -> XExpression:
         if isinstance(left, XExpression):
             return again((op, key_of(right)), op, left, right)
         return again((op.reflected, key_of(left)), op, left, right)
-    return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
+    return chosen(op, *operands)
 
 
-def written(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
+def chosen(op: Op, first: object, second: object, third: object) -> XExpression:
+    """Return an operation on three operands, whose kind may be known from all three kinds."""
+    keys = key_of(second), key_of(third)
+    known = first._kind.leads(op, keys[0]) if isinstance(first, XExpression) else None
+    entry = None if known is None else known.get(keys[1])
+    if entry is None or tracing.running.value:
+        return written((op, *keys), op, first, second, third)
+    assert isinstance(first, XExpression)
+    kind, *bounds = entry
+    made = _new(XExpression)
+    made._kind, made._shape = kind, first._shape
+    operands = first.now()
+    try:
+        for operand, bound in zip((second, third), bounds, strict=True):
+            if isinstance(operand, XExpression):
+                if operand._shape != made._shape:
+                    raise KeyError
+                operands += operand.now()
+            else:
+                operands += (as_item(operand, *bound[1:]),)
+    except KeyError:
+        return written((op, *keys), op, first, second, third)
+    made._operands = operands
+    return made
+
+
+def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     """Return an operation that has not been written before, or whose operands have no kind.
 
     The first operand's kind, or the only one there is, learns where it leads.
@@ -129,6 +157,14 @@ def folded(op: Reduction, x: object) -> XExpression | None:
 
 _new = object.__new__
 
+POWER = OPS["pow"]
+
+
+def _power(base: XExpression, exponent: object) -> Op | None:
+    """Return the operation on a base alone that a power is, where that has the base's dtype."""
+    same = {int: "iufc", float: "fc"}.get(exponent.__class__, "")
+    return simpler(POWER, (base, exponent)) if base.dtype.kind in same else None
+
 
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
@@ -137,6 +173,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = unwrapped(self), unwrapped(other)
         if not is_operand(other):
             return with_strangers(op, self, other)
+        if op is POWER and (alone := _power(self, other)) is not None:
+            return apply(alone, self)
         return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:

@@ -20,8 +20,11 @@ def key_of(operand: object) -> object:
     return operand.__class__
 
 
-def learn(key: tuple[object, object], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
+def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
     """Remember where an operation leads, where its result has all operands one after the other."""
+    if len(operands) == 3:
+        _learn_three(key, op, operands, made)
+        return
     own = next((x for x in operands if isinstance(x, HasNode)), None)
     if own is None:
         return
@@ -36,14 +39,44 @@ def learn(key: tuple[object, object], op: Op, operands: tuple[object, ...], made
         return
     if op is OPS["pow"] or made._kind.items != own.kind_items() + 1:
         return
-    leaf = _scalar_of(made._kind, operands[0] is not own)
+    leaf = _scalar_of(made._kind, 0 if operands[0] is not own else -1)
     if leaf is not None:
         own._kind.learn(*key, (made._kind, *_range(leaf)))
 
 
-def _scalar_of(kind: Kind, first: bool) -> Kind | None:
-    """Return the kind of an operation's first or last operand, if it is a scalar."""
-    leaf = kind.args[0 if first else -1]
+def _learn_three(
+    key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: HasNode
+) -> None:
+    """Remember where an operation on three operands of one shape, or numbers, leads.
+
+    The first operand's kind has a table for each key of the second, by the key of the third; an
+    entry has the kind, and for each of the two None, or a tuple whose last two items are the
+    least and the greatest number.
+    """
+    first, kind = operands[0], made._kind
+    if not isinstance(first, HasNode) or first._shape != made._shape:
+        return
+    items, bounds = first.kind_items(), []
+    for number, operand in enumerate(operands[1:], 1):
+        if isinstance(operand, HasNode):
+            if operand._shape != made._shape:
+                return
+            items += operand.kind_items()
+            bounds.append(None)
+            continue
+        leaf = _scalar_of(kind, number)
+        if operand.__class__ not in NUMBERS or op.scalars is not None or leaf is None:
+            return
+        items += 1
+        bounds.append((None, *_range(leaf)))
+    if items == kind.items:
+        known = first._kind.leads(op, key[1]) or {}
+        first._kind.learn(op, key[1], known | {key[2]: (kind, *bounds)})
+
+
+def _scalar_of(kind: Kind, number: int) -> Kind | None:
+    """Return the kind of one of an operation's operands, if it is a scalar."""
+    leaf = kind.args[number]
     while leaf.args:  # converted
         leaf = leaf.args[0]
     return leaf if leaf.scalar else None

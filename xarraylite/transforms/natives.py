@@ -39,7 +39,17 @@ from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..runtime.direct import Direct
-from ..runtime.natives import Loaded, Native, binary, called, can_load, offset, ternary, unary
+from ..runtime.natives import (
+    Loaded,
+    Native,
+    binary,
+    called,
+    can_load,
+    listed,
+    offset,
+    ternary,
+    unary,
+)
 from .jit import Jitted, Quick
 
 _UINT8 = np.dtype(np.uint8)
@@ -57,6 +67,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.FORCED: (XArray, "_forced"),
     api.POLICY: (XArray, "_policy"),
     api.TABLE: (Kind, "table"),
+    api.REFLECTED: (Op, "reflected"),
     api.FRESH: (Kind, "fresh"),
     api.WRITES: (Kind, "writes"),
     api.DTYPE: (Kind, "dtype"),
@@ -94,6 +105,7 @@ class _Methods:
         self.words: dict[int, int] = {}
         self._add(binary("evaluated"), direct, "evaluate", api.EVALUATED)
         self._add(ternary("folded"), expression, "folded", api.FOLDED)
+        self._add(listed("applied"), expression, "apply", api.APPLIED)
         self._add(ternary("set_item"), XContainer, "__setitem__", api.SETITEM)
         self._add(binary("get_item"), XContainer, "__getitem__", api.GETITEM)
         self._add(binary("zeros"), xarray, "zeros", api.ZEROS)

@@ -106,6 +106,7 @@ METHODS = (
     "scalar_forward",
     "scalar_reflected",
     "adapted",
+    "applied",
 )
 
 #: Words of `scratch`.
@@ -138,6 +139,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     SETITEM,
     GETITEM,
     FOLDED,
+    APPLIED,
     JITTED,
     TO_FLOAT,
     TO_ARRAY,
@@ -190,6 +192,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     FORCED,
     POLICY,
     TABLE,
+    REFLECTED,
     FRESH,
     WRITES,
     DTYPE,
@@ -218,5 +221,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(97)
+) = range(99)
 ROW = 7

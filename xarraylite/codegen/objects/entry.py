@@ -5,7 +5,7 @@ from __future__ import annotations
 from .assignment import in_place, set_item
 from .calls import adapted, jitted, product, to_array
 from .evaluation import copied, evaluated, to_float, zeros
-from .operators import folded, forward, reflected, single
+from .operators import applied, folded, forward, reflected, single
 from .scalars import scalar_float, scalar_forward, scalar_reflected
 from .views import get_item
 
@@ -46,4 +46,6 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return scalar_forward(one, two, row)
     if which == 16:
         return scalar_reflected(one, two, row)
-    return adapted(two)
+    if which == 17:
+        return adapted(two)
+    return applied(two, three)
