@@ -328,6 +328,8 @@ class XContainer(Placed, XExpression):
         return self._over(self._map.apply(step))
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
+        if self._kind is not NODE and self._kind.strides is None:
+            return elements.view_of(self, shape)  # type: ignore[no-any-return]
         node = build.reshape(self.node, shape)
         if isinstance(node, Leaf):
             return self._over(node.map)

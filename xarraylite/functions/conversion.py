@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from .._config import settings
 from .._errors import ShapeError
+from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
-from ..layout.strided import DYNAMIC
+from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
-from ..operands.convert import LayoutLike, as_order, pinned_dtype
+from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
 from ..shapes.nested import Nested
 from ..shapes.shape import Shape
 from ..xla.blocked import blocked_layout
@@ -81,6 +83,11 @@ def asarray(
     >>> str(xl.asarray(xl.zeros((6, 8)), shape=blocks, layout="blocked").layout)
     '{1,0:T(3,4)}'
     """
+    usual = order is None and device is None and layout is None and strides is None
+    if usual and dtype is None and shape is None and copy is not False:
+        made = _copied(values)
+        if made is not None:
+            return made
     check_device(device, "asarray")
     layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
     if shape is not None:
@@ -98,6 +105,15 @@ def asarray(
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
     return XArray(values, dtype, layout, strides)
+
+
+def _copied(values: object) -> XArray | None:
+    """Return a few elements of an array or a list in a new container; None for all others."""
+    if values.__class__ is list:
+        values = plain_array(values, None, "asarray")
+    if values.__class__ is not np.ndarray or settings.default_layout != ROW_MAJOR.value:
+        return None
+    return xarray.owned(values)  # type: ignore[arg-type]
 
 
 def array(

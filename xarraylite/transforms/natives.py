@@ -21,7 +21,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
 from ..arrays.xarray import XArray, XView
-from ..assignment import direct
+from ..assignment import direct, elements
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM
 from ..codegen.objects import api
@@ -113,6 +113,8 @@ class _Methods:
         self._add(called("to_array"), XContainer, "__array__", api.TO_ARRAY)
         self._add(binary("product"), XExpression, "__matmul__", api.PRODUCT)
         self._add(binary("adapted"), adapting, "adapted", api.ADAPTED)
+        self._add(binary("owned"), xarray, "owned", api.OWNED)
+        self._add(listed("new_container"), elements, "new_container", api.NEW_CONTAINER)
         self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)

@@ -107,6 +107,8 @@ METHODS = (
     "scalar_reflected",
     "adapted",
     "applied",
+    "owned",
+    "new_container",
 )
 
 #: Words of `scratch`.
@@ -153,6 +155,8 @@ COUNT, CLASS, SIZE = 0, 8, 16
     DYNAMIC,
     ALL_PLACES,
     ADAPTED,
+    OWNED,
+    NEW_CONTAINER,
     DOT,
     MADE_NAME,
     MATMUL,
@@ -221,5 +225,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(99)
+) = range(101)
 ROW = 7

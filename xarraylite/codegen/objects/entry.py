@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .assignment import in_place, set_item
-from .calls import adapted, jitted, product, to_array
-from .evaluation import copied, evaluated, to_float, zeros
+from .calls import adapted, jitted, owned, product, to_array
+from .evaluation import copied, evaluated, new_container, to_float, zeros
 from .operators import applied, folded, forward, reflected, single
 from .scalars import scalar_float, scalar_forward, scalar_reflected
 from .views import get_item
@@ -48,4 +48,6 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return scalar_reflected(one, two, row)
     if which == 17:
         return adapted(two)
-    return applied(two, three)
+    if which == 18:
+        return applied(two, three)
+    return owned(two) if which == 19 else new_container(two, three)

@@ -28,6 +28,7 @@ from .api import (
     MEMORY_START,
     MOST_BYTES,
     NBYTES,
+    NEW_CONTAINER,
     NONE,
     NUMPY_EMPTY,
     OPERANDS,
@@ -57,9 +58,11 @@ from .api import (
     Py_DecRef,
     PyDict_GetItemWithError,
     PyErr_Clear,
+    PyErr_Occurred,
     PyFloat_FromDouble,
     PyLong_AsLongLong,
     PyLong_FromLongLong,
+    PyObject_Vectorcall,
     load,
     load_double,
     memcpy,
@@ -230,6 +233,21 @@ def computed(kind: int, shape: int, operands: int) -> int:
     made = new_array(buffer, shape, keep(get(program, RESULT)))
     Py_DecRef(program)
     return made
+
+
+def new_container(items: int, count: int) -> int:
+    """``new_container(cls, kind, shape, size)``."""
+    if count == 4 and load(items) == word(ARRAY):
+        kind, shape = load(items + 8), load(items + 16)
+        nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        buffer = new_buffer(nbytes) if nbytes >= 0 else 0
+        if buffer != 0:
+            made = new_array(buffer, keep(shape), keep(kind))
+            if made != 0:
+                return made
+    if PyErr_Occurred() != 0:
+        return 0
+    return PyObject_Vectorcall(word(NEW_CONTAINER), items, count, 0)
 
 
 def copied(thing: int, args: int, keywords: int) -> int:
