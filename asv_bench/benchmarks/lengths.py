@@ -1,7 +1,7 @@
 """Evaluations of extents never seen before, and the extents from which fusing pays.
 
 Loops over growing or shrinking parts are ordinary, so nothing that is derived from extents may be
-dear, or be kept for good.
+expensive, or be kept for good.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from xarraylite.codegen.emit.mapping import MapSpec, Mode, emit_map
 from xarraylite.codegen.emit.memory import fetch, keep
 from xarraylite.codegen.emit.reduction import emit_reduce
 from xarraylite.codegen.emit.segments import SegmentSpec, emit_segments
+from xarraylite.codegen.emit.streams import Access, Inner, MultiIndex, Operand, Words
 from xarraylite.codegen.emit.tokens import token
-from xarraylite.codegen.emit.walkers import Access, Inner, Odometer, Operand, Words
 from xarraylite.dtypes.names import SUPPORTED, dtype_name
 from xarraylite.ops.reductions import MAX, SUM
 from xarraylite.ops.table import OPS
@@ -155,11 +155,13 @@ def test_a_loop_over_an_operation_is_vectorised(op: str, dtype: str) -> None:
     assert re.search(r"store <\d+ x", optimised(emit_map(loop_of(op, kind))))
 
 
-@pytest.mark.parametrize("mode", [Mode.DIRECT, Mode.STAGED, Mode.FALLING, Mode.STREAM, Mode.TILED])
+@pytest.mark.parametrize(
+    "mode", [Mode.DIRECT, Mode.STAGED, Mode.FALLING, Mode.NONTEMPORAL, Mode.TILED]
+)
 def test_every_mode_is_vectorised(mode: Mode) -> None:
     found = optimised(emit_map(loop_of("add", F64, mode)))
     assert re.search(r"fadd <\d+ x double>", found)
-    assert ("nontemporal" in found) == (mode is Mode.STREAM)
+    assert ("nontemporal" in found) == (mode is Mode.NONTEMPORAL)
 
 
 def fold_of(form: Form, op: Any = SUM, dtype: Any = F64, joins: bool = False) -> ReduceSpec:
@@ -306,7 +308,7 @@ def test_words_are_numbered_in_order() -> None:
     assert (words.index, len(words)) == ({"t0": 0, "t1": 1, "p0": 2}, 3)
 
 
-def test_an_odometer_visits_every_position() -> None:
+def test_a_multi_index_visits_every_position() -> None:
     """Started anywhere, each step ends where a start would."""
     extents, strides = (2, 3, 4), (100, 10, 1)
     b = Builder()
@@ -320,11 +322,11 @@ def test_an_odometer_visits_every_position() -> None:
     ]
     words = {name: fetch(b, "i64", b.block, k, "src") for k, name in enumerate(names)}
     pointer = b.local(words["p0"])
-    loops = Odometer.at(b, "t", 3, words, {0: pointer}, words["first"])
+    loops = MultiIndex.at(b, "t", 3, words, {0: pointer}, words["first"])
     with b.loop(0, words["steps"]) as k:
         keep(b, "i64", pointer.get(), b.block, k + 9, "dst")
         loops.step()
-    code = machine.load("odometer", machine.compile_object(routines.assembled(b.module())))
+    code = machine.load("counter", machine.compile_object(routines.assembled(b.module())))
     expected = [7 + 100 * i + 10 * j + k for i in range(2) for j in range(3) for k in range(4)]
     for first in range(24):
         block[:2] = first, 24 - first

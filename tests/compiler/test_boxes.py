@@ -49,8 +49,8 @@ def test_rows_and_tiles_meet_in_one_kernel() -> None:
 def test_pairs_of_rows_are_lanes() -> None:
     a = tiled(64, 512, layout=PAIRS, dtype="bfloat16")
     b = xl.ones((64, 512), dtype="bfloat16")
-    assert steps_of(a, b * 2) == ["result [woven, loops 8x4x4x2x128]"]
-    assert steps_of(b, a * 2) == ["result [woven, loops 8x4x4x2x128]"]
+    assert steps_of(a, b * 2) == ["result [interleaved, loops 8x4x4x2x128]"]
+    assert steps_of(b, a * 2) == ["result [interleaved, loops 8x4x4x2x128]"]
     assert steps_of(a, a * 2) == ["result [direct, loops 32768]"]
 
 

@@ -16,7 +16,7 @@ from xarraylite.compiler.target import Target
 from xarraylite.ir import build
 from xarraylite.ir.node import Elementwise, Leaf, Scalar
 from xarraylite.layout.strided import Strided
-from xarraylite.memory.snapshots import LateReading
+from xarraylite.memory.snapshots import LateSnapshot
 from xarraylite.ops.table import OPS
 from xarraylite.runtime.evaluate import program_of
 
@@ -232,7 +232,7 @@ def test_operands_whose_values_are_gone_are_refused() -> None:
     a = ones(3)
     e = a + 1
     leaf = graph_of(e).leaves[0]
-    leaf.reading.stale = "test"
+    leaf.snapshot.stale = "test"
     with pytest.raises(StaleOperandError, match=r"operand float64\[3\] was overwritten .*\(test\)"):
         graph_of(e)
 
@@ -247,9 +247,9 @@ def test_late_operands_of_retired_memory_are_refused() -> None:
 
 def traced(array: Any) -> Any:
     """What a function that is being traced is given for an array."""
-    reading = LateReading(array.buffer)
-    reading.traced = True
-    return XExpression(Leaf(array.shape, array.dtype, reading, array.map))
+    snapshot = LateSnapshot(array.buffer)
+    snapshot.traced = True
+    return XExpression(Leaf(array.shape, array.dtype, snapshot, array.map))
 
 
 def test_traced_arguments_have_no_values() -> None:

@@ -10,15 +10,17 @@ import pytest
 import xarraylite as xl
 from tests.compiler.test_graph import graph_of, ones, positions
 from xarraylite.codegen.emit.body import Apply, Const, Load, Position
-from xarraylite.compiler.lower import RECOMPUTE_LIMIT, Cut, Lowered, Use, lower
+from xarraylite.compiler.lower import RECOMPUTE_LIMIT, Lowered, Materialise, Use, lower
 from xarraylite.ir.node import Reduce
 from xarraylite.layout.strided import Strided
 
 
-def lowered(expression: Any, cuts: dict[int, str] | None = None, own: int | None = None) -> Lowered:
+def lowered(
+    expression: Any, materialised: dict[int, str] | None = None, own: int | None = None
+) -> Lowered:
     graph = graph_of(expression)
     root = len(graph.nodes) - 1
-    return lower(graph, root, cuts or {}, root if own is None else own)
+    return lower(graph, root, materialised or {}, root if own is None else own)
 
 
 def kinds(found: Lowered) -> list[str]:
@@ -32,10 +34,10 @@ def layouts(found: Lowered) -> list[Strided]:
     return [use.layout for use in found.uses]
 
 
-def cut_of(expression: Any) -> tuple[Any, str]:
+def materialised_of(expression: Any) -> tuple[Any, str]:
     graph = graph_of(expression)
     root = len(graph.nodes) - 1
-    with pytest.raises(Cut) as caught:
+    with pytest.raises(Materialise) as caught:
         lower(graph, root, {}, root)
     return graph.nodes[caught.value.ordinal], caught.value.reason
 
@@ -88,35 +90,35 @@ def test_the_recompute_limit(length: int) -> None:
     if length <= RECOMPUTE_LIMIT:
         assert kinds(lowered(difference)).count("add") == 2 * length
     else:
-        node, reason = cut_of(difference)
+        node, reason = materialised_of(difference)
         assert (node.op.name, node.shape) == ("add", e.shape)
-        assert reason == "is needed at several positions and too dear to compute again"
+        assert reason == "is needed at several positions and too expensive to compute again"
 
 
-def test_a_dear_expression_is_cut_where_it_is_dear() -> None:
-    dear = xl.exp(ones(5)) / xl.sin(ones(5))
-    node, _ = cut_of((dear + 1)[1:] - (dear + 1)[:-1])
+def test_an_expensive_expression_is_materialised_where_it_is_expensive() -> None:
+    expensive = xl.exp(ones(5)) / xl.sin(ones(5))
+    node, _ = materialised_of((expensive + 1)[1:] - (expensive + 1)[:-1])
     assert node.op.name in ("add", "divide")
     assert node.shape == (5,)
 
 
-def test_along_one_path_nothing_is_too_dear() -> None:
-    dear = xl.exp(xl.sin(xl.tan(ones(5))))
-    found = lowered(dear[1:] * dear[1:])
+def test_along_one_path_nothing_is_too_expensive() -> None:
+    expensive = xl.exp(xl.sin(xl.tan(ones(5))))
+    found = lowered(expensive[1:] * expensive[1:])
     assert kinds(found) == ["Load", "tan", "sin", "exp", "multiply"]
 
 
-def test_cut_nodes_are_read_in_row_major_order() -> None:
+def test_materialised_nodes_are_read_in_row_major_order() -> None:
     a = ones(3, 4)
     e = (a + 1).T * 2
     graph = graph_of(e)
-    cut = next(k for k, n in enumerate(graph.nodes) if n.shape == (3, 4) and graph.args[k])
-    found = lower(graph, len(graph.nodes) - 1, {cut: "test"}, -1)
+    own = next(k for k, n in enumerate(graph.nodes) if n.shape == (3, 4) and graph.args[k])
+    found = lower(graph, len(graph.nodes) - 1, {own: "test"}, -1)
     assert kinds(found) == ["Load", "Const", "multiply"]
-    assert found.uses == [Use(cut, np.dtype(np.float64), Strided((4, 3), (1, 4)), 64)]
+    assert found.uses == [Use(own, np.dtype(np.float64), Strided((4, 3), (1, 4)), 64)]
 
 
-def test_the_own_node_of_a_kernel_is_computed_although_it_is_cut() -> None:
+def test_the_own_node_of_a_kernel_is_computed_although_it_is_materialised() -> None:
     e = xl.sin(ones(3))
     graph = graph_of(e)
     root = len(graph.nodes) - 1
@@ -133,16 +135,16 @@ def test_reshapes_that_are_layouts_are_fused() -> None:
     assert layouts(found) == [Strided((2, 2, 6), (12, 6, 1)), Strided((2, 2, 6), (0, 0, 1))]
 
 
-def test_a_reshape_that_needs_a_copy_cuts_what_is_reshaped() -> None:
+def test_a_reshape_that_needs_a_copy_materialises_what_is_reshaped() -> None:
     e = ones(4, 6).T + 1
-    node, reason = cut_of(xl.reshape(e, (24,)) * 2.0)
+    node, reason = materialised_of(xl.reshape(e, (24,)) * 2.0)
     assert (node.op.name, node.shape) == ("add", e.shape)
     assert reason == "is not contiguous in the order of the reshape"
 
 
 def test_a_reshape_below_a_reshape() -> None:
     inner = xl.reshape(ones(4, 6).T + 1, (8, 3))
-    node, _ = cut_of(xl.reshape(inner.T * 2, (24,)))
+    node, _ = materialised_of(xl.reshape(inner.T * 2, (24,)))
     assert node.shape in ((6, 4), (3, 8))
 
 
@@ -193,7 +195,7 @@ def test_views_after_a_gather_move_its_index() -> None:
 
 
 def test_positions_are_not_read_through_an_index() -> None:
-    node, reason = cut_of(positions(5)[xl.asarray([1, 1])])
+    node, reason = materialised_of(positions(5)[xl.asarray([1, 1])])
     assert node.shape == (5,)
     assert reason == "is read through an index"
 

@@ -127,9 +127,9 @@ TEMPORARIES: dict[str, tuple[Maker, list[tuple[int, str]]]] = {
         lambda: xl.reshape(ones(8, 6).T, (48,)) * ones(48),
         [(384, "is not contiguous in the order of the reshape: float64[6, 8]")],
     ),
-    "dear neighbours": (
+    "expensive neighbours": (
         lambda: (e := xl.exp(xl.sin(ones(9))))[1:] - e[:-1] + e[1:],
-        [(72, "is needed at several positions and too dear to compute again: float64[9]")],
+        [(72, "is needed at several positions and too expensive to compute again: float64[9]")],
     ),
     "generator through an index": (
         lambda: positions(5)[xl.asarray([1, 1])],
@@ -195,7 +195,7 @@ def test_a_chain_that_fits_is_one_kernel() -> None:
     assert len(program_for(chain(KERNEL_NODES // 2)).steps) == 1
 
 
-def test_long_chains_are_cut() -> None:
+def test_long_chains_are_divided() -> None:
     program = program_for(chain(6 * KERNEL_NODES))
     assert {reason for _, reason in temporaries(program)} == {
         "the expression is too long for one kernel: float64[3]"
@@ -207,7 +207,7 @@ def test_long_chains_are_cut() -> None:
     assert len(kernels) <= 4
 
 
-def test_a_sum_of_many_operands_is_cut() -> None:
+def test_a_sum_of_many_operands_is_divided() -> None:
     total = ones(2)
     for _ in range(199):
         total = total + ones(2)
@@ -222,7 +222,7 @@ def most_operands(program: Program) -> int:
     return max(len(step.addresses) for step in program.kernels)
 
 
-def test_many_operands_of_several_layouts_are_cut() -> None:
+def test_many_operands_of_several_layouts_are_divided() -> None:
     made = [
         lambda k: xl.asarray(np.full((3, 4), float(k))),
         lambda k: xl.XArray(np.full((3, 4), float(k)), layout="column_major"),
@@ -239,7 +239,7 @@ def test_many_operands_of_several_layouts_are_cut() -> None:
 
 
 @pytest.mark.parametrize("name", ["sin", "exp", "tanh", "sqrt"])
-def test_what_is_dear_is_cut_sooner(name: str) -> None:
+def test_what_is_expensive_is_divided_sooner(name: str) -> None:
     e = ones(3)
     for _ in range(2000):
         e = getattr(xl, name)(e)
@@ -251,7 +251,7 @@ def test_what_is_dear_is_cut_sooner(name: str) -> None:
     assert len(temporaries(program)) <= 2
 
 
-def test_narrow_floats_are_dear() -> None:
+def test_narrow_floats_are_expensive() -> None:
     e = ones(3, dtype="float8_e5m2")
     for _ in range(100):
         e = -e

@@ -96,10 +96,10 @@ def test_a_lazy_result_of_column_major_operands_is_column_major() -> None:
 def test_large_contiguous_results_bypass_the_caches() -> None:
     n = STREAM_BYTES // 8
     one = ones()
-    assert tag(step_for(xl.broadcast_to(one, (n,)) + 1)) == f"[stream, loops {n}]"
+    assert tag(step_for(xl.broadcast_to(one, (n,)) + 1)) == f"[non-temporal, loops {n}]"
     assert tag(step_for(xl.broadcast_to(one, (n - 1,)) + 1)) == f"[direct, loops {n - 1}]"
     short = xl.broadcast_to(ones(1000, 1), (1000, n // 1000 + 1))
-    assert tag(step_for(short * ones(n // 1000 + 1))).startswith("[stream")
+    assert tag(step_for(short * ones(n // 1000 + 1))).startswith("[non-temporal")
     narrow = xl.broadcast_to(ones(n // 1000 + 1, 1), (n // 1000 + 1, 1000))
     assert tag(step_for(narrow * ones(1000))).startswith("[direct")
 
@@ -108,7 +108,7 @@ def test_what_is_updated_in_place_is_not_streamed() -> None:
     """It is in the caches already, or read anyway."""
     a = xl.adapt(np.zeros(STREAM_BYTES // 8))
     assert tag(step_into(a, a + 1)).startswith("[direct")
-    assert tag(step_into(a, positions(a.size) * 2.0)).startswith("[stream")
+    assert tag(step_into(a, positions(a.size) * 2.0)).startswith("[non-temporal")
 
 
 def test_shifted_updates_run_in_order() -> None:
@@ -123,9 +123,9 @@ def test_shifted_updates_run_in_order() -> None:
 
 
 def test_cost_grows_with_the_work() -> None:
-    cheap, dear = step_for(ones(1000) + 1), step_for(xl.exp(ones(1000)) / 3)
+    cheap, expensive = step_for(ones(1000) + 1), step_for(xl.exp(ones(1000)) / 3)
     assert cheap.work.cost == 3000
-    assert dear.work.cost > 4 * cheap.work.cost
+    assert expensive.work.cost > 4 * cheap.work.cost
 
 
 def test_traffic_counts_distinct_bytes() -> None:

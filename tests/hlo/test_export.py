@@ -55,8 +55,8 @@ def operands(expression: Any) -> list[np.ndarray]:
     found = {}
     for node in nodes:
         if isinstance(node, Leaf) and id(node) not in inner:
-            found.setdefault((id(node.reading), node.map), node)
-    return [read(leaf.reading, leaf.dtype, leaf.map) for leaf in found.values()]
+            found.setdefault((id(node.snapshot), node.map), node)
+    return [read(leaf.snapshot, leaf.dtype, leaf.map) for leaf in found.values()]
 
 
 @pytest.mark.parametrize("name", [name for name in OPS if name != "cast"])

@@ -25,12 +25,12 @@ def leaf(
         low, high = layout.bounds()
         layout = Strided(shape, layout.strides, offset - min(low, 0))
         buffer = Buffer.allocate((high + 1 - min(low, 0)) * kind.itemsize)
-    return Leaf(shape, kind, buffer.reading(), layout)
+    return Leaf(shape, kind, buffer.snapshot(), layout)
 
 
 def filled(values: object) -> Leaf:
     """Return a row-major leaf that holds the values of an array."""
     array = np.asarray(values)
     made = leaf(array.shape, array.dtype)
-    np.copyto(made.reading.view(made.dtype, made.map), array)
+    np.copyto(made.snapshot.view(made.dtype, made.map), array)
     return made

@@ -211,7 +211,7 @@ def test_views_of_leaves_are_leaves() -> None:
     a = leaf((3, 4))
     turned = build.view(a, steps.permute((3, 4), (1, 0)))
     assert isinstance(turned, Leaf)
-    assert turned.reading is a.reading
+    assert turned.snapshot is a.snapshot
     assert turned.map == Strided((4, 3), (1, 4))
 
 

@@ -1,4 +1,4 @@
-"""The common refinement: boxes that cover each element once, in which every operand is strided."""
+"""Index-set splitting: boxes that cover each element once, in which every operand is strided."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.layout.test_digits import cases
 from xarraylite.index.transform import FIXED, IndexMap, Transform
 from xarraylite.layout.layout import Layout
-from xarraylite.layout.splitting import MOST_BOXES, Box, TooManyBoxes, refine
+from xarraylite.layout.splitting import MOST_BOXES, Box, TooManyBoxes, split_index_set
 from xarraylite.layout.strided import Strided
 from xarraylite.layout.tile import COMBINE
 from xarraylite.layout.tiled import Map as Place
@@ -71,10 +71,10 @@ def expected_cells(shape: tuple[int, ...], maps: list[TiledMap]) -> Cells:
     ]
 
 
-def refined(shape: tuple[int, ...], maps: Sequence[Place]) -> tuple[Box, ...] | int:
+def split(shape: tuple[int, ...], maps: Sequence[Place]) -> tuple[Box, ...] | int:
     """The boxes, or which operand is to blame that there are none."""
     try:
-        return refine(shape, maps)
+        return split_index_set(shape, maps)
     except TooManyBoxes as error:
         return error.which
 
@@ -83,7 +83,7 @@ def refined(shape: tuple[int, ...], maps: Sequence[Place]) -> tuple[Box, ...] | 
 @settings(max_examples=250)
 def test_every_element_once_and_in_its_place(drawn: tuple[tuple[int, ...], list[TiledMap]]) -> None:
     shape, maps = drawn
-    boxes = refined(shape, [*maps, Strided.row_major(shape)])
+    boxes = split(shape, [*maps, Strided.row_major(shape)])
     if isinstance(boxes, int):
         # Only what is no sum over the dimensions may be refused in spaces this small.
         assert any(COMBINE in tile for tile in maps[boxes].layout.tile_dims)
@@ -100,7 +100,7 @@ def test_boxes_know_the_dimensions_they_are_part_of(
     shape, maps = drawn
     rank = len(shape)
     along = [Strided(shape, tuple(int(k == d) for k in range(rank))) for d in range(rank)]
-    boxes = refined(shape, [*maps, *along])
+    boxes = split(shape, [*maps, *along])
     if isinstance(boxes, int):
         assert boxes < len(maps)
         return
@@ -144,31 +144,31 @@ BF16 = "{1,0:T(8,128)(2,1)}"
     ],
 )
 def test_few_boxes_where_tiles_fit(maps: list[Place], most: int) -> None:
-    assert len(refine(maps[0].shape, maps)) <= most
+    assert len(split_index_set(maps[0].shape, maps)) <= most
 
 
 def test_views_add_edges_only() -> None:
     base = whole(T8, 4096, 4096)
     inner = Transform((4000, 3000), (IndexMap(3, 1, 0), IndexMap(77, 1, 1)))
-    assert len(refine((4000, 3000), [base.apply(inner)])) <= 9
+    assert len(split_index_set((4000, 3000), [base.apply(inner)])) <= 9
     flipped = Transform((4096, 4096), (IndexMap(4095, -1, 0), IndexMap(4095, -1, 1)))
-    assert len(refine((4096, 4096), [base.apply(flipped), base])) <= 1
+    assert len(split_index_set((4096, 4096), [base.apply(flipped), base])) <= 1
     one = Transform((4096,), (IndexMap(17, 0, FIXED), IndexMap(0, 1, 0)))
-    (box,) = refine((4096,), [base.apply(one)])
+    (box,) = split_index_set((4096,), [base.apply(one)])
     assert [n for n in box.layouts[0].shape if n > 1] == [32, 128]
 
 
 def test_offsets_count_once() -> None:
     shifted = TiledMap(Layout.parse("{1,0:T(2,2)}"), (2, 2), whole(T8, 2, 2).step, 100, 32)
-    (box,) = refine((2, 2), [shifted])
+    (box,) = split_index_set((2, 2), [shifted])
     assert sorted(cells(box)) == [(100,), (101,), (102,), (103,)]
 
 
 def test_scalars_and_single_elements() -> None:
     empty = TiledMap.whole(Layout.parse("{:T(4)}"), (), 32)
-    (box,) = refine((), [empty, Strided((), (), 7)])
+    (box,) = split_index_set((), [empty, Strided((), (), 7)])
     assert cells(box) == [(0, 7)]
-    (box,) = refine((1, 1), [whole(T8, 1, 1)])
+    (box,) = split_index_set((1, 1), [whole(T8, 1, 1)])
     assert cells(box) == [(0,)]
 
 
@@ -176,20 +176,20 @@ def test_too_many_boxes_name_the_operand() -> None:
     shape = (3, 5_000_000)
     rough, fine = whole("{1,0:T(2,997)}", *shape), whole("{1,0:T(2,1009)}", *shape)
     with pytest.raises(TooManyBoxes) as caught:
-        refine(shape, [rough, fine])
+        split_index_set(shape, [rough, fine])
     assert caught.value.which == 1, "rather not the destination"
     combined = whole("{1,0:T(2,2)(*,3)}", 4, 4)
     assert combined.terms() is None
     with pytest.raises(TooManyBoxes) as caught:
-        refine((4, 4), [Strided.row_major((4, 4)), combined])
+        split_index_set((4, 4), [Strided.row_major((4, 4)), combined])
     assert caught.value.which == 1
     mixed = whole("{1,0:T(*,4)(2,1)}", 5, 7)  # digits of i * 7 + j: no sum over i and j
     with pytest.raises(TooManyBoxes) as caught:
-        refine((5, 7), [mixed])
+        split_index_set((5, 7), [mixed])
     assert caught.value.which == 0
 
 
 def test_never_more_boxes_than_the_limit() -> None:
     prime = [whole(f"{{1,0:T({p},{p})}}", 600, 600) for p in (7, 11, 13)]
-    found = refined((600, 600), prime)
+    found = split((600, 600), prime)
     assert found in (1, 2) if isinstance(found, int) else len(found) <= MOST_BOXES

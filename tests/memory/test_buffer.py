@@ -24,7 +24,7 @@ from xarraylite.layout.strided import Strided
 from xarraylite.memory.block import byte_reach
 from xarraylite.memory.buffer import Buffer
 from xarraylite.memory.pool import POOL_FROM, counters
-from xarraylite.memory.snapshots import LateReading, Reading, pinned
+from xarraylite.memory.snapshots import LateSnapshot, Snapshot, pinned
 
 F8 = np.dtype("f8")
 SIZES = (0, 1, 63, 64, 65, 127, 128, 511, 512, 513, 4096, POOL_FROM - 1, POOL_FROM, POOL_FROM + 1)
@@ -272,17 +272,17 @@ def test_byte_reach() -> None:
     assert byte_reach((2,), [1 << 70], 0, 1) == (0, (1 << 70) + 1)
 
 
-def test_a_buffer_is_awaited_as_long_as_somebody_holds_its_reading() -> None:
+def test_a_buffer_is_awaited_as_long_as_somebody_holds_its_snapshot() -> None:
     buffer = Buffer.allocate(64)
     assert not buffer.is_awaited()
-    reading = buffer.reading()
-    assert (reading.address, reading.nbytes) == (buffer.address, 64)
-    assert (reading.stale, reading.late) == (None, False)
-    assert buffer.reading() is reading
+    snapshot = buffer.snapshot()
+    assert (snapshot.address, snapshot.nbytes) == (buffer.address, 64)
+    assert (snapshot.stale, snapshot.late) == (None, False)
+    assert buffer.snapshot() is snapshot
     assert buffer.is_awaited()
-    del reading
+    del snapshot
     assert not buffer.is_awaited()
-    late = LateReading(buffer)
+    late = LateSnapshot(buffer)
     assert late.late
     assert not buffer.is_awaited()
 
@@ -290,10 +290,10 @@ def test_a_buffer_is_awaited_as_long_as_somebody_holds_its_reading() -> None:
 def test_a_reading_keeps_the_memory_but_not_the_buffer() -> None:
     buffer = Buffer.allocate(64)
     buffer.run()[...] = 7
-    reading, gone = buffer.reading(), weakref.ref(buffer)
+    snapshot, gone = buffer.snapshot(), weakref.ref(buffer)
     del buffer
     assert gone() is None
-    assert reading.run().tolist() == [7] * 64
+    assert snapshot.run().tolist() == [7] * 64
 
 
 def test_release_moves_the_reading_to_the_old_values() -> None:
@@ -301,22 +301,22 @@ def test_release_moves_the_reading_to_the_old_values() -> None:
     buffer.run()[...] = 1
     before = counters.snapshots
     assert buffer.release() is None
-    reading = buffer.reading()
+    snapshot = buffer.snapshot()
     assert buffer.release() is None
     assert counters.snapshots == before + 1
     buffer.run()[...] = 2
-    assert reading.address != buffer.address
-    assert reading.run().tolist() == [1] * 64
+    assert snapshot.address != buffer.address
+    assert snapshot.run().tolist() == [1] * 64
     assert not buffer.is_awaited()
-    again = buffer.reading()
-    assert again is not reading
+    again = buffer.snapshot()
+    assert again is not snapshot
     assert buffer.is_read_by(again)
-    assert not buffer.is_read_by(reading)
+    assert not buffer.is_read_by(snapshot)
 
 
 def test_release_leaves_a_reading_that_only_the_assigned_expression_holds() -> None:
     buffer = Buffer.allocate(64)
-    held = [buffer.reading()]
+    held = [buffer.snapshot()]
     which = id(held[0])
     kept = buffer.release(1, which)
     assert kept is held[0]
@@ -324,26 +324,26 @@ def test_release_leaves_a_reading_that_only_the_assigned_expression_holds() -> N
     kept.expire("overwritten by +=")
     assert kept.stale == "overwritten by +="
     assert not hasattr(kept, "address")
-    assert buffer.reading().stale is None
-    other = buffer.reading()
-    assert buffer.release(1, which) is None, "another reading"
+    assert buffer.snapshot().stale is None
+    other = buffer.snapshot()
+    assert buffer.release(1, which) is None, "another snapshot"
     assert other.address != buffer.address
 
 
 def test_release_of_too_much_changes_nothing() -> None:
     buffer = Buffer.allocate(64)
-    reading = buffer.reading()
+    snapshot = buffer.snapshot()
     with config(max_result_bytes=63), pytest.raises(SizeError):
         buffer.release()
-    assert buffer.is_read_by(reading)
-    assert reading.address == buffer.address
+    assert buffer.is_read_by(snapshot)
+    assert snapshot.address == buffer.address
     assert buffer.is_awaited()
 
 
 def test_borrowed_buffers_over_the_same_bytes_know_each_other() -> None:
     memory = np.arange(10.0)
     whole, left, right = (Buffer.borrow(part) for part in (memory, memory[:5], memory[5:]))
-    reading = left.reading()
+    snapshot = left.snapshot()
     assert whole.is_awaited()
     assert not right.is_awaited()
     before = counters.snapshots
@@ -352,24 +352,24 @@ def test_borrowed_buffers_over_the_same_bytes_know_each_other() -> None:
     whole.release()
     assert counters.snapshots == before + 1
     memory[...] = -1
-    assert reading.run().view("f8").tolist() == list(range(5))
+    assert snapshot.run().view("f8").tolist() == list(range(5))
     assert not left.is_awaited()
     assert not whole.is_awaited()
-    assert left.reading() is not reading
+    assert left.snapshot() is not snapshot
 
 
 @pytest.mark.parametrize("given", ["data", "array", "share"])
 def test_memory_that_was_given_away_may_be_written_through_another_buffer(given: str) -> None:
     buffer = Buffer.allocate(64)
     buffer.run()[...] = 1
-    before = buffer.reading()
+    before = buffer.snapshot()
     memory = {"data": lambda: buffer.data, "array": lambda: np.asarray(buffer)}.get(given)
     if memory is None:
         buffer.share()
         other = Buffer.lent(buffer)
     else:
         other = Buffer.borrow(memory())
-    after = buffer.reading()
+    after = buffer.snapshot()
     assert after is before
     assert other.is_awaited()
     other.release()
@@ -380,37 +380,37 @@ def test_memory_that_was_given_away_may_be_written_through_another_buffer(given:
 def test_a_writer_waits_for_a_kernel_that_reads() -> None:
     buffer = Buffer.allocate(64)
     buffer.run()[...] = 1
-    reading, seen = buffer.reading(), []
-    with pinned([reading]):
+    snapshot, seen = buffer.snapshot(), []
+    with pinned([snapshot]):
         writer = threading.Thread(target=lambda: (buffer.release(), seen.append(1)))
         writer.start()
         writer.join(0.05)
         assert not seen
-        assert reading.address == buffer.address
+        assert snapshot.address == buffer.address
     writer.join()
-    assert reading.address != buffer.address
+    assert snapshot.address != buffer.address
 
 
 def test_one_reading_for_all_threads() -> None:
     for _ in range(30):
         buffer = Buffer.allocate(64)
         start = threading.Barrier(6)
-        found: list[Reading] = []
+        found: list[Snapshot] = []
 
         def work(
             buffer: Buffer = buffer,
             start: threading.Barrier = start,
-            found: list[Reading] = found,
+            found: list[Snapshot] = found,
         ) -> None:
             start.wait()
-            found.append(buffer.reading())
+            found.append(buffer.snapshot())
 
         threads = [threading.Thread(target=work) for _ in range(6)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len({id(reading) for reading in found}) == 1
+        assert len({id(snapshot) for snapshot in found}) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -437,4 +437,4 @@ def test_parent_and_child_go_on_allocating_after_a_fork() -> None:
 def test_repr_names_size_and_access() -> None:
     assert repr(Buffer.allocate(8)) == "<Buffer of 8 bytes, owned>"
     assert repr(Buffer.borrow(b"1234")) == "<Buffer of 4 bytes, borrowed, read-only>"
-    assert "current" in repr(Buffer.allocate(8).reading())
+    assert "current" in repr(Buffer.allocate(8).snapshot())

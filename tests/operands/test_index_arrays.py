@@ -72,7 +72,7 @@ def test_a_container_that_changes_after_the_check(monkeypatch: pytest.MonkeyPatc
     e = a[index]
     a[index] = [7, 8]
     monkeypatch.undo()
-    assert read(leaf.reading, leaf.dtype, leaf.map).tolist() == [0, 1]
+    assert read(leaf.snapshot, leaf.dtype, leaf.map).tolist() == [0, 1]
     assert xl.eval(e).tolist() == [1, 2]
     assert a.tolist() == [7, 8]
 
@@ -95,7 +95,7 @@ def test_an_array_that_another_thread_changes() -> None:
                 leaf = index_leaf(index, 3)
             except xl.IndexRangeError:
                 continue
-            positions = read(leaf.reading, leaf.dtype, leaf.map)
+            positions = read(leaf.snapshot, leaf.dtype, leaf.map)
             assert 0 <= positions.min() <= positions.max() < 3
     finally:
         stop.set()

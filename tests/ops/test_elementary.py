@@ -40,7 +40,7 @@ from tests.ops.elementary_cases import (
 from xarraylite.codegen import jit, machine, routines
 from xarraylite.codegen.emit.body import Apply, Body, Load
 from xarraylite.codegen.emit.mapping import MapSpec, Mode, emit_map
-from xarraylite.codegen.emit.walkers import Access, Inner, Operand
+from xarraylite.codegen.emit.streams import Access, Inner, Operand
 from xarraylite.ops.table import OPS
 
 TABLE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "ulp_table.md"

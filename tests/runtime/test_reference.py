@@ -127,11 +127,11 @@ def test_nothing_warns() -> None:
 
 def test_operands_are_not_touched() -> None:
     leaf = filled(np.arange(3.0))
-    before = leaf.reading.run().copy()
+    before = leaf.snapshot.run().copy()
     compute(build.elementwise(OPS["negative"], leaf))
     result = compute(leaf)
     result += 1
-    assert np.array_equal(leaf.reading.run(), before)
+    assert np.array_equal(leaf.snapshot.run(), before)
 
 
 def test_a_kind_of_node_without_a_meaning_is_refused() -> None:

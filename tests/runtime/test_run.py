@@ -37,7 +37,7 @@ Array = npt.NDArray[Any]
 def works(draw: st.DrawFn) -> Work:
     """Draw maps of all modes, and reductions whole and in parts."""
     outer, inner = draw(st.integers(1, 9)), draw(st.integers(1, 5000))
-    # Few blocks of 1024 and many, few steps of the odometer per piece and many.
+    # Few blocks of 1024 and many, few steps of the multi-index counter per piece and many.
     cost = draw(st.sampled_from((1, 5000, GRAIN // 3, GRAIN, 3 * GRAIN, 40 * GRAIN)))
     kind = draw(st.sampled_from(("map", "ordered", "falling", "reduce", "parts")))
     if kind in ("map", "ordered", "falling"):
@@ -54,7 +54,7 @@ def works(draw: st.DrawFn) -> Work:
 
 
 def points(work: Work) -> list[tuple[int, int, int]]:
-    """Every (odometer step, inner index, reduced row) in the order of the pieces."""
+    """Every (multi-index step, inner index, reduced row) in the order of the pieces."""
     rows = max(1, work.rows)
     return [
         (t, j, r)
@@ -86,7 +86,7 @@ def test_parts_write_their_own_partial_results(work: Work) -> None:
 
 @given(works().filter(lambda w: w.ordered))
 def test_ordered_pieces_come_in_order(work: Work) -> None:
-    """Rows as the odometer counts, inner blocks up or, where loops fall, down."""
+    """Rows as the multi-index counter counts, inner blocks up or, where loops fall, down."""
     found = [(t0, -j0 if work.falling else j0) for t0, _, j0, *_ in pieces(work)]
     assert found == sorted(found)
     assert len({j for _, j in found}) == 1 or all(t1 - t0 == 1 for t0, t1, *_ in pieces(work))
@@ -222,7 +222,7 @@ def test_stream(dtype: str, start: int, monkeypatch: pytest.MonkeyPatch) -> None
     destination = ours[start : start + 20_011]
     expression = xl.adapt(a) * 3
     if settings.engine == "compiled":
-        assert "[stream" in str(xl.explain(destination, expression))
+        assert "[non-temporal" in str(xl.explain(destination, expression))
     destination[...] = expression
     guard[start : start + 20_011] = a * np.asarray(3, dtype)
     assert_same_bits(ours.numpy(), guard)

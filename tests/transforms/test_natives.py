@@ -353,7 +353,7 @@ def test_references_are_balanced() -> None:
 
     work()
     gc.collect()
-    watched = [a.shape, a._kind, b._buffer, a._buffer._reading, a.dtype, step]
+    watched = [a.shape, a._kind, b._buffer, a._buffer._snapshot, a.dtype, step]
     before, count = [sys.getrefcount(x) for x in watched], len(gc.get_objects())
     work()
     gc.collect()

@@ -31,14 +31,14 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import read
 from ..memory.arrays import write as write_elements
 from ..memory.buffer import ALONE, Buffer
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import LayoutLike, is_quick, store, values_node
 from ..operands.gathers import gather, index_leaf, is_index_array
 from ..operands.learning import key_of
 from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
-from ..operands.tracing import reading_of
+from ..operands.tracing import snapshot_of
 from ..ops.op import Op
 from .expression import XExpression, written
 from .face import NumpyArray
@@ -116,19 +116,19 @@ class XContainer(Placed, XExpression):
     def node(self) -> Leaf:
         """A leaf over the memory as it is now."""
         layout = self._map
-        return Leaf(layout.shape, self._dtype, reading_of(self._buffer), layout, self._fixed)
+        return Leaf(layout.shape, self._dtype, snapshot_of(self._buffer), layout, self._fixed)
 
-    def references(self, reading: Reading) -> int:
-        """Count what the container holds of a reading: nothing."""
+    def references(self, snapshot: Snapshot) -> int:
+        """Count what the container holds of a snapshot: nothing."""
         return 0
 
     def kind_items(self) -> int:
-        """Return how many operands a container is: its reading and where it begins."""
+        """Return how many operands a container is: its snapshot and where it begins."""
         return 2
 
     def now(self) -> Operands:
-        """Return the current reading of the memory, and where the first element begins."""
-        return (self._buffer.reading(), self._start)
+        """Return the current snapshot of the memory, and where the first element begins."""
+        return (self._buffer.snapshot(), self._start)
 
     @property
     def dtype(self) -> DType:
@@ -365,7 +365,7 @@ class XContainer(Placed, XExpression):
                 # As `elements.stored` does, in the fewest steps.
                 buffer = self._buffer
                 try:
-                    if not buffer.special and _count(buffer._reading) == ALONE:
+                    if not buffer.special and _count(buffer._snapshot) == ALONE:
                         self._array[key] = number
                         return
                 except (AttributeError, *elements.REFUSED):
@@ -411,7 +411,7 @@ class XContainer(Placed, XExpression):
         index = index_leaf(selection.take, view.shape[axis])
         node = node_of(value, view)
         values = np.asarray(XExpression(converted(node, self._dtype)).numpy())
-        positions = read(index.reading, index.dtype, index.map)
+        positions = read(index.snapshot, index.dtype, index.map)
         target = gather(view.node, selection).shape
         try:
             values = np.broadcast_to(values, target)

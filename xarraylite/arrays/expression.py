@@ -28,7 +28,7 @@ from ..ir.simplify import simpler
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn, learn_product
@@ -105,7 +105,7 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     """
     nodes = [as_operand(x, op.name) for x in operands]
     node = build.elementwise(op, *nodes)
-    del nodes  # their readings are counted
+    del nodes  # their snapshots are counted
     if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
         return XExpression._of(node)
     made = XExpression(node)
@@ -118,7 +118,7 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 
 
 def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
-    """Return an operation whose kind may be known, though a reading has yet to be made."""
+    """Return an operation whose kind may be known, though a snapshot has yet to be made."""
     mine = [x for x in operands if isinstance(x, XExpression)]
     found = mine[0]._kind.leads(*key) if mine else None
     if found is None or tracing.running.value:
@@ -247,9 +247,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         node = self._node
         return ownership.memory(self).node if node is None else node
 
-    def references(self, reading: Reading) -> int:
-        """Count what the handle itself, without its node, holds of a reading."""
-        return self._operands.count(reading)
+    def references(self, snapshot: Snapshot) -> int:
+        """Count what the handle itself, without its node, holds of a snapshot."""
+        return self._operands.count(snapshot)
 
     def now(self) -> Operands:
         """Return the operands of the handle's kind."""

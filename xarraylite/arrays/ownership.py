@@ -126,7 +126,7 @@ def memory_of(e: Any) -> Any:
 
 
 def _stand_for(e: Any, container: Any) -> None:
-    """Have a handle stand for a container: it has no kind of its own and no reading."""
+    """Have a handle stand for a container: it has no kind of its own and no snapshot."""
     owning(e).memory = container
     e._kind, e._operands, e._node = NODE, (), None
 

@@ -97,8 +97,8 @@ def write(destination: Writable, node: Node, value: object, held: bool, noalias:
 def _is_itself(destination: Writable, leaf: Leaf) -> bool:
     """Tell whether an assignment would copy memory onto itself (as ``c[1:] += e`` ends)."""
     return (
-        leaf.reading.stale is None
-        and leaf.reading.is_same(destination.buffer)
+        leaf.snapshot.stale is None
+        and leaf.snapshot.is_same(destination.buffer)
         and leaf.map == destination.map
         and leaf.dtype == destination.dtype
     )

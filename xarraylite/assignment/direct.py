@@ -56,7 +56,7 @@ def evaluate(e: Any) -> Any:
 def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
     """Return an expression's values in a new container of a class; None if it is not done.
 
-    In the place of a reading may stand a buffer, to read what it holds now.
+    In the place of a snapshot may stand a buffer, to read what it holds now.
     """
     program = kind.fresh
     if not program:
@@ -103,7 +103,7 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     if program.twins and repeats(program, operands, math.prod(to._shape)):
         return False
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._reading)):
+    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
         return False
     return program.call(buffer.address + to._start, to._shape, *operands) is None
 
@@ -124,7 +124,7 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     operands: Operands
     buffer, cls, own = to._buffer, value.__class__, 0
     try:
-        # What is read at once needs no reading: its buffer stands for it.
+        # What is read at once needs no snapshot: its buffer stands for it.
         if cls in NUMBERS:
             kind, low, high = to._kind.table[op][cls]
             operands = (buffer, to._start, as_item(value, low, high))
@@ -134,7 +134,7 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
                 return False
             if value.lasting:
                 operands = (buffer, to._start, *value._operands)
-                own = operands.count(buffer._reading) * (1 if held else 2)
+                own = operands.count(buffer._snapshot) * (1 if held else 2)
             else:
                 operands = (buffer, to._start, value._buffer, value._start)
         program = kind.writes[to._kind]
@@ -164,7 +164,7 @@ def waiting_for(buffer: Buffer) -> int:
     if buffer.shared:
         return -1 if buffer.is_awaited() else 0
     try:
-        return _count(buffer._reading) - ALONE
+        return _count(buffer._snapshot) - ALONE
     except AttributeError:
         return 0
 

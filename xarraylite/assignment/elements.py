@@ -168,7 +168,7 @@ def stored(to: Any, key: Any, value: Any) -> bool:
         array[key] = value
     except REFUSED:
         return False
-    to._buffer.reading()  # the next write counts its references, which costs less than asking
+    to._buffer.snapshot()  # the next write counts its references, which costs less than asking
     return True
 
 

@@ -3,7 +3,7 @@
 Before a buffer is written, `protect` lets every pending expression over its old values keep them
 (`Buffer.release`).  The one exception is the expression that is being assigned, if nobody else
 holds it: it is evaluated over the old values as part of the assignment, under alias analysis.
-Afterwards it has no old values left, so its reading expires, and evaluating it again raises
+Afterwards it has no old values left, so its snapshot expires, and evaluating it again raises
 `StaleOperandError`.
 
 "Nobody else holds it" is read from CPython's reference counts, against a baseline measured once
@@ -53,18 +53,18 @@ def protect(
 
 
 def _own(buffer: Buffer, root: Node, top: Node | None, value: object) -> tuple[int, int]:
-    """Count the references to the buffer's reading that an assigned expression holds; with its id.
+    """Count the references to the buffer's snapshot that an assigned expression holds; with its id.
 
     None if one of its leaves, or a node above them, may have users outside the expression.
     """
     order = postorder(root)
-    leaves = [n for n in order if isinstance(n, Leaf) and buffer.is_read_by(n.reading)]
+    leaves = [n for n in order if isinstance(n, Leaf) and buffer.is_read_by(n.snapshot)]
     if not leaves:
         return 0, 0
     count = len(leaves)
     if isinstance(value, HasNode):
-        count += value.references(leaves[0].reading)
-    within, which = {id(leaf) for leaf in leaves}, id(leaves[0].reading)
+        count += value.references(leaves[0].snapshot)
+    within, which = {id(leaf) for leaf in leaves}, id(leaves[0].snapshot)
     del leaves  # references are counted now
     return (0, 0) if _shared_below(order, within, id(top)) else (count, which)
 

@@ -25,10 +25,10 @@ from .cut import has_stored, requests
 from .extras import imported
 from .journal import fingerprint
 from .parcel import Parcel
+from .pipeline import Array, Run, computed, over
 from .plan import Cuts, Grid, Load, Piece, budget_of, chunks_for, piece_of
 from .selection import Box, shape_of
 from .stream import reduced
-from .sweep import Array, Run, computed, over
 
 #: Tasks in flight for each thread of a cluster.
 _AHEAD = 4
@@ -155,7 +155,7 @@ class DaskCluster:
         self.client = client
         self._limited = False
 
-    def sweep(
+    def run_blocks(
         self,
         pieces: Iterable[Piece],
         take: Callable[[Piece, Array], None] | None,

@@ -292,7 +292,7 @@ def _values(index: Node) -> np.ndarray[Any, np.dtype[np.int64]]:
     if isinstance(index, Gather):
         return np.take(_values(index.arg), _values(index.index), axis=index.axis)
     assert isinstance(index, Leaf), "an index is memory"
-    return read(index.reading, index.dtype, index.map)
+    return read(index.snapshot, index.dtype, index.map)
 
 
 @_step.register

@@ -22,10 +22,10 @@ from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
 from .folds import imagined
+from .pipeline import Array, Run
 from .plan import Load, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of
 from .source import chunks_of, chunks_text
-from .sweep import Array, Run
 from .target import Sink
 
 #: Chunks of a dimension that a drawing shows at most.
@@ -143,7 +143,7 @@ class _Dry:
         """Hear of a pass that begins."""
         self.passes.append(Pass(what, blocks))
 
-    def sweep(
+    def run_blocks(
         self,
         pieces: Iterable[Piece],
         take: Callable[[Piece, Array], None] | None,

@@ -33,14 +33,14 @@ from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node, Reduce
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..operands.nodes import borrow_array
 from ..ops.reductions import PROD, SUM
 from ..runtime import evaluate as engine
 from .cut import Request, bind, cut, requests
+from .pipeline import Array, Run, computed, part_of, run_blocks
 from .plan import Grid, Piece, choose, gathered, piece_of, too_small
 from .selection import Box, as_slices, select, shape_of, size_of, whole, window_of
-from .sweep import Array, Run, computed, part_of, sweep
 
 #: Elements that are folded at a time, at least, where memory allows.
 _MANY = 1 << 20
@@ -135,7 +135,7 @@ def _joined(node: Reduce, run: Run, chunks: Sequence[int] | None) -> Iterator[Re
         found.append(values)
 
     per = math.prod([grid.counts[k] for k in node.axes])
-    for done, piece in enumerate(sweep(pieces, run, join), 1):
+    for done, piece in enumerate(run_blocks(pieces, run, join), 1):
         run.advance(piece)
         if done % per == 0:
             values = found.pop()
@@ -176,9 +176,9 @@ def _tree(node: Node) -> Tree | None:
 
 
 def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf:
-    reading = Reading.of(_NOWHERE)
-    reading.address = (number + 1) << 56  # apart from all others
-    return Leaf(shape, dtype, reading, Strided.row_major(shape))
+    snapshot = Snapshot.of(_NOWHERE)
+    snapshot.address = (number + 1) << 56  # apart from all others
+    return Leaf(shape, dtype, snapshot, Strided.row_major(shape))
 
 
 def _complete(
@@ -214,7 +214,7 @@ def _complete(
     found: list[Array] = []
     for box, piece in zip(
         grid.boxes(),
-        sweep(widened(), run, lambda piece, values: found.append(values)),
+        run_blocks(widened(), run, lambda piece, values: found.append(values)),
         strict=True,
     ):
         run.advance(piece)
@@ -321,7 +321,7 @@ class _Parts:
         def take(piece: Piece, values: Array) -> None:
             join.take(np.moveaxis(values, kept_before, 0))
 
-        for piece in sweep(pieces(), run, take):
+        for piece in run_blocks(pieces(), run, take):
             run.advance(piece)
         return join.result()
 

@@ -145,7 +145,7 @@ def _told(node: Node) -> list[Any]:
 
 @_told.register
 def _(node: Leaf) -> list[Any]:
-    values = np.ascontiguousarray(read(node.reading, node.dtype, node.map))
+    values = np.ascontiguousarray(read(node.snapshot, node.dtype, node.map))
     return [hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest()]
 
 

@@ -25,10 +25,10 @@ from ..operands.nodes import borrow_array
 from . import explaining, stream
 from .journal import fingerprint
 from .parcel import Parcel
+from .pipeline import Array, Run, computed, over
 from .plan import piece_of
 from .selection import Box, Selection, hull
 from .source import StoredArray, covered, new_array
-from .sweep import Array, Run, computed, over
 
 Labels = tuple[str, ...]
 Factor = tuple[Node, Labels]

@@ -90,7 +90,7 @@ def _told(node: Node) -> tuple[Any, ...]:
 
 @_told.register
 def _(node: Leaf) -> tuple[Any, ...]:
-    return (np.ascontiguousarray(read(node.reading, node.dtype, node.map)).reshape(node.shape),)
+    return (np.ascontiguousarray(read(node.snapshot, node.dtype, node.map)).reshape(node.shape),)
 
 
 @_told.register

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from .extras import imported
+from .pipeline import Clock
 from .plan import Piece
-from .sweep import Clock
 
 
 class Progress:

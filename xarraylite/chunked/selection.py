@@ -135,7 +135,7 @@ def index_leaf(values: Positions) -> Leaf:
     layout = Strided.row_major(values.shape)
     buffer = Buffer.allocate(values.size * int64.itemsize)
     buffer.view(int64, layout)[...] = values
-    return Leaf(values.shape, int64, buffer.reading(), layout)
+    return Leaf(values.shape, int64, buffer.snapshot(), layout)
 
 
 def select(node: Node, box: Box) -> Node:

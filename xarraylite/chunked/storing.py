@@ -20,12 +20,12 @@ from . import folds
 from .cluster import DaskCluster
 from .cut import requests
 from .journal import Journal, fingerprint
+from .pipeline import Run, run_blocks
 from .plan import Cuts, Grid, Piece, budget_of, choose, chunks_for, piece_of
 from .progress import Progress
 from .selection import Box
 from .source import path_of
 from .stream import reduced
-from .sweep import Run, sweep
 from .target import Sink, sink_of
 
 
@@ -162,7 +162,7 @@ def run_into(root: Node, sink: Sink, journal: Journal | None, run: Run) -> None:
 
     boxes = (box for box in grid.boxes() if corner(box) not in done)
     run.report("store", len(grid) - len(done))
-    for piece in sweep(Cuts(last, boxes), run, write=sink.write):
+    for piece in run_blocks(Cuts(last, boxes), run, write=sink.write):
         if journal is not None:
             journal.record(corner(piece.box))
         run.advance(piece)

@@ -21,9 +21,9 @@ from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from . import folds
 from .cut import has_stored
+from .pipeline import Run, computed, run_blocks
 from .plan import Cuts, Piece, budget_of, choose, chunks_for, piece_of
 from .selection import window
-from .sweep import Run, computed, sweep
 
 
 def fill(node: Node, target: Target, noalias: bool) -> None:
@@ -40,14 +40,14 @@ def fill(node: Node, target: Target, noalias: bool) -> None:
     place = Strided.row_major(node.shape)
     made = Buffer.allocate(place.size * node.dtype.itemsize)
     into_memory(node, Target(made, place, node.dtype), run)
-    engine.assign(target, Leaf(node.shape, node.dtype, made.reading(), place), True)
+    engine.assign(target, Leaf(node.shape, node.dtype, made.snapshot(), place), True)
 
 
 def _overlaps(root: Node, target: Target) -> bool:
     low, high, _ = target.span()
     for node in postorder(root):
         if isinstance(node, Leaf):
-            first, last, _ = byte_span(node.reading, node.map, node.dtype.itemsize)
+            first, last, _ = byte_span(node.snapshot, node.map, node.dtype.itemsize)
             if first <= high and low <= last:
                 return True
     return False
@@ -67,7 +67,7 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         engine.assign(Target(target.buffer, place, target.dtype), node, True)
 
     run.report("evaluate", len(grid))
-    for piece in sweep(Cuts(last, grid.boxes()), run, compute=compute):
+    for piece in run_blocks(Cuts(last, grid.boxes()), run, compute=compute):
         run.advance(piece)
 
 

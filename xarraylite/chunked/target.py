@@ -16,9 +16,9 @@ from ..ir.build import describe
 from ..ir.node import Node
 from .extras import imported
 from .journal import Journal
+from .pipeline import Array
 from .selection import Box, as_slices, text_of
 from .source import Carried, chunks_of, chunks_text
-from .sweep import Array
 
 
 class Sink:

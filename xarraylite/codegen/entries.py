@@ -11,8 +11,8 @@ is believed under the key it was written for and under no other, whatever header
 **Writing.**  A file is written beside its final name and renamed, so readers see the old entry,
 the new one or none.  Nothing is flushed to the disk: what a loss of power leaves does not verify.
 The writer holds a lock on its temporary file, which the system drops when it dies, however it
-dies, so whoever finds a temporary file that is not locked may remove it (`sweep`).  A file exists
-for a moment before it is locked; the writer looks afterwards whether it is still there, and
+dies, so whoever finds a temporary file that is not locked may remove it (`remove_orphan`).  A file
+exists for a moment before it is locked; the writer looks afterwards whether it is still there, and
 begins again if not.  Where files cannot be locked, age decides.
 """
 
@@ -175,7 +175,7 @@ def listed(directory: Path) -> Iterator[Entry]:
                     yield Entry(item.name, info.st_size, info.st_mtime)
 
 
-def sweep(directory: Path, entry: Entry) -> bool:
+def remove_orphan(directory: Path, entry: Entry) -> bool:
     """Remove a temporary file if its writer is dead; return whether that was done."""
     path = directory / entry.name
     old = time.time() - entry.used > _ABANDONED

@@ -321,7 +321,7 @@ def _make_room(directory: Path, added: int) -> None:
     for entry in entries.listed(directory):
         if entry.name.endswith(entries.SUFFIX):
             kept.append(entry)
-        elif entries.sweep(directory, entry):
+        elif entries.remove_orphan(directory, entry):
             continue
         total += entry.nbytes
     if total > LIMIT:

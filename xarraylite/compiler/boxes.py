@@ -1,8 +1,9 @@
 """Tiled operands: a kernel's iteration space divided into boxes in which everything is strided.
 
-Nothing after this module knows tiles.  `divide` refines the layouts of a kernel's operands and of
-its destination (`layout.refine`) and gives each box the kernel's code with strided layouts over
-the box's loops: an interior and a few edges.  No box reaches padding, and no operand is copied.
+Nothing after this module knows tiles.  `divide` splits the index set by the layouts of a kernel's
+operands and of its destination (`layout.splitting`) and gives each box the kernel's code with
+strided layouts over the box's loops: an interior and a few edges.  No box reaches padding, and no
+operand is copied.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 
 from .._records import record
 from ..index.transform import FIXED, IndexMap, Transform
-from ..layout.splitting import refine
+from ..layout.splitting import split_index_set
 from ..layout.strided import Strided
 from ..layout.tiled import Map
 from .lower import Lowered
@@ -89,7 +90,7 @@ def divide(lowered: Lowered, to: Destination, along: int = FIXED) -> list[Part]:
             box.runs,
             None if along == FIXED else box.layouts[-1],
         )
-        for box in refine(lowered.shape, maps)
+        for box in split_index_set(lowered.shape, maps)
     ]
 
 

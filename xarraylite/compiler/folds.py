@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 
 from ..codegen.emit.body import Body, Load
-from ..codegen.emit.walkers import Access
+from ..codegen.emit.streams import Access
 from ..ir.node import Reduce
 from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided
@@ -34,12 +34,14 @@ def fold_steps(
     alone = len(groups) == 1
     chunks = [chunk_ranges(p.lowered, p.loops(axes), alone) for p in parts]
     if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
-        cuts = dict(planner.cuts)
+        materialised = dict(planner.materialised)
         direct = planner.divided(arg, ordinal, to, axes)
         if direct is None:
             return [planner.copy_step(ordinal, -1, to, note)]
-        if planner.cuts != cuts:
-            return fold_steps(planner, ordinal, node, to, note)  # operands were cut: look again
+        if planner.materialised != materialised:
+            return fold_steps(
+                planner, ordinal, node, to, note
+            )  # operands were materialised: look again
         return [
             reduce_step(
                 p.lowered,

@@ -160,7 +160,7 @@ class _Builder:
         if self._target_span is None:
             return None
         low, high, start = self._target_span
-        first, last, begin = byte_span(leaf.reading, leaf.map, leaf.dtype.itemsize)
+        first, last, begin = byte_span(leaf.snapshot, leaf.map, leaf.dtype.itemsize)
         return begin - start if first <= high and low <= last else None
 
 
@@ -178,22 +178,22 @@ _TRACED = (
 
 
 def _leaf_key(node: Leaf, args: tuple[int, ...], builder: _Builder) -> Key:
-    reading = node.reading
-    if reading.traced and not builder.traced:
+    snapshot = node.snapshot
+    if snapshot.traced and not builder.traced:
         raise TracedValueError(_TRACED.format(describe(node)))
-    if reading.stale is not None:
+    if snapshot.stale is not None:
         raise StaleOperandError(
             f"operand {describe(node)} was overwritten after the expression was written "
-            f"({reading.stale}); evaluate the expression before writing, or wrap it in xl.late "
+            f"({snapshot.stale}); evaluate the expression before writing, or wrap it in xl.late "
             "to read the new values"
         )
-    if reading.retired:
+    if snapshot.retired:
         raise StaleOperandError(
             f"late operand {describe(node)} belongs to memory that its container gave up when "
             "it was resized; build the expression again"
         )
     # An argument being traced may be other memory in the next call: only itself is the same.
-    base = ("traced", id(reading)) if reading.traced else reading.address
+    base = ("traced", id(snapshot)) if snapshot.traced else snapshot.address
     place = (base, node.map.byte_start(node.dtype.itemsize))
     number = builder.memory.setdefault(place, len(builder.memory))
     return ("leaf", node.dtype, node.shape, node.map.pattern, number, builder.distance(node))

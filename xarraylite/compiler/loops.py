@@ -1,10 +1,10 @@
 """Loop nests: which dimensions to loop over, in which order, merged as far as they go.
 
-Everything a kernel walks along is a *walker*: a byte address (or, for an iota, a value) that
-changes by a fixed stride along each dimension.  A nest is made in four steps.  Dimensions of
+Everything a kernel walks along is an *address stream*: a byte address (or, for an iota, a value)
+that changes by a fixed stride along each dimension.  A nest is made in four steps.  Dimensions of
 extent 1 are dropped.  Dimensions along which the destination runs backwards are reversed for all
-walkers, so destination addresses only grow.  Dimensions are sorted by destination stride, the
-smallest innermost.  Neighbours that step as one for every walker are merged.  Same layout
+streams, so destination addresses only grow.  Dimensions are sorted by destination stride, the
+smallest innermost.  Neighbours that step as one for every stream are merged.  Same layout
 everywhere thus becomes one flat loop.
 """
 
@@ -18,7 +18,7 @@ from ..layout.strided import Strided
 
 
 @record(frozen=True, slots=True)
-class Walker:
+class AddressStream:
     """One address or value that moves with the loops.
 
     Attributes
@@ -41,12 +41,12 @@ class Nest:
     ----------
     extents : tuple of int
         Trip counts; at least one dimension.
-    walkers : tuple of Walker
-        The walkers in the order given, over these dimensions.
+    streams : tuple of AddressStream
+        The streams in the order given, over these dimensions.
     """
 
     extents: tuple[int, ...]
-    walkers: tuple[Walker, ...]
+    streams: tuple[AddressStream, ...]
 
     @property
     def outer(self) -> int:
@@ -54,19 +54,19 @@ class Nest:
         return math.prod(self.extents[:-1])
 
 
-def walker(layout: Strided, unit: int) -> Walker:
+def address_stream(layout: Strided, unit: int) -> AddressStream:
     """Return how a layout is walked, with ``unit`` bytes per element (1 for an iota)."""
-    return Walker(layout.offset * unit, tuple([s * unit for s in layout.strides]))
+    return AddressStream(layout.offset * unit, tuple([s * unit for s in layout.strides]))
 
 
-def normalise(shape: Sequence[int], walkers: Sequence[Walker], lead: int = 0) -> Nest:
-    """Return the nest that visits ``shape`` in address order of walker ``lead``."""
-    starts = [w.start for w in walkers]
+def normalise(shape: Sequence[int], streams: Sequence[AddressStream], lead: int = 0) -> Nest:
+    """Return the nest that visits ``shape`` in address order of stream ``lead``."""
+    starts = [w.start for w in streams]
     dims: list[tuple[int, list[int]]] = []
     for k, extent in enumerate(shape):
         if extent == 1:
             continue
-        strides = [w.strides[k] for w in walkers]
+        strides = [w.strides[k] for w in streams]
         if strides[lead] < 0:
             starts = [s + (extent - 1) * t for s, t in zip(starts, strides, strict=True)]
             strides = [-t for t in strides]
@@ -82,7 +82,7 @@ def _finish(starts: Sequence[int], dims: Sequence[tuple[int, list[int]]]) -> Nes
         tuple([extent for extent, _ in filled]),
         tuple(
             [
-                Walker(start, tuple([strides[w] for _, strides in filled]))
+                AddressStream(start, tuple([strides[w] for _, strides in filled]))
                 for w, start in enumerate(starts)
             ]
         ),
@@ -90,7 +90,7 @@ def _finish(starts: Sequence[int], dims: Sequence[tuple[int, list[int]]]) -> Nes
 
 
 def merge(dims: Sequence[tuple[int, list[int]]]) -> list[tuple[int, list[int]]]:
-    """Join neighbouring dimensions that every walker steps through as one."""
+    """Join neighbouring dimensions that every stream steps through as one."""
     merged: list[tuple[int, list[int]]] = []
     for extent, strides in dims:
         if merged:
@@ -104,16 +104,16 @@ def merge(dims: Sequence[tuple[int, list[int]]]) -> list[tuple[int, list[int]]]:
 
 def reverse(nest: Nest) -> Nest:
     """Return the nest that visits the same points in the opposite order."""
-    walkers = tuple(
+    streams = tuple(
         [
-            Walker(
+            AddressStream(
                 w.start + sum((n - 1) * s for n, s in zip(nest.extents, w.strides, strict=True)),
                 tuple([-s for s in w.strides]),
             )
-            for w in nest.walkers
+            for w in nest.streams
         ]
     )
-    return Nest(nest.extents, walkers)
+    return Nest(nest.extents, streams)
 
 
 def move_to_end(nest: Nest, *dims: int) -> Nest:
@@ -121,7 +121,7 @@ def move_to_end(nest: Nest, *dims: int) -> Nest:
     order = [d for d in range(len(nest.extents)) if d not in dims] + list(dims)
     return Nest(
         tuple([nest.extents[d] for d in order]),
-        tuple([Walker(w.start, tuple([w.strides[d] for d in order])) for w in nest.walkers]),
+        tuple([AddressStream(w.start, tuple([w.strides[d] for d in order])) for w in nest.streams]),
     )
 
 
@@ -130,23 +130,26 @@ def deepen(nest: Nest, depth: int) -> Nest:
     more = depth - len(nest.extents)
     if more <= 0:
         return nest
-    walkers = [Walker(w.start, (0,) * more + w.strides) for w in nest.walkers]
-    return Nest((1,) * more + nest.extents, tuple(walkers))
+    streams = [AddressStream(w.start, (0,) * more + w.strides) for w in nest.streams]
+    return Nest((1,) * more + nest.extents, tuple(streams))
 
 
 def split(
-    shape: Sequence[int], walkers: Sequence[Walker], axes: Sequence[int], lead: int
+    shape: Sequence[int], streams: Sequence[AddressStream], axes: Sequence[int], lead: int
 ) -> tuple[Nest, Nest]:
     """Return the nests of a reduction: over the kept dimensions and over the reduced ``axes``.
 
-    The starts are those of the kept nest; the reduced nest's walkers start at 0.
+    The starts are those of the kept nest; the reduced nest's streams start at 0.
     """
     kept = [k for k in range(len(shape)) if k not in axes]
 
     def part(dims: Sequence[int], first: bool) -> Nest:
         return normalise(
             [shape[k] for k in dims],
-            [Walker(w.start if first else 0, tuple([w.strides[k] for k in dims])) for w in walkers],
+            [
+                AddressStream(w.start if first else 0, tuple([w.strides[k] for k in dims]))
+                for w in streams
+            ],
             lead,
         )
 

@@ -6,7 +6,7 @@ view costs anything.  A node reached along two paths is two values (``e[1:] - e[
 ``e`` twice), which is worth it while ``e`` is cheap.
 
 Where something cannot be part of this kernel — a reshape that needs a copy, an expression too
-dear to compute twice — `Cut` names the node that must be evaluated on its own first.
+expensive to compute twice — `Materialise` names the node that must be evaluated on its own first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .graph import Graph
 RECOMPUTE_LIMIT = 24
 
 
-class Cut(Exception):
+class Materialise(Exception):
     """A node must be evaluated into a temporary before this kernel."""
 
     def __init__(self, ordinal: int, reason: str) -> None:
@@ -109,8 +109,8 @@ class Lowered:
     scalars: list[int]
 
 
-def lower(graph: Graph, root: int, cuts: dict[int, str], own: int) -> Lowered:
-    """Return the kernel that computes node ``root`` from leaves and the nodes in ``cuts``.
+def lower(graph: Graph, root: int, materialised: dict[int, str], own: int) -> Lowered:
+    """Return the kernel that computes node ``root`` from leaves and the nodes in ``materialised``.
 
     Parameters
     ----------
@@ -118,24 +118,24 @@ def lower(graph: Graph, root: int, cuts: dict[int, str], own: int) -> Lowered:
         The expression.
     root : int
         Ordinal of the node whose elements the kernel visits.
-    cuts : dict
+    materialised : dict
         Nodes that are read from temporaries.
     own : int
         The one of them that this kernel is there to evaluate, or -1.
 
     Raises
     ------
-    Cut
+    Materialise
         If another node must be evaluated first.
     """
-    return _Lowering(graph, cuts, own).run(root)
+    return _Lowering(graph, materialised, own).run(root)
 
 
 class _Lowering:
     """The state of one walk."""
 
     __slots__ = (
-        "cuts",
+        "materialised",
         "done",
         "gathers",
         "graph",
@@ -147,9 +147,9 @@ class _Lowering:
         "uses",
     )
 
-    def __init__(self, graph: Graph, cuts: dict[int, str], own: int) -> None:
+    def __init__(self, graph: Graph, materialised: dict[int, str], own: int) -> None:
         self.graph = graph
-        self.cuts = cuts
+        self.materialised = materialised
         self.done: dict[tuple[int, Path], int] = {}
         self.paths: dict[int, int] = {}
         self.instructions: list[Instruction] = []
@@ -181,7 +181,7 @@ class _Lowering:
 
     def is_operand(self, ordinal: int) -> bool:
         """Tell whether a node is read from memory by this kernel."""
-        return ordinal in self.cuts and ordinal != self.own
+        return ordinal in self.materialised and ordinal != self.own
 
     def children(self, ordinal: int, path: Path) -> list[tuple[int, Path]]:
         """Return the arguments of a node with the paths that lead to them."""
@@ -205,12 +205,14 @@ class _Lowering:
         return _extend(steps.broadcast(shape, node.shape), ordinal, path)
 
     def count_path(self, ordinal: int) -> None:
-        """Refuse to compute a dear node along many paths."""
+        """Refuse to compute an expensive node along many paths."""
         count = self.paths[ordinal] = self.paths.get(ordinal, 0) + 1
         if count == 1 or ordinal == self.own:
             return
         if (count - 1) * self.cost(ordinal) > RECOMPUTE_LIMIT:
-            raise Cut(ordinal, "is needed at several positions and too dear to compute again")
+            raise Materialise(
+                ordinal, "is needed at several positions and too expensive to compute again"
+            )
 
     def cost(self, root: int) -> int:
         """Return the cost of one element of a node, up to the limit."""
@@ -256,14 +258,16 @@ class _Lowering:
         for step, maker in path:
             if isinstance(step, Take):
                 if not memory:
-                    raise Cut(ordinal, "is read through an index")
+                    raise Materialise(ordinal, "is read through an index")
                 if any(at.strides[step.axis] for _, _, at in gathers):
                     # The earlier index would itself have to be gathered.
-                    raise Cut(self.graph.args[maker][0], "is gathered, and gathered from")
+                    raise Materialise(self.graph.args[maker][0], "is gathered, and gathered from")
                 index = self.graph.nodes[step.index]
                 reach = _reach(layout, step.axis)
                 if reach is None:
-                    raise Cut(ordinal, "combines dimensions, and is read through an index of one")
+                    raise Materialise(
+                        ordinal, "combines dimensions, and is read through an index of one"
+                    )
                 layout, at = _take(layout, step.axis, index)
                 # Earlier gathers see the new dimensions as ones they do not depend on.
                 gathers = [(i, r, _take(g, step.axis, index)[0]) for i, r, g in gathers]
@@ -281,7 +285,9 @@ class _Lowering:
         """Apply one step to a layout; a reshape may be impossible."""
         moved = layout.apply(step) if isinstance(step, Transform) else layout.reshape(step.shape)
         if moved is None:
-            raise Cut(self.graph.args[maker][0], "is not contiguous in the order of the reshape")
+            raise Materialise(
+                self.graph.args[maker][0], "is not contiguous in the order of the reshape"
+            )
         return moved  # type: ignore[return-value]  # of the kind that came in
 
     def gathered(self, index: int, reach: Reach, layout: Strided, bits: int) -> tuple[int, int]:

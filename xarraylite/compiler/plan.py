@@ -1,12 +1,12 @@
 """From a graph to a program: what is fused, which temporaries exist and why, in what order.
 
 Everything elementwise between leaves and the result is one kernel.  A node is evaluated on its
-own first (a *cut*) when it is
+own first (*materialised*) when it is
 
 * a reduction inside an expression: evaluated once, never per element;
 * a join inside an expression;
 * an operation without a scalar body, which NumPy runs, or an operand of one;
-* dear and needed along several paths, or reshaped where that needs a copy (see ``lower``);
+* expensive and needed along several paths, or reshaped where that needs a copy (see ``lower``);
 * the end of a part so large that its kernel would not compile in good time (see ``size``).
 
 Temporaries of one size share memory where the last reader of one comes before the other is written.
@@ -14,7 +14,7 @@ Steps are planned from the last to the first, so that is known when a temporary 
 
 The step that writes the target decides about aliasing.  Each leaf that may share bytes with the
 target is classified (``aliasing``): apart or same element costs nothing, a shift makes the loops
-run in the safe order (slab by slab where the array is tiled, see ``sweep``), and what no order
+run in the safe order (slab by slab where the array is tiled, see ``traversal``), and what no order
 serves is copied first — that leaf alone, or the result if that is smaller.
 """
 
@@ -28,7 +28,7 @@ from dataclasses import replace
 from .._config import settings
 from .._errors import NoAliasError
 from ..codegen.emit.mapping import Mode
-from ..codegen.emit.walkers import Access
+from ..codegen.emit.streams import Access
 from ..index.transform import FIXED, Reshape, window
 from ..ir.build import describe
 from ..ir.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, Scalar, SegmentReduce, View
@@ -37,15 +37,15 @@ from ..layout.strided import Strided
 from ..ops.op import Op
 from ..ops.user import UserOp
 from .boxes import Part, divide, spread
-from .dependence.aliasing import Sweep, direction_of, shares, sweeps
+from .dependence.aliasing import Traversal, direction_of, shares, traversals
 from .dependence.overlap import Direction
-from .dependence.sweep import sweep_step
+from .dependence.traversal import traversal_step
 from .folds import fold_steps
 from .graph import Graph
-from .lower import Cut, Lowered, Use, lower
+from .lower import Lowered, Materialise, Use, lower
 from .program import TARGET, HostStep, Place, Program, Step, Temporary
 from .segments import segment_steps
-from .size import cut_large
+from .size import materialise_large
 from .steps import Destination, Memory, map_depth, map_step, rows
 from .target import Target
 
@@ -67,14 +67,14 @@ class Planning:
     """The state of one planning."""
 
     __slots__ = (
-        "cuts",
+        "materialised",
         "free",
         "graph",
         "leaf_slot",
         "noalias",
         "program",
         "slots",
-        "sweeping",
+        "traversing",
         "target",
         "todo",
     )
@@ -85,18 +85,18 @@ class Planning:
         self.noalias = noalias
         self.program = Program(leaves=len(graph.leaves))
         self.leaf_slot = {id(leaf): 1 + k for k, leaf in enumerate(graph.leaves)}
-        self.cuts: dict[int, str] = {}
+        self.materialised: dict[int, str] = {}
         self.free: dict[int, list[int]] = {}
         self.slots: dict[int, int] = {}
         self.todo: list[int] = []
-        self.sweeping = True
+        self.traversing = True
 
     def run(self) -> Program:
         graph, root = self.graph, len(self.graph.nodes) - 1
         if math.prod(self.target.map.shape) == 0:
             return self.program
         root = self.peel(root)
-        self.find_cuts(root)
+        self.find_materialised(root)
         if self.noalias and settings.check_noalias:
             self.check_promise(root)
         last = self.final_steps(root, self.result())
@@ -105,7 +105,7 @@ class Planning:
             ordinal = -heapq.heappop(self.todo)
             node = graph.nodes[ordinal]
             own = rows(self.slots[ordinal], node.shape, node.dtype)
-            before.append(self.steps(ordinal, own, f"temporary: {self.cuts[ordinal]}"))
+            before.append(self.steps(ordinal, own, f"temporary: {self.materialised[ordinal]}"))
             temporary = self.program.temporaries[own.slot - self.program.leaves - 1]
             self.free.setdefault(temporary.nbytes, []).append(own.slot)
         for group in reversed(before):
@@ -125,23 +125,25 @@ class Planning:
             node = self.graph.nodes[root]
         return root
 
-    # --- cuts ----------------------------------------------------------------------------------
+    # --- materialised nodes --------------------------------------------------------------------
 
-    def find_cuts(self, root: int) -> None:
+    def find_materialised(self, root: int) -> None:
         """Mark the nodes that cannot be part of another node's kernel."""
         nodes, args = self.graph.nodes, self.graph.args
         for ordinal, node in enumerate(nodes):
             if isinstance(node, Reduce) and ordinal != root:
-                self.cuts[ordinal] = f"{node.op.name} is evaluated once"
+                self.materialised[ordinal] = f"{node.op.name} is evaluated once"
             elif isinstance(node, Concat) and ordinal != root:
-                self.cuts[ordinal] = "joined arrays are laid out first"
+                self.materialised[ordinal] = "joined arrays are laid out first"
             elif is_host(node):
                 if ordinal != root:
-                    self.cuts[ordinal] = "NumPy evaluates this operation"
+                    self.materialised[ordinal] = "NumPy evaluates this operation"
                 for arg in args[ordinal]:
                     if not isinstance(nodes[arg], Leaf | Scalar):
-                        self.cuts.setdefault(arg, "operand of an operation that NumPy evaluates")
-        cut_large(self.graph, self.cuts, root)
+                        self.materialised.setdefault(
+                            arg, "operand of an operation that NumPy evaluates"
+                        )
+        materialise_large(self.graph, self.materialised, root)
 
     # --- steps ---------------------------------------------------------------------------------
 
@@ -189,7 +191,7 @@ class Planning:
         axes: tuple[int, ...] | None = None,
         along: int = FIXED,
     ) -> list[Part] | None:
-        """Return the boxes of a kernel, cutting operands whose tiles do not fit the others'.
+        """Return the boxes of a kernel, materialising operands whose tiles do not fit the others'.
 
         None if that is the destination, or the very operand that the kernel copies: no loop nest
         serves its layout.
@@ -204,8 +206,8 @@ class Planning:
             except TooManyBoxes as rough:
                 if rough.which == 0 or lowered.uses[rough.which - 1].ordinal == own:
                     return None
-                cut = lowered.uses[rough.which - 1].ordinal
-                self.cuts[cut] = "its tiles have too little in common with the others'"
+                misfit = lowered.uses[rough.which - 1].ordinal
+                self.materialised[misfit] = "its tiles have too little in common with the others'"
 
     def copy_step(self, start: int, own: int, to: Destination, note: str) -> HostStep:
         """Return the step with which NumPy copies between memory that no loop nest serves."""
@@ -213,7 +215,7 @@ class Planning:
         if start == own and isinstance(node, Leaf):
             place = Place(self.leaf_slot[id(node)], node.map.based(), node.dtype)
         else:
-            self.cuts.setdefault(start, "the destination's layout is no loop nest")
+            self.materialised.setdefault(start, "the destination's layout is no loop nest")
             place = Place(self.slot(start), Strided.row_major(node.shape), node.dtype)
         return HostStep(
             None, [place], Place(to.slot, to.layout, to.dtype), f"{note}; NumPy copies elements"
@@ -227,7 +229,7 @@ class Planning:
             value = self.graph.nodes[arg]
             if isinstance(value, Scalar):
                 operands.append(arg)
-            elif isinstance(value, Leaf) and arg not in self.cuts:
+            elif isinstance(value, Leaf) and arg not in self.materialised:
                 slot = self.leaf_slot[id(value)]
                 operands.append(Place(slot, value.map.based(), value.dtype))
             else:
@@ -237,30 +239,32 @@ class Planning:
         return HostStep(node.op, operands, place, f"{note}; NumPy runs {node.op.name}")
 
     def lowered(self, start: int, own: int) -> Lowered:
-        """Lower a kernel, cutting until it can be."""
+        """Lower a kernel, materialising nodes until it can be."""
         while True:
             try:
-                return lower(self.graph, start, self.cuts, own)
-            except Cut as cut:
-                if cut.ordinal in self.cuts:  # would go on for ever
-                    raise RuntimeError(f"node {cut.ordinal} was cut twice: {cut.reason}") from cut
-                self.cuts[cut.ordinal] = cut.reason
+                return lower(self.graph, start, self.materialised, own)
+            except Materialise as needed:
+                if needed.ordinal in self.materialised:  # would go on for ever
+                    raise RuntimeError(
+                        f"node {needed.ordinal} was materialised twice: {needed.reason}"
+                    ) from needed
+                self.materialised[needed.ordinal] = needed.reason
 
     def memory(self, use: Use, access: Access, own: int) -> Memory:
         """Return where an operand of node ``own``'s kernel is, planning its temporary."""
         node = self.graph.nodes[use.ordinal]
         if use.iota:
             return Memory(-1, Access.POSITION)
-        if isinstance(node, Leaf) and (use.ordinal not in self.cuts or use.ordinal == own):
+        if isinstance(node, Leaf) and (use.ordinal not in self.materialised or use.ordinal == own):
             return Memory(self.leaf_slot[id(node)], access)
         return Memory(self.slot(use.ordinal), Access.APART)
 
     def slot(self, ordinal: int) -> int:
-        """Return the slot of a cut node's temporary."""
+        """Return the slot of a materialised node's temporary."""
         if ordinal not in self.slots:
             node = self.graph.nodes[ordinal]
             nbytes = math.prod(node.shape) * node.dtype.itemsize
-            reason = f"{self.cuts[ordinal]}: {describe(node)}"
+            reason = f"{self.materialised[ordinal]}: {describe(node)}"
             self.slots[ordinal] = self.temporary(nbytes, reason)
             heapq.heappush(self.todo, -ordinal)
         return self.slots[ordinal]
@@ -296,36 +300,36 @@ class Planning:
         lowered = self.lowered(root, root)
         directions = [self.direction(use) for use in lowered.uses]
         found = set(directions)
-        sweep = None
+        traversal = None
         if Direction.COPY in found or len(found & _ORDERS.keys()) == 2:
-            sweep, chosen = self.choose_sweep(lowered, directions)
-            if sweep is None:
+            traversal, chosen = self.choose_traversal(lowered, directions)
+            if traversal is None:
                 chosen = self.choose_copies(lowered, directions)
             if self.bytes_of(chosen) > math.prod(node.shape) * node.dtype.itemsize or any(
                 use.ordinal == root for use in chosen
             ):
                 return self.by_way_of(root, "operands need the target's old values")
             for use in chosen:
-                self.cuts[use.ordinal] = "the target is written before this operand is read"
+                self.materialised[use.ordinal] = "the target is written before this operand is read"
             lowered = self.lowered(root, root)
             directions = [self.direction(use) for use in lowered.uses]
-        cuts = dict(self.cuts)
+        materialised = dict(self.materialised)
         order = next((_ORDERS[v] for v in directions if v in _ORDERS), None)
         memory = [
             self.memory(use, _ACCESS.get(direction, Access.SHARED), root)
             for use, direction in zip(lowered.uses, directions, strict=True)
         ]
-        parts = self.divided(root, root, to, along=FIXED if sweep is None else sweep.axis)
+        parts = self.divided(root, root, to, along=FIXED if traversal is None else traversal.axis)
         if parts is None:
             return [self.copy_step(root, root if isinstance(node, Leaf) else -1, to, "result")]
-        if self.cuts != cuts:
-            return self.final_steps(root, to)  # operands were cut: look again
-        if sweep is not None:
+        if self.materialised != materialised:
+            return self.final_steps(root, to)  # operands were materialised: look again
+        if traversal is not None:
             shared = [k for k, direction in enumerate(directions) if direction is Direction.COPY]
-            step = sweep_step(parts, memory, shared, sweep, "result")
+            step = traversal_step(parts, memory, shared, traversal, "result")
             if step is not None:
                 return [step]
-            self.sweeping = False
+            self.traversing = False
             return self.final_steps(root, to)
         if order is not None and len(parts) > 1:
             return self.by_way_of(root, "no order of boxes keeps what operands still need")
@@ -333,37 +337,37 @@ class Planning:
 
     def by_way_of(self, root: int, reason: str) -> list[Step]:
         """Return the steps that copy the whole result from a temporary to the target."""
-        self.cuts[root] = reason
+        self.materialised[root] = reason
         return self.map_one(root, -1, self.result(), "copy the result into the target")
 
-    def choose_sweep(
+    def choose_traversal(
         self, lowered: Lowered, directions: Sequence[Direction]
-    ) -> tuple[Sweep | None, list[Use]]:
+    ) -> tuple[Traversal | None, list[Use]]:
         """Return the order of slabs that serves most operands, and the leaves it does not serve.
 
         None if there is no such order: the operands are no views of one tiled array.
         """
         wanting = [u for u, v in zip(lowered.uses, directions, strict=True) if v is Direction.COPY]
-        ways = [{sweep[:2]: sweep for sweep in self.sweeps(use)} for use in wanting]
-        best: tuple[Sweep | None, list[Use]] = None, wanting
+        ways = [{traversal[:2]: traversal for traversal in self.traversals(use)} for use in wanting]
+        best: tuple[Traversal | None, list[Use]] = None, wanting
         least = (math.inf, 0)
         for axis, falling in sorted({key for way in ways for key in way}):
             served = [way[axis, falling].most for way in ways if (axis, falling) in way]
             copies = [u for u, w in zip(wanting, ways, strict=True) if (axis, falling) not in w]
-            # The shortest slab serves all; what they read inside a slab is `sweep_step`'s to check.
+            # The shortest slab serves all; `traversal_step` checks what they read inside a slab.
             most = min([n for n in served if n], default=0)
             cost = (self.bytes_of(copies), lowered.shape[axis] // most if most else 0)
             if cost < least:
-                least, best = cost, (Sweep(axis, falling, most), copies)
+                least, best = cost, (Traversal(axis, falling, most), copies)
         return best
 
-    def sweeps(self, use: Use) -> list[Sweep]:
+    def traversals(self, use: Use) -> list[Traversal]:
         """Return the orders of slabs in which an operand may be read from the target's array."""
         node = self.graph.nodes[use.ordinal]
-        if not self.sweeping or any(isinstance(n, Gather) for n in self.graph.nodes):
+        if not self.traversing or any(isinstance(n, Gather) for n in self.graph.nodes):
             return []
         assert isinstance(node, Leaf)
-        return sweeps(self.target, node, use.layout)
+        return traversals(self.target, node, use.layout)
 
     def choose_copies(self, lowered: Lowered, directions: Sequence[Direction]) -> list[Use]:
         """Return the leaves to copy in the cheaper loop order."""
@@ -387,7 +391,7 @@ class Planning:
     def direction(self, use: Use) -> Direction:
         """Classify one operand of the step that writes the target."""
         node = self.graph.nodes[use.ordinal]
-        if self.noalias or use.ordinal in self.cuts or not isinstance(node, Leaf):
+        if self.noalias or use.ordinal in self.materialised or not isinstance(node, Leaf):
             return Direction.DISJOINT
         if any(isinstance(n, Gather) for n in self.graph.nodes):
             # The layout of a gathered operand does not say what it reads.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..codegen.emit.walkers import Access
+from ..codegen.emit.streams import Access
 from .boxes import Part
 from .graph import Graph
 from .lower import Lowered, Use
@@ -19,18 +19,18 @@ class Planner(Protocol):
     ----------
     graph : Graph
         The expression.
-    cuts : dict of int to str
+    materialised : dict of int to str
         Nodes that are evaluated on their own, and why.
     leaf_slot : dict of int to int
         The slot of a leaf, by its identity.
     """
 
     graph: Graph
-    cuts: dict[int, str]
+    materialised: dict[int, str]
     leaf_slot: dict[int, int]
 
     def lowered(self, start: int, own: int) -> Lowered:
-        """Lower a kernel, cutting until it can be."""
+        """Lower a kernel, materialising nodes until it can be."""
 
     def divided(
         self, start: int, own: int, to: Destination, axes: tuple[int, ...] | None = None

@@ -27,9 +27,9 @@ class Work:
     Attributes
     ----------
     outer, inner : int
-        Trip counts of the odometer and of the innermost loop.
+        Trip counts of the multi-index counter and of the innermost loop.
     cost : int
-        Relative cost of one step of the odometer.
+        Relative cost of one step of the multi-index counter.
     rows : int
         Reduced rows; 0 for a map.
     ordered : bool
@@ -118,7 +118,7 @@ class HostStep:
 
 
 @record(slots=True)
-class SweepStep:
+class TraversalStep:
     """Run several kernels by turns, a slab of the result each time, in a given order.
 
     Attributes
@@ -141,7 +141,7 @@ class SweepStep:
         return sum([self.kernels[number].traffic for number, _ in self.visits])
 
 
-Step = KernelStep | HostStep | SweepStep
+Step = KernelStep | HostStep | TraversalStep
 
 
 @record(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Program:
         for step in self.steps:
             if isinstance(step, KernelStep):
                 found.append(step)
-            elif isinstance(step, SweepStep):
+            elif isinstance(step, TraversalStep):
                 found.extend(step.kernels)
         return found
 

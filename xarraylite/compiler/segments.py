@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.segments import SegmentSpec, emit_segments
-from ..codegen.emit.walkers import Access, Operand
+from ..codegen.emit.streams import Access, Operand
 from ..codegen.kernel import kernels
 from ..index.transform import FIXED, IndexMap, Transform
 from ..ir.node import SegmentReduce
 from ..layout.strided import Strided
 from .identities import identity_words
-from .loops import Walker, split, walker
+from .loops import AddressStream, address_stream, split
 from .lower import Lowered
 from .planner import Planner
 from .program import KernelStep, Step, Work
@@ -27,10 +27,10 @@ from .steps import (
     packing,
     put_all,
     scalar_places,
+    streams_of,
     strided,
     traffic_of,
     unit,
-    walkers_of,
 )
 
 
@@ -40,13 +40,13 @@ def segment_steps(
     """Return the steps that evaluate a node into ``to``: one, where everything is strided."""
     graph = planner.graph
     if not isinstance(to.layout, Strided):
-        planner.cuts[ordinal] = "rows are not folded into tiles"
+        planner.materialised[ordinal] = "rows are not folded into tiles"
         return planner.map_one(ordinal, -1, to, note)
     arg, offsets = graph.args[ordinal]
     lowered = planner.lowered(arg, ordinal)
     tiled = [use.ordinal for use in lowered.uses if not isinstance(use.layout, Strided)]
     if tiled:
-        planner.cuts.update(dict.fromkeys(tiled, "rows are not folded from tiles"))
+        planner.materialised.update(dict.fromkeys(tiled, "rows are not folded from tiles"))
         lowered = planner.lowered(arg, ordinal)
     memory = [planner.memory(use, Access.APART, ordinal) for use in lowered.uses]
     slot = planner.leaf_slot[id(graph.nodes[offsets])]
@@ -79,8 +79,8 @@ def segment_step(
     note : str
         What the step does.
     """
-    along = [walker(_along(strided(to.layout), lowered.shape), unit(to.bits))]
-    along += walkers_of(lowered)
+    along = [address_stream(_along(strided(to.layout), lowered.shape), unit(to.bits))]
+    along += streams_of(lowered)
     kept, reduced = split(lowered.shape, along, (0,), 0)
     count = len(kept.extents) if math.prod(kept.extents) > 1 else 0
     steps = [strided(to.layout).strides[0] * unit(to.bits), *[w.strides[0] for w in along[1:]]]
@@ -101,12 +101,12 @@ def segment_step(
     elements = lowered.shape[0]
     put_all(block, words, [("rows", rows), ("columns", columns)])
     put_all(block, words, [(f"n_k{d}", kept.extents[d]) for d in range(count)])
-    for w, (step, sides) in enumerate(zip(steps, kept.walkers, strict=True)):
+    for w, (step, sides) in enumerate(zip(steps, kept.streams, strict=True)):
         put_all(block, words, [(f"s{w}_k{d}", sides.strides[d]) for d in range(count)])
         put_all(block, words, [(f"e{w}", step)])
     identity = identity_words(node.op, lowered.body.dtype)
     put_all(block, words, list(zip(("z", "z+"), identity, strict=False)))
-    starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
+    starts = [a.start + b.start for a, b in zip(kept.streams, reduced.streams, strict=True)]
     addresses = finish(block, words, lowered, memory, to, starts)
     return KernelStep(
         kernels.get(spec, emit_segments),
@@ -134,9 +134,9 @@ def _along(layout: Strided, shape: tuple[int, ...]) -> Strided:
 def _operands(
     lowered: Lowered, memory: Sequence[Memory], to: Destination, steps: Sequence[int]
 ) -> tuple[Operand, ...]:
-    first = inner_of(Walker(0, (steps[0],)), to.bits, to.dtype, 1)
+    first = inner_of(AddressStream(0, (steps[0],)), to.bits, to.dtype, 1)
     found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
     for use, known, step in zip(lowered.uses, memory, steps[1:], strict=True):
-        inner = inner_of(Walker(0, (step,)), use.bits, use.dtype, 1)
+        inner = inner_of(AddressStream(0, (step,)), use.bits, use.dtype, 1)
         found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""How much one kernel may hold: expressions beyond are cut into several.
+"""How much one kernel may hold: larger expressions are divided among several.
 
 Time and memory of compiling grow with what stands in a kernel, at first in proportion and beyond
 some size faster.  Three numbers bound it.
@@ -14,7 +14,7 @@ node.
 *Operands.*  Each has a pointer and strides of its own, for every loop; where layouts differ,
 nothing is shared between them, and they no longer fit the registers.
 
-Cutting a chain of equal pieces gives equal kernels, which are compiled once.
+Dividing a chain of equal pieces gives equal kernels, which are compiled once.
 """
 
 from __future__ import annotations
@@ -38,19 +38,20 @@ _NARROW = 3
 _TOO_LONG = "the expression is too long for one kernel"
 
 
-#: What the kernel of a node would hold: the nodes it is computed from, down to cuts, their cost,
-#: and how many of them are operands.  The two numbers may count twice what arguments share.
+#: What the kernel of a node would hold: the nodes it is computed from, down to materialised ones,
+#: their cost, and how many of them are operands.  The two numbers may count twice what arguments
+#: share.
 _Cone = tuple[frozenset[int], int, int]
 
 
-def cut_large(graph: Graph, cuts: dict[int, str], root: int) -> None:
-    """Cut so that no kernel holds much more than is allowed.
+def materialise_large(graph: Graph, materialised: dict[int, str], root: int) -> None:
+    """Materialise nodes so that no kernel holds much more than is allowed.
 
     Parameters
     ----------
     graph : Graph
         The expression.
-    cuts : dict of int to str
+    materialised : dict of int to str
         Nodes that are evaluated on their own, and why; more are added.
     root : int
         The node whose kernel writes the result.  It takes in what its arguments may hold.
@@ -66,20 +67,20 @@ def cut_large(graph: Graph, cuts: dict[int, str], root: int) -> None:
         cost = costs[ordinal] + sum([part[1] for part in parts])
         operands = leaves[ordinal] + sum([part[2] for part in parts])
         if cost > KERNEL_COST or operands > KERNEL_OPERANDS:  # perhaps shared: count exactly
-            inner = [k for k in nodes if k == ordinal or k not in cuts]
+            inner = [k for k in nodes if k == ordinal or k not in materialised]
             cost = sum([costs[k] for k in inner]) + len(nodes) - len(inner)
             operands = sum([leaves[k] for k in inner]) + len(nodes) - len(inner)
         return nodes, cost, operands
 
     for ordinal, args in enumerate(graph.args):
-        parts = [_cut(arg) if arg in cuts else cones[arg] for arg in args]
+        parts = [_materialised(arg) if arg in materialised else cones[arg] for arg in args]
         cone = cone_of(ordinal, parts)
         while _is_large(cone) and ordinal != root:
             big = max(range(len(parts)), key=lambda k: _size(parts[k]))
             if len(parts[big][0]) == 1 or isinstance(graph.nodes[args[big]], Leaf | Scalar):
                 break
-            cuts.setdefault(args[big], _TOO_LONG)
-            parts[big] = _cut(args[big])
+            materialised.setdefault(args[big], _TOO_LONG)
+            parts[big] = _materialised(args[big])
             cone = cone_of(ordinal, parts)
         cones.append(cone)
 
@@ -95,7 +96,7 @@ def _size(cone: _Cone) -> float:
     return max(len(nodes) / KERNEL_NODES, cost / KERNEL_COST, operands / KERNEL_OPERANDS)
 
 
-def _cut(ordinal: int) -> _Cone:
+def _materialised(ordinal: int) -> _Cone:
     """Return what a node is to the kernels that read it from a temporary."""
     return frozenset((ordinal,)), 1, 1
 

@@ -16,21 +16,21 @@ from ..codegen.emit.body import Apply, Body, Const
 from ..codegen.emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
-from ..codegen.emit.walkers import Access, Inner, Operand, Words
+from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import kernels
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import Map
 from ..ops.reductions import Reduction
 from .identities import identity_words
-from .loops import Nest, Walker, deepen, move_to_end, normalise, split, walker
+from .loops import AddressStream, Nest, address_stream, deepen, move_to_end, normalise, split
 from .lower import Lowered
 from .program import KernelStep, Work
 from .tiling import LEAST_SIDE, crossed, in_whole_lines, tall_dimension
 
-#: Destinations from this many bytes on are stored past the caches (`Mode.STREAM`).
+#: Destinations from this many bytes on are stored past the caches (`Mode.NONTEMPORAL`).
 STREAM_BYTES = 16 << 20
 
-#: How many elements at once `Mode.WOVEN` computes.
+#: How many elements at once `Mode.INTERLEAVED` computes.
 LANES = (2, 4)
 
 #: Elements of one fixed part of a reduction with few results.
@@ -107,10 +107,10 @@ def map_step(
     if tall >= 0:
         nest = move_to_end(nest, tall, len(nest.extents) - 1)
     lanes = 1
-    if mode is Mode.WOVEN:
-        nest, lanes = _weave(nest, lowered, to)
+    if mode is Mode.INTERLEAVED:
+        nest, lanes = _interleave(nest, lowered, to)
     operands = _operands(nest, lowered, memory, to, lanes=lanes)
-    rank = len(nest.extents) - (2 if mode is Mode.WOVEN else 1)
+    rank = len(nest.extents) - (2 if mode is Mode.INTERLEAVED else 1)
     past, lines = False, 1
     if mode is Mode.TILED:
         operands, lines = crossed(nest, lowered, operands)
@@ -119,8 +119,8 @@ def map_step(
     words = spec.words()
     block = array("q", [0]) * len(words)
     outer, extents = nest.outer, list(nest.extents[:-1])
-    strides = [list(w.strides) for w in nest.walkers]
-    if mode is Mode.WOVEN:
+    strides = [list(w.strides) for w in nest.streams]
+    if mode is Mode.INTERLEAVED:
         for w, steps in enumerate(strides):
             _put(block, words, f"h{w}", steps.pop(-2))
         outer //= extents.pop()
@@ -140,7 +140,7 @@ def map_step(
     return KernelStep(
         kernels.get(spec, emit_map),
         block,
-        finish(block, words, lowered, memory, to, [w.start for w in nest.walkers]),
+        finish(block, words, lowered, memory, to, [w.start for w in nest.streams]),
         scalar_places(words, lowered),
         Work(
             outer,
@@ -160,12 +160,12 @@ def map_depth(lowered: Lowered, to: Destination) -> int:
 
 
 def _map_nest(lowered: Lowered, to: Destination) -> Nest:
-    walkers = [walker(strided(to.layout), unit(to.bits)), *walkers_of(lowered)]
-    return normalise(lowered.shape, walkers)
+    streams = [address_stream(strided(to.layout), unit(to.bits)), *streams_of(lowered)]
+    return normalise(lowered.shape, streams)
 
 
-def walkers_of(lowered: Lowered) -> list[Walker]:
-    return [walker(strided(use.layout), unit(use.bits)) for use in lowered.uses]
+def streams_of(lowered: Lowered) -> list[AddressStream]:
+    return [address_stream(strided(use.layout), unit(use.bits)) for use in lowered.uses]
 
 
 def strided(layout: Map) -> Strided:
@@ -175,7 +175,7 @@ def strided(layout: Map) -> Strided:
 
 
 def unit(bits: int) -> int:
-    """Return by how much a walker changes per position: bytes, or elements that share bytes."""
+    """Return by how much a stream changes per position: bytes, or elements that share bytes."""
     return max(1, bits // 8)
 
 
@@ -186,14 +186,14 @@ def packing(bits: int) -> int:
 
 def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination) -> Mode:
     size = to.dtype.itemsize
-    dense = nest.walkers[0].strides[-1] == size and to.bits == 8 * size
-    if _woven_pair(nest, lowered, to) is not None:
-        return Mode.WOVEN
+    dense = nest.streams[0].strides[-1] == size and to.bits == 8 * size
+    if _interleaved_pair(nest, lowered, to) is not None:
+        return Mode.INTERLEAVED
     if dense and len(nest.extents) > 1 and tall_dimension(nest, lowered) >= 0:
         return Mode.TILED
     row = nest.extents[-1] * size
     if dense and row >= BLOCK_BYTES and _is_large(nest, memory, to):
-        return Mode.STREAM
+        return Mode.NONTEMPORAL
     return Mode.DIRECT
 
 
@@ -203,8 +203,8 @@ def _is_large(nest: Nest, memory: Sequence[Memory], to: Destination) -> bool:
     return plain and nest.outer * nest.extents[-1] * to.dtype.itemsize >= STREAM_BYTES
 
 
-def _woven_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:
-    """Return the dimensions of lanes and of the inner loop if some operand weaves them together.
+def _interleaved_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:
+    """Return the dimensions of lanes and of the inner loop if some operand interleaves them.
 
     Its elements along the first, few, lie side by side, and these groups follow each other along
     the second.
@@ -212,7 +212,7 @@ def _woven_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int
     bits = [to.bits, *[use.bits for use in lowered.uses]]
     if any(0 < b < 8 for b in bits) or lowered.gathers:
         return None
-    for b, w in zip(bits, nest.walkers, strict=True):
+    for b, w in zip(bits, nest.streams, strict=True):
         for lane, count in enumerate(nest.extents):
             if b and count in LANES and w.strides[lane] == b // 8:
                 for inner, extent in enumerate(nest.extents):
@@ -221,9 +221,9 @@ def _woven_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int
     return None
 
 
-def _weave(nest: Nest, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
-    """Return the nest with the woven dimensions innermost, and the number of lanes."""
-    pair = _woven_pair(nest, lowered, to)
+def _interleave(nest: Nest, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
+    """Return the nest with the interleaved dimensions innermost, and the number of lanes."""
+    pair = _interleaved_pair(nest, lowered, to)
     assert pair is not None, "the mode was picked because there is such a pair"
     return move_to_end(nest, *pair), nest.extents[pair[0]]
 
@@ -231,12 +231,12 @@ def _weave(nest: Nest, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
 def _reverse_outer(nest: Nest) -> Nest:
     """Return the nest with all loops but the innermost running backwards."""
     counts = nest.extents[:-1]
-    walkers = []
-    for w in nest.walkers:
+    streams = []
+    for w in nest.streams:
         steps = w.strides[:-1]
         end = sum((n - 1) * s for n, s in zip(counts, steps, strict=True))
-        walkers.append(Walker(w.start + end, (*[-s for s in steps], w.strides[-1])))
-    return Nest(nest.extents, tuple(walkers))
+        streams.append(AddressStream(w.start + end, (*[-s for s in steps], w.strides[-1])))
+    return Nest(nest.extents, tuple(streams))
 
 
 def reduce_step(
@@ -256,10 +256,10 @@ def reduce_step(
     after the one before; without any, partial results are joined.
     """
     parts = len(chunks) > 1
-    walkers = [walker(strided(to.layout), unit(to.bits)), *walkers_of(lowered)]
-    kept, reduced = split(lowered.shape, walkers, axes, 0)
+    streams = [address_stream(strided(to.layout), unit(to.bits)), *streams_of(lowered)]
+    kept, reduced = split(lowered.shape, streams, axes, 0)
     form = form_of(kept, reduced, lowered)
-    starts = [a.start + b.start for a, b in zip(kept.walkers, reduced.walkers, strict=True)]
+    starts = [a.start + b.start for a, b in zip(kept.streams, reduced.streams, strict=True)]
     along = form is Form.ALONG
     inner = reduced if along else kept
     kept_loops = len(kept.extents) - (0 if along else 1)
@@ -271,10 +271,10 @@ def reduce_step(
     block = array("q", [0]) * len(words)
     for letter, nest, count in (("k", kept, kept_loops), ("r", reduced, reduced_loops)):
         put_all(block, words, [(f"n_{letter}{d}", nest.extents[d]) for d in range(count)])
-        for w, steps in enumerate(nest.walkers):
+        for w, steps in enumerate(nest.streams):
             pairs = [(f"s{w}_{letter}{d}", steps.strides[d]) for d in range(count)]
             put_all(block, words, pairs)
-    for w, steps in enumerate(inner.walkers):
+    for w, steps in enumerate(inner.streams):
         _put(block, words, f"e{w}", steps.strides[-1])
     for k, word in enumerate(identity_words(op, lowered.body.dtype)):
         _put(block, words, ("z", "z+")[k], word)
@@ -320,7 +320,7 @@ def form_of(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
     def contiguous(nest: Nest) -> int:
         return sum(
             steps.strides[-1] == use.dtype.itemsize
-            for use, steps in zip(lowered.uses, nest.walkers[1:], strict=True)
+            for use, steps in zip(lowered.uses, nest.streams[1:], strict=True)
         )
 
     return Form.ACROSS if contiguous(kept) > contiguous(reduced) else Form.ALONG
@@ -338,8 +338,8 @@ def chunk_ranges(
     shape = lowered.shape
     rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
     still = Strided(shape, tuple([0 if k in axes else next(rest) for k in range(len(shape))]))
-    walkers = [walker(still, 1), *walkers_of(lowered)]
-    kept, reduced = split(lowered.shape, walkers, axes, 0)
+    streams = [address_stream(still, 1), *streams_of(lowered)]
+    kept, reduced = split(lowered.shape, streams, axes, 0)
     along = form_of(kept, reduced, lowered) is Form.ALONG
     results = kept.outer * kept.extents[-1]
     block = block_of(lowered.body.dtype)
@@ -375,22 +375,22 @@ def _operands(
     still: int = -1,
     lanes: int = 1,
 ) -> tuple[Operand, ...]:
-    """Classify every walker; ``still`` is a walker that does not move innermost, or -1."""
-    first = Inner.STILL if still == 0 else inner_of(nest.walkers[0], to.bits, to.dtype, lanes)
+    """Classify every stream; ``still`` is a stream that does not move innermost, or -1."""
+    first = Inner.STILL if still == 0 else inner_of(nest.streams[0], to.bits, to.dtype, lanes)
     found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
-    for use, known, steps in zip(lowered.uses, memory, nest.walkers[1:], strict=True):
+    for use, known, steps in zip(lowered.uses, memory, nest.streams[1:], strict=True):
         inner = inner_of(steps, use.bits, use.dtype, lanes)
         found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
     return tuple(found)
 
 
-def inner_of(steps: Walker, bits: int, dtype: np.dtype[np.generic], lanes: int) -> Inner:
+def inner_of(steps: AddressStream, bits: int, dtype: np.dtype[np.generic], lanes: int) -> Inner:
     stride = steps.strides[-1]
     if stride == 0:
         return Inner.STILL
     size = dtype.itemsize if bits >= 8 else 1
     if lanes > 1 and bits and (stride, steps.strides[-2]) == (lanes * size, size):
-        return Inner.WOVEN
+        return Inner.INTERLEAVED
     return Inner.UNIT if bits and stride == size else Inner.ANY
 
 

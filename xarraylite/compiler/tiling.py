@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..codegen.emit.body import Load
+from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.emit.tiles import CROWDED
-from ..codegen.emit.walkers import Access, Inner, Operand
 from .loops import Nest
 from .lower import Lowered
 
@@ -31,7 +31,7 @@ def tall_dimension(nest: Nest, lowered: Lowered) -> int:
     """Return the dimension along which an operand is contiguous that strides innermost, or -1."""
     if nest.extents[-1] < LEAST_SIDE:
         return -1
-    for use, steps in zip(lowered.uses, nest.walkers[1:], strict=True):
+    for use, steps in zip(lowered.uses, nest.streams[1:], strict=True):
         size = use.dtype.itemsize
         if use.iota or abs(steps.strides[-1]) < 64:
             continue
@@ -50,7 +50,7 @@ def crossed(
     """
     gathered = {s.operand for s in lowered.body.instructions if isinstance(s, Load) and s.gathers}
     found, count = list(operands), 0
-    for w, (operand, steps) in enumerate(zip(operands, nest.walkers, strict=True)):
+    for w, (operand, steps) in enumerate(zip(operands, nest.streams, strict=True)):
         fits = operand.inner is Inner.ANY and operand.access is Access.APART
         fits = fits and operand.packing == 1 and w - 1 not in gathered
         if fits and steps.strides[-2] == operand.dtype.itemsize and count < MOST_CROSSED:
@@ -63,11 +63,11 @@ def _are_crowded(nest: Nest, operands: Sequence[Operand]) -> bool:
     """Tell whether columns of some operand compete for the same lines of the second cache."""
     return any(
         o.inner is Inner.CROSSED and w.strides[-1] % CROWDED == 0
-        for o, w in zip(operands, nest.walkers, strict=True)
+        for o, w in zip(operands, nest.streams, strict=True)
     )
 
 
 def in_whole_lines(nest: Nest, size: int) -> bool:
     """Tell whether few of the lines of a tile's rows are shared with what lies beside them."""
-    aligned = all(stride % 64 == 0 for stride in nest.walkers[0].strides[:-1])
+    aligned = all(stride % 64 == 0 for stride in nest.streams[0].strides[:-1])
     return aligned or nest.extents[-1] * size >= LONG_ROW

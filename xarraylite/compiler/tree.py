@@ -15,9 +15,9 @@ from ..codegen.emit.folding import Form, ReduceSpec, block_size
 from ..ir.node import Reduce
 from ..layout.strided import Strided, row_major_strides
 from .graph import Graph
-from .loops import split, walker
+from .loops import address_stream, split
 from .plan import Planning
-from .steps import Range, chunk_ranges, form_of, rows, walkers_of
+from .steps import Range, chunk_ranges, form_of, rows, streams_of
 from .target import Target
 
 
@@ -53,7 +53,7 @@ def tree_of(graph: Graph, target: Target) -> Tree | None:
     if not isinstance(node, Reduce):
         return None
     planning = Planning(graph, target, True)
-    planning.find_cuts(root)
+    planning.find_materialised(root)
     arg, axes = graph.args[root][0], node.axes
     parts = planning.divided(arg, root, rows(-1, node.shape, node.dtype), axes)
     if parts is None or len(parts) != 1:
@@ -62,11 +62,11 @@ def tree_of(graph: Graph, target: Target) -> Tree | None:
     shape = lowered.shape
     rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
     still = Strided(shape, tuple([0 if k in axes else next(rest) for k in range(len(shape))]))
-    walkers = [walker(still, 1), *walkers_of(lowered)]
-    reach = [sum([abs(w.strides[k]) for w in walkers]) for k in axes if shape[k] != 1]
+    streams = [address_stream(still, 1), *streams_of(lowered)]
+    reach = [sum([abs(w.strides[k]) for w in streams]) for k in axes if shape[k] != 1]
     if any([outer < inner for outer, inner in itertools.pairwise(reach)]):
         return None
-    kept, reduced = split(shape, walkers, axes, 0)
+    kept, reduced = split(shape, streams, axes, 0)
     form = form_of(kept, reduced, lowered)
     return Tree(
         form,

@@ -63,8 +63,8 @@ def difference_lines(differences: Sequence[Difference]) -> Iterator[str]:
     yield ""
     yield f"{'Largest difference from NumPy':<33}{'found':>12}{'allowed':>12}"
     for item in differences:
-        verdict = "" if item.fits else "   TOO LARGE"
-        yield f"  {item.what:<31}{_amount(item, item.largest)}{_bound(item)}{verdict}"
+        outcome = "" if item.fits else "   TOO LARGE"
+        yield f"  {item.what:<31}{_amount(item, item.largest)}{_bound(item)}{outcome}"
 
 
 def _amount(item: Difference, value: float) -> str:

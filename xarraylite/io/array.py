@@ -78,7 +78,7 @@ def write_array(file: BinaryWriter, contents: Contents) -> None:
     if contents.lazy:
         node = eval_(XExpression(node)).node
     if isinstance(node, Leaf) and (node.map.is_row_major() or node.map.is_column_major()):
-        memory: Memory = node.reading
+        memory: Memory = node.snapshot
         place = node.map
     else:
         place = (Strided.column_major if column else Strided.row_major)(node.shape)

@@ -202,7 +202,7 @@ def view(node: Node, step: Transform) -> Node:
     """Return the elements of ``node`` under another index."""
     if isinstance(node, Leaf):
         return Leaf(
-            step.shape, node.dtype, node.reading, node.map.apply(step), min(node.fixed, RANK)
+            step.shape, node.dtype, node.snapshot, node.map.apply(step), min(node.fixed, RANK)
         )
     if isinstance(node, Iota):
         return Iota(step.shape, node.dtype, node.map.apply(step))
@@ -225,7 +225,7 @@ def reshape(node: Node, shape: Sequence[int]) -> Node:
     if isinstance(node, Leaf):
         layout = node.map.reshape(target)
         if layout is not None:
-            return Leaf(target, node.dtype, node.reading, layout, min(node.fixed, RANK))
+            return Leaf(target, node.dtype, node.snapshot, layout, min(node.fixed, RANK))
     if isinstance(node, Iota):
         numbers = node.map.reshape(target)
         if numbers is not None:

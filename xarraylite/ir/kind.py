@@ -13,7 +13,7 @@ need more than that (extents of 1 that are stretched, views of results, gathers,
 kind; they are nodes, and planned by shape.
 
 The operands of an expression are one flat tuple, in the order in which its nodes would be met: for
-each leaf its reading and the byte where its first element begins, for each scalar its value, and
+each leaf its snapshot and the byte where its first element begins, for each scalar its value, and
 for a reduction the shape of what it folds, before the operands of that.
 
 Tables are bounded, and dropped when they are full: kinds made later of the same structure are other
@@ -298,12 +298,12 @@ def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
     if left[0] < 0:
         raise _None
     if type(node) is Leaf:
-        reading = node.reading
-        if type(node.map) is not Strided or reading.stale is not None:
+        snapshot = node.snapshot
+        if type(node.map) is not Strided or snapshot.stale is not None:
             raise _None
-        if reading.late and not (traced and reading.traced):
+        if snapshot.late and not (traced and snapshot.traced):
             raise _None
-        operands.extend((reading, node.map.byte_start(node.dtype.itemsize)))
+        operands.extend((snapshot, node.map.byte_start(node.dtype.itemsize)))
         return leaf(node.dtype, node.map, node.fixed)
     if type(node) is Scalar:
         value = plain(node.value, node.dtype)

@@ -1,7 +1,7 @@
 """The vocabulary of lazy expressions: ten kinds of immutable node.
 
 A node knows its shape and dtype; children come before parents, so graphs have no cycles.  A
-`Leaf` holds a `Reading` of a buffer and a layout, never a container, which keeps containers and
+`Leaf` holds a `Snapshot` of a buffer and a layout, never a container, which keeps containers and
 expressions apart.  Conversions are made when a node is built: the arguments of an `Elementwise`
 node already have its loop dtypes, so whoever runs it promotes nothing.
 
@@ -31,7 +31,7 @@ from .._records import record
 from ..index.transform import Reshape, Transform
 from ..layout.strided import Strided
 from ..layout.tiled import Map
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 
@@ -66,12 +66,12 @@ class Node:
 
 @record(frozen=True, slots=True, eq=False)
 class Leaf(Node):
-    """Elements in memory: ``map`` says where each lies in the reading's buffer.
+    """Elements in memory: ``map`` says where each lies in the snapshot's buffer.
 
     ``fixed`` says what of the shape is part of the type of the container they were taken from.
     """
 
-    reading: Reading
+    snapshot: Snapshot
     map: Map
     fixed: int = FREE
 

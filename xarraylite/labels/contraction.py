@@ -337,7 +337,7 @@ class Lowering:
         if self.notes is not None:
             return None
         place = matrices(leaf.map, part.labels, stack, rows, columns, self.extents)
-        return Matrices(Memory.over(leaf.reading), place)
+        return Matrices(Memory.over(leaf.snapshot), place)
 
     def packed(self, part: Indexed, order: Labels, dtype: DType, reason: str) -> Indexed:
         """Return a factor copied, converted and evaluated into row-major memory."""
@@ -358,7 +358,7 @@ class Lowering:
         else:
             buffer, _ = engine.evaluate(node, place)
         counters.temporaries += self.notes is None
-        return Indexed(Leaf(node.shape, dtype, buffer.reading(), place), order)
+        return Indexed(Leaf(node.shape, dtype, buffer.snapshot(), place), order)
 
     def stored(self, product: Product) -> Indexed:
         """Run a product into memory of its own."""
@@ -374,7 +374,7 @@ class Lowering:
             buffer = allocate(place, product.dtype)
         product.run(buffer, place, labels)
         counters.temporaries += self.notes is None
-        node: Node = Leaf(place.shape, product.dtype, buffer.reading(), place)
+        node: Node = Leaf(place.shape, product.dtype, buffer.snapshot(), place)
         if kind(self.acc) in "iu" and product.dtype != self.acc:
             node = build.cast(node, int64)  # exact, and narrower integers wrap from there
         return Indexed(build.cast(node, self.acc), labels)

@@ -68,7 +68,7 @@ class Matrices:
     Attributes
     ----------
     memory : Memory
-        Where they lie.  Not a reading: writes do not wait for a product that is about to run.
+        Where they lie.  Not a snapshot: writes do not wait for a product that is about to run.
     place : Strided
         The stack's dimensions, rows and columns.
     """

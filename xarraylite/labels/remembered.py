@@ -37,7 +37,7 @@ Call = tuple[Key, Leaf, Leaf]
 _LIMIT = 1024
 
 #: What a hollow leaf refers to.
-_NOTHING = Buffer.allocate(0).reading()
+_NOTHING = Buffer.allocate(0).snapshot()
 
 _recipes: dict[Key, Recipe] = {}
 
@@ -51,7 +51,7 @@ class Filled(NamedTuple):
 
     def leaf(self) -> Leaf:
         """Return it as a node."""
-        return Leaf(self.map.shape, self.dtype, self.buffer.reading(), self.map)
+        return Leaf(self.map.shape, self.dtype, self.buffer.snapshot(), self.map)
 
 
 class Window(NamedTuple):
@@ -124,7 +124,7 @@ class Recipe:
         if packs or left is None or right is None or not place.size:
             return None
         _, first, second = call
-        if not (left.memory.is_same(first.reading) and right.memory.is_same(second.reading)):
+        if not (left.memory.is_same(first.snapshot) and right.memory.is_same(second.snapshot)):
             return None
         groups = (gemm.stack, gemm.rows, gemm.columns, product.extents)
         out = matrices(place.based(), labels, *groups)
@@ -151,8 +151,8 @@ class Recipe:
         dtype = self.dtype
         size = dtype.itemsize
         return (
-            self.left.array(dtype, left.reading, left.map.offset * size),
-            self.right.array(dtype, right.reading, right.map.offset * size),
+            self.left.array(dtype, left.snapshot, left.map.offset * size),
+            self.right.array(dtype, right.snapshot, right.map.offset * size),
         )
 
     def reads(self, call: Call, buffer: Buffer, first: int) -> bool:
@@ -160,7 +160,7 @@ class Recipe:
         low, high = buffer.address + first + self.out.low, buffer.address + first + self.out.high
         size = self.dtype.itemsize
         for window, leaf in zip((self.left, self.right), call[1:], strict=True):
-            start = leaf.reading.address + leaf.map.offset * size
+            start = leaf.snapshot.address + leaf.map.offset * size
             if start + window.low <= high and low <= start + window.high:
                 return True
         return False
@@ -182,8 +182,8 @@ def is_memory(node: Node) -> TypeGuard[Leaf]:
     """Tell whether a node is strided memory that can be read as it is now."""
     if type(node) is not Leaf or type(node.map) is not Strided:
         return False
-    reading = node.reading
-    return reading.stale is None and not reading.traced and not reading.late
+    snapshot = node.snapshot
+    return snapshot.stale is None and not snapshot.traced and not snapshot.late
 
 
 def call_of(operation: Key, left: Node, right: Node) -> Call | None:

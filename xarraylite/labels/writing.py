@@ -298,7 +298,7 @@ def explained(
         last = notes.pop()
         reason = "an operand of the matrix product lies in the destination"
         notes.append(Note(last.text, labels_of.size * dtype.itemsize, reason, last.traffic))
-        return notes, Leaf(labels_of.shape, dtype, Buffer.allocate(0).reading(), labels_of)
+        return notes, Leaf(labels_of.shape, dtype, Buffer.allocate(0).snapshot(), labels_of)
     return notes, result
 
 
@@ -331,7 +331,7 @@ def _reads(terms: tuple[Term, ...], buffer: Buffer) -> bool:
     """Tell whether an operand lies in a buffer."""
     return any(
         [
-            isinstance(node, Leaf) and buffer.is_read_by(node.reading)
+            isinstance(node, Leaf) and buffer.is_read_by(node.snapshot)
             for operand in operands_of(terms)
             for node in postorder(operand)
         ]

@@ -1,14 +1,17 @@
-"""The common refinement of several layouts: boxes in which every one of them is strided.
+"""Index-set splitting: an iteration space as boxes in which several layouts are all strided.
 
 Along one dimension an operand's position is a function of the index ``j``: the digits of
-``start + pace * j``.  As long as no digit but the last changes, that is a straight line.  The
-refinement of several such functions is found by the longest period ``P`` after which all of them
+``start + pace * j``.  As long as no digit but the last changes, that is a straight line.  Several
+such functions are split together by the longest period ``P`` after which all of them
 repeat up to a constant step: ``j = head + P q + r`` separates into a loop over ``q`` and the same
 problem for ``r < P``, with what lies before the first border (head) and after the last whole
 period (tail) as boxes of their own.  So a tiled array of any size becomes an interior that a
 plain loop nest serves, without a bound in it, and a few edges.
 
 Along several dimensions the boxes are products, because the positions are sums.
+
+Splitting index sets so that each part has affine accesses is due to Griebl, Feautrier and Lengauer
+("Index Set Splitting", 2000); here the borders are where digits of tiles carry.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from .digits import Digits, place_of
 from .strided import Strided
 from .tiled import Map, Term
 
-#: Boxes of one refinement; beyond, tiles of the operands have too little in common.
+#: Boxes of one splitting; beyond, tiles of the operands have too little in common.
 MOST_BOXES = 1024
 
 
@@ -94,7 +97,7 @@ class Box:
     layouts: tuple[Strided, ...]
 
 
-def refine(shape: tuple[int, ...], maps: Sequence[Map]) -> tuple[Box, ...]:
+def split_index_set(shape: tuple[int, ...], maps: Sequence[Map]) -> tuple[Box, ...]:
     """Return boxes that cover ``shape`` once, in each of which every map is strided.
 
     Raises
@@ -259,7 +262,7 @@ def _borders(w: Wave, n: int) -> list[int]:
 
 
 def _repeat(w: Wave, period: int, slope: int | None) -> int:
-    """Return the step of a wave over one period of the refinement."""
+    """Return the step of a wave over one period of the splitting."""
     if slope is not None:
         return slope * period
     move, start = w.pace * period, w.start

@@ -41,7 +41,7 @@ class Memory:
 
     @staticmethod
     def over(other: Memory) -> Memory:
-        """Return the bytes of another object alone: no reading, whose readers count."""
+        """Return the bytes of another object alone: no snapshot, whose readers count."""
         made = Memory.__new__(Memory)
         made._memory, made._start = other._memory, other._start
         made.address, made.nbytes = other.address, other.nbytes

@@ -5,17 +5,17 @@
 **Borrowing.**  `Buffer.borrow` gives any buffer-protocol object the same interface without a
 copy: exactly the byte range it can reach, read-only if it is.
 
-**Reading.**  A buffer that nobody else can reach owns its current `Reading`, so "does any
+**Snapshots.**  A buffer that nobody else can reach owns its current `Snapshot`, so "does any
 expression still refer to these bytes?" is one reference count.  A writer that finds one takes the
-reading away from the buffer, which then has none, and moves it to a copy of the bytes
+snapshot away from the buffer, which then has none, and moves it to a copy of the bytes
 (`Buffer.release`); only where its readers are the very expression that is being assigned does it
-stay, to expire when the bytes are gone.  References are counted after the reading was taken away:
-an expression that another thread writes meanwhile belongs to the next reading, and is neither lost
-nor marked stale.
+stay, to expire when the bytes are gone.  References are counted after the snapshot was taken away:
+an expression that another thread writes meanwhile belongs to the next one, and is neither lost nor
+marked stale.
 
 Borrowed buffers can share memory, with each other and with buffers whose memory was given to NumPy
-(`share`).  They know their readings by weak references, and a writer asks for the readings of every
-such buffer whose bytes intersect.  Where references cannot be counted (free-threaded builds) all
+(`share`).  They know their snapshots by weak references, and a writer asks for those of every such
+buffer whose bytes intersect.  Where references cannot be counted (free-threaded builds) all
 buffers do so.
 
 **Fork.**  Slabs and allocated buffers are private memory: the child has its own copy-on-write
@@ -37,7 +37,7 @@ from .._errors import DTypeError
 from .block import Memory, byte_reach
 from .pool import Bytes
 from .slabs import take
-from .snapshots import Reading, guard
+from .snapshots import Snapshot, guard
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,7 +47,7 @@ _UINT8 = np.dtype(np.uint8)
 #: Whether reference counts tell who holds an object.  (`sysconfig` would say so too, for 1 ms.)
 COUNTS = hasattr(sys, "getrefcount") and "free-threading build" not in sys.version
 
-_shared_readings: set[weakref.ref[Reading]] = set()
+_shared_snapshots: set[weakref.ref[Snapshot]] = set()
 
 
 class Buffer(Memory):
@@ -67,10 +67,10 @@ class Buffer(Memory):
         Whether other buffers may have the same bytes: this one was borrowed, or given out.
     special : bool
         Whether a writer has more to ask than who is reading: it is read-only, a product's result,
-        or another writer is about to move its readings.
+        or another writer is about to move its snapshots.
     """
 
-    __slots__ = ("_mark", "_reading", "shared", "special")
+    __slots__ = ("_mark", "_snapshot", "shared", "special")
 
     readonly: bool = False
     owner: object = None
@@ -80,8 +80,8 @@ class Buffer(Memory):
     special: bool
 
     _moving: bool = False
-    _mark: weakref.ref[Reading]
-    _reading: Reading
+    _mark: weakref.ref[Snapshot]
+    _snapshot: Snapshot
 
     def __init__(
         self,
@@ -174,37 +174,37 @@ class Buffer(Memory):
 
     # --- who reads ------------------------------------------------------------------------------
 
-    def reading(self) -> Reading:
-        """Return the current `Reading` of this buffer, made if there is none."""
+    def snapshot(self) -> Snapshot:
+        """Return the current `Snapshot` of this buffer, made if there is none."""
         with guard():
             known = self._known()
             if known is not None:
                 return known
-            fresh = Reading.of(self)
+            fresh = Snapshot.of(self)
             fresh.origin = weakref.ref(self)
             if self.made is not None:
                 fresh.made = self.made
             if self.shared or not COUNTS:
-                self._mark = weakref.ref(fresh, _shared_readings.discard)
-                _shared_readings.add(self._mark)
+                self._mark = weakref.ref(fresh, _shared_snapshots.discard)
+                _shared_snapshots.add(self._mark)
             else:
-                self._reading = fresh
+                self._snapshot = fresh
             return fresh
 
-    def _known(self) -> Reading | None:
-        """Return the current reading; None if there is none."""
+    def _known(self) -> Snapshot | None:
+        """Return the current snapshot; None if there is none."""
         try:
-            return self._reading
+            return self._snapshot
         except AttributeError:
-            mark: weakref.ref[Reading] | None = getattr(self, "_mark", None)
+            mark: weakref.ref[Snapshot] | None = getattr(self, "_mark", None)
         known = None if mark is None else mark()
         # One that was moved or has expired is no longer this buffer's.
         return known if known is not None and known.stale is None and known.is_same(self) else None
 
-    def is_read_by(self, reading: Reading) -> bool:
-        """Tell whether this is the buffer's current reading."""
+    def is_read_by(self, snapshot: Snapshot) -> bool:
+        """Tell whether this is the buffer's current snapshot."""
         with guard():
-            return self._known() is reading
+            return self._known() is snapshot
 
     def share(self) -> None:
         """Note that the memory is given to others, who may lend it back as another buffer."""
@@ -213,33 +213,33 @@ class Buffer(Memory):
         with guard():
             self.shared = True
             with contextlib.suppress(AttributeError):
-                self._mark = weakref.ref(self._reading, _shared_readings.discard)
-                _shared_readings.add(self._mark)
-                del self._reading
+                self._mark = weakref.ref(self._snapshot, _shared_snapshots.discard)
+                _shared_snapshots.add(self._mark)
+                del self._snapshot
 
     def is_awaited(self) -> bool:
         """Tell whether any expression refers to these bytes."""
-        if self.shared and not _shared_readings:
+        if self.shared and not _shared_snapshots:
             return False
         with guard():
             if self.shared or not COUNTS:
                 return bool(self._live())
-            return hasattr(self, "_reading") and sys.getrefcount(self._reading) > ALONE
+            return hasattr(self, "_snapshot") and sys.getrefcount(self._snapshot) > ALONE
 
-    def release(self, own: int = 0, which: int = 0) -> Reading | None:
+    def release(self, own: int = 0, which: int = 0) -> Snapshot | None:
         """Let every expression that refers to these bytes keep them, before they are written.
 
         Parameters
         ----------
         own, which : int
-            References to a reading, given by its ``id``, that belong to the expression about to be
+            References to a snapshot, given by its ``id``, that belong to the expression about to be
             written here, if nobody else holds that expression or a part of it that reads these
             bytes.
 
         Returns
         -------
-        Reading or None
-            The reading of that expression, if it is the only one that refers to these bytes: it
+        Snapshot or None
+            The snapshot of that expression, if it is the only one that refers to these bytes: it
             still reads them here, and has to expire when they are written.  All others have moved
             to copies.
 
@@ -252,59 +252,59 @@ class Buffer(Memory):
             while self._moving:
                 guard().wait()
             kept = None
-            readings = self._taken()
+            snapshots = self._taken()
             self._moving = self.special = True
             try:
-                while readings:
-                    reading = readings.pop()
-                    held = own if id(reading) == which else 0
-                    count = sys.getrefcount(reading) - _TAKEN if COUNTS else held + 1
+                while snapshots:
+                    snapshot = snapshots.pop()
+                    held = own if id(snapshot) == which else 0
+                    count = sys.getrefcount(snapshot) - _TAKEN if COUNTS else held + 1
                     if held and count == held:
-                        kept = reading
+                        kept = snapshot
                     elif count > 0:
-                        self._move(reading)
+                        self._move(snapshot)
             finally:
                 self._moving, self.made, self.special = False, None, self.readonly
                 guard().notify_all()
             return kept
 
-    def _taken(self) -> list[Reading]:
-        """Take the readings of these bytes away from their buffers."""
+    def _taken(self) -> list[Snapshot]:
+        """Take the snapshots of these bytes away from their buffers."""
         if self.shared or not COUNTS:
             self._mark = _NOBODY
             return self._live()
         try:
-            taken = [self._reading]
+            taken = [self._snapshot]
         except AttributeError:
             return []
-        del self._reading
+        del self._snapshot
         return taken
 
-    def _live(self) -> list[Reading]:
-        """Return the readings of all shared buffers that have bytes of this one."""
+    def _live(self) -> list[Snapshot]:
+        """Return the snapshots of all shared buffers that have bytes of this one."""
         end = self.address + self.nbytes
         found = []
-        for mark in _shared_readings.copy():  # callbacks may shrink the set meanwhile
-            reading = mark()
+        for mark in _shared_snapshots.copy():  # callbacks may shrink the set meanwhile
+            snapshot = mark()
             if (
-                reading is not None
-                and reading.stale is None
-                and reading.address < end
-                and self.address < reading.address + reading.nbytes
+                snapshot is not None
+                and snapshot.stale is None
+                and snapshot.address < end
+                and self.address < snapshot.address + snapshot.nbytes
             ):
-                found.append(reading)
+                found.append(snapshot)
         return found
 
-    def _move(self, reading: Reading) -> None:
-        """Move a reading to a copy; if that fails, nothing has changed."""
+    def _move(self, snapshot: Snapshot) -> None:
+        """Move a snapshot to a copy; if that fails, nothing has changed."""
         try:
-            reading.move()
+            snapshot.move()
         except BaseException:
             with guard():
                 if self.shared or not COUNTS:
-                    self._mark = weakref.ref(reading, _shared_readings.discard)
+                    self._mark = weakref.ref(snapshot, _shared_snapshots.discard)
                 elif self._known() is None:
-                    self._reading = reading
+                    self._snapshot = snapshot
             raise
 
     def __repr__(self) -> str:
@@ -315,23 +315,23 @@ class Buffer(Memory):
 
 _new = Buffer.__new__
 
-_NOBODY = weakref.ref(Reading.of(Buffer.allocate(0)))
+_NOBODY = weakref.ref(Snapshot.of(Buffer.allocate(0)))
 
 
 def _measure() -> tuple[int, int]:
-    """Count the references of a reading as `Buffer.is_awaited` and `Buffer.release` see them."""
+    """Count the references of a snapshot as `Buffer.is_awaited` and `Buffer.release` see them."""
     buffer = Buffer.allocate(0)
-    buffer._reading = Reading.of(buffer)
-    alone = sys.getrefcount(buffer._reading)
-    readings = [buffer._reading]
-    del buffer._reading
-    while readings:
-        reading = readings.pop()
-        taken = sys.getrefcount(reading)
+    buffer._snapshot = Snapshot.of(buffer)
+    alone = sys.getrefcount(buffer._snapshot)
+    snapshots = [buffer._snapshot]
+    del buffer._snapshot
+    while snapshots:
+        snapshot = snapshots.pop()
+        taken = sys.getrefcount(snapshot)
     return alone, taken
 
 
-#: References to a reading that only its buffer holds, or that was just taken from it.
+#: References to a snapshot that only its buffer holds, or that was just taken from it.
 ALONE, _TAKEN = _measure() if COUNTS else (0, 0)
 
 

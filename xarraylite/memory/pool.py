@@ -53,7 +53,7 @@ class Counters:
     temporaries : int
         Buffers the engine allocated for its own use during an evaluation.
     snapshots : int
-        Buffers copied because an expression written earlier still needed the old values.
+        Snapshots moved to a copy because an expression written earlier still needed the old values.
     reused : int
         Large allocations served from kept blocks.
 

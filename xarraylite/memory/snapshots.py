@@ -1,12 +1,12 @@
 """Copy-on-write snapshots: what a leaf of an expression holds of the memory it was written over.
 
-An expression means what it meant when it was written.  A `Reading` is an address and what keeps the
-bytes there alive.  Whoever wants to overwrite them moves the reading to a copy first.
+An expression means what it meant when it was written.  A `Snapshot` is an address and what keeps
+the bytes there alive.  Whoever wants to overwrite them moves the snapshot to a copy first.
 
-A reading's address changes in one store.  Kernels take it where no other thread can run
-(`runtime.launch`) or after pinning the reading (`pinned`), and a writer that wants to move a pinned
-reading waits until no other thread's kernel reads through it.  Readings are made, moved and pinned
-under one lock, which nobody holds while a kernel runs.
+A snapshot's address changes in one store.  Kernels take it where no other thread can run
+(`runtime.launch`) or after pinning the snapshot (`pinned`), and a writer that wants to move a
+pinned snapshot waits until no other thread's kernel reads through it.  Snapshots are made, moved
+and pinned under one lock, which nobody holds while a kernel runs.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .pool import counters
 from .slabs import take
 
 _guard = threading.Condition(threading.RLock())
-_pins: dict[Reading, list[int]] = {}
+_pins: dict[Snapshot, list[int]] = {}
 
 
 def guard() -> threading.Condition:
-    """Return the lock under which readings are made, moved and pinned."""
+    """Return the lock under which snapshots are made, moved and pinned."""
     return _guard
 
 
@@ -43,7 +43,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_make_lock)
 
 
-class Reading(Memory):
+class Snapshot(Memory):
     """What a leaf of an expression holds: the bytes it was written over.
 
     Attributes
@@ -54,7 +54,7 @@ class Reading(Memory):
     traced : bool
         It stands for an argument of a function being traced, which has no values yet.
     late, retired : bool
-        Whether it reads what the buffer holds at every evaluation (`LateReading`), and that
+        Whether it reads what the buffer holds at every evaluation (`LateSnapshot`), and that
         buffer's container has given it up.
     origin : weak reference to a buffer, or None
         The buffer it was made of, as long as both have the same bytes.
@@ -70,9 +70,9 @@ class Reading(Memory):
     origin: weakref.ref[Memory] | None
 
     @staticmethod
-    def of(memory: Memory) -> Reading:
-        """Return a reading of some bytes, which no buffer knows."""
-        made = Reading.__new__(Reading)
+    def of(memory: Memory) -> Snapshot:
+        """Return a snapshot of some bytes, which no buffer knows."""
+        made = Snapshot.__new__(Snapshot)
         made._memory, made._start = memory._memory, memory._start
         made.address, made.nbytes, made.origin = memory.address, memory.nbytes, None
         return made
@@ -104,13 +104,13 @@ class Reading(Memory):
 
     def __repr__(self) -> str:
         state = "late" if self.late else self.stale or "current"
-        return f"<Reading of {self.nbytes} bytes, {state}>"
+        return f"<Snapshot of {self.nbytes} bytes, {state}>"
 
 
-class LateReading(Reading):
+class LateSnapshot(Snapshot):
     """Reads whatever a buffer holds at every evaluation (``xl.late``).
 
-    Late readings are not registered with the buffer, so no write ever copies for them.
+    Late snapshots are not registered with the buffer, so no write ever copies for them.
     """
 
     __slots__ = ("_source",)
@@ -133,29 +133,29 @@ class LateReading(Reading):
         return bool(getattr(self._source, "retired", False))
 
     @staticmethod
-    def after(reading: Reading) -> LateReading:
-        """Return a late reading of the buffer that a reading was made of."""
-        if isinstance(reading, LateReading):
-            return reading
-        buffer = None if reading.origin is None else reading.origin()
-        return LateReading(reading if buffer is None else buffer)
+    def after(snapshot: Snapshot) -> LateSnapshot:
+        """Return a late snapshot of the buffer that a snapshot was made of."""
+        if isinstance(snapshot, LateSnapshot):
+            return snapshot
+        buffer = None if snapshot.origin is None else snapshot.origin()
+        return LateSnapshot(snapshot if buffer is None else buffer)
 
 
 @contextlib.contextmanager
-def pinned(readings: Sequence[Reading]) -> Iterator[None]:
-    """Keep writers of other threads from moving readings while the block reads through them."""
+def pinned(snapshots: Sequence[Snapshot]) -> Iterator[None]:
+    """Keep writers of other threads from moving snapshots while the block reads through them."""
     me = threading.get_ident()
     with guard():
-        for reading in readings:
-            _pins.setdefault(reading, []).append(me)
+        for snapshot in snapshots:
+            _pins.setdefault(snapshot, []).append(me)
     try:
         yield
     finally:
         with guard():
-            for reading in readings:
-                owners = _pins.get(reading)
+            for snapshot in snapshots:
+                owners = _pins.get(snapshot)
                 if owners is not None:  # None in a forked child
                     owners.remove(me)
                     if not owners:
-                        del _pins[reading]
+                        del _pins[snapshot]
             guard().notify_all()

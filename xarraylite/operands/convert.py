@@ -204,7 +204,7 @@ def store(node: Node, layout: Map) -> Buffer:
     if source is None or not (is_quick(layout) and is_quick(source.map)):
         engine.assign(Target(buffer, layout, node.dtype), node, True)
     else:
-        values = read(source.reading, source.dtype, source.map)
+        values = read(source.snapshot, source.dtype, source.map)
         with np.errstate(all="ignore"):
             write(buffer, node.dtype, layout, convert(values, node.dtype))
     return buffer
@@ -219,8 +219,8 @@ def _plain_source(node: Node) -> Leaf | None:
     """Return the memory that a node copies or converts, or None if it computes."""
     if isinstance(node, Elementwise) and node.op is build.CAST:
         node = node.operands[0]
-    if isinstance(node, Leaf) and node.reading.stale is None and not node.reading.traced:
-        return None if node.reading.retired else node
+    if isinstance(node, Leaf) and node.snapshot.stale is None and not node.snapshot.traced:
+        return None if node.snapshot.retired else node
     return None
 
 

@@ -65,7 +65,7 @@ def index_leaf(index: object, extent: int) -> Leaf:
     positions = buffer.view(int64, layout)
     np.copyto(positions, values.astype(np.int64, copy=False))
     np.add(positions, extent, out=positions, where=positions < 0)
-    return Leaf(values.shape, int64, buffer.reading(), layout)
+    return Leaf(values.shape, int64, buffer.snapshot(), layout)
 
 
 def _index_values(index: object) -> NumpyArray:

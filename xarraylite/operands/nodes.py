@@ -19,7 +19,7 @@ from ..ir.node import FREE, RANK, SHAPE, Leaf, Node
 from ..ir.walk import fixed_of
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..ops.op import Op
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
@@ -77,8 +77,8 @@ class HasNode:
         """The expression's node."""
         raise NotImplementedError
 
-    def references(self, reading: Reading) -> int:
-        """Count what the handle itself, without its node, holds of a reading."""
+    def references(self, snapshot: Snapshot) -> int:
+        """Count what the handle itself, without its node, holds of a snapshot."""
         return 0
 
     def kind_items(self) -> int:
@@ -285,7 +285,7 @@ def as_node(value: object, operation: str) -> Node:
 def borrow_array(array: NumpyArray, operation: str) -> Leaf:
     """Return a leaf over a NumPy array's own memory; see `borrowed`."""
     buffer, place, dtype = borrowed(array, operation)
-    return Leaf(array.shape, dtype, buffer.reading(), place)
+    return Leaf(array.shape, dtype, buffer.snapshot(), place)
 
 
 def borrowed(array: NumpyArray, operation: str) -> tuple[Buffer, Strided, np.dtype[np.generic]]:

@@ -2,7 +2,7 @@
 
 A traced function may use containers that are not among its arguments.  A plain call would read
 them at every call, so a leaf that is made of a container while a trace runs reads late.
-Expressions that existed before keep their own readings, and so their meaning.
+Expressions that existed before keep their own snapshots, and so their meaning.
 
 An integer array that is used as an index is checked and copied, so its leaf cannot read late.  The
 array is remembered instead (containers, expressions and NumPy's arrays; a list is a constant, as
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from ..ir.node import Leaf
 from ..memory.buffer import Buffer
-from ..memory.snapshots import LateReading, Reading
+from ..memory.snapshots import LateSnapshot, Snapshot
 
 
 @dataclass(slots=True)
@@ -29,14 +29,14 @@ class Trace:
 
     Attributes
     ----------
-    readings : dict
-        Late readings by the identity of their buffer.
+    snapshots : dict
+        Late snapshots by the identity of their buffer.
     indices : dict
         By the identity of an index's leaf: the leaf, the array it is of, and the extent of the
         dimension that is read through it.
     """
 
-    readings: dict[int, Reading] = field(default_factory=dict)
+    snapshots: dict[int, Snapshot] = field(default_factory=dict)
     indices: dict[int, tuple[Leaf, object, int]] = field(default_factory=dict)
 
 
@@ -48,7 +48,7 @@ class _State(threading.local):
 
 _state = _State()
 
-#: How many traces run, in any thread: while one does, leaves are made by `reading_of` alone.
+#: How many traces run, in any thread: while one does, leaves are made by `snapshot_of` alone.
 running = ctypes.c_int64(0)  # machine code reads it too (`containers.natives`)
 
 _lock = threading.Lock()
@@ -75,12 +75,12 @@ def is_active() -> bool:
     return _state.trace is not None
 
 
-def reading_of(buffer: Buffer) -> Reading:
-    """Return the reading that a leaf over ``buffer`` holds."""
+def snapshot_of(buffer: Buffer) -> Snapshot:
+    """Return the snapshot that a leaf over ``buffer`` holds."""
     trace = _state.trace
     if trace is None:
-        return buffer.reading()
-    return trace.readings.setdefault(id(buffer), LateReading(buffer))
+        return buffer.snapshot()
+    return trace.snapshots.setdefault(id(buffer), LateSnapshot(buffer))
 
 
 def remember_index(leaf: Leaf, index: object, extent: int) -> None:

@@ -20,17 +20,17 @@ from dataclasses import dataclass, field, fields
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
-from ..codegen.emit.walkers import Access, Inner, Operand, Words
+from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
-from ..compiler.lower import Cut, Lowered, lower
+from ..compiler.lower import Lowered, Materialise, lower
 from ..compiler.plan import is_host
 from ..compiler.steps import CHUNK, cost_of
 from ..ir.kind import Kind, node_of, row_major, twins
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..memory.buffer import Buffer
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
 from .launch import (
     ADDRESS,
@@ -195,9 +195,9 @@ def _sample(kind: Kind, body: Kind) -> Node:
         if leaf.scalar:
             operands.append(number + 2)  # no two the same, which would be one operand
         else:
-            reading = Reading.of(_NOWHERE)
-            reading.address = (number + 1) << 40  # apart from all others
-            operands.extend((reading, 0))
+            snapshot = Snapshot.of(_NOWHERE)
+            snapshot.address = (number + 1) << 40  # apart from all others
+            operands.extend((snapshot, 0))
     return node_of(kind, (2,) * kind.rank, tuple(operands))
 
 
@@ -212,7 +212,7 @@ def _lowered(graph: Graph, fold: bool) -> Lowered | None:
         return None
     try:
         return lower(graph, graph.args[root][0] if fold else root, {}, root)
-    except Cut:
+    except Materialise:
         return None
 
 

@@ -28,7 +28,7 @@ from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, write
 from ..memory.buffer import Buffer
-from ..memory.snapshots import Reading, pinned
+from ..memory.snapshots import Snapshot, pinned
 from . import reference
 from .run import run
 
@@ -72,7 +72,7 @@ def evaluate(node: Node, layout: Map | None = None, *, tiled: bool = True) -> tu
     SizeError
         If the result exceeds the ``max_result_bytes`` setting.
     """
-    with pinned(readings_of(node)):
+    with pinned(snapshots_of(node)):
         graph = graph_of(node, None, True)
         if not isinstance(graph, Graph):
             place = layout or Strided.row_major(node.shape)
@@ -88,7 +88,7 @@ def evaluate(node: Node, layout: Map | None = None, *, tiled: bool = True) -> tu
 def assign(target: Target, node: Node, noalias: bool) -> None:
     """Evaluate ``node`` into existing memory of its shape and dtype."""
     if math.prod(target.map.shape):
-        with pinned(readings_of(node)):
+        with pinned(snapshots_of(node)):
             graph = graph_of(node, target, noalias)
             if isinstance(graph, Graph):
                 execute(graph, target, noalias)
@@ -104,9 +104,9 @@ def graph_of(node: Node, target: Target | None, noalias: bool) -> Graph | Source
         return met.source
 
 
-def readings_of(node: Node) -> list[Reading]:
+def snapshots_of(node: Node) -> list[Snapshot]:
     """Return what an expression reads through, to be pinned while it is evaluated."""
-    return [leaf.reading for leaf in postorder(node) if isinstance(leaf, Leaf)]
+    return [leaf.snapshot for leaf in postorder(node) if isinstance(leaf, Leaf)]
 
 
 def execute(graph: Graph, target: Target, noalias: bool) -> None:
@@ -156,9 +156,9 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     shape = node.shape
     common = _common_tiles(graph, node) if tiled else None
     if common is not None:
-        sources = {leaf.dtype for leaf in _voters(graph, node)}
+        sources = {leaf.dtype for leaf in _layout_candidates(graph, node)}
         return like(common, node.dtype, node.dtype if node.dtype in sources else sources.pop())
-    places = [leaf.map for leaf in _voters(graph, node) if not _is_both(leaf.map)]
+    places = [leaf.map for leaf in _layout_candidates(graph, node) if not _is_both(leaf.map)]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
             return Strided.column_major(shape)
@@ -172,7 +172,7 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
 def _common_tiles(graph: Graph, node: Node) -> TiledMap | None:
     """Return the tiled map that all operands of the result's rank share, if they do."""
     first: TiledMap | None = None
-    for leaf in _voters(graph, node):
+    for leaf in _layout_candidates(graph, node):
         place = leaf.map
         if not isinstance(place, TiledMap) or not place.is_whole or place.shape != node.shape:
             return None
@@ -182,7 +182,7 @@ def _common_tiles(graph: Graph, node: Node) -> TiledMap | None:
     return first
 
 
-def _voters(graph: Graph, node: Node) -> list[Leaf]:
+def _layout_candidates(graph: Graph, node: Node) -> list[Leaf]:
     return [leaf for leaf in graph.leaves if len(leaf.shape) == len(node.shape)]
 
 

@@ -8,7 +8,7 @@ address, the shape, and the expression's operands (`expr.kind`).  It fills a blo
 asks the guards, calls the kernel and returns None.  Where a guard fails it returns False, nothing
 has happened, and the planner decides.
 
-The guards are what depends on addresses and extents: that every reading still has an address, that
+The guards are what depends on addresses and extents: that every snapshot still has an address, that
 an operand is exactly the destination's elements where the kernel was made for that, and shares no
 byte with the destination otherwise, and that the work is small enough to be done at once, holding
 the interpreter's lock.  As the lock is held from the look at an operand's address until the kernel
@@ -18,7 +18,7 @@ The loops are those of the shape, without merging: the last dimension is the inn
 operands of a row-major destination are one flat loop.
 
 A record is made of 64-bit words: `HEADER`, one entry of `ENTRY` words for the destination and for
-each operand, and the template.  An entry says what the argument is (`ADDRESS` is a reading and a
+each operand, and the template.  An entry says what the argument is (`ADDRESS` is a snapshot and a
 byte offset, the others are numbers), which word it fills, the itemsize, whether it is the
 destination's own elements, its rank if it is row-major (else -1), and its strides in bytes.
 """
@@ -33,7 +33,7 @@ from functools import cache
 from typing import Any
 
 from ..memory.buffer import COUNTS, Buffer
-from ..memory.snapshots import Reading
+from ..memory.snapshots import Snapshot
 
 #: Most dimensions and words of a block; larger ones are planned.
 MOST_DIMENSIONS = 6
@@ -130,11 +130,11 @@ def launcher(address: int, made: bytes) -> Launcher:
 
 @cache
 def _offset() -> int:
-    """Return where a reading keeps its address: found by looking for one that is known."""
-    probe = Reading.of(Buffer.allocate(0))
+    """Return where a snapshot keeps its address: found by looking for one that is known."""
+    probe = Snapshot.of(Buffer.allocate(0))
     probe.address = number = 0x1234_5678_9ABC
     words = ctypes.cast(id(probe), ctypes.POINTER(ctypes.c_void_p))
-    places = [k for k in range(2, Reading.__basicsize__ // 8) if words[k] == id(number)]
+    places = [k for k in range(2, Snapshot.__basicsize__ // 8) if words[k] == id(number)]
     (place,) = places
     return 8 * place
 

@@ -54,7 +54,7 @@ def value(node: Node, args: list[Array]) -> Array:
 
 @value.register
 def _(node: Leaf, args: list[Array]) -> Array:
-    return read(node.reading, node.dtype, node.map).copy()
+    return read(node.snapshot, node.dtype, node.map).copy()
 
 
 @value.register

@@ -18,7 +18,7 @@ from .._config import settings
 from ..codegen.kernel import KernelRaised
 from ..compiler.graph import Graph
 from ..compiler.identities import scalar_words
-from ..compiler.program import HostStep, KernelStep, Place, Program, SweepStep, Work
+from ..compiler.program import HostStep, KernelStep, Place, Program, TraversalStep, Work
 from ..compiler.target import Target
 from ..ir.node import Scalar
 from ..layout.tiled import Map
@@ -46,7 +46,7 @@ Piece = tuple[int, int, int, int, int, int, int]
 
 def run(program: Program, graph: Graph, target: Target) -> None:
     """Evaluate ``graph`` into ``target`` by ``program``."""
-    buffers: list[Memory] = [target.buffer, *[leaf.reading for leaf in graph.leaves]]
+    buffers: list[Memory] = [target.buffer, *[leaf.snapshot for leaf in graph.leaves]]
     starts = [target.map.byte_start(target.dtype.itemsize)]
     starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
     for temporary in program.temporaries:
@@ -57,8 +57,8 @@ def run(program: Program, graph: Graph, target: Target) -> None:
     for step in program.steps:
         if isinstance(step, KernelStep):
             run_kernel(step, addresses, graph, buffers)
-        elif isinstance(step, SweepStep):
-            run_sweep(step, addresses, graph)
+        elif isinstance(step, TraversalStep):
+            run_traversal(step, addresses, graph)
         else:
             run_host(step, buffers, starts, graph)
 
@@ -108,7 +108,7 @@ def filled(step: KernelStep, addresses: list[int], graph: Graph) -> array[int]:
     return block
 
 
-def run_sweep(step: SweepStep, addresses: list[int], graph: Graph) -> None:
+def run_traversal(step: TraversalStep, addresses: list[int], graph: Graph) -> None:
     """Run kernels by turns, on the calling thread."""
     ready = []
     for one in step.kernels:

@@ -25,7 +25,7 @@ class Allocations:
     temporaries : int
         Buffers that evaluations allocated for their own use.
     snapshots : int
-        Buffers copied because a pending expression still needed the old values.
+        Snapshots moved to a copy because a pending expression still needed the old values.
     """
 
     __slots__ = ("_before", "_last")
@@ -63,7 +63,7 @@ class Allocations:
 
     @property
     def snapshots(self) -> int:
-        """Buffers copied because a pending expression still needed the old values."""
+        """Snapshots moved to a copy because a pending expression still needed the old values."""
         return self._since("snapshots")
 
     def __repr__(self) -> str:

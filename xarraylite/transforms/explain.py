@@ -317,12 +317,12 @@ def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanat
     """
     found: dict[int, Explanation] = {}
     for leaf in [node for root in roots for node in postorder(root)]:
-        if not isinstance(leaf, Leaf) or id(leaf.reading) in found:
+        if not isinstance(leaf, Leaf) or id(leaf.snapshot) in found:
             continue
-        reading = leaf.reading
-        holder = None if reading.origin is None else reading.origin()
+        snapshot = leaf.snapshot
+        holder = None if snapshot.origin is None else snapshot.origin()
         alone = holder is None or holder is own
-        made = reading.made
+        made = snapshot.made
         if not isinstance(made, Explained):
             continue
         product = _product(made, "a temporary")
@@ -332,7 +332,7 @@ def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanat
         else:
             steps = tuple([f"computed before: {step}" for step in product.steps])
             product = Explanation("", steps, (), 0, 0, ())
-        found[id(reading)] = product
+        found[id(snapshot)] = product
     return list(found.values())
 
 

@@ -36,7 +36,7 @@ from ..ir.walk import fixed_of, postorder
 from ..layout.strided import ROW_MAJOR
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
-from ..memory.snapshots import LateReading, Reading
+from ..memory.snapshots import LateSnapshot, Snapshot
 from ..operands.convert import policy_of, values_node
 from ..operands.gathers import index_leaf
 from ..operands.nodes import as_node, unwrapped
@@ -108,7 +108,7 @@ class Quick:
         return found
 
 
-def _quick(node: Node, arrays: list[Any], readings: dict[int, int]) -> Quick | None:
+def _quick(node: Node, arrays: list[Any], snapshots: dict[int, int]) -> Quick | None:
     known = kind_of(node, traced=True)
     if known is None:
         return None
@@ -116,8 +116,8 @@ def _quick(node: Node, arrays: list[Any], readings: dict[int, int]) -> Quick | N
     items: list[Any] = []
     rest = iter(operands)
     for item in rest:
-        if isinstance(item, Reading):
-            number = readings.get(id(item), -1)
+        if isinstance(item, Snapshot):
+            number = snapshots.get(id(item), -1)
             if number < 0 or arrays[number]._kind is NODE:
                 return None
             items += (number, next(rest) - arrays[number]._start)
@@ -162,7 +162,7 @@ class _Output:
     def is_retired(self) -> bool:
         """Tell whether a container that the function closed over has moved to other memory."""
         return any(
-            number < 0 and leaf.reading.retired
+            number < 0 and leaf.snapshot.retired
             for leaf, (number, _) in zip(self.graph.leaves, self.sources, strict=True)
         )
 
@@ -219,18 +219,18 @@ class Jitted(Generic[P, R]):
 
     def _trace(self, arrays: list[Any]) -> tuple[list[_Output], Any]:
         self.traces += 1
-        readings: dict[int, int] = {}
-        handles = [_handle(k, arg, readings) for k, arg in enumerate(arrays)]
+        snapshots: dict[int, int] = {}
+        handles = [_handle(k, arg, snapshots) for k, arg in enumerate(arrays)]
         leaves = [handle.node for handle in handles if isinstance(handle, XExpression)]
         with tracing() as trace:
             result = self._function(*handles)
             items = list(result) if isinstance(result, tuple | list) else [result]
-            outputs = [_output(item, arrays, readings, trace) for item in items]
+            outputs = [_output(item, arrays, snapshots, trace) for item in items]
         for leaf in leaves:  # the trace outlives this call, the arguments need not
             if isinstance(leaf, Leaf):
-                reading = leaf.reading
-                assert isinstance(reading, LateReading), "made by `_handle`"
-                reading.become(NOWHERE)
+                snapshot = leaf.snapshot
+                assert isinstance(snapshot, LateSnapshot), "made by `_handle`"
+                snapshot.become(NOWHERE)
         if isinstance(result, tuple | list):
             return outputs, getattr(type(result), "_make", type(result))  # named tuples too
         return outputs, _first
@@ -244,7 +244,7 @@ def _first(values: list[Any]) -> Any:
 def _is_traced(root: Node) -> bool:
     """Tell whether an expression is of arguments of a function that is being traced."""
     return any(
-        (isinstance(node, Leaf) and node.reading.traced)
+        (isinstance(node, Leaf) and node.snapshot.traced)
         or (isinstance(node, Scalar) and node.parameter >= 0)
         for node in postorder(root)
     )
@@ -257,7 +257,7 @@ def _argument(arg: Any) -> Any:
         return arg
     node = values_node(arg, None, "jit")
     if isinstance(node, Leaf):
-        return XArray._own(Buffer.lent(node.reading), node.map, node.dtype, ROW_MAJOR)
+        return XArray._own(Buffer.lent(node.snapshot), node.map, node.dtype, ROW_MAJOR)
     buffer, layout = engine.evaluate(node)
     return XArray._own(buffer, layout, node.dtype, policy_of(layout))
 
@@ -269,26 +269,26 @@ def _signature(arg: Any) -> tuple[object, ...]:
     return (arg.dtype,) if isinstance(arg, np.generic) else (type(arg), repr(arg))
 
 
-def _handle(number: int, arg: Any, readings: dict[int, int]) -> object:
+def _handle(number: int, arg: Any, snapshots: dict[int, int]) -> object:
     """Return what the traced function is given for one argument: Python scalars as they are."""
     if isinstance(arg, XContainer):
-        reading = LateReading(arg.buffer)
-        reading.traced = True
-        readings[id(reading)] = number
-        return XExpression(Leaf(arg.shape, arg.dtype, reading, arg.map, arg._fixed))
+        snapshot = LateSnapshot(arg.buffer)
+        snapshot.traced = True
+        snapshots[id(snapshot)] = number
+        return XExpression(Leaf(arg.shape, arg.dtype, snapshot, arg.map, arg._fixed))
     if isinstance(arg, np.generic):
         return XExpression(scalar(arg, arg.dtype, number))
     return arg
 
 
-def _output(item: object, arrays: list[Any], readings: dict[int, int], trace: Trace) -> _Output:
+def _output(item: object, arrays: list[Any], snapshots: dict[int, int], trace: Trace) -> _Output:
     """Plan one result of the traced function."""
     node = as_node(item, "jit")
     graph = canonical(node, None, True, traced=True)
     layout = engine.result_layout(graph, node)
     sources = []
     for leaf in graph.leaves:
-        number = readings.get(id(leaf.reading), -1)
+        number = snapshots.get(id(leaf.snapshot), -1)
         shift = leaf.map.offset - (arrays[number].offset if number >= 0 else 0)
         sources.append((number, shift))
     indices = {
@@ -296,7 +296,7 @@ def _output(item: object, arrays: list[Any], readings: dict[int, int], trace: Tr
         for k, leaf in enumerate(graph.leaves)
         if id(leaf) in trace.indices
     }
-    quick = _quick(node, arrays, readings)
+    quick = _quick(node, arrays, snapshots)
     result = result_class(fixed_of(node), node.dtype, node.shape)
     return _Output(node, graph, layout, sources, indices, quick, result)
 
@@ -317,7 +317,7 @@ def _run(output: _Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArra
         else Leaf(
             leaf.shape,
             leaf.dtype,
-            LateReading(arrays[number].buffer),
+            LateSnapshot(arrays[number].buffer),
             replace(leaf.map, offset=arrays[number].offset + shift),
         )
         for k, (leaf, (number, shift)) in enumerate(zip(graph.leaves, output.sources, strict=True))

@@ -9,7 +9,7 @@ from ..arrays.expression import XExpression
 from ..ir.node import Leaf, Node
 from ..ir.walk import rebuild, with_args
 from ..jagged.lazy import XJaggedExpression
-from ..memory.snapshots import LateReading, Reading
+from ..memory.snapshots import LateSnapshot, Snapshot
 from ..operands.nodes import as_node
 
 
@@ -60,13 +60,13 @@ def late(expression: object) -> XExpression | XJaggedExpression:
 
 
 def read_late(root: Node, skip: frozenset[int]) -> Node:
-    """Return a graph with late readings, except of those whose identity is in ``skip``."""
-    readings: dict[int, Reading] = {}
+    """Return a graph with late snapshots, except of those whose identity is in ``skip``."""
+    snapshots: dict[int, Snapshot] = {}
 
     def visit(node: Node, args: tuple[Node, ...]) -> Node:
-        if isinstance(node, Leaf) and id(node.reading) not in skip:
-            reading = readings.setdefault(id(node.reading), LateReading.after(node.reading))
-            return replace(node, reading=reading)
+        if isinstance(node, Leaf) and id(node.snapshot) not in skip:
+            snapshot = snapshots.setdefault(id(node.snapshot), LateSnapshot.after(node.snapshot))
+            return replace(node, snapshot=snapshot)
         return with_args(node, args)
 
     return rebuild(root, visit)

@@ -84,7 +84,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.MEMORY_START: (Buffer, "_start"),
     api.ADDRESS: (Buffer, "address"),
     api.NBYTES: (Buffer, "nbytes"),
-    api.READING: (Buffer, "_reading"),
+    api.SNAPSHOT: (Buffer, "_snapshot"),
     api.SPECIAL: (Buffer, "special"),
     api.SHARED: (Buffer, "shared"),
     api.RECORD: (Direct, "record"),

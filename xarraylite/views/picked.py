@@ -52,7 +52,7 @@ def leaf_of(positions: Positions) -> Leaf:
     layout = Strided.row_major(positions.shape)
     buffer = Buffer.allocate(positions.size * int64.itemsize)
     np.copyto(buffer.view(int64, layout), positions)
-    return Leaf(positions.shape, int64, buffer.reading(), layout)
+    return Leaf(positions.shape, int64, buffer.snapshot(), layout)
 
 
 class XPicked(XExpression):
@@ -229,12 +229,12 @@ class XPicked(XExpression):
 
     def _is_apart(self, leaf: Leaf) -> bool:
         """Tell whether an operand can be read as it is: valid, and no byte of it is written."""
-        reading = leaf.reading
-        if reading.stale is not None or reading.traced or reading.retired or reading.late:
+        snapshot = leaf.snapshot
+        if snapshot.stale is not None or snapshot.traced or snapshot.retired or snapshot.late:
             return False
         size = self.dtype.itemsize
         low, high = _span(self._base.buffer, self._base.map, size)
-        first, last = _span(reading, leaf.map, leaf.dtype.itemsize)
+        first, last = _span(snapshot, leaf.map, leaf.dtype.itemsize)
         return last < low or high < first
 
     def _computed(self, node: Node) -> Array:
@@ -242,7 +242,7 @@ class XPicked(XExpression):
         if isinstance(node, Scalar):
             values = np.asarray(node.value).astype(node.dtype)
         elif isinstance(node, Leaf) and self._is_apart(node):
-            values = read(node.reading, node.dtype, node.map)
+            values = read(node.snapshot, node.dtype, node.map)
         else:
             values = XExpression(node).numpy()
         extra = values.ndim - len(self._shape)
@@ -444,7 +444,7 @@ class XIndexView(XPicked):
             return build.gather(build.reshape(leaf, (-1,)), 0, index)
         low, high = place.bounds()
         run = Strided((high + 1 - low,), (1,), low)
-        flat = Leaf(run.shape, leaf.dtype, leaf.reading, run, min(leaf.fixed, RANK))
+        flat = Leaf(run.shape, leaf.dtype, leaf.snapshot, run, min(leaf.fixed, RANK))
         return build.gather(flat, 0, index)
 
     def positions(self) -> Positions:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import xarraylite as xl
 from tests.properties.tiling import LAYOUTS, poisoned
-from xarraylite.compiler.dependence.aliasing import Sweep, direction_of, shares, sweeps
+from xarraylite.compiler.dependence.aliasing import Traversal, direction_of, shares, traversals
 from xarraylite.compiler.dependence.overlap import Direction
 from xarraylite.compiler.target import Target
 from xarraylite.ir.node import Leaf
@@ -42,15 +42,15 @@ def check(to: Any, source: Any, written: Array, read: Array) -> None:
     assert shares(target, leaf) == bool(meet)
     assert (direction is Direction.SAME) == bool(meet and np.array_equal(written, read))
     assert direction in (Direction.DISJOINT, Direction.SAME, Direction.COPY)
-    for sweep in sweeps(target, leaf, leaf.map.based()):
-        assert all(is_right(sweep, x, y) for x, y in meet)
+    for traversal in traversals(target, leaf, leaf.map.based()):
+        assert all(is_right(traversal, x, y) for x, y in meet)
 
 
-def is_right(sweep: Sweep, x: tuple[int, ...], y: tuple[int, ...]) -> bool:
+def is_right(traversal: Traversal, x: tuple[int, ...], y: tuple[int, ...]) -> bool:
     """Whether what is read at ``y`` may be written at ``x``: not before, and not beside it."""
-    ahead = (x[sweep.axis] - y[sweep.axis]) * (-1 if sweep.falling else 1)
-    others = [k for k in range(len(x)) if k != sweep.axis and x[k] != y[k]]
-    return ahead >= sweep.most if sweep.most else ahead >= 0 and not others
+    ahead = (x[traversal.axis] - y[traversal.axis]) * (-1 if traversal.falling else 1)
+    others = [k for k in range(len(x)) if k != traversal.axis and x[k] != y[k]]
+    return ahead >= traversal.most if traversal.most else ahead >= 0 and not others
 
 
 def cut(data: st.DataObject, extent: int, length: int) -> slice:
@@ -97,7 +97,9 @@ def test_orders_of_slabs(to: Any, source: Any, expected: set[tuple[int, bool, in
     values, array = numbered((7, 8), TILES)
     written, read = values[to], np.broadcast_to(values[source], values[to].shape)
     target, leaf = relation(array[to], xl.broadcast_to(array[source], written.shape))
-    assert {tuple(sweep) for sweep in sweeps(target, leaf, leaf.map.based())} == expected
+    assert {
+        tuple(traversal) for traversal in traversals(target, leaf, leaf.map.based())
+    } == expected
     check(array[to], xl.broadcast_to(array[source], written.shape), written, read)
 
 
@@ -106,7 +108,7 @@ def test_rows_may_be_chosen_from_either_end() -> None:
     _, array = numbered((7, 8), TILES)
     down = array[::-1]
     target, leaf = relation(down[1:], down[:-1])
-    assert sweeps(target, leaf, leaf.map.based()) == [Sweep(0, True, 0)]
+    assert traversals(target, leaf, leaf.map.based()) == [Traversal(0, True, 0)]
     target, leaf = relation(down[:-1], array[:0:-1])
     assert direction_of(target, leaf, leaf.map.based()) is Direction.SAME
 
@@ -115,9 +117,9 @@ def test_other_layouts_of_one_buffer_are_no_views_of_one_array() -> None:
     flat = xl.zeros(64, dtype="i4", layout="{0:T(8)}")
     grid = flat.bitcast("s32[8,8]{1,0:T(8,8)}")
     target, leaf = relation(grid[1:], grid[:-1])
-    assert sweeps(target, leaf, leaf.map.based())
+    assert traversals(target, leaf, leaf.map.based())
     target, leaf = relation(flat[:8], grid[0])
     assert direction_of(target, leaf, leaf.map.based()) is Direction.SAME
     target, leaf = relation(flat[1:9], grid[0])
     assert direction_of(target, leaf, leaf.map.based()) is Direction.COPY
-    assert sweeps(target, leaf, leaf.map.based()) == []
+    assert traversals(target, leaf, leaf.map.based()) == []

@@ -25,7 +25,7 @@ Reader = Callable[[Value | None], Value]
 
 @record(frozen=True, slots=True)
 class Load:
-    """Read operand ``operand``; ``offsets`` are (value, walker stride slot) of gathers."""
+    """Read operand ``operand``; ``offsets`` are (value, stream stride slot) of gathers."""
 
     operand: int
     dtype: DType
@@ -62,8 +62,8 @@ class Apply:
 class Spread:
     """How far a tiled operand's element lies from the first one, by its index along a dimension.
 
-    ``waves`` are the digits of ``start + pace * value`` (`layout.refine.Wave`), ``base`` their sum
-    at 0.
+    ``waves`` are the digits of ``start + pace * value`` (`layout.splitting.Wave`), ``base`` their
+    sum at 0.
     """
 
     value: int

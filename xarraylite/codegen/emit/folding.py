@@ -20,8 +20,8 @@ from .body import Apply, Body, apply, emit_body, emit_instruction, invariant, th
 from .builder import Builder, Local, Pace, Value
 from .lanes import LANED, LANES, fold_lanes
 from .memory import fetch, keep
+from .streams import RANGES, DType, Inner, Operand, Words, add_streams, add_values, readers
 from .tokens import token
-from .walkers import RANGES, DType, Inner, Operand, Words, add_values, add_walkers, readers
 
 #: Size of a block of values, or of a tile of results: a third to a half of an L1 cache.  The short
 #: loops at the end of a block's folding cost a fixed time, so a block should not be smaller.
@@ -87,7 +87,7 @@ class ReduceSpec:
         words.add(*RANGES, "r0", "r1")
         words.add(*[f"n_k{d}" for d in range(self.kept)])
         words.add(*[f"n_r{d}" for d in range(self.reduced)])
-        add_walkers(words, self.operands, {"k": self.kept, "r": self.reduced})
+        add_streams(words, self.operands, {"k": self.kept, "r": self.reduced})
         add_values(words, self.body, self.gathers)
         words.add("z", "z+")
         return words
@@ -139,7 +139,7 @@ class Fold:
     count : Local
         Number of results in the counter.
     pointers : sequence of Value
-        Where each walker is, one of them the destination.
+        Where each stream is, one of them the destination.
     known : mapping of int to Value
         Instructions whose values do not change along the innermost loop.
     """

@@ -1,19 +1,19 @@
 """Kernels that fill a destination element by element.
 
-==========  ===================================================================================
-`DIRECT`    each element is stored as it is computed
-`STAGED`    a block is computed into stack scratch, then stored: operands that share memory with
-            the destination are read a whole block before that block is written
-`FALLING`   the same with the blocks of a row from the top down
-`STREAM`    staged, and stored past the caches: for large contiguous destinations, whose lines
-            would otherwise be read before they are overwritten
-`TILED`     direct or past the caches, in tiles over the two innermost dimensions: where operands
-            disagree which dimension is contiguous, those that disagree with the destination are
-            transposed into scratch first (see `tiles`)
-`WOVEN`     direct, a few elements of the second innermost dimension (the lanes) at once: where
-            those lie side by side in some operand, as pairs of rows do under ``T(8,128)(2,1)``,
-            whole vectors are loaded or stored and taken apart in registers
-==========  ===================================================================================
+=============  ================================================================================
+`DIRECT`       each element is stored as it is computed
+`STAGED`       a block is computed into stack scratch, then stored: operands that share memory with
+               the destination are read a whole block before that block is written
+`FALLING`      the same with the blocks of a row from the top down
+`NONTEMPORAL`  staged, and stored past the caches: for large contiguous destinations, whose lines
+               would otherwise be read before they are overwritten
+`TILED`        direct or past the caches, in tiles over the two innermost dimensions: where operands
+               disagree which dimension is contiguous, those that disagree with the destination are
+               transposed into scratch first (see `tiles`)
+`INTERLEAVED`  direct, a few elements of the second innermost dimension (the lanes) at once: where
+               those lie side by side in some operand, as pairs of rows do under
+               ``T(8,128)(2,1)``, whole vectors are loaded or stored and taken apart in registers
+=============  ================================================================================
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from . import routine
 from .body import Body, emit_body, emit_instruction, invariant, through
 from .builder import Builder, Module, Pace, Value
 from .memory import fetch, keep, stream_line
-from .tiles import LINES, WIDE, Copy, scratch_of
-from .tokens import token
-from .transpose import Block
-from .walkers import (
+from .streams import (
     RANGES,
     Access,
     Inner,
-    Odometer,
+    MultiIndex,
     Operand,
     Words,
+    add_streams,
     add_values,
-    add_walkers,
     constants,
     load_words,
     place,
     readers,
 )
+from .tiles import LINES, WIDE, Copy, scratch_of
+from .tokens import token
+from .transpose import Block
 
 #: Elements per block of the staged modes: with 8-byte elements 8 KiB, a quarter of an L1 cache.
 BLOCK = 1024
 
-#: Bytes that `Mode.STREAM` stores at once: eight lines.  The loop over them has a fixed length,
-#: so that it is unrolled, and every operand's stream of reads pauses only shortly.
-STREAMED = 512
+#: Bytes that `Mode.NONTEMPORAL` stores at once: eight lines.  The loop over them has a fixed
+#: length, so that it is unrolled, and every operand's stream of reads pauses only shortly.
+_AT_ONCE = 512
 
 
 class Mode(Enum):
@@ -58,14 +58,14 @@ class Mode(Enum):
     DIRECT = "direct"
     STAGED = "staged"
     FALLING = "falling"
-    STREAM = "stream"
+    NONTEMPORAL = "non-temporal"
     TILED = "tiled"
-    WOVEN = "woven"
+    INTERLEAVED = "interleaved"
 
 
-_STAGES = frozenset((Mode.STAGED, Mode.FALLING, Mode.STREAM))
+_STAGES = frozenset((Mode.STAGED, Mode.FALLING, Mode.NONTEMPORAL))
 _ASKED = frozenset((Access.APART, Access.SHARED))
-_SECOND = frozenset((Mode.TILED, Mode.WOVEN))
+_SECOND = frozenset((Mode.TILED, Mode.INTERLEAVED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class MapSpec:
     gathers : int
         Number of gather strides.
     lanes : int
-        Elements computed at once (`Mode.WOVEN`).
+        Elements computed at once (`Mode.INTERLEAVED`).
     past : bool
         Whether whole lines are stored past the caches (`Mode.TILED`).
     lines : int
@@ -122,7 +122,7 @@ class MapSpec:
             words.add("rows")
         if self.mode in _SECOND:
             words.add(*[f"h{w}" for w in range(len(self.operands))])
-        add_walkers(words, self.operands, {"t": self.outer})
+        add_streams(words, self.operands, {"t": self.outer})
         add_values(words, self.body, self.gathers)
         return words
 
@@ -135,7 +135,7 @@ class _Row:
     spec: MapSpec
     words: Mapping[str, Value]
     pointers: Sequence[Value]
-    loops: Odometer
+    loops: MultiIndex
     scratch: Value
     known: Mapping[int, Value] = field(default_factory=dict)
 
@@ -160,10 +160,10 @@ class _Row:
             known[number] = emit_instruction(self.b, body, step, self.words, loads, known)
         return replace(self, known=known)
 
-    def value(self, index: Value, woven: Value | None = None) -> Value:
+    def value(self, index: Value, interleaved: Value | None = None) -> Value:
         """Emit the computation of one element, as memory holds it."""
         spec = self.spec
-        loads = readers(self.b, spec.operands, self.pointers, self.words, index, woven)
+        loads = readers(self.b, spec.operands, self.pointers, self.words, index, interleaved)
         value = emit_body(self.b, spec.body, self.words, loads, self.known)
         return through(self.b, routine.encode(spec.operands[0].dtype), value)
 
@@ -193,7 +193,7 @@ def emit_map(spec: MapSpec) -> Module:
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.mode in _STAGES else 0
     scratch = b.scratch(stage) if stage else b.integer(0)
-    loops = Odometer.at(b, "t", spec.outer, words, moving, words["t0"])
+    loops = MultiIndex.at(b, "t", spec.outer, words, moving, words["t0"])
     # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
     # it varies.
     several = b.loop(words["t0"], words["t1"]) if spec.outer else b.when(words["t0"] < words["t1"])
@@ -201,7 +201,7 @@ def emit_map(spec: MapSpec) -> Module:
         pointers = [pointer.get() for pointer in moving.values()]
         _ROWS[spec.mode](_Row(b, spec, words, pointers, loops, scratch))
         loops.step()
-    if spec.mode is Mode.STREAM or spec.past:
+    if spec.mode is Mode.NONTEMPORAL or spec.past:
         b.fence()
     return b.module()
 
@@ -279,13 +279,13 @@ def _past(row: _Row, low: Value, high: Value) -> None:
             row.store(low + k, fetch(b, memory, scratch, k, "tmp"))
 
 
-def _woven(row: _Row) -> None:
+def _interleaved(row: _Row) -> None:
     spec = row.spec
     lanes = [
         replace(
             row,
             pointers=[
-                p if operand.inner is Inner.WOVEN else p + row.words[f"h{w}"] * lane
+                p if operand.inner is Inner.INTERLEAVED else p + row.words[f"h{w}"] * lane
                 for w, (p, operand) in enumerate(zip(row.pointers, spec.operands, strict=True))
             ],
         )
@@ -293,9 +293,9 @@ def _woven(row: _Row) -> None:
     ]
     with row.b.loop(*row.bounds) as j:
         for number, lane in enumerate(lanes):
-            woven = j * spec.lanes + number
-            value = lane.value(j, woven)
-            lane.store(woven if spec.operands[0].inner is Inner.WOVEN else j, value)
+            interleaved = j * spec.lanes + number
+            value = lane.value(j, interleaved)
+            lane.store(interleaved if spec.operands[0].inner is Inner.INTERLEAVED else j, value)
 
 
 def _staged(row: _Row) -> None:
@@ -323,11 +323,11 @@ def _falling(row: _Row) -> None:
         row.drain(low, high)
 
 
-def _stream(row: _Row) -> None:
+def _nontemporal(row: _Row) -> None:
     """Store whole lines past the caches, the ragged ends as usual."""
     row = row.hoisted()
     b, size, (start, end) = row.b, row.size, row.bounds
-    step, to = STREAMED // size, row.pointers[0]
+    step, to = _AT_ONCE // size, row.pointers[0]
     memory = token(row.spec.operands[0].dtype).memory
     inside = (to + start * size) % 64
     head = (b.integer(64) - inside) % 64 // size
@@ -342,7 +342,7 @@ def _stream(row: _Row) -> None:
         with b.loop(0, step) as y:
             keep(b, memory, row.value(low + y), row.scratch, y, "tmp")
         line = to + low * size
-        with b.loop(0, STREAMED // 64) as y:
+        with b.loop(0, _AT_ONCE // 64) as y:
             stream_line(b, line + y * 64, row.scratch + y * 64)
     _blocks(row, high + whole * step, end)
 
@@ -351,7 +351,7 @@ _ROWS = {
     Mode.DIRECT: _direct,
     Mode.STAGED: _staged,
     Mode.FALLING: _falling,
-    Mode.STREAM: _stream,
+    Mode.NONTEMPORAL: _nontemporal,
     Mode.TILED: _tiled,
-    Mode.WOVEN: _woven,
+    Mode.INTERLEAVED: _interleaved,
 }

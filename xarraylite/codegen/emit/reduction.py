@@ -25,7 +25,7 @@ from collections.abc import Callable
 from ..._records import record
 from .builder import Builder, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
-from .walkers import DType, Odometer, constants, load_words, place
+from .streams import DType, MultiIndex, constants, load_words, place
 
 #: Rows that are added one after another before the tile enters the counter.
 ROWS = 128
@@ -40,7 +40,7 @@ def emit_reduce(spec: ReduceSpec) -> Module:
     dtypes: dict[str, DType] = {**constants(spec.body), "z": spec.body.dtype}
     words = load_words(b, spec.words(), dtypes)
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
-    kept = Odometer.at(b, "k", spec.kept, words, moving, words["t0"])
+    kept = MultiIndex.at(b, "k", spec.kept, words, moving, words["t0"])
     fold = Fold.of(b, spec, words, _SCRATCH[spec.form](spec))
     with b.loop(words["t0"], words["t1"], 1, Pace.SLOW):
         _FOLD[spec.form](fold, [pointer.get() for pointer in moving.values()])
@@ -48,12 +48,12 @@ def emit_reduce(spec: ReduceSpec) -> Module:
     return b.module()
 
 
-def _rows(fold: Fold, pointers: list[Value]) -> tuple[Odometer, list[Local]]:
+def _rows(fold: Fold, pointers: list[Value]) -> tuple[MultiIndex, list[Local]]:
     """Emit the start of the reduced loops, on pointers of their own."""
     b, words = fold.b, fold.words
     moving = [b.local(pointer) for pointer in pointers]
     reading = dict(list(enumerate(moving))[1:])
-    return Odometer.at(b, "r", fold.spec.reduced, words, reading, words["r0"]), moving
+    return MultiIndex.at(b, "r", fold.spec.reduced, words, reading, words["r0"]), moving
 
 
 def _fold_along(fold: Fold, pointers: list[Value]) -> None:
@@ -140,7 +140,7 @@ class _Tile:
         count.add(1)
 
 
-def _fold_rows(tile: _Tile, rows: Odometer, moving: list[Local]) -> None:
+def _fold_rows(tile: _Tile, rows: MultiIndex, moving: list[Local]) -> None:
     """Fold all rows into the tile, by way of a binary counter of tiles."""
     fold, b, words = tile.fold, tile.fold.b, tile.fold.words
     count, filled = b.local(0), b.local(0)
@@ -163,7 +163,7 @@ def _fold_rows(tile: _Tile, rows: Odometer, moving: list[Local]) -> None:
         level.add(BLOCK_BYTES)
 
 
-def _sum_rows(tile: _Tile, rows: Odometer, moving: list[Local]) -> None:
+def _sum_rows(tile: _Tile, rows: MultiIndex, moving: list[Local]) -> None:
     """Add all rows to the tile, keeping what the additions round off beside it."""
     fold, b, words = tile.fold, tile.fold.b, tile.fold.words
     zero = Value(b, words["z"].type, "zeroinitializer")

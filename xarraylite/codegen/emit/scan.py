@@ -13,8 +13,8 @@ from . import routine
 from .body import apply, through
 from .builder import Builder, Module, Pace, Value
 from .memory import fetch, keep
+from .streams import DType, Words, load_words
 from .tokens import token
-from .walkers import DType, Words, load_words
 
 
 @record(frozen=True, slots=True)

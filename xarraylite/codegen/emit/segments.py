@@ -1,10 +1,12 @@
 """Kernels that fold rows of different lengths, which lie one after the other.
 
-Row ``r`` is what lies between two offsets.  It owns the *places* ``offsets[r] + r`` to
-``offsets[r + 1] + r``: one for each of its elements and one for itself.  These numbers rise from
-row to row, so any range of places is a range of rows, found by bisection, and pieces of work that
-have the same number of places take about the same time, however the lengths are distributed.
-Each row is folded by one piece, so results do not depend on how work is divided.
+Work is divided by a *merge-path partition* (Odeh, Green et al., "Merge Path", 2012; for rows of
+sparse matrices Merrill and Garland, 2016).  Row ``r`` is what lies between two offsets.  It owns
+the steps ``offsets[r] + r`` to ``offsets[r + 1] + r`` of the path: one for each of its elements and
+one for itself.  These numbers rise from row to row, so any range of steps is a range of rows, found
+by bisection, and pieces of work that have the same number of steps take about the same time,
+however the lengths are distributed.  Each row is folded by one piece, so results do not depend on
+how work is divided.
 
 Rows are taken in batches that fill a block of scratch.  The values of all their elements are
 computed at once, so that code which costs much per value is vectorised across rows, however short
@@ -25,19 +27,19 @@ from .builder import Builder, Local, Module, Value
 from .folding import Fold, ReduceSpec, block_of, value_bytes
 from .lanes import LANES
 from .memory import fetch
-from .tokens import token
-from .walkers import (
+from .streams import (
     RANGES,
     DType,
     Inner,
-    Odometer,
+    MultiIndex,
     Operand,
     Words,
+    add_streams,
     add_values,
-    add_walkers,
     constants,
     load_words,
 )
+from .tokens import token
 
 
 @record(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class SegmentSpec:
         fold, words = self.fold, Words()
         words.add(*RANGES, "o", "rows", "columns")
         words.add(*[f"n_k{d}" for d in range(fold.kept)])
-        add_walkers(words, fold.operands, {"k": fold.kept})
+        add_streams(words, fold.operands, {"k": fold.kept})
         add_values(words, fold.body, fold.gathers)
         words.add("z", "z+")
         return words
@@ -74,8 +76,8 @@ def emit_segments(spec: SegmentSpec) -> Module:
     def offset(row: Value) -> Value:
         return fetch(b, "i64", words["o"], row, "src")
 
-    def before(place: Value) -> Callable[[Value], Value]:
-        return lambda row: offset(row) + row < place
+    def before(step: Value) -> Callable[[Value], Value]:
+        return lambda row: offset(row) + row < step
 
     rows = words["rows"]
     end = _bisect(b, b.integer(0), rows, before(words["t1"]))
@@ -135,14 +137,14 @@ def _columns(batch: _Batch, emit: Callable[[_Batch, Fold], None]) -> None:
         emit(batch, fold.along(places))
         return
     moving: dict[int, Local] = {w: b.local(place) for w, place in enumerate(places)}
-    columns = Odometer.at(b, "k", spec.kept, words, moving, b.integer(0))
+    columns = MultiIndex.at(b, "k", spec.kept, words, moving, b.integer(0))
     with b.loop(0, words["columns"]):
         emit(batch, fold.along([pointer.get() for pointer in moving.values()]))
         columns.step()
 
 
 def _moved(operand: Operand, w: int, count: Value, fold: Fold) -> Value | None:
-    """Return by how much a walker moves in ``count`` steps; None for one that does not."""
+    """Return by how much a stream moves in ``count`` steps; None for one that does not."""
     if operand.inner is Inner.STILL:
         return None
     if operand.inner is Inner.UNIT:

@@ -25,9 +25,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .builder import Builder, Value
+from .streams import Access, Inner, Operand
 from .tokens import token
 from .transpose import Block, transposed
-from .walkers import Access, Inner, Operand
 
 #: Elements of a tile's row.
 WIDE = 256

@@ -18,7 +18,6 @@ from .api import (
     OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
-    READING,
     SCALAR,
     SCALAR_VALUE,
     SCRATCH,
@@ -26,6 +25,7 @@ from .api import (
     SHAPE,
     SHARED,
     SIZE,
+    SNAPSHOT,
     SPECIAL,
     START,
     TUPLE_ITEMS,
@@ -67,16 +67,16 @@ def waiting_for(buffer: int) -> int:
     """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
     if get(buffer, SPECIAL) != word(FALSE) or get(buffer, SHARED) != word(FALSE):
         return -1
-    reading = get(buffer, READING)
-    return 0 if reading == 0 else count_of(reading) - 1
+    snapshot = get(buffer, SNAPSHOT)
+    return 0 if snapshot == 0 else count_of(snapshot) - 1
 
 
 def own_of(buffer: int, items: int, count: int) -> int:
-    """Count the references to a buffer's reading among operands."""
-    reading = get(buffer, READING)
+    """Count the references to a buffer's snapshot among operands."""
+    snapshot = get(buffer, SNAPSHOT)
     found = 0
     for k in range(count):
-        if load(items + 8 * k) == reading:
+        if load(items + 8 * k) == snapshot:
             found += 1
     return found
 
@@ -152,7 +152,7 @@ def updated(to: int, value: int, key: int) -> bool:
         return False
     items = scratch()
     buffer, own = get(to, OWN_BUFFER), 0
-    # What is read at once needs no reading: its buffer stands for it.
+    # What is read at once needs no snapshot: its buffer stands for it.
     store(items, buffer)
     store(items + 8, get(to, START))
     number = kind = 0

@@ -15,10 +15,10 @@ from .api import (
     NONE,
     OPERANDS,
     OWN_BUFFER,
-    READING,
     REFLECTED,
     SHAPE,
     SIZE,
+    SNAPSHOT,
     START,
     TABLE,
     TUPLE_ITEMS,
@@ -56,10 +56,10 @@ from .basics import (
 def put(place: int, thing: int) -> int:
     """Store an array's operands from an address on; return how many, -1 if they are not at hand."""
     if not is_lazy(thing):
-        reading = get(get(thing, OWN_BUFFER), READING)
-        if reading == 0:
+        snapshot = get(get(thing, OWN_BUFFER), SNAPSHOT)
+        if snapshot == 0:
             return -1
-        store(place, reading)
+        store(place, snapshot)
         store(place + 8, get(thing, START))
         return 2
     operands = get(thing, OPERANDS)

@@ -6,11 +6,11 @@
 every element a place of its own.  So they are compared in the numbering of the array's elements,
 which is row-major, and are one problem of `overlap` as well; tiles play no part in it.
 They do in the order of loops.  Where views of one array meet in other elements than their own,
-`sweeps` names dimensions along which one slab after the other may be written: each element is
+`traversals` names dimensions along which one slab after the other may be written: each element is
 then read in an earlier slab than it is written in, or in the same.
 
-**Anything else** is compared box by box: over the common refinement each element is read where it
-is written, or no byte of one is a byte of the other, or the operand is copied first.
+**Anything else** is compared box by box: in every box of the split index set each element is read
+where it is written, or no byte of one is a byte of the other, or the operand is copied first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ...index.transform import FIXED, IndexMap
 from ...ir.node import Leaf
-from ...layout.splitting import TooManyBoxes, refine
+from ...layout.splitting import TooManyBoxes, split_index_set
 from ...layout.strided import Strided
 from ...layout.tiled import Map, TiledMap
 from ...memory.block import Memory
@@ -37,7 +37,7 @@ def direction_of(target: Target, leaf: Leaf, layout: Map) -> Direction:
     """Classify the elements of ``leaf`` that ``layout`` (based at the leaf's start) reads."""
     if isinstance(target.map, Strided) and isinstance(layout, Strided):
         size = leaf.dtype.itemsize
-        start = leaf.reading.address + leaf.map.byte_start(size)
+        start = leaf.snapshot.address + leaf.map.byte_start(size)
         whole = _span(target.buffer.address, target.map, target.dtype.itemsize)
         return classify(whole, _span(start, layout, size))
     views = _same_array(target, leaf, layout)
@@ -52,20 +52,20 @@ def shares(target: Target, leaf: Leaf) -> bool:
     """Tell whether a leaf and the target may have a byte in common."""
     first, last, _ = target.span()
     low, high = leaf.map.byte_range(leaf.dtype.itemsize)
-    base = leaf.reading.address
+    base = leaf.snapshot.address
     if first > base + high or base + low > last:
         return False
     views = _same_array(target, leaf, leaf.map)
     if views is not None:
         return may_share(_numbers(views[0]), _numbers(views[1]))
     mine = _bit_spans(target.buffer, target.map, target.dtype.itemsize)
-    theirs = _bit_spans(leaf.reading, leaf.map, leaf.dtype.itemsize)
+    theirs = _bit_spans(leaf.snapshot, leaf.map, leaf.dtype.itemsize)
     if mine is None or theirs is None or len(mine) * len(theirs) > MOST_PAIRS:
         return True
     return any(may_share(a, b) for a, b in itertools.product(mine, theirs))
 
 
-class Sweep(NamedTuple):
+class Traversal(NamedTuple):
     """An order of the loops in which views of one tiled array may be assigned to each other.
 
     Attributes
@@ -85,7 +85,7 @@ class Sweep(NamedTuple):
     most: int
 
 
-def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
+def traversals(target: Target, leaf: Leaf, layout: Map) -> list[Traversal]:
     """Return the orders that are right for an operand whose direction is `Direction.COPY`."""
     views = _same_array(target, leaf, layout)
     moves = None if views is None else _moves(*views)
@@ -105,10 +105,10 @@ def sweeps(target: Target, leaf: Leaf, layout: Map) -> list[Sweep]:
         # The direction is one of positions in the array, which a negative step counts down.
         falling = (direction is Direction.DESCENDING) != (written.step < 0)
         if len(still) == len(moves) - 1:
-            found.append(Sweep(k, falling, 0))
+            found.append(Traversal(k, falling, 0))
         elif written.step == read.step:
             # Every element is read as many indices ahead: a shorter slab reads none of its own.
-            found.append(Sweep(k, falling, abs((read.start - written.start) // written.step)))
+            found.append(Traversal(k, falling, abs((read.start - written.start) // written.step)))
     return found
 
 
@@ -146,7 +146,7 @@ def _same_array(target: Target, leaf: Leaf, layout: Map) -> tuple[TiledMap, Tile
         return None
     place = target.buffer.address * 8 + mine.offset * mine.bits
     start = leaf.map.byte_start(leaf.dtype.itemsize) if layout is not leaf.map else 0
-    other = (leaf.reading.address + start) * 8 + layout.offset * layout.bits
+    other = (leaf.snapshot.address + start) * 8 + layout.offset * layout.bits
     return (mine, layout) if place == other else None
 
 
@@ -166,7 +166,7 @@ def _bit_spans(buffer: Memory, layout: Map, size: int) -> list[Span] | None:
     bits = layout.bits_of(size)
     width = min(bits, 8 * size)
     try:
-        boxes = refine(layout.shape, [layout])
+        boxes = split_index_set(layout.shape, [layout])
     except TooManyBoxes:
         return None
     return [
@@ -187,10 +187,10 @@ def _by_boxes(target: Target, leaf: Leaf, layout: Map) -> Direction:
     from_bits = layout.bits_of(leaf.dtype.itemsize)
     if to_bits != from_bits or target.dtype.itemsize != leaf.dtype.itemsize:
         return Direction.COPY
-    distance = target.span()[2] - leaf.reading.address
+    distance = target.span()[2] - leaf.snapshot.address
     distance -= leaf.map.byte_start(leaf.dtype.itemsize)
     try:
-        boxes = refine(layout.shape, [target.map.based(), layout])
+        boxes = split_index_set(layout.shape, [target.map.based(), layout])
     except TooManyBoxes:
         return Direction.COPY
     same = all(

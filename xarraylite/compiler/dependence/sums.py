@@ -8,6 +8,9 @@ The problem is NP-hard in general and easy for the coefficients that array strid
 - the last two variables have a closed form: counting the ``u`` with ``(a u + b) mod m <= w``
   takes two sums of floors, a Euclidean algorithm.
 
+The bounds and the divisor are the Banerjee and GCD tests of dependence analysis (Banerjee,
+*Dependence Analysis for Supercomputing*, 1988), which refute; the bound on gaps can also confirm.
+
 What is left is searched, largest coefficients first, within a budget of steps.
 """
 

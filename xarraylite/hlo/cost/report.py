@@ -38,7 +38,7 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def cost_lines(cost: ModuleCost) -> Iterator[str]:
-    """Say what a module costs: sums, the dearest instructions, relayouts, memory, advice.
+    """Say what a module costs: sums, the most expensive instructions, relayouts, memory, advice.
 
     Yields
     ------
@@ -56,9 +56,9 @@ def cost_lines(cost: ModuleCost) -> Iterator[str]:
     yield f"  peak memory      {peak.peak:,} at {peak.peak_at.name}"
     for instruction, size in peak.alive[:_SHOWN]:
         yield f"    {bytes_text(size):>10}  {instruction.name} = {instruction.shape}"
-    dearest = sorted(cost.instructions, key=lambda item: -item.bytes)[:_SHOWN]
-    yield "dearest by bytes:"
-    yield from _rows(dearest)
+    largest = sorted(cost.instructions, key=lambda item: -item.bytes)[:_SHOWN]
+    yield "most expensive by bytes:"
+    yield from _rows(largest)
     if cost.relayouts:
         yield f"relayouts ({len(cost.relayouts)}), bytes moved to no other end:"
         yield from _rows(cost.relayouts[:_SHOWN])

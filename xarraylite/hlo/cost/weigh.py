@@ -128,7 +128,7 @@ class ModuleCost:
 
     @property
     def relayouts(self) -> tuple[InstructionCost, ...]:
-        """Instructions that only move bytes, the dearest first."""
+        """Instructions that only move bytes, the most expensive first."""
         found = [cost for cost in self.instructions if cost.move == "relayout"]
         return tuple(sorted(found, key=lambda cost: -cost.bytes))
 

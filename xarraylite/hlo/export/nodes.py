@@ -39,7 +39,7 @@ from ...layout.layout import Layout
 from ...layout.strided import Strided
 from ...layout.tiled import TiledMap
 from ...memory.arrays import read
-from ...memory.snapshots import LateReading
+from ...memory.snapshots import LateSnapshot
 from ...operands.convert import layout_of
 from ...operands.nodes import as_node
 from ...operands.tracing import tracing
@@ -144,10 +144,10 @@ class _Export:
         place, _ = layout_of(
             known.dimensions, known.layout or "row_major", None, np.dtype(known.dtype), "to_hlo"
         )
-        reading = LateReading(NOWHERE)
-        reading.traced = True
-        leaf = Leaf(known.dimensions, np.dtype(known.dtype), reading, place)
-        self.numbers[id(reading)] = self.parameter(known)
+        snapshot = LateSnapshot(NOWHERE)
+        snapshot.traced = True
+        leaf = Leaf(known.dimensions, np.dtype(known.dtype), snapshot, place)
+        self.numbers[id(snapshot)] = self.parameter(known)
         # A view of memory would be other memory; of an expression it remains a view.
         return XExpression(View(leaf.shape, leaf.dtype, leaf, Reshape(leaf.shape, leaf.shape)))
 
@@ -185,12 +185,12 @@ class _Export:
 
     @write.register
     def _(self, node: Leaf) -> Term:
-        given = self.numbers.get(id(node.reading))
+        given = self.numbers.get(id(node.snapshot))
         if given is not None:
             return given
         if self.of_function:
-            return self.writer.constant(read(node.reading, node.dtype, node.map))
-        key = id(node.reading), node.map
+            return self.writer.constant(read(node.snapshot, node.dtype, node.map))
+        key = id(node.snapshot), node.map
         if key not in self.known:
             self.known[key] = self.parameter(_spec_of_leaf(node))
         return self.known[key]
@@ -296,7 +296,7 @@ class _Export:
     @write.register
     def _(self, node: Gather) -> Term:
         source = self.terms[id(node.arg)]
-        index = read(node.index.reading, node.index.dtype, node.index.map)
+        index = read(node.index.snapshot, node.index.dtype, node.index.map)
         numbers = np.where(index < 0, index + node.arg.shape[node.axis], index)
         return self.gathered(source, node.axis, self.writer.constant(numbers))
 

@@ -5,7 +5,8 @@ over any of them into vector instructions.  No contraction to FMA is relied upon
 
 *Exponentials.*  ``x = n ln2 + r`` with ``n`` the nearest integer, found by adding ``1.5 * 2**52``
 (the sum's low bits hold ``n``, so the exponent is built by integer addition).  ``ln2`` is split
-so that ``n * LN2_HI`` is exact; ``e**r = 1 + r + r*r*P(r)`` with ``P`` the minimax polynomial on
+so that ``n * LN2_HI`` is exact (Cody and Waite, *Software Manual for the Elementary Functions*,
+1980); ``e**r = 1 + r + r*r*P(r)`` with ``P`` the minimax polynomial on
 ``|r| <= ln2/2`` (error below 2**-60 of the result).  The scaling by ``2**n`` is done in two exact
 halves, so that results in the subnormal range are rounded once.
 

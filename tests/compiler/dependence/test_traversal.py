@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import xarraylite as xl
 from tests.compiler.test_plan import program_into
 from tests.properties.tiling import padding_of, poisoned
-from xarraylite.compiler.dependence import sweep
-from xarraylite.compiler.program import SweepStep
+from xarraylite.compiler.dependence import traversal
+from xarraylite.compiler.program import TraversalStep
 from xarraylite.dtypes.names import as_dtype
 from xarraylite.testing import assert_same_bits, count_allocations
 
@@ -57,7 +57,7 @@ def test_slabs_are_whole_where_rows_differ_alone() -> None:
     """Seven rows of a tile come from the same tile, the eighth from its neighbour."""
     _, a = array(shape=(64, 512))
     (step,) = program_into(a[1:], xl.XExpression(a[:-1].node) * 2).steps
-    assert isinstance(step, SweepStep)
+    assert isinstance(step, TraversalStep)
     assert len(step.visits) == 15
     assert len(step.kernels) == 3, "seven rows at the start, and both kinds of the others"
 
@@ -170,7 +170,7 @@ def test_any_windows_of_one_array(data: st.DataObject, layout: str) -> None:
 
 
 def test_too_many_slabs_are_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep, "MOST_SLABS", 3)
+    monkeypatch.setattr(traversal, "MOST_SLABS", 3)
     values, a = array(shape=(41, 300))
     assert len(xl.explain(a[1:], a[:-1] - 7).temporaries) == 1
     a[1:] = a[:-1] - 7
@@ -180,7 +180,7 @@ def test_too_many_slabs_are_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_values_that_wait_are_kept() -> None:
-    """Somebody's expression of the array means what it meant before the sweep."""
+    """Somebody's expression of the array means what it meant before the traversal."""
     values, a = array()
     held = a + 1
     a[1:] = a[:-1]

@@ -35,12 +35,12 @@ Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 READERS = 4
 WRITERS = 2
 
-#: Seconds that an interrupted sweep waits for blocks that are being written.
+#: Seconds that an interrupted run waits for blocks that are being written.
 GRACE = 0.1
 
 
 class Clock:
-    """Seconds and bytes of a sweep by stage.
+    """Seconds and bytes of a run by stage.
 
     Attributes
     ----------
@@ -70,13 +70,13 @@ class Clock:
 class Cluster(Protocol):
     """Whoever runs blocks on other machines."""
 
-    def sweep(
+    def run_blocks(
         self,
         pieces: Iterable[Piece],
         take: Callable[[Piece, Array], None] | None,
         write: Callable[[Box, Array], None] | None,
     ) -> Iterator[Piece]:
-        """Do as `sweep` does."""
+        """Do as the function of this name does."""
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class Run:
     cluster: Cluster | None = None
 
 
-def sweep(
+def run_blocks(
     pieces: Iterable[Piece],
     run: Run,
     take: Callable[[Piece, Array], None] | None = None,
@@ -127,7 +127,7 @@ def sweep(
         Given a block and its expression over memory, instead of evaluating it into new memory.
     """
     if run.cluster is not None:
-        yield from run.cluster.sweep(pieces, take, write)
+        yield from run.cluster.run_blocks(pieces, take, write)
         return
     clock = run.clock
     pool.trim()  # what other passes have used has other sizes

@@ -2,9 +2,9 @@
 
 A kernel takes one argument, the address of a block of 64-bit words.  A `Words` table names each
 word, for the emitter (which reads them by name) and for the planner (which fills them by the
-same name).  Walker 0 is the destination; the others are the body's operands in order.
+same name).  Address stream 0 is the destination; the others are the body's operands in order.
 
-Outer loops are one counter ``t`` with an odometer: every walker's pointer is moved by a stride
+Outer loops are one counter ``t`` with its multi-index: every stream's pointer is moved by a stride
 per step and by a carry where a digit wraps, so a range of ``t`` can start anywhere.
 """
 
@@ -25,7 +25,7 @@ DType = np.dtype[np.generic]
 
 
 class Inner(Enum):
-    """How a walker moves along the inner loop."""
+    """How a stream moves along the inner loop."""
 
     STILL = 0
     """Not at all."""
@@ -33,7 +33,7 @@ class Inner(Enum):
     """To the next element in memory."""
     ANY = 2
     """By a stride known at run time."""
-    WOVEN = 3
+    INTERLEAVED = 3
     """Over as many elements as the kernel has lanes, which are its lanes' elements."""
     CROSSED = 4
     """By a stride known at run time; the next element in memory is that of a tile's next row."""
@@ -49,14 +49,14 @@ class Access(Enum):
     SAME = 2
     """Each element is the destination's own element."""
     POSITION = 3
-    """There is no memory: the walker is the value (an iota)."""
+    """There is no memory: the stream is the value (an iota)."""
     SCRATCH = 4
     """It was copied to the kernel's own scratch."""
 
 
 @record(frozen=True, slots=True)
 class Operand:
-    """What a kernel's code depends on, of one walker.
+    """What a kernel's code depends on, of one stream.
 
     Where ``packing`` elements share a byte, addresses and strides count elements.
     """
@@ -98,10 +98,10 @@ _SCOPE = {Access.APART: "src", Access.SCRATCH: "turned"}
 RANGES = ("t0", "t1", "j0", "j1")
 
 
-def add_walkers(words: Words, operands: Sequence[Operand], loops: dict[str, int]) -> None:
-    """Append each walker's base, its strides along every loop and its inner stride.
+def add_streams(words: Words, operands: Sequence[Operand], loops: dict[str, int]) -> None:
+    """Append each stream's base, its strides along every loop and its inner stride.
 
-    ``loops`` gives the number of dimensions of each odometer by its letter.
+    ``loops`` gives the number of dimensions of each counter by its letter.
     """
     for w, operand in enumerate(operands):
         words.add(f"p{w}")
@@ -123,7 +123,7 @@ def load_words(b: Builder, words: Words, dtypes: Mapping[str, DType]) -> dict[st
 
 
 @record(frozen=True, slots=True)
-class Odometer:
+class MultiIndex:
     """Loops that are run by one counter.
 
     Attributes
@@ -131,11 +131,11 @@ class Odometer:
     builder : Builder
         Where instructions go.
     letter : str
-        Tells its words from those of another odometer in the same kernel.
+        Tells its words from those of another multi-index in the same kernel.
     words : mapping of str to Value
         The argument block.
     pointers : mapping of int to Local
-        The walkers it moves.
+        The streams it moves.
     digits : list of Local
         Its loops' indices.
     """
@@ -154,7 +154,7 @@ class Odometer:
         words: Mapping[str, Value],
         pointers: Mapping[int, Local],
         first: Value,
-    ) -> Odometer:
+    ) -> MultiIndex:
         """Emit the start of ``count`` loops: every pointer is moved to position ``first``."""
         digits: list[Value] = []
         rest = first
@@ -165,7 +165,7 @@ class Odometer:
         for w, pointer in pointers.items():
             for d, digit in enumerate(digits):
                 pointer.add(digit * words[f"s{w}_{letter}{d}"])
-        return Odometer(b, letter, words, pointers, [b.local(digit) for digit in digits])
+        return MultiIndex(b, letter, words, pointers, [b.local(digit) for digit in digits])
 
     def step(self) -> None:
         """Emit what moves every pointer to the next position."""
@@ -211,17 +211,17 @@ def readers(
     pointers: Sequence[Value],
     words: Mapping[str, Value],
     index: Value | int,
-    woven: Value | None = None,
+    interleaved: Value | None = None,
 ) -> list[Reader]:
-    """Return per body operand (walkers 1…) what emits the load of its element at ``index``.
+    """Return per body operand (streams 1…) what emits the load of its element at ``index``.
 
-    Operands in which the kernel's lanes lie side by side are read at ``woven`` instead.
+    Operands in which the kernel's lanes lie side by side are read at ``interleaved`` instead.
     """
 
     def reader(w: int) -> Reader:
         operand = operands[w]
         owner = 0 if operand.access is Access.SAME else w
-        at = index if woven is None or operand.inner is not Inner.WOVEN else woven
+        at = index if interleaved is None or operand.inner is not Inner.INTERLEAVED else interleaved
         if operand.access is Access.POSITION:
             return lambda moved: _moved(operand, w, pointers[w], words, index)
         scope = _SCOPE.get(operand.access, "dst")
@@ -240,7 +240,7 @@ def place(
     operand: Operand, w: int, pointer: Value, words: Mapping[str, Value], index: Value | int
 ) -> tuple[Value, Value | int]:
     """Return the address to count from, and the element's number from there."""
-    if operand.inner in (Inner.UNIT, Inner.WOVEN):
+    if operand.inner in (Inner.UNIT, Inner.INTERLEAVED):
         return pointer, index
     return _moved(operand, w, pointer, words, index), 0
 
@@ -248,7 +248,7 @@ def place(
 def _moved(
     operand: Operand, w: int, pointer: Value, words: Mapping[str, Value], index: Value | int
 ) -> Value:
-    """Return where a walker is after ``index`` steps of a stride known at run time."""
+    """Return where a stream is after ``index`` steps of a stride known at run time."""
     if operand.inner is Inner.STILL or index == 0:
         return pointer
     return pointer + words[f"e{w}"] * index

@@ -2,9 +2,9 @@
 
 ``a[1:] = a[:-1]`` on rows in tiles of eight is three kinds of slab: the seven rows that come from
 the same tile, the one row that comes from the tile above, and what is left at the ends.  Each kind
-is one box of the refinement, and one kernel.  `aliasing.sweeps` says along which dimension, and
-from which end, the slabs of all kinds may follow each other; here they are listed in that order.
-Within a slab, what overlaps is one problem of `overlap` again.
+is one box of the split index set, and one kernel.  `aliasing.traversals` says along which
+dimension, and from which end, the slabs of all kinds may follow each other; here they are listed in
+that order.  Within a slab, what overlaps is one problem of `overlap` again.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import replace
 
 from ..._records import record
 from ...codegen.emit.mapping import Mode
-from ...codegen.emit.walkers import Access
+from ...codegen.emit.streams import Access
 from ...layout.strided import Strided
 from ..boxes import Part
 from ..lower import Lowered
-from ..program import SweepStep
+from ..program import TraversalStep
 from ..steps import Destination, Memory, map_depth, map_step, strided, unit
-from .aliasing import Sweep
+from .aliasing import Traversal
 from .overlap import Direction, Span, classify
 
 #: Slabs of one step at most: a plan lists them, and each costs about two microseconds.
@@ -48,7 +48,7 @@ class _Kind:
     to : Destination
         Where the results of the first slab go.
     places : list of (index, moves)
-        For each slab the first index along the swept dimension, and by how many positions the
+        For each slab the first index along the traversed dimension, and by how many positions the
         destination and every operand are moved.
     """
 
@@ -57,39 +57,39 @@ class _Kind:
     places: list[tuple[int, tuple[int, ...]]]
 
 
-def sweep_step(
+def traversal_step(
     parts: Sequence[Part],
     memory: Sequence[Memory],
     shared: Collection[int],
-    sweep: Sweep,
+    traversal: Traversal,
     note: str,
-) -> SweepStep | None:
-    """Return the step that computes ``parts`` in the order of ``sweep``.
+) -> TraversalStep | None:
+    """Return the step that computes ``parts`` in the order of ``traversal``.
 
     Parameters
     ----------
     parts : sequence of Part
-        The boxes, with rulers along the swept dimension.
+        The boxes, with rulers along the traversed dimension.
     memory : sequence of Memory
         Slot and access of each operand.
     shared : collection of int
         Numbers of the operands that overlap the destination, all of them views of its array.
-    sweep : Sweep
+    traversal : Traversal
         The order.
     note : str
         What the step does.
 
     Returns
     -------
-    SweepStep or None
+    TraversalStep or None
         None if there would be more than `MOST_SLABS`, or if no order of the loops inside a slab
         serves every operand.
     """
     if any(use.iota for use in parts[0].lowered.uses):
         return None
-    if sum(_count(part, sweep) for part in parts) > MOST_SLABS:
+    if sum(_count(part, traversal) for part in parts) > MOST_SLABS:
         return None
-    kinds = [_slabs(part, sweep) for part in parts]
+    kinds = [_slabs(part, traversal) for part in parts]
     depth = max(map_depth(kind.lowered, kind.to) for kind in kinds)
     kernels, order = [], []
     for number, kind in enumerate(kinds):
@@ -109,22 +109,22 @@ def sweep_step(
         for index, moves in kind.places:
             places = tuple([m * u for m, u in zip(moves, units, strict=True)])
             order.append((index, number, places))
-    order.sort(reverse=sweep.falling)
-    end = "last" if sweep.falling else "first"
-    return SweepStep(
+    order.sort(reverse=traversal.falling)
+    end = "last" if traversal.falling else "first"
+    return TraversalStep(
         kernels,
         [(number, moves) for _, number, moves in order],
-        f"{note} [{len(order)} slabs along axis {sweep.axis}, from the {end}]",
+        f"{note} [{len(order)} slabs along axis {traversal.axis}, from the {end}]",
     )
 
 
-def _count(part: Part, sweep: Sweep) -> int:
+def _count(part: Part, traversal: Traversal) -> int:
     """Return the number of slabs that `_slabs` would make."""
-    loops = part.loops((sweep.axis,))
+    loops = part.loops((traversal.axis,))
     count = 1
     for loop in loops:
         count *= part.lowered.shape[loop]
-    return count // _length(part.lowered.shape[loops[-1]], sweep.most)
+    return count // _length(part.lowered.shape[loops[-1]], traversal.most)
 
 
 def _length(extent: int, most: int) -> int:
@@ -134,8 +134,8 @@ def _length(extent: int, most: int) -> int:
     return next(n for n in range(most, 0, -1) if extent % n == 0)
 
 
-def _slabs(part: Part, sweep: Sweep) -> _Kind:
-    """Divide a box along the swept dimension: its last loop there stays a loop, or a piece of it.
+def _slabs(part: Part, traversal: Traversal) -> _Kind:
+    """Divide a box along the dimension: its last loop there stays a loop, or a piece of it.
 
     Loops of one dimension are the digits of its index, so the others are places of slabs.
     """
@@ -145,9 +145,9 @@ def _slabs(part: Part, sweep: Sweep) -> _Kind:
         strided(part.to.layout),
         *[strided(use.layout) for use in part.lowered.uses],
     ]
-    *fixed, last = part.loops((sweep.axis,))
+    *fixed, last = part.loops((traversal.axis,))
     shape = part.lowered.shape
-    length = _length(shape[last], sweep.most)
+    length = _length(shape[last], traversal.most)
     extents = [shape[loop] for loop in fixed] + [shape[last] // length]
     scales = [1] * len(fixed) + [length]
     steps = [
