@@ -18,7 +18,7 @@ from typing import Any
 from .._config import settings
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.kind import of as kind_of
-from ..ir.node import Node, Shape
+from ..ir.node import FREE, Node, Shape
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import ALONE, Buffer
 from ..memory.slabs import take
@@ -28,6 +28,7 @@ from ..ops.op import Op
 from ..runtime import direct
 from ..runtime.direct import Direct, leaves_of
 from ..runtime.evaluate import uses_reference
+from ..runtime.replay import Replay, replay_of
 from ..runtime.run import PARALLEL_FROM
 
 _new = object.__new__
@@ -35,6 +36,9 @@ _new = object.__new__
 #: Launches from which on a process is taken to make many.
 OFTEN = 256
 _launches = itertools.count(1)
+
+#: Extents for which one kind keeps plans.
+_EXTENTS = 64
 
 #: Operations on elements that take about as long as to plan an expression.
 _REPEATED = 1 << 14
@@ -60,7 +64,9 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
     """
     program = kind.fresh
     if not program:
-        if program is not None or kind is NODE or uses_reference():
+        if program is not None:
+            return again(kind, shape, operands)
+        if kind is NODE or uses_reference():
             return None
         program = kind.fresh = direct.fresh(kind) or False
         if not program:
@@ -91,6 +97,32 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
     made._kind = kind = program.result
     made._dtype, made._policy = kind.dtype, ROW_MAJOR
     return made
+
+
+def again(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+    """Return values as a plan for these extents gives them; None if it is not done.
+
+    What is evaluated once need not be kept ready, so a plan is made when it is asked for again.
+    """
+    key: Any = (shape, *[item for item in operands if item.__class__ is tuple])
+    replays = kind.replays
+    if key not in replays:
+        if len(replays) >= _EXTENTS:
+            replays.clear()
+        if kind is not NODE:
+            replays[key] = None
+        return None
+    replay = replays[key]
+    if replay is None and kind.fixed == FREE and not uses_reference():
+        count_launch()
+        replay = replays[key] = replay_of(kind, shape, operands) or False
+    return replayed(replay, shape, tuple(operands)) if replay else None
+
+
+def replayed(replay: Replay, shape: Shape, operands: Operands) -> Any:
+    """Return the values of a plan that is run again; None: only machine code can."""
+    count_launch()
+    return None
 
 
 def assigned(to: Any, e: Any, held: bool) -> bool:

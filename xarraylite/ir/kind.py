@@ -89,6 +89,9 @@ class Kind:
         there is none.
     writes : dict
         Programs that evaluate into existing memory, by its kind.
+    replays : dict
+        Plans for one shape (`runtime.replay`), by the extents of the result and of what is folded:
+        None where the first one was only counted, False if there is none.
     """
 
     __slots__ = (
@@ -101,6 +104,7 @@ class Kind:
         "op",
         "places",
         "rank",
+        "replays",
         "scalar",
         "stored",
         "strides",
@@ -136,6 +140,7 @@ class Kind:
         self.stored = own if op is None and not scalar else _NONE
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
+        self.replays: dict[Any, Any] = {}
 
     def beside(self, shape: Shape, strides: Shape) -> Kind:
         """Return the kind of other elements in memory of this leaf's dtype."""
@@ -216,6 +221,7 @@ def forget_programs() -> None:
     for kind in [*_kinds.values(), *_leaves()]:
         kind.fresh = None
         kind.writes.clear()
+        kind.replays.clear()
 
 
 def row_major(dtype: DType, rank: int, fixed: int = FREE) -> Kind:
@@ -361,7 +367,8 @@ class _Builder:
     def _build(self, kind: Kind, shape: Shape, start: int) -> Node:
         operands = self.operands
         if kind.scalar:
-            return Scalar((), kind.dtype, kind.dtype.type(operands[start]))
+            given = operands[start]
+            return given if isinstance(given, Node) else Scalar((), kind.dtype, kind.dtype.type(given))
         if isinstance(kind.op, Reduction):
             inner = operands[start]
             arg = self.build(kind.args[0], inner, start + 1)

@@ -19,7 +19,7 @@ import numpy as np
 from ..codegen import routines
 from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
-from ..codegen.objects.api import LAUNCH, METHODS, STATE
+from ..codegen.objects.api import CALL, LAUNCH, METHODS, STATE
 from . import launch
 
 #: How CPython calls a method, by what it takes beside itself; the flag of its definition.
@@ -121,6 +121,7 @@ def text(methods: Sequence[Native], words: int) -> str:
             elif not line.startswith(f"@{STATE} = "):
                 parts.append(line.replace(" alwaysinline", ""))
     declared.pop(LAUNCH, None)
+    declared.pop(CALL, None)
     parts += [_method(k, native) for k, native in enumerate(methods)]
     parts.append(_entry(len(methods), 8 * words))
     outside = (

@@ -39,6 +39,7 @@ from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..runtime.direct import Direct
+from ..runtime.replay import Replay
 from ..runtime.natives import (
     Loaded,
     Native,
@@ -89,10 +90,14 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.SHARED: (Buffer, "shared"),
     api.RECORD: (Direct, "record"),
     api.RESULT: (Direct, "result"),
+    api.REPLAY_RECORD: (Replay, "record"),
+    api.REPLAY_RESULT: (Replay, "result"),
+    api.REPLAY_POLICY: (Replay, "policy"),
     api.ENGINE: (Settings, "engine"),
     api.MOST_BYTES: (Settings, "max_result_bytes"),
     api.ALLOCATIONS: (Counters, "allocations"),
     api.BYTES: (Counters, "bytes"),
+    api.TEMPORARIES: (Counters, "temporaries"),
 }
 
 
@@ -115,6 +120,7 @@ class _Methods:
         self._add(binary("adapted"), adapting, "adapted", api.ADAPTED)
         self._add(binary("owned"), xarray, "owned", api.OWNED)
         self._add(listed("new_container"), elements, "new_container", api.NEW_CONTAINER)
+        self._add(listed("replayed"), direct, "replayed")
         self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
@@ -135,10 +141,11 @@ class _Methods:
             if hasattr(InPlace, in_place):
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
 
-    def _add(self, native: Native, owner: Any, name: str, word: int) -> None:
+    def _add(self, native: Native, owner: Any, name: str, word: int | None = None) -> None:
         self.natives.append(native)
         self.places.append((owner, name))
-        self.words[word] = id(getattr(owner, name))
+        if word is not None:
+            self.words[word] = id(getattr(owner, name))
 
 
 def _words() -> dict[int, int]:
@@ -184,6 +191,7 @@ def _words() -> dict[int, int]:
         api.VIEW: XView,
         api.BUFFER: Buffer,
         api.DIRECT: Direct,
+        api.REPLAY: Replay,
         api.SETTINGS: settings,
         api.COUNTERS: counters,
         api.SLABS: slabs.SLABS,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .api import load
 from .assignment import in_place, set_item
 from .calls import adapted, jitted, owned, product, to_array
-from .evaluation import copied, evaluated, new_container, to_float, zeros
+from .evaluation import copied, evaluated, new_container, replayed, to_float, zeros
 from .operators import applied, folded, forward, reflected, single
 from .scalars import scalar_float, scalar_forward, scalar_reflected
 from .views import get_item
@@ -50,4 +51,8 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return adapted(two)
     if which == 18:
         return applied(two, three)
-    return owned(two) if which == 19 else new_container(two, three)
+    if which == 19:
+        return owned(two)
+    if which == 20:
+        return replayed(load(two), load(two + 8), load(two + 16))
+    return new_container(two, three)

@@ -38,6 +38,10 @@ from .api import (
     POLICY,
     RECORD,
     REFERENCE,
+    REPLAY,
+    REPLAY_POLICY,
+    REPLAY_RECORD,
+    REPLAY_RESULT,
     RESULT,
     ROW_MAJOR,
     SETTINGS,
@@ -49,6 +53,7 @@ from .api import (
     START,
     STRIDES,
     TAKE,
+    TEMPORARIES,
     TO_FLOAT,
     TUPLE,
     TUPLE_ITEMS,
@@ -96,6 +101,7 @@ from .basics import (
     size_of,
     whole,
 )
+from .replay import ran
 
 
 def record_of(program: int) -> int:
@@ -209,9 +215,45 @@ def address_of(buffer: int) -> int:
     return PyLong_AsLongLong(get(buffer, ADDRESS))
 
 
+def run_again(replay: int, shape: int, operands: int) -> int:
+    """Return the values of an expression in a new container; 0 if it is not done."""
+    if get(word(SETTINGS), ENGINE) == word(REFERENCE):
+        return 0
+    keep(replay)
+    keep(shape)
+    record = get(replay, REPLAY_RECORD) + word(BYTES_DATA)
+    buffer, done = new_buffer(load(record + 8)), False
+    if buffer != 0:
+        if load(record + 16) == 0:
+            done = ran(record, address_of(buffer), 0, operands)
+        else:
+            temporary = new_buffer(load(record + 16))
+            if temporary != 0:
+                bump(TEMPORARIES, load(record + 24))
+                done = ran(record, address_of(buffer), address_of(temporary), operands)
+                Py_DecRef(temporary)
+        if not done:
+            Py_DecRef(buffer)
+            buffer = 0
+    made = new_array(buffer, shape, keep(get(replay, REPLAY_RESULT)))
+    if made != 0:
+        Py_DecRef(get(made, POLICY))
+        give(made, POLICY, keep(get(replay, REPLAY_POLICY)))
+    Py_DecRef(replay)
+    return made
+
+
+def replayed(replay: int, shape: int, operands: int) -> int:
+    """``replayed(replay, shape, operands)``; None if it is not done."""
+    made = run_again(replay, shape, operands + word(TUPLE_ITEMS))
+    return made if made != 0 else keep(word(NONE))
+
+
 def computed(kind: int, shape: int, operands: int) -> int:
     """Return the values of an expression, its operands at an address; 0 if it is not done."""
     program = get(kind, FRESH)
+    if program != 0 and load(program + CLASS) == word(REPLAY):
+        return run_again(program, shape, operands)
     record = record_of(program)
     if record == 0:
         return 0
