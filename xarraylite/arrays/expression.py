@@ -21,17 +21,18 @@ from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
 from ..ir.build import describe
-from ..ir.kind import NODE, Kind, Operands, node_of
-from ..ir.kind import of as kind_of
+from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Node
 from ..ir.simplify import simpler
+from ..ir.translation import node_of
+from ..ir.translation import of as kind_of
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import gather, is_index_array
-from ..operands.learning import key_of, learn, learn_product
+from ..operands.learning import key_of, learn, learn_product, stretched_key
 from ..operands.namespace import namespace
 from ..operands.nodes import (
     HasNode,
@@ -103,6 +104,9 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 
     The first operand's kind, or the only one there is, learns where it leads.
     """
+    known = _stretched(op, *operands) if len(operands) == 2 else None
+    if known is not None:
+        return known
     nodes = [as_operand(x, op.name) for x in operands]
     node = build.elementwise(op, *nodes)
     del nodes  # their snapshots are counted
@@ -114,6 +118,19 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
         lazy = [x._operands for x in operands if x.__class__ is XExpression]
         if len(lazy) == len(operands) and sum(map(len, lazy)) == made._kind.items:
             made._operands = sum(lazy, ())  # the same objects, by which equal parts are known
+    return made
+
+
+def _stretched(op: Op, left: object, right: object) -> XExpression | None:
+    """Return an operation on two operands of other shapes, if one like it was met before."""
+    if not isinstance(left, XExpression) or not isinstance(right, XExpression):
+        return None
+    found = left._kind.leads(op, stretched_key(left, right))
+    if found is None or tracing.running.value:
+        return None
+    made = _new(XExpression)
+    made._kind, made._shape = found
+    made._operands = left.now() + right.now()
     return made
 
 
@@ -224,7 +241,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
     _shape: tuple[int, ...]
 
     def __init__(self, node: Node) -> None:
-        known = kind_of(node)
+        # While a function is traced, leaves are known by their identity, which kinds do not keep.
+        known = None if tracing.running.value else kind_of(node)
         self._shape = node.shape
         if known is None:
             self._kind, self._operands, self._node = NODE, (), node

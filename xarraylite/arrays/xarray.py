@@ -37,8 +37,9 @@ from ..operands.convert import (
 from ..operands.pickling import restore
 from ..runtime import evaluate as engine
 from ..xla.spec import ArraySpec
-from .container import DType, NumpyArray, XContainer
+from .container import DType, XContainer
 from .expression import XExpression
+from .face import NumpyArray
 from .owner import Owner
 
 #: Layouts by NumPy's letters; None where the elements decide.

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._config import settings
-from ..ir.kind import NODE, Kind, Operands
-from ..ir.kind import of as kind_of
+from ..ir.kind import NODE, Form, Kind, Operands
 from ..ir.node import FREE, Node, Shape
+from ..ir.translation import of as kind_of
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import ALONE, Buffer
 from ..memory.slabs import take
@@ -62,15 +62,11 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
 
     In the place of a snapshot may stand a buffer, to read what it holds now.
     """
+    if not has_program(kind):
+        return again(kind, shape, operands)
     program = kind.fresh
-    if not program:
-        if program is not None:
-            return again(kind, shape, operands)
-        if kind is NODE or uses_reference():
-            return None
-        program = kind.fresh = direct.fresh(kind) or False
-        if not program:
-            return None
+    if program.__class__ is Replay:
+        return replayed(program, shape, tuple(operands))
     if settings.engine == "reference":
         return None
     buffer = _new(Buffer)
@@ -99,6 +95,13 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
     return made
 
 
+def has_program(kind: Kind) -> bool:
+    """Tell whether a kind has a program for new memory, which is made when it is first asked."""
+    if kind.fresh is None and kind is not NODE and not uses_reference():
+        kind.fresh = direct.fresh(kind) or False
+    return bool(kind.fresh)
+
+
 def again(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
     """Return values as a plan for these extents gives them; None if it is not done.
 
@@ -116,6 +119,8 @@ def again(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
     if replay is None and kind.fixed == FREE and not uses_reference():
         count_launch()
         replay = replays[key] = replay_of(kind, shape, operands) or False
+        if isinstance(kind.op, Form):
+            kind.fresh = replay
     return replayed(replay, shape, tuple(operands)) if replay else None
 
 
@@ -210,7 +215,7 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     if target is NODE or uses_reference() or math.prod(to.shape) >= PARALLEL_FROM:
         return False
     known = kind_of(node)
-    if known is None:
+    if known is None or known[0].formed:
         return False
     kind, operands = known
     address = to.buffer.address + to.map.byte_start(to.dtype.itemsize)

@@ -99,9 +99,8 @@ def view_of(of: Any, shape: tuple[int, ...]) -> Any:
     """Return a view of row-major memory under another shape of as many elements."""
     made = _new(of._view_class)
     made._buffer, made._dtype, made._start, made._shape = of._buffer, of._dtype, of._start, shape
-    kind = of._kind
-    known = kind.places.get(len(shape))
-    made._kind = row_major(kind.dtype, len(shape), min(kind.fixed, RANK)) if known is None else known
+    kind, rank = of._kind, len(shape)
+    made._kind = kind.places.get(rank) or row_major(kind.dtype, rank, min(kind.fixed, RANK))
     return made
 
 

@@ -113,7 +113,7 @@ def _copied(values: object) -> XArray | None:
         values = plain_array(values, None, "asarray")
     if values.__class__ is not np.ndarray or settings.default_layout != ROW_MAJOR.value:
         return None
-    return xarray.owned(values)  # type: ignore[arg-type]
+    return xarray.owned(values)
 
 
 def array(

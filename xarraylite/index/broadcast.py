@@ -75,10 +75,7 @@ def is_usual(value: object) -> TypeGuard[Shape]:
     """Tell whether a value is a tuple of ints, none negative and no bool: most shapes are."""
     if value.__class__ is not tuple:
         return False
-    for extent in value:
-        if extent.__class__ is not int or extent < 0:
-            return False
-    return True
+    return all([extent.__class__ is int and extent >= 0 for extent in value])
 
 
 def check_rank(rank: int, operation: str) -> None:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..dtypes.promotion import int_bounds
-from ..ir.kind import NODE, Kind
+from ..ir.kind import NODE, Form, Kind
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
@@ -20,8 +20,11 @@ def key_of(operand: object) -> object:
     return operand.__class__
 
 
-def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
+def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
     """Remember where an operation leads, where its result has all operands one after the other."""
+    if isinstance(made._kind.op, Form):
+        _learn_stretched(op, operands, made)
+        return
     if len(operands) == 3:
         _learn_three(key, op, operands, made)
         return
@@ -33,7 +36,7 @@ def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: H
         # The key names the second operand's kind, or there is but one.
         items = [x.kind_items() for x in operands if isinstance(x, HasNode)]
         if len(items) == len(operands) and made._kind.items == sum(items):
-            own._kind.learn(*key, made._kind)
+            own._kind.learn(key[0], key[1], made._kind)
         return
     if len(operands) != 2 or (op.scalars is not None and type(numbers[0]) is not float):
         return
@@ -41,12 +44,26 @@ def learn(key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: H
         return
     leaf = _scalar_of(made._kind, 0 if operands[0] is not own else -1)
     if leaf is not None:
-        own._kind.learn(*key, (made._kind, *_range(leaf)))
+        own._kind.learn(key[0], key[1], (made._kind, *_range(leaf)))
 
 
-def _learn_three(
-    key: tuple[object, ...], op: Op, operands: tuple[object, ...], made: HasNode
-) -> None:
+def stretched_key(left: HasNode, right: HasNode) -> tuple[object, ...]:
+    """Return what stands for two operands, extents of which are stretched, in a kind's table."""
+    return (right._kind, left._shape, right._shape)
+
+
+def _learn_stretched(op: Op, operands: tuple[object, ...], made: HasNode) -> None:
+    """Remember where an operation on two operands of other shapes leads: a form, and its shape."""
+    if len(operands) != 2:
+        return
+    left, right = operands
+    if isinstance(left, HasNode) and isinstance(right, HasNode) and left._kind is not NODE:
+        items = [*left.now(), *right.now()]
+        if right._kind is not NODE and items == [*made.now()]:
+            left._kind.learn(op, stretched_key(left, right), (made._kind, made._shape))
+
+
+def _learn_three(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
     """Remember where an operation on three operands of one shape, or numbers, leads.
 
     The first operand's kind has a table for each key of the second, by the key of the third; an
@@ -56,7 +73,8 @@ def _learn_three(
     first, kind = operands[0], made._kind
     if not isinstance(first, HasNode) or first._shape != made._shape:
         return
-    items, bounds = first.kind_items(), []
+    items = first.kind_items()
+    bounds: list[Any] = []
     for number, operand in enumerate(operands[1:], 1):
         if isinstance(operand, HasNode):
             if operand._shape != made._shape:
@@ -76,6 +94,8 @@ def _learn_three(
 
 def _scalar_of(kind: Kind, number: int) -> Kind | None:
     """Return the kind of one of an operation's operands, if it is a scalar."""
+    if not kind.args:  # a form
+        return None
     leaf = kind.args[number]
     while leaf.args:  # converted
         leaf = leaf.args[0]

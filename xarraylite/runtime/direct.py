@@ -27,8 +27,9 @@ from ..compiler.identities import identity_words
 from ..compiler.lower import Lowered, Materialise, lower
 from ..compiler.plan import is_host
 from ..compiler.steps import CHUNK, cost_of
-from ..ir.kind import Kind, node_of, row_major, twins
+from ..ir.kind import Kind, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
+from ..ir.translation import node_of, twins
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
@@ -92,7 +93,7 @@ class Typed(Direct):
 
 def fresh(kind: Kind) -> Direct | None:
     """Return the program that evaluates expressions of a kind into new row-major memory."""
-    if not _keeps_order(kind):
+    if kind.formed or not _keeps_order(kind):
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
     made = _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
@@ -107,7 +108,7 @@ def writes(kind: Kind, target: Kind, same: tuple[bool, ...]) -> Direct | None:
     ``same`` tells which leaves are the destination's own elements; the others share no byte with
     it.
     """
-    if isinstance(kind.op, Reduction):
+    if isinstance(kind.op, Reduction) or kind.formed:
         return None
     if target.rank != kind.rank or target.dtype != kind.dtype or not _falls(target):
         return None

@@ -25,13 +25,14 @@ from ..codegen.objects.replay import DOUBLE, FLOAT, OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
 from ..compiler.program import KernelStep, Program
 from ..compiler.target import Target
-from ..ir.kind import Kind, leaf_of, node_of
-from ..ir.node import FREE, Elementwise, Reduce, Scalar, Shape
+from ..ir.kind import Form, Kind, leaf_of
+from ..ir.node import FREE, DType, Scalar, Shape
+from ..ir.translation import node_of
+from ..ir.walk import postorder
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
-from ..ops.user import UserOp
 from .evaluate import program_of, result_layout
 from .launch import MOST_WORDS
 from .run import PARALLEL_FROM
@@ -72,7 +73,7 @@ def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | Non
     graph = canonical(node, None, True)
     layout = result_layout(graph, node)
     policy = _policy(layout)
-    if policy is None or any([_calls_user(one) for one in graph.nodes]):
+    if policy is None:
         return None
     used = {id(one) for one in [*[leaf.snapshot for leaf in graph.leaves], *graph.scalars]}
     if used != places.keys():
@@ -95,12 +96,6 @@ def _policy(layout: Map) -> Order | None:
     return COLUMN_MAJOR if layout.is_column_major() else None
 
 
-def _calls_user(node: object) -> bool:
-    if isinstance(node, Elementwise):
-        return isinstance(node.op, UserOp)
-    return isinstance(node, Reduce) and isinstance(node.op.combine, UserOp)
-
-
 def _is_small(step: object) -> bool:
     if not isinstance(step, KernelStep) or len(step.block) > MOST_WORDS:
         return False
@@ -115,7 +110,7 @@ def _sample(kind: Kind, operands: Sequence[Any]) -> tuple[list[Any], dict[int, i
     """
     sample: list[Any] = []
     places: dict[int, int] = {}
-    scalars = iter(scalars_of(kind))
+    dtypes = iter(_scalars(kind))
     starts = False
     for number, item in enumerate(operands):
         if starts:
@@ -128,7 +123,7 @@ def _sample(kind: Kind, operands: Sequence[Any]) -> tuple[list[Any], dict[int, i
             made.address = (number + 1) << 40
             starts = True
         elif item.__class__ is not tuple:
-            dtype = next(scalars).dtype
+            dtype = next(dtypes)
             made = Scalar((), dtype, dtype.type(number % 100 + 2))
         sample.append(made)
         if item.__class__ is not tuple:
@@ -136,19 +131,19 @@ def _sample(kind: Kind, operands: Sequence[Any]) -> tuple[list[Any], dict[int, i
     return sample, places
 
 
-def scalars_of(kind: Kind) -> list[Kind]:
-    """Return the scalars among a kind's operands, in their order."""
+def _scalars(kind: Kind) -> list[DType]:
+    """Return the dtypes of the scalars among a kind's operands, in their order."""
     if kind.scalar:
-        return [kind]
-    return [one for arg in kind.args for one in scalars_of(arg)]
+        return [kind.dtype]
+    if isinstance(kind.op, Form):
+        return [node.dtype for node in postorder(kind.op.root) if isinstance(node, Scalar)]
+    return [one for arg in kind.args for one in _scalars(arg)]
 
 
 _NOWHERE = Buffer.allocate(0)
 
 
-def _record(
-    program: Program, graph: Graph, places: dict[int, int], nbytes: int
-) -> bytes:
+def _record(program: Program, graph: Graph, places: dict[int, int], nbytes: int) -> bytes:
     """Return the words of a record."""
     starts, end = [], 0
     for temporary in program.temporaries:

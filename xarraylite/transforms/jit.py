@@ -29,9 +29,10 @@ from ..assignment import direct
 from ..compiler.graph import Graph, canonical
 from ..compiler.target import Target
 from ..ir.build import WEAK_TYPES, scalar
-from ..ir.kind import NODE, Kind, plain
-from ..ir.kind import of as kind_of
+from ..ir.kind import NODE, Kind
 from ..ir.node import Leaf, Node, Scalar
+from ..ir.translation import of as kind_of
+from ..ir.translation import form_of, plain
 from ..ir.walk import fixed_of, postorder
 from ..layout.strided import ROW_MAJOR
 from ..layout.tiled import Map
@@ -110,6 +111,8 @@ class Quick:
 
 def _quick(node: Node, arrays: list[Any], snapshots: dict[int, int]) -> Quick | None:
     known = kind_of(node, traced=True)
+    if known is not None and not direct.has_program(known[0]):
+        known = form_of(node, traced=True)
     if known is None:
         return None
     kind, operands = known

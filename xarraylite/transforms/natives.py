@@ -39,7 +39,6 @@ from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..runtime.direct import Direct
-from ..runtime.replay import Replay
 from ..runtime.natives import (
     Loaded,
     Native,
@@ -51,6 +50,7 @@ from ..runtime.natives import (
     ternary,
     unary,
 )
+from ..runtime.replay import Replay
 from .jit import Jitted, Quick
 
 _UINT8 = np.dtype(np.uint8)
