@@ -128,7 +128,10 @@ class XContainer(Placed, XExpression):
 
     def now(self) -> Operands:
         """Return the current snapshot of the memory, and where the first element begins."""
-        return (self._buffer.snapshot(), self._start)
+        try:
+            return (self._buffer._snapshot, self._start)
+        except AttributeError:  # it has none yet, or shares it
+            return (self._buffer.snapshot(), self._start)
 
     @property
     def dtype(self) -> DType:

@@ -15,6 +15,7 @@ import numpy as np
 from .._errors import NotWritableError
 from ..assignment import direct
 from ..assignment.assign import check_update
+from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
 from ..dtypes.names import as_dtype, dtype_name
 from ..index import transform as steps
@@ -419,7 +420,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Evaluate into a new NumPy array."""
         made = direct.evaluate(self)
         if made is not None:
-            values: NumpyArray = made._buffer.array(made._dtype, self._shape)
+            values: NumpyArray = array_of(made)
             return values
         buffer, layout = engine.evaluate(self.node, tiled=False)
         return read(buffer, self.dtype, layout)

@@ -20,6 +20,7 @@ from ..dtypes.promotion import result_type as promoted
 from ..ir import build
 from ..operands.nodes import as_node
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from .arguments import check_numbers
 from .computed import into
 
@@ -40,6 +41,7 @@ def _floats(x: object, operation: str) -> XExpression:
     return XExpression(build.cast(node, _of("sqrt", XExpression(node)).dtype))
 
 
+@memoised
 def isclose(
     a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> XExpression:
@@ -84,6 +86,7 @@ def isclose(
     return near
 
 
+@memoised
 def nan_to_num(
     x: object,
     copy: bool = True,
@@ -143,6 +146,7 @@ def _joined(real: XExpression, imag: XExpression) -> XExpression:
     return _of("add", real, imag * unit)
 
 
+@memoised
 def angle(z: object, deg: bool = False) -> XExpression:
     """Return the angles of complex numbers, lazily: 0 or pi for real ones.
 
@@ -158,6 +162,7 @@ def angle(z: object, deg: bool = False) -> XExpression:
     return _of("multiply", made, 180 / math.pi) if deg else made
 
 
+@memoised
 def sinc(x: object) -> XExpression:
     """Return ``sin(pi x) / (pi x)``, and 1 for 0, lazily.
 
@@ -220,6 +225,7 @@ def modf(x: object, /) -> tuple[XExpression, XExpression]:
     return _of("copysign", left, array), whole
 
 
+@memoised
 def isposinf(x: object, /) -> XExpression:
     """Return whether elements are positive infinity, lazily.
 
@@ -232,6 +238,7 @@ def isposinf(x: object, /) -> XExpression:
     return _of("equal", _floats(x, "isposinf"), math.inf)
 
 
+@memoised
 def isneginf(x: object, /) -> XExpression:
     """Return whether elements are negative infinity, lazily.
 
@@ -244,6 +251,7 @@ def isneginf(x: object, /) -> XExpression:
     return _of("equal", _floats(x, "isneginf"), -math.inf)
 
 
+@memoised
 def isreal(x: object) -> XExpression:
     """Return whether elements have no imaginary part, lazily.
 
@@ -256,6 +264,7 @@ def isreal(x: object) -> XExpression:
     return _of("logical_not", iscomplex(x))
 
 
+@memoised
 def iscomplex(x: object) -> XExpression:
     """Return whether elements have an imaginary part, lazily.
 

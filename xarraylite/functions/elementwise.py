@@ -23,6 +23,7 @@ from ..dtypes.promotion import int_bounds
 from ..ir import build
 from ..operands.nodes import as_node, unwrapped
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from ..views.regular import part
 from .computed import into
 from .searching import nonzero
@@ -222,6 +223,7 @@ deg2rad = unary("deg2rad")
 rad2deg = unary("rad2deg")
 
 
+@memoised
 def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
     """Return the values rounded to a number of decimals, halves to even.
 
@@ -322,6 +324,7 @@ def where(condition: object, x1: object = _MISSING, x2: object = _MISSING, /) ->
     return expression.apply(OPS["where"], condition, x1, x2)
 
 
+@memoised
 def clip(
     x: object,
     /,

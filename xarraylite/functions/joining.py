@@ -16,6 +16,7 @@ from ..index.broadcast import check_axis
 from ..ir import build
 from ..ir.build import describe
 from ..operands.nodes import as_node
+from ..transforms.memo import memoised
 from .computed import container
 from .groups import Lazy
 from .manipulation import array_arg, broadcast_to, concat, listed, reshape
@@ -219,6 +220,7 @@ def atleast_3d(*arrays: object) -> Any:
     return made[0] if len(made) == 1 else made
 
 
+@memoised
 def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined row by row, lazily; vectors are rows.
 
@@ -233,6 +235,7 @@ def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     return concat(rows, axis=0, dtype=dtype)
 
 
+@memoised
 def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined column by column, lazily; vectors one after the other.
 
@@ -246,6 +249,7 @@ def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     return concat(parts, axis=int(bool(parts) and parts[0].ndim > 1), dtype=dtype)
 
 
+@memoised
 def dstack(tup: Sequence[object]) -> Lazy:
     """Return the arrays joined along the third dimension, lazily.
 
@@ -258,6 +262,7 @@ def dstack(tup: Sequence[object]) -> Lazy:
     return concat([_at_least(x, 3, "dstack") for x in listed(tup, "dstack")], axis=2)
 
 
+@memoised
 def column_stack(tup: Sequence[object]) -> Lazy:
     """Return vectors as the columns of a matrix, lazily, beside matrices' own.
 

@@ -21,6 +21,7 @@ from ..ir import build
 from ..labels import products
 from ..operands.nodes import as_node
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from .computed import into
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
@@ -142,6 +143,7 @@ def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> X
     )
 
 
+@memoised
 def outer(x1: object, x2: object, /, out: object = None) -> XExpression:
     """Return the products of all pairs of elements, lazily.
 

@@ -26,6 +26,7 @@ from ..index.broadcast import (
 from ..ir import build
 from ..ir.build import describe
 from ..operands.nodes import as_node
+from ..transforms.memo import memoised
 from . import jagged_joins
 from .computed import into
 from .groups import Lazy, takes_jagged
@@ -42,6 +43,7 @@ def _same(array: XExpression) -> XExpression:
     return array._reshaped(array.shape) if isinstance(array, XContainer) else array
 
 
+@memoised
 def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     """Return a view of ``x`` stretched to ``shape``; stretched dimensions have stride 0.
 
@@ -97,6 +99,7 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     return tuple([broadcast_to(x, shape) for x in known])
 
 
+@memoised
 def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
     """Return ``x`` with its dimensions in another order.
 
@@ -132,6 +135,7 @@ def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
     return array._view(steps.permute(array.shape, [int(a) % array.ndim for a in order]))
 
 
+@memoised
 def matrix_transpose(x: object, /) -> XExpression:
     """Return ``x`` with its last two dimensions exchanged.
 
@@ -152,6 +156,7 @@ def matrix_transpose(x: object, /) -> XExpression:
     return turned
 
 
+@memoised
 def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
     """Return ``x`` with its dimensions reversed, or in the order ``axes``.
 
@@ -223,6 +228,7 @@ def reshape(
     return view
 
 
+@memoised
 def flip(x: object, /, axis: Axes | None = None) -> XExpression:
     """Return ``x`` with the order of elements reversed along ``axis`` (all by default).
 
@@ -241,6 +247,7 @@ def flip(x: object, /, axis: Axes | None = None) -> XExpression:
     return array._view(steps.flip(array.shape, check_axes(axis, array.ndim, "flip")))
 
 
+@memoised
 def squeeze(x: object, /, axis: Axes | None = None) -> XExpression:
     """Return ``x`` without the dimensions ``axis``, whose extents must be 1; all such by default.
 
@@ -267,6 +274,7 @@ def squeeze(x: object, /, axis: Axes | None = None) -> XExpression:
     return array._view(steps.squeeze(array.shape, axes))
 
 
+@memoised
 def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
     """Return ``x`` with dimensions of extent 1 inserted at ``axis`` of the result.
 
@@ -288,6 +296,7 @@ def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
     return array._view(steps.expand(array.shape, axes))
 
 
+@memoised
 def moveaxis(x: object, /, source: Axes, destination: Axes) -> XExpression:
     """Return ``x`` with the dimensions ``source`` moved to ``destination``, the rest in order.
 
@@ -323,6 +332,7 @@ def listed(arrays: Any, operation: str) -> list[object]:
 
 
 @takes_jagged
+@memoised
 def concat(
     arrays: Sequence[object],
     /,
@@ -380,6 +390,7 @@ def concat(
 
 
 @takes_jagged
+@memoised
 def stack(
     arrays: Sequence[object],
     /,

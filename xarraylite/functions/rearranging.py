@@ -20,6 +20,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.gathers import index_leaf
+from ..transforms.memo import memoised
 from .computed import Narrow, container, numpy_of
 from .manipulation import (
     Axes,
@@ -35,6 +36,7 @@ from .manipulation import (
 Ints = SupportsIndex | Iterable[SupportsIndex]
 
 
+@memoised
 def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
     """Return the elements moved along a dimension; those that leave come in at the other end.
 
@@ -99,6 +101,7 @@ def _rolled(array: XExpression, shift: int, axis: int) -> XExpression:
     return XExpression(build.concat(parts, axis, "roll"))
 
 
+@memoised
 def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
     """Return the array turned by 90 degrees ``k`` times, from the first axis to the second.
 
@@ -125,6 +128,7 @@ def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
     return array
 
 
+@memoised
 def fliplr(m: object) -> XExpression:
     """Return the array with the order of its columns reversed.
 
@@ -139,6 +143,7 @@ def fliplr(m: object) -> XExpression:
     return flip(array, axis=1)
 
 
+@memoised
 def flipud(m: object) -> XExpression:
     """Return the array with the order of its rows reversed.
 
@@ -153,6 +158,7 @@ def flipud(m: object) -> XExpression:
     return flip(array, axis=0)
 
 
+@memoised
 def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpression:
     """Return ``x`` with two dimensions exchanged.
 
@@ -169,6 +175,7 @@ def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpressi
     return permute_dims(array, order)
 
 
+@memoised
 def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
     """Return ``a`` with a dimension moved before another; `moveaxis` says it better.
 
@@ -184,6 +191,7 @@ def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
     return moveaxis(array, place, start - (place < start))
 
 
+@memoised
 def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     """Return all elements as one dimension: a view where that is possible.
 
@@ -203,6 +211,7 @@ def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     return reshape(x, (-1,), order=order)
 
 
+@memoised
 def tile(x: object, repetitions: Ints, /) -> XExpression:
     """Return copies of the array side by side, lazily.
 
@@ -241,6 +250,7 @@ def tile(x: object, repetitions: Ints, /) -> XExpression:
     return reshape(broadcast_to(apart, spread), shape)
 
 
+@memoised
 def repeat(x: object, /, repeats: Any, axis: SupportsIndex | None = None) -> XExpression:
     """Return each element several times in a row, lazily.
 
@@ -302,6 +312,7 @@ PadMode = Literal[
 ]  # fmt: skip
 
 
+@memoised
 def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: Any) -> XExpression:
     """Return an array with something around it.
 

@@ -22,6 +22,7 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.nodes import as_node
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from . import means, reducers
 from .computed import computed, into, numpy
 from .groups import Axis
@@ -79,6 +80,7 @@ def cumulative_prod(
     return numpy.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
+@memoised
 def diff(
     x: object,
     /,
@@ -161,6 +163,7 @@ def _filled(x: object, value: object, name: str) -> tuple[XExpression, XExpressi
     return filled, apply(OPS["logical_not"], missing)
 
 
+@memoised
 def nansum(
     x: object,
     /,
@@ -183,6 +186,7 @@ def nansum(
     return reducers.sum(filled, axis, dtype, out, keepdims, initial, where)
 
 
+@memoised
 def nanprod(
     x: object,
     /,
@@ -225,6 +229,7 @@ def _nan_extreme(
     return into(out, found, name)
 
 
+@memoised
 def nanmin(
     x: object,
     /,
@@ -245,6 +250,7 @@ def nanmin(
     return _nan_extreme(reducers.min, x, axis, out, keepdims, initial, where)
 
 
+@memoised
 def nanmax(
     x: object,
     /,
@@ -265,6 +271,7 @@ def nanmax(
     return _nan_extreme(reducers.max, x, axis, out, keepdims, initial, where)
 
 
+@memoised
 def nanmean(
     x: object,
     /,
@@ -286,6 +293,7 @@ def nanmean(
     return means.mean(x, axis, dtype, out, keepdims, where=_known(x, where, "nanmean"))
 
 
+@memoised
 def nanvar(
     x: object,
     /,
@@ -310,6 +318,7 @@ def nanvar(
     return means.var(x, axis, dtype, out, ddof, keepdims, correction=correction, where=chosen)
 
 
+@memoised
 def nanstd(
     x: object,
     /,
@@ -345,6 +354,7 @@ def _known(x: object, where: object, name: str) -> object:
 # --- ranges and means ------------------------------------------------------------------------
 
 
+@memoised
 def ptp(x: object, /, axis: Axis = None, out: object = None, keepdims: bool = False) -> XExpression:
     """Return the greatest element less the least, lazily; parameters as for `max`.
 
@@ -359,6 +369,7 @@ def ptp(x: object, /, axis: Axis = None, out: object = None, keepdims: bool = Fa
     return into(out, high - low, "ptp")
 
 
+@memoised
 def average(
     x: object,
     /,

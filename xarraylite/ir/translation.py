@@ -219,6 +219,15 @@ def _scalar(given: Any, dtype: DType) -> Node:
     return given if isinstance(given, Node) else Scalar((), dtype, dtype.type(given))
 
 
+def scalars_of(kind: Kind) -> list[DType]:
+    """Return the dtypes of the scalars among a kind's operands, in their order."""
+    if kind.scalar:
+        return [kind.dtype]
+    if isinstance(kind.op, Form):
+        return [node.dtype for node in postorder(kind.op.root) if isinstance(node, Scalar)]
+    return [dtype for arg in kind.args for dtype in scalars_of(arg)]
+
+
 def twins(kind: Kind) -> tuple[tuple[slice, slice, int], ...]:
     """Return pairs of operands over which a kind does the same, and how many operations it does.
 

@@ -27,9 +27,9 @@ from ..compiler.identities import identity_words
 from ..compiler.lower import Lowered, Materialise, lower
 from ..compiler.plan import is_host
 from ..compiler.steps import CHUNK, cost_of
-from ..ir.kind import Kind, row_major
+from ..ir.kind import Kind, Operands, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
-from ..ir.translation import node_of, twins
+from ..ir.translation import form_of, node_of, of, twins
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
@@ -91,9 +91,29 @@ class Typed(Direct):
     """A program whose results are of another class than `XArray`, which machine code makes."""
 
 
+def described(node: Node) -> tuple[Kind, Operands] | None:
+    """Return what a traced expression is evaluated by: its kind if one kernel does, else its form.
+
+    Returns
+    -------
+    tuple of (Kind, tuple), or None
+        The kind, and its operands.
+    """
+    known = of(node, traced=True)
+    if known is not None and _is_one_kernel(known[0]):
+        return known
+    return form_of(node, traced=True) or known
+
+
+def _is_one_kernel(kind: Kind) -> bool:
+    """Tell whether a kind may have a program of one kernel for all shapes."""
+    body = kind.args[0] if isinstance(kind.op, Reduction) else kind
+    return not kind.formed and _keeps_order(kind) and not _folds_inside(body)
+
+
 def fresh(kind: Kind) -> Direct | None:
     """Return the program that evaluates expressions of a kind into new row-major memory."""
-    if kind.formed or not _keeps_order(kind):
+    if not _is_one_kernel(kind):
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
     made = _program(kind, row_major(kind.dtype, kind.rank, fixed), None)

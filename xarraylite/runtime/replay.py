@@ -25,10 +25,9 @@ from ..codegen.objects.replay import DOUBLE, FLOAT, OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
 from ..compiler.program import KernelStep, Program
 from ..compiler.target import Target
-from ..ir.kind import Form, Kind, leaf_of
-from ..ir.node import FREE, DType, Scalar, Shape
-from ..ir.translation import node_of
-from ..ir.walk import postorder
+from ..ir.kind import Kind, leaf_of
+from ..ir.node import FREE, Scalar, Shape
+from ..ir.translation import node_of, scalars_of
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
@@ -110,7 +109,7 @@ def _sample(kind: Kind, operands: Sequence[Any]) -> tuple[list[Any], dict[int, i
     """
     sample: list[Any] = []
     places: dict[int, int] = {}
-    dtypes = iter(_scalars(kind))
+    dtypes = iter(scalars_of(kind))
     starts = False
     for number, item in enumerate(operands):
         if starts:
@@ -129,15 +128,6 @@ def _sample(kind: Kind, operands: Sequence[Any]) -> tuple[list[Any], dict[int, i
         if item.__class__ is not tuple:
             places[id(made)] = number
     return sample, places
-
-
-def _scalars(kind: Kind) -> list[DType]:
-    """Return the dtypes of the scalars among a kind's operands, in their order."""
-    if kind.scalar:
-        return [kind.dtype]
-    if isinstance(kind.op, Form):
-        return [node.dtype for node in postorder(kind.op.root) if isinstance(node, Scalar)]
-    return [one for arg in kind.args for one in _scalars(arg)]
 
 
 _NOWHERE = Buffer.allocate(0)

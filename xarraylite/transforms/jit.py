@@ -31,8 +31,7 @@ from ..compiler.target import Target
 from ..ir.build import WEAK_TYPES, scalar
 from ..ir.kind import NODE, Kind
 from ..ir.node import Leaf, Node, Scalar
-from ..ir.translation import of as kind_of
-from ..ir.translation import form_of, plain
+from ..ir.translation import plain
 from ..ir.walk import fixed_of, postorder
 from ..layout.strided import ROW_MAJOR
 from ..layout.tiled import Map
@@ -43,6 +42,7 @@ from ..operands.gathers import index_leaf
 from ..operands.nodes import as_node, unwrapped
 from ..operands.tracing import Trace, tracing
 from ..runtime import evaluate as engine
+from ..runtime.direct import described
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -110,9 +110,7 @@ class Quick:
 
 
 def _quick(node: Node, arrays: list[Any], snapshots: dict[int, int]) -> Quick | None:
-    known = kind_of(node, traced=True)
-    if known is not None and not direct.has_program(known[0]):
-        known = form_of(node, traced=True)
+    known = described(node)
     if known is None:
         return None
     kind, operands = known
