@@ -33,6 +33,7 @@ RANKS: dict[str, int] = {
     "codegen": 7,
     "compiler": 8,
     "runtime": 9,
+    "blas": 10,
     "operands": 10,
     "assignment": 11,
     "labels": 12,
@@ -89,9 +90,7 @@ WITHOUT_MEMORY = (
     "xarraylite.layout.",
     "xarraylite.xla.",
     "xarraylite.ir.",
-    "xarraylite.compiler.plan",
-    "xarraylite.compiler.loops",
-    "xarraylite.engine.key",
+    "xarraylite.compiler.",
     "xarraylite.codegen.emit.",
 )
 MEMORY_NAMES = frozenset(

@@ -11,6 +11,7 @@ from tests.layers import (
     FACADE,
     MAX_FILE_LINES,
     RANKS,
+    WITHOUT_MEMORY,
     check_module,
     find_cycles,
     module_name,
@@ -30,6 +31,10 @@ def test_module_keeps_the_rules(module: str) -> None:
 
 def test_the_table_of_rooms_names_every_room_and_no_other() -> None:
     assert set(RANKS) == {room(module) for module in SOURCES if "." in module}
+
+
+def test_rooms_without_memory_exist() -> None:
+    assert [p for p in WITHOUT_MEMORY if not any(m.startswith(p) for m in SOURCES)] == []
 
 
 def test_every_room_says_what_is_in_it() -> None:

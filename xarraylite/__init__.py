@@ -59,7 +59,6 @@ _MODULES: dict[str, str] = {
     "chunked.storing": "store",
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
-    "dtypes.names": _DTYPES,
     "functions.applied": "apply_along_axis apply_over_axes ndenumerate ndindex piecewise",
     "functions.comparison": "allclose array_equal array_equiv",
     "functions.composed": (
@@ -68,7 +67,8 @@ _MODULES: dict[str, str] = {
     ),
     "functions.constants": "e euler_gamma inf nan newaxis pi",
     "functions.conversion": (
-        "array asarray ascontiguousarray asfortranarray copy frombuffer from_dlpack"
+        "array asarray ascontiguousarray asfortranarray copy frombuffer from_dlpack fromfile "
+        "fromstring"
     ),
     "functions.creation": "empty empty_like full full_like ones ones_like zeros zeros_like",
     "functions.data_types": "astype can_cast result_type",
@@ -90,16 +90,20 @@ _MODULES: dict[str, str] = {
         "norm_lp norm_lp_to_p norm_sq"
     ),
     "functions.numpy_names": (
-        "array2string array_str c_ complexfloating errstate floating generic index_exp "
-        "inexact integer iscomplexobj isfortran isrealobj isscalar issubdtype iterable "
-        "may_share_memory min_scalar_type ndim number promote_types r_ s_ shape shares_memory "
-        "signedinteger size unsignedinteger"
+        "False_ True_ array2string array_repr array_str base_repr binary_repr c_ einsum_path "
+        "errstate format_float_positional format_float_scientific geterr index_exp iscomplexobj "
+        "isfortran isrealobj isscalar issubdtype iterable may_share_memory min_scalar_type ndim "
+        "promote_types r_ s_ seterr shape shares_memory size"
     ),
     "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
         "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
     ),
     "functions.reducers": "all any argmax argmin count_nonzero max min prod sum",
+    "functions.scalar_types": (
+        f"{_DTYPES} complexfloating floating generic inexact integer number signedinteger "
+        "unsignedinteger"
+    ),
     "functions.searching": "argsort nonzero searchsorted sort take take_along_axis",
     "functions.sequences": (
         "arange eye fromfunction fromiter geomspace identity indices linspace logspace mgrid "
@@ -117,16 +121,16 @@ _MODULES: dict[str, str] = {
         "diag_indices_from digitize ediff1d "
         "extract flatnonzero frexp gcd gradient hamming hanning histogram histogram2d "
         "histogram_bin_edges histogramdd i0 insert interp intersect1d ix_ kaiser lcm ldexp "
-        "lexsort logaddexp2 median nanargmax nanargmin nancumprod nancumsum nanmedian "
+        "lexsort logaddexp2 matvec median nanargmax nanargmin nancumprod nancumsum nanmedian "
         "nanpercentile nanquantile packbits partition percentile poly polyadd polyder polydiv "
         "polyfit polyint polymul polysub polyval quantile ravel_multi_index real_if_close "
         "resize roots setdiff1d setxor1d sort_complex spacing trapezoid tril_indices "
         "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique "
-        "unpackbits unravel_index unwrap"
+        "unpackbits unravel_index unwrap vecmat"
     ),
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "hlo.export.nodes": "to_hlo",
-    "io.npy": "load save",
+    "io.npy": "load save savez savez_compressed",
     "io.text": "genfromtxt loadtxt savetxt",
     "io.tables": "dump_csv from_json info load_csv to_json",
     "xla.bitcast": "BitcastReshape BitcastTranspose BitcastTrt",
@@ -161,40 +165,38 @@ _SOURCES: dict[str, tuple[str, str]] = {
     name: (module, name) for module, names in _MODULES.items() for name in names.split()
 }
 _SOURCES |= {
-    "bool": ("dtypes.names", "bool_"),
+    "bool": ("functions.scalar_types", "bool_"),
     "stddev": ("functions.means", "std"),
     "variance": ("functions.means", "var"),
     "column_major": ("layout.strided", "COLUMN_MAJOR"),
     "amax": ("functions.reducers", "max"),
     "amin": ("functions.reducers", "min"),
     "asanyarray": ("functions.conversion", "asarray"),
-    "byte": ("dtypes.names", "int8"),
-    "cdouble": ("dtypes.names", "complex128"),
-    "csingle": ("dtypes.names", "complex64"),
+    "byte": ("functions.scalar_types", "int8"),
+    "cdouble": ("functions.scalar_types", "complex128"),
+    "csingle": ("functions.scalar_types", "complex64"),
     "dtype": ("dtypes.names", "as_dtype"),
-    "double": ("dtypes.names", "float64"),
-    "intc": ("dtypes.names", "int32"),
-    "longlong": ("dtypes.names", "int64"),
-    "short": ("dtypes.names", "int16"),
-    "ubyte": ("dtypes.names", "uint8"),
-    "uintc": ("dtypes.names", "uint32"),
-    "ulonglong": ("dtypes.names", "uint64"),
-    "ushort": ("dtypes.names", "uint16"),
-    "half": ("dtypes.names", "float16"),
-    "int_": ("dtypes.names", "int64"),
-    "intp": ("dtypes.names", "int64"),
+    "double": ("functions.scalar_types", "float64"),
+    "intc": ("functions.scalar_types", "int32"),
+    "longlong": ("functions.scalar_types", "int64"),
+    "short": ("functions.scalar_types", "int16"),
+    "ubyte": ("functions.scalar_types", "uint8"),
+    "uintc": ("functions.scalar_types", "uint32"),
+    "ulonglong": ("functions.scalar_types", "uint64"),
+    "ushort": ("functions.scalar_types", "uint16"),
+    "half": ("functions.scalar_types", "float16"),
+    "int_": ("functions.scalar_types", "int64"),
+    "intp": ("functions.scalar_types", "int64"),
     "ndarray": ("arrays.expression", "XExpression"),
-    "single": ("dtypes.names", "float32"),
-    "uint": ("dtypes.names", "uint64"),
-    "uintp": ("dtypes.names", "uint64"),
+    "single": ("functions.scalar_types", "float32"),
+    "uint": ("functions.scalar_types", "uint64"),
+    "uintp": ("functions.scalar_types", "uint64"),
     "concatenate": ("functions.manipulation", "concat"),
     "dynamic": ("layout.strided", "DYNAMIC"),
     "eval": ("arrays.evaluation", "eval_"),
     "open": ("chunked.opening", "open_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
-del _SOURCES["bool_"]
-
 _SUBMODULES = ("fft", "hlo", "linalg", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
@@ -217,26 +219,20 @@ _ELSEWHERE = {
         ("Inf Infinity PINF infty", "use xl.inf"),
         ("float_", "use xl.float64"),
         ("complex_ cfloat", "use xl.complex128"),
-        ("bool_ bool8", "use xl.bool"),
+        ("bool8", "use xl.bool"),
         ("float int complex object str", "use Python's type of that name"),
         ("longdouble float128 clongdouble complex256", "use xl.float64 or xl.complex128"),
         ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),
         ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
         ("ma", "use xl.where and the argument where="),
         ("poly1d", "use xl.polyfit, xl.polyval and their relatives"),
-        ("savez savez_compressed", "use xl.save(file, name=array, ...), compressed=True"),
         ("busday_count busday_offset busdaycalendar datetime_as_string datetime_data isnat", ""),
         ("strings is_busday", ""),
-        ("matvec vecmat", "use @, with a dimension of extent 1"),
-        ("array_repr", "use repr(a)"),
         ("asarray_chkfinite", "use xl.all(xl.isfinite(a))"),
-        ("True_ False_", "use True and False"),
         ("getbufsize setbufsize geterrcall seterrcall", "there is no such setting here"),
         ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
         ("frompyfunc ufunc", "use xl.vectorize"),
-        ("seterr geterr", "nothing here warns about floating point"),
         ("memmap", "use xl.adapt(numpy.memmap(...))"),
-        ("fromfile fromstring", "use numpy's, and xl.asarray of the result"),
         ("polynomial emath ctypeslib lib", "use numpy's on xl.eval(...).numpy()"),
     )
     for name in names.split()

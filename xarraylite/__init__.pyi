@@ -47,53 +47,6 @@ from .dtypes.info import finfo as finfo
 from .dtypes.info import iinfo as iinfo
 from .dtypes.info import isdtype as isdtype
 from .dtypes.names import as_dtype as _dtype
-from .dtypes.names import bfloat16 as bfloat16
-from .dtypes.names import bool_ as _bool
-from .dtypes.names import complex64 as _csingle
-from .dtypes.names import complex64 as complex64
-from .dtypes.names import complex128 as _cdouble
-from .dtypes.names import complex128 as complex128
-from .dtypes.names import float4_e2m1fn as float4_e2m1fn
-from .dtypes.names import float6_e2m3fn as float6_e2m3fn
-from .dtypes.names import float6_e3m2fn as float6_e3m2fn
-from .dtypes.names import float8_e3m4 as float8_e3m4
-from .dtypes.names import float8_e4m3 as float8_e4m3
-from .dtypes.names import float8_e4m3b11fnuz as float8_e4m3b11fnuz
-from .dtypes.names import float8_e4m3fn as float8_e4m3fn
-from .dtypes.names import float8_e4m3fnuz as float8_e4m3fnuz
-from .dtypes.names import float8_e5m2 as float8_e5m2
-from .dtypes.names import float8_e5m2fnuz as float8_e5m2fnuz
-from .dtypes.names import float8_e8m0fnu as float8_e8m0fnu
-from .dtypes.names import float16 as _half
-from .dtypes.names import float16 as float16
-from .dtypes.names import float32 as _single
-from .dtypes.names import float32 as float32
-from .dtypes.names import float64 as _double
-from .dtypes.names import float64 as float64
-from .dtypes.names import int2 as int2
-from .dtypes.names import int4 as int4
-from .dtypes.names import int8 as _byte
-from .dtypes.names import int8 as int8
-from .dtypes.names import int16 as _short
-from .dtypes.names import int16 as int16
-from .dtypes.names import int32 as _intc
-from .dtypes.names import int32 as int32
-from .dtypes.names import int64 as _int_
-from .dtypes.names import int64 as _intp
-from .dtypes.names import int64 as _longlong
-from .dtypes.names import int64 as int64
-from .dtypes.names import uint2 as uint2
-from .dtypes.names import uint4 as uint4
-from .dtypes.names import uint8 as _ubyte
-from .dtypes.names import uint8 as uint8
-from .dtypes.names import uint16 as _ushort
-from .dtypes.names import uint16 as uint16
-from .dtypes.names import uint32 as _uintc
-from .dtypes.names import uint32 as uint32
-from .dtypes.names import uint64 as _uint
-from .dtypes.names import uint64 as _uintp
-from .dtypes.names import uint64 as _ulonglong
-from .dtypes.names import uint64 as uint64
 from .functions.applied import apply_along_axis as apply_along_axis
 from .functions.applied import apply_over_axes as apply_over_axes
 from .functions.applied import ndenumerate as ndenumerate
@@ -128,6 +81,8 @@ from .functions.conversion import asfortranarray as asfortranarray
 from .functions.conversion import copy as copy
 from .functions.conversion import from_dlpack as from_dlpack
 from .functions.conversion import frombuffer as frombuffer
+from .functions.conversion import fromfile as fromfile
+from .functions.conversion import fromstring as fromstring
 from .functions.creation import empty as empty
 from .functions.creation import empty_like as empty_like
 from .functions.creation import full as full
@@ -301,16 +256,20 @@ from .functions.norms import norm_linf as norm_linf
 from .functions.norms import norm_lp as norm_lp
 from .functions.norms import norm_lp_to_p as norm_lp_to_p
 from .functions.norms import norm_sq as norm_sq
+from .functions.numpy_names import False_ as False_
+from .functions.numpy_names import True_ as True_
 from .functions.numpy_names import array2string as array2string
+from .functions.numpy_names import array_repr as array_repr
 from .functions.numpy_names import array_str as array_str
+from .functions.numpy_names import base_repr as base_repr
+from .functions.numpy_names import binary_repr as binary_repr
 from .functions.numpy_names import c_ as c_
-from .functions.numpy_names import complexfloating as complexfloating
+from .functions.numpy_names import einsum_path as einsum_path
 from .functions.numpy_names import errstate as errstate
-from .functions.numpy_names import floating as floating
-from .functions.numpy_names import generic as generic
+from .functions.numpy_names import format_float_positional as format_float_positional
+from .functions.numpy_names import format_float_scientific as format_float_scientific
+from .functions.numpy_names import geterr as geterr
 from .functions.numpy_names import index_exp as index_exp
-from .functions.numpy_names import inexact as inexact
-from .functions.numpy_names import integer as integer
 from .functions.numpy_names import iscomplexobj as iscomplexobj
 from .functions.numpy_names import isfortran as isfortran
 from .functions.numpy_names import isrealobj as isrealobj
@@ -320,15 +279,13 @@ from .functions.numpy_names import iterable as iterable
 from .functions.numpy_names import may_share_memory as may_share_memory
 from .functions.numpy_names import min_scalar_type as min_scalar_type
 from .functions.numpy_names import ndim as ndim
-from .functions.numpy_names import number as number
 from .functions.numpy_names import promote_types as promote_types
 from .functions.numpy_names import r_ as r_
 from .functions.numpy_names import s_ as s_
+from .functions.numpy_names import seterr as seterr
 from .functions.numpy_names import shape as shape
 from .functions.numpy_names import shares_memory as shares_memory
-from .functions.numpy_names import signedinteger as signedinteger
 from .functions.numpy_names import size as size
-from .functions.numpy_names import unsignedinteger as unsignedinteger
 from .functions.printing import get_printoptions as get_printoptions
 from .functions.printing import printoptions as printoptions
 from .functions.printing import set_printoptions as set_printoptions
@@ -354,6 +311,62 @@ from .functions.reducers import min as _amin
 from .functions.reducers import min as min
 from .functions.reducers import prod as prod
 from .functions.reducers import sum as sum
+from .functions.scalar_types import bfloat16 as bfloat16
+from .functions.scalar_types import bool_ as _bool
+from .functions.scalar_types import bool_ as bool_
+from .functions.scalar_types import complex64 as _csingle
+from .functions.scalar_types import complex64 as complex64
+from .functions.scalar_types import complex128 as _cdouble
+from .functions.scalar_types import complex128 as complex128
+from .functions.scalar_types import complexfloating as complexfloating
+from .functions.scalar_types import float4_e2m1fn as float4_e2m1fn
+from .functions.scalar_types import float6_e2m3fn as float6_e2m3fn
+from .functions.scalar_types import float6_e3m2fn as float6_e3m2fn
+from .functions.scalar_types import float8_e3m4 as float8_e3m4
+from .functions.scalar_types import float8_e4m3 as float8_e4m3
+from .functions.scalar_types import float8_e4m3b11fnuz as float8_e4m3b11fnuz
+from .functions.scalar_types import float8_e4m3fn as float8_e4m3fn
+from .functions.scalar_types import float8_e4m3fnuz as float8_e4m3fnuz
+from .functions.scalar_types import float8_e5m2 as float8_e5m2
+from .functions.scalar_types import float8_e5m2fnuz as float8_e5m2fnuz
+from .functions.scalar_types import float8_e8m0fnu as float8_e8m0fnu
+from .functions.scalar_types import float16 as _half
+from .functions.scalar_types import float16 as float16
+from .functions.scalar_types import float32 as _single
+from .functions.scalar_types import float32 as float32
+from .functions.scalar_types import float64 as _double
+from .functions.scalar_types import float64 as float64
+from .functions.scalar_types import floating as floating
+from .functions.scalar_types import generic as generic
+from .functions.scalar_types import inexact as inexact
+from .functions.scalar_types import int2 as int2
+from .functions.scalar_types import int4 as int4
+from .functions.scalar_types import int8 as _byte
+from .functions.scalar_types import int8 as int8
+from .functions.scalar_types import int16 as _short
+from .functions.scalar_types import int16 as int16
+from .functions.scalar_types import int32 as _intc
+from .functions.scalar_types import int32 as int32
+from .functions.scalar_types import int64 as _int_
+from .functions.scalar_types import int64 as _intp
+from .functions.scalar_types import int64 as _longlong
+from .functions.scalar_types import int64 as int64
+from .functions.scalar_types import integer as integer
+from .functions.scalar_types import number as number
+from .functions.scalar_types import signedinteger as signedinteger
+from .functions.scalar_types import uint2 as uint2
+from .functions.scalar_types import uint4 as uint4
+from .functions.scalar_types import uint8 as _ubyte
+from .functions.scalar_types import uint8 as uint8
+from .functions.scalar_types import uint16 as _ushort
+from .functions.scalar_types import uint16 as uint16
+from .functions.scalar_types import uint32 as _uintc
+from .functions.scalar_types import uint32 as uint32
+from .functions.scalar_types import uint64 as _uint
+from .functions.scalar_types import uint64 as _uintp
+from .functions.scalar_types import uint64 as _ulonglong
+from .functions.scalar_types import uint64 as uint64
+from .functions.scalar_types import unsignedinteger as unsignedinteger
 from .functions.searching import argsort as argsort
 from .functions.searching import nonzero as nonzero
 from .functions.searching import searchsorted as searchsorted
@@ -433,6 +446,7 @@ from .functions.table_functions import lcm as lcm
 from .functions.table_functions import ldexp as ldexp
 from .functions.table_functions import lexsort as lexsort
 from .functions.table_functions import logaddexp2 as logaddexp2
+from .functions.table_functions import matvec as matvec
 from .functions.table_functions import median as median
 from .functions.table_functions import nanargmax as nanargmax
 from .functions.table_functions import nanargmin as nanargmin
@@ -473,6 +487,7 @@ from .functions.table_functions import unique as unique
 from .functions.table_functions import unpackbits as unpackbits
 from .functions.table_functions import unravel_index as unravel_index
 from .functions.table_functions import unwrap as unwrap
+from .functions.table_functions import vecmat as vecmat
 from .functions.writing import copyto as copyto
 from .functions.writing import fill_diagonal as fill_diagonal
 from .functions.writing import place as place
@@ -483,6 +498,8 @@ from .hlo.export.nodes import to_hlo as to_hlo
 from .index.broadcast import broadcast_shapes as broadcast_shapes
 from .io.npy import load as load
 from .io.npy import save as save
+from .io.npy import savez as savez
+from .io.npy import savez_compressed as savez_compressed
 from .io.tables import dump_csv as dump_csv
 from .io.tables import from_json as from_json
 from .io.tables import info as info
@@ -565,6 +582,12 @@ eval = _eval
 ndarray = _ndarray
 open = _open
 dtype = _dtype
+asanyarray = _asanyarray
+concatenate = _concatenate
+stddev = _stddev
+variance = _variance
+amax = _amax
+amin = _amin
 bool = _bool
 csingle = _csingle
 cdouble = _cdouble
@@ -583,12 +606,6 @@ uintc = _uintc
 uint = _uint
 uintp = _uintp
 ulonglong = _ulonglong
-asanyarray = _asanyarray
-concatenate = _concatenate
-stddev = _stddev
-variance = _variance
-amax = _amax
-amin = _amin
 column_major = _column_major
 dynamic = _dynamic
 row_major = _row_major

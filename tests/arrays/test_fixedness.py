@@ -43,15 +43,37 @@ PROMOTION = [
     ("xl.reshape(t + t, (4, 1))", "XTensor", True, False),
     ("(t + t)[[0, 1, 1]]", "XTensor", True, False),
     ("xl.fromfunction(lambda i: i, (2,)) + f", "XArray", False, False),
-    ("xl.add(np.float64(1), np.float64(2))", "XArray", False, False),
+    ("xl.add(xl.asarray(1.0), np.float64(2))", "XArray", False, False),
+    ("t @ t", "XTensor", True, False),
+    ("t @ (t + 1)", "XTensor", True, False),
+    ("f @ f[0]", "XTensor", True, False),
+    ("f @ f", "XTensorFixed[float64, (2, 2)]", True, True),
+    ("xl.einsum('ij,kj->ik', f, t)", "XTensor", True, False),
+    ("xl.vecdot(f, f)", "XTensorFixed[float64, (2,)]", True, True),
+    ("xl.tensordot(t, t)", "XTensor", True, False),
+    ("xl.eval(t['i,j'] * t['j,k'] + f['i,k'], 'i,k')", "XTensor", True, False),
+    ("t @ a", "XArray", False, False),
+    ("n @ t", "XArray", False, False),
+    ("xl.sort(f)", "XTensor", True, False),
+    ("xl.linalg.inv(t)", "XTensor", True, False),
+    ("xl.cumsum(t, axis=0)", "XTensor", True, False),
+    ("xl.searchsorted(t[0], a[0])", "XArray", False, False),
+    ("xl.median(f, axis=0)", "XTensor", True, False),
+    ("t[t > 1]", "XTensor", True, False),
+    ("xl.filter(t, A > 1).copy()", "XTensor", True, False),
+    ("t[:1].copy()", "XTensor", True, False),
+    ("xl.zeros_like(f)", "XTensorFixed[float64, (2, 2)]", True, True),
+    ("xl.zeros_like(f, shape=(3,))", "XTensor", True, False),
+    ("xl.accumulate(lambda x, y: x + y, t, 0)", "XTensor", True, False),
+    ("xl.asarray(f, dtype='int8')", "XTensorFixed[int8, (2, 2)]", True, True),
 ]
 
 
 @pytest.mark.parametrize(("text", "kind", "rank", "shape"), PROMOTION)
 def test_promotion_of_shapes(text: str, kind: str, rank: bool, shape: bool) -> None:
-    names = {**operands(), "xl": xl, "np": np}
+    names = {**operands(), "xl": xl, "np": np, "A": A}
     e = eval(text, names)
-    values = eval(text, {**names, **dict.fromkeys("atf", A)})
+    values = eval(text, {**names, **dict.fromkeys("atf", xl.XArray(A))})
     for _ in range(2):  # the first evaluation and what it has taught
         result = xl.eval(e)
         assert (type(result).__name__, result.rank) == (kind, e.rank)
@@ -157,8 +179,13 @@ def test_machine_code_knows_what_is_fixed() -> None:
             assert type(xl.eval(t + t)) is type(t.copy()) is type(step(t)) is xl.XTensor
             assert type(xl.eval(f + f)) is type(f.copy()) is type(step(f)) is type(f)
             assert type(xl.eval(t[0] + t[1])) is xl.XTensor
-            product = t @ t
-            assert type(product) is type(xl.eval(product + product)) is xl.XArray
+            assert type(t @ t) is xl.XTensor
+            t[:1] = t[1:]
+            assert (t[0] == t[1]).all()
+            assert type(f @ f) is type(f)
+            assert type(f[:1].copy()) is xl.XTensor
+            assert type(f @ f[:, :1].copy()) is xl.XTensor
+            assert float(xl.sum(f)) == 10.0
             kept = xl.XArray(A, layout="row_major").copy()
             with pytest.raises(xl.LayoutError, match="keeps it"):
                 kept.transpose_()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.chunked.kept import Kept
+from tests.chunked.kept import Kept, Sink
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -136,6 +136,27 @@ def test_a_cluster_stores_the_same_bits_though_a_worker_dies(
     else:
         assert np.asarray(made).tobytes() == expected.tobytes()
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.asarray(made))
+
+
+@pytest.mark.parametrize("kind", ["ndarray", "container", "memory store", "hdf5", "any", "zarr"])
+def test_targets_that_workers_cannot_reach_are_written_here(
+    client: Any, kind: str, tmp_path: Path
+) -> None:
+    h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
+    form = {"shape": VALUES.shape, "dtype": "f8", "chunks": (30, 70)}
+    made = {
+        "ndarray": lambda: np.zeros(VALUES.shape),
+        "container": lambda: xl.zeros(VALUES.shape),
+        "memory store": lambda: zarr.create_array(zarr.storage.MemoryStore(), **form),
+        "hdf5": lambda: h5py.File(tmp_path / "a.h5", "w").create_dataset("x", **form),
+        "any": lambda: Sink(np.zeros(VALUES.shape), (30, 70)),
+        "zarr": lambda: zarr.create_array(tmp_path / "a", **form),
+    }[kind]()
+    xl.store(xl.open(Kept(VALUES, (20, 30))) * 2, made, client=client, memory=400_000)
+    found = made.values if kind == "any" else made[...]
+    np.testing.assert_array_equal(np.asarray(found), VALUES * 2)
+    if kind == "hdf5":
+        made.file.close()
 
 
 def test_products_are_blocks_too() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, stored_in
-from xarraylite.chunked import plan
+from xarraylite.chunked import plan, storing
 
 Draw = Callable[..., Any]
 
@@ -197,3 +197,18 @@ def test_sums_are_those_of_memory(name: str, chunks: tuple[int, int], engine: st
             np.testing.assert_allclose(values, expected, rtol=1e-2)
         else:
             assert values.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("shape", [(20000, 96), (10, 6000)])
+def test_many_results_of_a_fold_are_those_of_memory(shape: tuple[int, int], engine: str) -> None:
+    """Results that do not fit the budget are folded some columns at a time."""
+    x = np.random.default_rng(1).normal(size=shape)
+    expected = xl.sum(xl.asarray(x) * 0.5, axis=0).numpy()
+    kept = Kept(x, (shape[0] // 2, 16))
+    with mock.patch.object(storing, "_is_large", return_value=True):
+        found = stored_in(xl.sum(xl.open(kept) * 0.5, axis=0), (16,), 1)
+    if engine == "reference":
+        np.testing.assert_allclose(found, expected)
+    else:
+        assert found.tobytes() == expected.tobytes()
+        assert kept.elements < 1.5 * x.size

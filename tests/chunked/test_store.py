@@ -259,10 +259,67 @@ def test_changed_operands_are_not_resumed(tmp_path: Path) -> None:
         xl.store(write(), tmp_path / "a", resume=True)
 
 
+def test_what_was_begun_and_never_written_is_made_anew(tmp_path: Path) -> None:
+    """As a process leaves it that is killed between the record and the target, or in a pass."""
+    source = _interrupted(tmp_path)
+    record = tmp_path / ".a.xl-store"
+    record.write_bytes(record.read_bytes().split(b"\n")[0] + b"\n")
+    (tmp_path / "a" / "zarr.json").unlink()
+    xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
+    assert names_in(tmp_path) == ["a"]
+
+
+def test_nothing_is_left_of_what_did_not_begin(tmp_path: Path) -> None:
+    source = Stops(VALUES, (5, 30))
+    source.left = 0
+    with pytest.raises(KeyboardInterrupt):
+        xl.store(xl.open(source) - xl.max(xl.open(source)), tmp_path / "a")
+    with pytest.raises(xl.SizeError, match="the least that does"):
+        xl.store(xl.open(source) + 1, tmp_path / "a", memory=1000)
+    with pytest.raises(xl.StorageError, match="cannot make a zarr array"):
+        xl.store(xl.open(source).astype("bfloat16"), tmp_path / "a")
+    assert names_in(tmp_path) == []
+    (tmp_path / "a").write_text("mine")
+    with pytest.raises(xl.SizeError, match="the least that does"):
+        xl.store(xl.open(source) + 1, tmp_path / "a", memory=1000, overwrite=True)
+    assert (tmp_path / "a").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["sum", "max"])
+@pytest.mark.parametrize("keepdims", [True, False])
+def test_results_of_a_fold_are_resumed(name: str, keepdims: bool, tmp_path: Path) -> None:
+    values = np.random.default_rng(0).normal(size=(10, 6000))
+    source, expected = Stops(values, (10, 500)), getattr(xl, name)(xl.asarray(values), axis=0)
+    chunks = (1, 500) if keepdims else (500,)
+
+    def work(resume: bool) -> Any:
+        e = getattr(xl, name)(xl.open(source), axis=0, keepdims=keepdims)
+        return xl.store(e, tmp_path / "a", chunks=chunks, memory=180_000, resume=resume)
+
+    with pytest.raises(KeyboardInterrupt):
+        work(False)
+    record = (tmp_path / ".a.xl-store").read_text().split("\n")
+    assert len(record) > 2
+    source.left = 1000
+    source.read.clear()
+    made = work(True)
+    assert 0 < source.elements < values.size
+    np.testing.assert_allclose(np.ravel(made[...]), expected.numpy())
+    assert names_in(tmp_path) == ["a"]
+
+
 def test_a_damaged_record(tmp_path: Path) -> None:
     source = _interrupted(tmp_path)
     record = tmp_path / ".a.xl-store"
-    record.write_bytes(record.read_bytes() + b"[19, 0")  # a line cut short by a crash
+    source.left = 2
+    for _ in range(2):
+        record.write_bytes(record.read_bytes() + b"[19, 0")  # a line cut short by a crash
+        with pytest.raises(KeyboardInterrupt):
+            xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
+        source.left = 2
+    source.left = 1000
+    record.write_bytes(record.read_bytes() + b"[19, 0")
     xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
     record.write_text("nonsense\n")

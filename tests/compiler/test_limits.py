@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,6 @@ from xarraylite.runtime.evaluate import clear_programs
 from xarraylite.testing import assert_same_bits
 
 # --- size of expressions -------------------------------------------------------------------------
-
-
-def test_a_chain_of_a_hundred_thousand_operations() -> None:
-    e = xl.asarray([1.0, -2.0])
-    for _ in range(100_000):
-        e = -e
-    start = time.perf_counter()
-    assert e.numpy().tolist() == [1.0, -2.0]
-    assert time.perf_counter() - start < 30
 
 
 def test_two_hundred_operands() -> None:

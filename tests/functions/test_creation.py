@@ -180,9 +180,10 @@ def test_eye(args: tuple[int, ...], k: int) -> None:
 def test_fromfunction() -> None:
     assert_same_bits(
         xl.fromfunction(lambda i, j: 10 * i + j, (4, 6)),
-        np.fromfunction(lambda i, j: 10 * i + j, (4, 6), dtype=int),
+        np.fromfunction(lambda i, j: 10 * i + j, (4, 6)),
     )
     assert xl.fromfunction(lambda i: xl.sin(i * 0.5), 4, dtype="f8").shape == (4,)
+    assert xl.fromfunction(lambda i, k=0: i + k, 2, dtype=int, k=5).tolist() == [5, 6]
     assert xl.fromfunction(lambda i, j: i, (2, 3)).tolist() == [[0, 0, 0], [1, 1, 1]]
     assert xl.fromfunction(lambda i, j: 5, (2, 2)).tolist() == [[5, 5], [5, 5]]
     assert xl.fromfunction(lambda i: xl.where(i % 2 == 0, i, -i), (5,)).tolist() == [

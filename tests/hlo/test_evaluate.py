@@ -113,6 +113,33 @@ def test_constants_that_were_left_out_cannot_be_evaluated():
         module()
 
 
+@pytest.mark.parametrize("combine", ["multiply(a, b)", "subtract(multiply(a, b), a)"])
+def test_windows_fold_what_is_inside_and_their_first_value_once(combine):
+    # A window reaches over both ends, and its elements are set apart.
+    module = xl.hlo.parse(
+        "f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = " + combine + " }\n"
+        "ENTRY e { p = f32[3] parameter(0)  two = f32[] constant(2)  "
+        "ROOT r = f32[4] reduce-window(p, two), to_apply=f, "
+        "window={size=3 stride=2 pad=2_2 lhs_dilate=2} }"
+    )
+
+    def fold(*values: float) -> float:
+        state = 2.0
+        for value in values:
+            state = state * value - (state if "subtract" in combine else 0)
+        return state
+
+    assert module([3, 5, 7]).tolist() == [fold(3), fold(3, 5), fold(5, 7), fold(7)]
+
+
+def test_angles_of_complex_points():
+    module = xl.hlo.parse(
+        "ENTRY e { y = c64[3] parameter(0)  x = c64[3] parameter(1)  ROOT a = atan2(y, x) }"
+    )
+    y, x = np.complex64([1, 1 + 2j, -1j]), np.complex64([1, 2, 3 + 1j])
+    assert np.allclose(module(y, x), np.arctan(y / x), rtol=1e-5)
+
+
 def test_dynamic_sizes():
     module = xl.hlo.parse(
         ADD + "ENTRY e { p = f32[4] parameter(0)  n = s32[] parameter(1)  "

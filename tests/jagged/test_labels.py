@@ -79,7 +79,7 @@ def test_a_smooth_inner_label_is_one_matrix_product(monkeypatch: pytest.MonkeyPa
         called.append((left.shape, right.shape))
         return real(left, right, out)
 
-    monkeypatch.setattr("xarraylite.labels.blas.np.matmul", matmul)
+    monkeypatch.setattr("xarraylite.blas.calls.np.matmul", matmul)
     made = xl.eval(a["i,j,k"] * b["k,l"], "i,j,l")
     assert made.to_list() == [(np.asarray(row) @ np.asarray(b)).tolist() for row in a]
     assert len(called) <= 1

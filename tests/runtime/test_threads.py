@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import xarraylite as xl
-from xarraylite.labels import blas
+from xarraylite.blas import calls
 from xarraylite.memory import snapshots
 from xarraylite.runtime import evaluate
 from xarraylite.runtime.threads import Pool, _Job, current_core
@@ -452,7 +452,7 @@ def test_a_fork_in_a_handler_that_interrupts_a_job() -> None:
     assert (done.stdout, done.stderr) == ("{0}\n", "")
 
 
-@pytest.mark.parametrize("lock", [evaluate._lock.held, blas._lock.held, snapshots.guard()])
+@pytest.mark.parametrize("lock", [evaluate._lock.held, calls._lock.held, snapshots.guard()])
 def test_whoever_interrupts_the_holder_of_a_lock_may_evaluate(lock: Any) -> None:
     """A signal handler, or a finaliser."""
     xl.config(threads=1)

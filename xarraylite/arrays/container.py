@@ -14,7 +14,6 @@ from .._errors import BroadcastError, LayoutError
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, node_of, write
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
-from ..dtypes.names import as_dtype
 from ..index import transform as steps
 from ..index.indices import Selection, parse_index
 from ..ir import build
@@ -270,16 +269,6 @@ class XContainer(Placed, XExpression):
     def __deepcopy__(self, memo: dict[int, Any]) -> XContainer:
         """Return a copy with memory of its own."""
         return self.copy()
-
-    def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
-        """Return the elements converted to ``dtype``, lazily; where nothing is to convert, a copy.
-
-        With ``copy=False`` the container itself is returned in that case.
-        """
-        wanted = as_dtype(dtype)
-        if wanted != self._dtype:
-            return XExpression(build.cast(self.node, wanted))
-        return self.copy() if copy else self
 
     # --- views --------------------------------------------------------------------------------
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from ..assignment import direct
-from ..ir.node import FREE
+from ..ir.kind import owner_class
 from ..ir.walk import fixed_of
 from ..labels.labelled import XLabelled
-from ..labels.writing import evaluate_labelled
+from ..labels.writing import evaluate_labelled, operands_of
 from ..operands.convert import LayoutLike, layout_of, policy_of, store, values_node
 from ..operands.nodes import Evaluates, Lifted
 from ..runtime import evaluate as engine
 from .container import XContainer
 from .expression import XExpression
-from .results import result_class
 from .xarray import XArray
 
 
@@ -58,26 +57,22 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     's64[2]{0:T(4)}'
     """
     if value.__class__ is XExpression and layout is None and labels is None:
-        kind, shape = value._kind, value._shape
-        if kind.fixed == FREE:
-            made: XArray | None = direct.evaluate(value)
-        else:
-            cls = result_class(kind.fixed, kind.dtype, shape)
-            made = direct.evaluated(cls, kind, shape, value._operands)
+        made: XArray | None = direct.evaluate(value)
         if made is not None:
             return made
     if isinstance(value, XLabelled) or labels is not None:
         if isinstance(value, XLabelled) and isinstance(value, Evaluates):
             computed: XContainer = value.evaluated(labels)
             return computed
-        value = XArray._filled(evaluate_labelled(value, labels))
+        operands = operands_of(value.terms) if isinstance(value, XLabelled) else []
+        value = XArray._filled(evaluate_labelled(value, labels), *operands)
     if isinstance(value, XContainer) and layout is None:
         return value
     if isinstance(value, Lifted):
         evaluated: XContainer = value.evaluated()
         return evaluated
     node = values_node(value, None, "eval")
-    cls = result_class(fixed_of(node), node.dtype, node.shape)
+    cls: type[XArray] = owner_class(fixed_of(node), node.dtype, node.shape)
     if layout is not None:
         place, order = layout_of(node.shape, layout, None, node.dtype, "eval")
         return cls._own(store(node, place), place, node.dtype, order)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._errors import NotWritableError
 from ..assignment import direct
-from ..assignment.assign import check_update
+from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
 from ..dtypes.names import as_dtype, dtype_name
@@ -22,8 +22,8 @@ from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
 from ..ir.build import describe
-from ..ir.kind import NODE, Kind, Operands
-from ..ir.node import Node
+from ..ir.kind import NODE, Kind, Operands, owner_class
+from ..ir.node import RANK, Node
 from ..ir.simplify import simpler
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
@@ -292,7 +292,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
     @real.setter
     def real(self, value: object) -> None:
-        namespace(None).real(self)[...] = value
+        namespace(None).real(self._target())[...] = value
 
     @property
     def imag(self) -> Any:
@@ -301,7 +301,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
     @imag.setter
     def imag(self, value: object) -> None:
-        namespace(None).imag(self)[...] = value
+        namespace(None).imag(self._target())[...] = value
 
     # --- views --------------------------------------------------------------------------------
 
@@ -355,7 +355,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         if own is not None:
             return own[key]
         if is_advanced(key):
-            return self._container._adopted(selected(self._values(), key, self.summary()))
+            values = selected(self._values(), key, self.summary())
+            owner = owner_class(min(self._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
+            return owner._adopted(values)
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
@@ -444,8 +446,12 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         return self.__copy__()
 
     def copy(self, order: str = "K") -> XExpression:
-        """Return an expression of the same values; writing to one leaves the other as it is."""
-        return self.__copy__()
+        """Return an expression of the same values; writing to one leaves the other as it is.
+
+        With the order ``"C"`` or ``"F"`` it is a container: only memory has an order.
+        """
+        copied: XExpression = self.__copy__()
+        return copied if order in ("K", "A") else self._container(copied).copy(order)
 
     def __reduce__(self) -> Any:
         """Refuse: a lazy expression refers to memory of this process.
@@ -489,7 +495,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        made = self._container._filled(products.matmul(self.node, as_node(other, "matmul")))
+        left, right = self.node, as_node(other, "matmul")
+        made = self._container._filled(products.matmul(left, right), left, right)
         learn_product(self, other, made)
         direct.count_launch()
         return made
@@ -498,11 +505,41 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Return the matrix product of another operand and this one, evaluated."""
         if not is_operand(other):
             return NotImplemented
-        return self._container._filled(products.matmul(as_node(other, "matmul"), self.node))
+        left, right = as_node(other, "matmul"), self.node
+        return self._container._filled(products.matmul(left, right), left, right)
 
-    def astype(self, dtype: object, /, *, copy: bool = True) -> XExpression:
-        """Return the elements converted to ``dtype``, lazily; see `xl.astype`."""
+    def astype(
+        self,
+        dtype: object,
+        /,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> XExpression:
+        """Return the elements converted to ``dtype``, lazily; where nothing is to convert, a copy.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The new dtype.
+        order : {"K", "A", "C", "F"}
+            ``"C"`` and ``"F"`` ask for a container in row-major or column-major order.
+        casting : {"no", "equiv", "safe", "same_kind", "unsafe"}
+            Which conversions are allowed.
+        subok : bool
+            As in NumPy, whose arrays have classes of their own; there are none here.
+        copy : bool
+            With False the array itself is returned where nothing is to convert.
+
+        Raises
+        ------
+        CastError
+            If the rule does not allow the conversion.
+        """
         wanted = as_dtype(dtype)
+        check_cast("astype", self.summary(), self.dtype, wanted, casting)
         if wanted != self.dtype:
-            return XExpression(build.cast(self.node, wanted))
-        return self.__copy__() if copy else self
+            made = XExpression(build.cast(self.node, wanted))
+            return made if order in ("K", "A") else made.copy(order)
+        return self.copy(order) if copy or order not in ("K", "A") else self

@@ -19,6 +19,7 @@ from ..memory.dlpack import exported
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
+from .flags import Flags
 from .flat import Flat
 from .numpy_calls import call_function, call_ufunc
 
@@ -221,6 +222,20 @@ class Face(Methods):
         """
         return self._target().view(dtype)
 
+    @property
+    def base(self) -> Any:
+        """Whose memory it is: None, but for views (`XView.base`)."""
+        return None
+
+    @property
+    def flags(self) -> Flags:
+        """How the memory lies and whether it can be written; see `Flags`."""
+        return Flags(self)
+
+    def __contains__(self, value: object) -> bool:
+        """Tell whether an element equals the value."""
+        return bool(namespace(None).any(self == value))
+
     # --- printing --------------------------------------------------------------------------------
 
     def __str__(self) -> str:
@@ -304,6 +319,10 @@ class Face(Methods):
     def tobytes(self, order: str = "C") -> bytes:
         """Return the bytes of the elements in row-major order (``"F"``: column-major)."""
         return self._values().tobytes(order)  # type: ignore[arg-type]
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        """Write the elements in row-major order to a file, as `numpy.ndarray.tofile` does."""
+        self._values().tofile(fid, sep, format)
 
     def flatten(self, order: str = "C") -> Any:
         """Return the elements in row-major order (``"F"``: column-major) in new memory."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Self, SupportsIndex
+from typing import Any, Self, SupportsIndex
+
+import numpy as np
 
 from .._errors import LayoutError, ShapeError
 from ..index import transform as steps
@@ -145,6 +147,27 @@ class Owner(XContainer):
         place = self._relayout(target, layout, strides, "reshape_", self._map.bounds()[0])
         self._lie(self._buffer, place, self._dtype)
         return self
+
+    def resize(self, *shape: Any, refcheck: bool = True) -> None:
+        """Change the shape in place as NumPy does: elements are kept in row-major order.
+
+        Parameters
+        ----------
+        *shape : int, or one sequence of int
+            New extents; further elements are 0.
+        refcheck : bool
+            As in NumPy, whose views must not see their memory go; here they keep what they have.
+
+        Raises
+        ------
+        ShapeError
+            If this kind of container cannot have that shape.
+        """
+        target = as_shape(shape[0] if len(shape) == 1 else shape, "resize")
+        kept = self._values().reshape(-1)[: math.prod(target)]
+        values = np.zeros(target, self._dtype)
+        values.reshape(-1)[: kept.size] = kept
+        self.assign(values)
 
     def resize_(
         self,

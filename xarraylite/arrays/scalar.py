@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..assignment.assign import check_cast
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..operands.nodes import OneValue, is_number
 from ..operands.operators import Operators
@@ -137,9 +138,23 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
             return compute(XScalar, op, inputs, {})
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
 
-    def astype(self, dtype: object, /, *, copy: bool = True) -> XScalar:
+    def astype(
+        self,
+        dtype: object,
+        /,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> XScalar:
         """Return the value converted to ``dtype``, as `xl.astype` converts."""
-        return scalar_of(reference.convert(np.asarray(self.value), as_dtype(dtype))[()])
+        wanted = as_dtype(dtype)
+        check_cast("astype", self.summary(), self.dtype, wanted, casting)
+        return scalar_of(reference.convert(np.asarray(self.value), wanted)[()])
+
+    def copy(self, order: str = "K") -> XScalar:
+        """Return the value itself, which never changes."""
+        return self
 
     def view(self, dtype: object = None) -> Any:
         """Return the value of the same bits in another dtype."""
@@ -205,6 +220,23 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         if kind(self.dtype) not in "iu":
             raise TypeError(f"{dtype_name(self.dtype)}[] is not an integer of rank 0")
         return int(self._value)
+
+    def is_integer(self) -> bool:
+        """Tell whether the value is a whole number."""
+        return bool(self.item().is_integer())
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """Return a real value as a fraction."""
+        numerator, denominator = self.item().as_integer_ratio()
+        return numerator, denominator
+
+    def bit_count(self) -> int:
+        """Return how many bits of an integer's magnitude are 1."""
+        return int(self.item().bit_count())
+
+    def hex(self) -> str:
+        """Return a float as text in base 16, exactly."""
+        return str(self.item().hex())
 
     def __hash__(self) -> int:  # type: ignore[override]
         """Return the hash of the equal Python number."""

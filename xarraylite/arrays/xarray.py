@@ -15,12 +15,13 @@ from ..assignment.readers import protect
 from ..compiler.target import Target
 from ..dtypes.names import SUPPORTED, as_dtype, float64
 from ..index.broadcast import as_shape
-from ..ir.kind import row_major
-from ..ir.node import Node
+from ..ir.kind import OWNERS, owner_class, row_major
+from ..ir.node import FREE, Node
+from ..ir.walk import fixed_of
 from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
-from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands.bitcast import bitcast_of
@@ -46,7 +47,8 @@ from .owner import Owner
 _ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
 
 
-def _layout(order: str) -> Order | None:
+def layout_named(order: str) -> Order | None:
+    """Return the layout that NumPy's letter names; None where the elements decide."""
     try:
         return _ORDERS[order]
     except KeyError:
@@ -71,12 +73,20 @@ class XView(XContainer):
     _title: ClassVar[str] = "XView"
 
     def copy(self, order: str = "K") -> XArray:
-        """Return the elements in a new `XArray`; see `XContainer.copy`."""
-        return XArray(self, layout=_layout(order))
+        """Return the elements in a new container that owns them; see `XContainer.copy`."""
+        return self.to_layout(layout_named(order))
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
-        return XArray(self, layout=layout)
+        made: XArray = owner_class(self._fixed, self._dtype, self.shape)(self, layout=layout)
+        return made
+
+    @property
+    def base(self) -> XArray:
+        """All elements of the memory that the view is of, as a vector."""
+        buffer, dtype = self._buffer, self._dtype
+        place = Strided.row_major((buffer.nbytes // dtype.itemsize,))
+        return XArray._own(buffer, place, dtype, DYNAMIC)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as a copy of the elements, not of the whole buffer."""
@@ -188,10 +198,13 @@ class XArray(Owner):
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
     @classmethod
-    def _filled(cls, result: Filled | Node) -> XArray | XExpression:
-        if isinstance(result, Filled):
-            return cls._own(*result, ROW_MAJOR)
-        return XExpression(result)
+    def _filled(cls, result: Filled | Node, *operands: Node) -> XArray | XExpression:
+        """Return a product; what is fixed of its operands' shapes is of its own."""
+        if not isinstance(result, Filled):
+            return XExpression(result)
+        fixed = min(map(fixed_of, operands), default=FREE)
+        owner: type[XArray] = owner_class(fixed, result.dtype, result.map.shape)
+        return owner._own(*result, ROW_MAJOR)
 
     @property
     def static_layout(self) -> Order | Layout:
@@ -218,10 +231,10 @@ class XArray(Owner):
 
     def copy(self, order: str = "K") -> XArray:
         """Return a container of the same kind with memory of its own; see `XContainer.copy`."""
-        layout = _layout(order)
+        layout = layout_named(order)
         if layout is not None:
             return self.to_layout(layout)
-        plain = type(self) is XArray and self._policy is ROW_MAJOR and self._asked is None
+        plain = self._policy is ROW_MAJOR and self._asked is None
         if plain and self._kind.strides is None:
             made: XArray | None = elements.copied(self)
             if made is not None:
@@ -313,6 +326,7 @@ class XArray(Owner):
 
 
 XExpression._container = XArray
+OWNERS[FREE] = lambda dtype, shape: XArray
 
 
 _USUAL_RANK = 32
@@ -320,7 +334,7 @@ _USUAL_RANK = 32
 
 def _copied(cls: type[XArray], values: NumpyArray) -> XArray:
     shape = values.shape
-    kind = row_major(as_dtype(values.dtype), len(shape))
+    kind = row_major(as_dtype(values.dtype), len(shape), cls._fixed)
     made: XArray = elements.new_container(cls, kind, shape, values.size)
     made._buffer.array(kind.dtype, shape)[...] = values
     return made

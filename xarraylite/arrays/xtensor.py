@@ -13,12 +13,12 @@ from typing import Any, ClassVar, SupportsIndex
 from .._errors import DTypeError, LayoutError, ShapeError
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
+from ..ir.kind import OWNERS
 from ..ir.node import RANK, SHAPE
 from ..layout.layout import Layout
 from ..layout.strided import Order
 from ..operands.convert import MISSING, LayoutLike, as_order
 from .container import DType, XContainer
-from .results import RESULTS
 from .xarray import XArray, XView
 
 #: What a subscript says: dtype, rank or shape, and the layout if it is part of the type.
@@ -39,7 +39,37 @@ class XTensorView(XView):
 XTensorView._view_class = XTensorView
 
 
-class XTensor(XArray):
+class _Pinned(XArray):
+    """A container whose rank or shape is fixed, or, if subscripted, dtype and layout as well."""
+
+    __slots__ = ()
+    _view_class: ClassVar[type[XContainer]] = XTensorView
+    _pin: ClassVar[Pin | None] = None
+
+    def __init__(
+        self,
+        values: object = MISSING,
+        dtype: object = None,
+        layout: LayoutLike = None,
+        strides: Sequence[int] | None = None,
+        *,
+        shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    ) -> None:
+        dtype, layout = pinned(self, dtype, layout, strides)
+        if self._fixed == SHAPE:
+            if self._pin is None:
+                raise TypeError(f"XTensorFixed needs its dtype and shape, as in {_FIXED_EXAMPLE}")
+            if values is MISSING and shape is None:
+                shape = self._pin[1]
+        super().__init__(values, dtype, layout, strides, shape=shape)
+
+    @classmethod
+    def _origin(cls) -> tuple[type[XArray], object]:
+        base = XTensor if issubclass(cls, XTensor) else XTensorFixed
+        return (base, cls._pin)
+
+
+class XTensor(_Pinned):
     """An array that owns its memory and keeps its rank.
 
     ``XTensor[dtype, ndim]`` is a type of its own: in annotations it says what is expected, as a
@@ -74,22 +104,8 @@ class XTensor(XArray):
     """
 
     __slots__ = ()
-    _view_class: ClassVar[type[XContainer]] = XTensorView
     _title: ClassVar[str] = "XTensor"
     _fixed: ClassVar[int] = RANK
-    _pin: ClassVar[Pin | None] = None
-
-    def __init__(
-        self,
-        values: object = MISSING,
-        dtype: object = None,
-        layout: LayoutLike = None,
-        strides: Sequence[int] | None = None,
-        *,
-        shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
-    ) -> None:
-        dtype, layout = pinned(self, dtype, layout, strides)
-        super().__init__(values, dtype, layout, strides, shape=shape)
 
     @classmethod
     def __class_getitem__(cls, item: Any) -> type[XTensor]:
@@ -105,10 +121,6 @@ class XTensor(XArray):
             raise TypeError(f"XTensor: ndim must be an integer >= 0, got {rank!r}")
         return subscripted(cls, dtype, rank, layout)
 
-    @classmethod
-    def _origin(cls) -> tuple[type[XArray], object]:
-        return (XTensor, cls._pin)
-
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         rank = len(getattr(self, "_shape", shape)) if self._pin is None else self._pin[1]
         if len(shape) != rank:
@@ -117,7 +129,7 @@ class XTensor(XArray):
             )
 
 
-class XTensorFixed(XArray):
+class XTensorFixed(_Pinned):
     """An array that owns its memory and keeps its shape.
 
     Always used with a subscript, ``XTensorFixed[dtype, shape]``.
@@ -147,26 +159,8 @@ class XTensorFixed(XArray):
     """
 
     __slots__ = ()
-    _view_class: ClassVar[type[XContainer]] = XTensorView
     _title: ClassVar[str] = "XTensorFixed"
     _fixed: ClassVar[int] = SHAPE
-    _pin: ClassVar[Pin | None] = None
-
-    def __init__(
-        self,
-        values: object = MISSING,
-        dtype: object = None,
-        layout: LayoutLike = None,
-        strides: Sequence[int] | None = None,
-        *,
-        shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
-    ) -> None:
-        if self._pin is None:
-            raise TypeError(f"XTensorFixed needs its dtype and shape, as in {_FIXED_EXAMPLE}")
-        dtype, layout = pinned(self, dtype, layout, strides)
-        if values is MISSING and shape is None:
-            shape = self._pin[1]
-        super().__init__(values, dtype, layout, strides, shape=shape)
 
     @classmethod
     def __class_getitem__(cls, item: Any) -> type[XTensorFixed]:
@@ -181,10 +175,6 @@ class XTensorFixed(XArray):
         if not isinstance(shape, tuple):
             raise TypeError(f"XTensorFixed takes [dtype, shape], as in {_FIXED_EXAMPLE}")
         return subscripted(cls, dtype, as_shape(shape, "XTensorFixed"), layout)
-
-    @classmethod
-    def _origin(cls) -> tuple[type[XArray], object]:
-        return (XTensorFixed, cls._pin)
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         assert self._pin is not None
@@ -211,7 +201,7 @@ def check_pinned(dtype: object, pinned: DType, kind: str) -> DType:
 
 
 def pinned(
-    made: XArray, dtype: object, layout: LayoutLike, strides: Sequence[int] | None
+    made: _Pinned, dtype: object, layout: LayoutLike, strides: Sequence[int] | None
 ) -> tuple[object, LayoutLike]:
     """Return the dtype and layout of a new tensor, those of its type where it has them.
 
@@ -220,7 +210,7 @@ def pinned(
     DTypeError, LayoutError
         If others are given.
     """
-    pin: Pin | None = getattr(made, "_pin")  # noqa: B009  # of the two classes here
+    pin = made._pin
     if pin is None:
         return dtype, layout
     wanted = check_pinned(dtype, pin[0], made._title)
@@ -265,8 +255,8 @@ def subscripted(
 
 def _register() -> None:
     """Tell evaluation what results of operands of fixed rank and shape become."""
-    RESULTS[RANK] = lambda dtype, shape: XTensor
-    RESULTS[SHAPE] = lambda dtype, shape: subscripted(XTensorFixed, dtype, shape)
+    OWNERS[RANK] = lambda dtype, shape: XTensor
+    OWNERS[SHAPE] = lambda dtype, shape: subscripted(XTensorFixed, dtype, shape)
 
 
 _register()

@@ -166,6 +166,31 @@ def converted(node: Node, dtype: np.dtype[Any]) -> Node:
     return build.convert(node, dtype)
 
 
+def check_cast(operation: str, what: str, source: Any, wanted: np.dtype[Any], rule: str) -> None:
+    """Refuse a conversion that a casting rule of NumPy's does not allow.
+
+    Parameters
+    ----------
+    operation, what : str
+        Who converts what, for the message.
+    source : dtype, or type of a Python number
+        What is converted.
+    wanted : dtype
+        To what.
+    rule : {"no", "equiv", "safe", "same_kind", "unsafe"}
+        The casting rule.
+
+    Raises
+    ------
+    CastError
+        If it is not allowed.
+    """
+    if rule != "unsafe" and not can_cast(source, wanted, rule):
+        raise CastError(
+            f"{operation}({what}): the values do not cast to {dtype_name(wanted)} (rule: {rule})"
+        )
+
+
 def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) -> None:
     if source.kind == "c" and result.kind != "c":
         warn_caller(

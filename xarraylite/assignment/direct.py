@@ -17,7 +17,7 @@ from typing import Any
 
 from .._config import settings
 from ..ir.kind import NODE, Form, Kind, Operands
-from ..ir.node import FREE, Node, Shape
+from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import ALONE, Buffer
@@ -57,10 +57,11 @@ def evaluate(e: Any) -> Any:
     return evaluated(e._container, e._kind, e._shape, e._operands)
 
 
-def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
-    """Return an expression's values in a new container of a class; None if it is not done.
+def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+    """Return an expression's values in a new container; None if it is not done.
 
-    In the place of a snapshot may stand a buffer, to read what it holds now.
+    Its class is ``usual`` where nothing of the shape is fixed.  In the place of a snapshot may
+    stand a buffer, to read what it holds now.
     """
     if not has_program(kind):
         return again(kind, shape, operands)
@@ -88,9 +89,9 @@ def evaluated(cls: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
     if done is not None:
         return None
     count_launch()
-    made = _new(cls)
-    made._buffer, made._shape, made._start = buffer, shape, 0
-    made._kind = kind = program.result
+    kind = program.result
+    made = _new(kind.owned(shape) or usual)
+    made._buffer, made._shape, made._start, made._kind = buffer, shape, 0, kind
     made._dtype, made._policy = kind.dtype, ROW_MAJOR
     return made
 
@@ -116,7 +117,7 @@ def again(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
             replays[key] = None
         return None
     replay = replays[key]
-    if replay is None and kind.fixed == FREE and not uses_reference():
+    if replay is None and not uses_reference():
         count_launch()
         replay = replays[key] = replay_of(kind, shape, operands) or False
         if isinstance(kind.op, Form):

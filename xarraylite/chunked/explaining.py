@@ -21,12 +21,12 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
-from .folds import imagined
 from .pipeline import Array, Run
 from .plan import Load, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of
 from .source import chunks_of, chunks_text
 from .target import Sink
+from .trees import imagined
 
 #: Chunks of a dimension that a drawing shows at most.
 _SHOWN = 24
@@ -169,6 +169,9 @@ class _Nowhere:
     def __init__(self, root: Node) -> None:
         self.shape, self.dtype = root.shape, root.dtype
 
+    def __setitem__(self, key: object, values: Array) -> None:
+        """Drop what would be written."""
+
 
 def explained(root: Node, target: object) -> StoragePlan:
     """Return how an expression would be stored in a target, or evaluated into memory."""
@@ -177,7 +180,7 @@ def explained(root: Node, target: object) -> StoragePlan:
     chunks = asked or chunks_for(root, None, "explain")
     dry = _Dry()
     run = Run(budget_of(None), report=dry.begin, cluster=dry)
-    storing.run_into(root, Sink(_Nowhere(root), chunks, "a plan"), None, run)
+    storing.run_into(root, Sink(_Nowhere(root), chunks, "a plan"), run)
     into = "memory" if target is None else str(getattr(target, "name", target))
     nbytes = math.prod(root.shape) * root.dtype.itemsize
     return StoragePlan(

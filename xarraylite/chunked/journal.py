@@ -2,10 +2,12 @@
 
 Beside the target, in ``.<name>.xl-store``, the first line says what is stored (a fingerprint of the
 expression, its operands and the chunks) and in which blocks, and each line after it is the corner
-of a block that was written.  Lines are appended by one system call each, after the block's own
-files are complete; a line that a crash has cut short is no line.  The file is removed when all
-blocks are there.  A crash of the process loses nothing; after a crash of the machine whatever the
-system had not yet written to the disk is lost with it, and so may be a block that was recorded.
+of a block that was written.  The first line is there before the target is, so whatever is found
+beside a record without finished blocks may be made anew.  Lines are appended by one system call
+each, after the block's own files are complete; a line that a crash has cut short is no line.  The
+file is removed when all blocks are there.  A crash of the process loses nothing; after a crash of
+the machine whatever the system had not yet written to the disk is lost with it, and so may be a
+block that was recorded.
 """
 
 from __future__ import annotations
@@ -36,15 +38,18 @@ class Journal:
 
     Attributes
     ----------
+    target : Path
+        What is stored.
     block : tuple of int or None
         Extents of the blocks; None as long as they are not known.
     done : frozenset of tuple
         Corners of the blocks that were finished before.
     """
 
-    __slots__ = ("_handle", "_lock", "_mark", "_place", "block", "done")
+    __slots__ = ("_handle", "_lock", "_mark", "_place", "block", "done", "target")
 
     def __init__(self, target: Path, mark: str) -> None:
+        self.target = target
         self._place = _beside(target)
         self._mark = mark
         self._handle = -1
@@ -56,11 +61,6 @@ class Journal:
     def beside(target: Path) -> bool:
         """Tell whether there is a record beside a target."""
         return _beside(target).exists()
-
-    @staticmethod
-    def forget(target: Path) -> None:
-        """Remove the record of a store that will be replaced."""
-        _beside(target).unlink(missing_ok=True)
 
     @staticmethod
     def found(target: Path, mark: str) -> Journal | None:
@@ -92,22 +92,40 @@ class Journal:
         return made
 
     def begin(self, block: Sequence[int]) -> None:
-        """Write the first line, if it is not there, and be ready for more."""
-        if self.block is None:
-            self.block = tuple(block)
-            line = json.dumps({"fingerprint": self._mark, "block": list(block)}) + "\n"
+        """Write what is known, and be ready for more.
 
-            def write(file: BinaryIO) -> None:
-                file.write(line.encode())
+        Raises
+        ------
+        StorageError
+            If it cannot be written.
+        """
+        self.block = tuple(block)
+        head = json.dumps({"fingerprint": self._mark, "block": list(block)})
 
-            replace_file(self._place, write)
-        self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
+        def write(file: BinaryIO) -> None:
+            for line in (head, *map(json.dumps, sorted(self.done))):
+                file.write(line.encode() + b"\n")
+
+        try:
+            self._place.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(self._place, write)  # without a line that was cut short
+            self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
+        except OSError as error:
+            raise StorageError(
+                f"store: cannot keep a record in {self._place}: {error.strerror}"
+            ) from error
 
     def record(self, corner: Corner) -> None:
         """Say that a block is finished."""
         with self._lock:
             if self._handle >= 0:
-                os.write(self._handle, (json.dumps(corner) + "\n").encode())
+                line = (json.dumps(corner) + "\n").encode()
+                try:
+                    whole = os.write(self._handle, line) == len(line)
+                except OSError as error:
+                    raise StorageError(f"store: {self._place}: {error}") from error
+                if not whole:
+                    raise StorageError(f"store: {self._place}: the disk is full")
 
     def close(self) -> None:
         """Record no more."""

@@ -12,6 +12,7 @@ from ..arrays.expression import XExpression
 from ..ir.node import Stored
 from .extras import imported
 from .operand import Source
+from .places import library_of, local
 
 #: What tells an HDF5 file by its name.
 _HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
@@ -64,7 +65,7 @@ def open_(what: Any, key: str = "", /, *, dtype: object = None) -> XExpression:
     if isinstance(what, XExpression):
         return what
     if isinstance(what, str | os.PathLike):
-        array, name = _from_path(os.fspath(what), key, dtype)
+        array, name = _from_path(local(os.fspath(what)), key, dtype)
     else:
         array, name = _chosen(what, key), _name_of(what)
     if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
@@ -72,7 +73,7 @@ def open_(what: Any, key: str = "", /, *, dtype: object = None) -> XExpression:
             f"open: got {type(what).__name__}; it must be a path, a URL or an object with shape, "
             "dtype and __getitem__"
         )
-    source = Source(array, name, serial=type(array).__module__.startswith("h5py"))
+    source = Source(array, name, serial=library_of(array) == "h5py")
     return XExpression(Stored(source.shape, source.dtype, source))
 
 
@@ -87,7 +88,7 @@ def _from_path(path: str, key: str, dtype: object) -> tuple[Any, str]:
         zarr = imported("zarr", "zarr")
         store = zarr.storage.ZipStore(path, mode="r") if path.endswith(".zip") else path
         return zarr.open_array(store, path=key or None, mode="r"), name
-    except ImportError:
+    except (ImportError, StorageError):
         raise
     except Exception as error:
         raise StorageError(f"open: {name}: {type(error).__name__}: {error}") from error

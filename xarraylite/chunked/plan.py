@@ -225,6 +225,24 @@ class Grid:
         high = [min(n, a + b) for n, a, b in zip(self.shape, low, self.block, strict=True)]
         return window_of(low, high)
 
+    def widened(self, box: Box) -> Box:
+        """Return a block, the last one of a dimension as wide as the others."""
+        return tuple(
+            [
+                range(max(0, n - b), n) if s[-1] + 1 == n else hull(s)
+                for s, b, n in zip(box, self.block, self.shape, strict=True)
+            ]
+        )
+
+    def inside(self, box: Box) -> tuple[slice, ...]:
+        """Return where a block lies in itself, widened."""
+        return tuple(
+            [
+                slice(s[0] - w[0], s[-1] + 1 - w[0])
+                for s, w in zip(box, self.widened(box), strict=True)
+            ]
+        )
+
     def middle(self) -> Box:
         """Return a block in the middle, which has neighbours on all sides if any has."""
         return self.box([(c - 1) // 2 for c in self.counts])
@@ -237,6 +255,7 @@ def choose(
     budget: int,
     fixed: bool,
     fits: Callable[[Box], bool] | None = None,
+    known: Sequence[int] | None = None,
 ) -> tuple[Grid, Piece]:
     """Return the blocks that a result is computed in, and one of them.
 
@@ -254,14 +273,17 @@ def choose(
         Whether a block must have whole chunks; otherwise they are divided where memory is short.
     fits : callable, optional
         Tells whether a larger block, at the origin, will do.
+    known : sequence of int, optional
+        Extents of the blocks, where some of them are finished.
 
     Raises
     ------
     SizeError
         If the budget is too small for one block; it says how much would do.
     """
-    block = tuple([max(1, min(c, n)) for c, n in zip(chunks, shape, strict=True)])
+    block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
     grid, best = _tried(make, shape, block)
+    fixed = fixed or known is not None
     while best.need > budget:
         small = best.inputs + best.nbytes <= SMALLEST
         smaller = None if fixed or small else _halved(block)
@@ -269,7 +291,7 @@ def choose(
             raise too_small(best, budget)
         block = smaller
         grid, best = _tried(make, shape, block)
-    while True:
+    while known is None:
         options = []
         for axis, extent in enumerate(block):
             if extent < shape[axis]:
@@ -286,6 +308,7 @@ def choose(
         if best.inputs + best.nbytes >= ENOUGH and _rate(chosen[2]) > WORTH * _rate(best):
             return grid, best
         block, grid, best = chosen
+    return grid, best
 
 
 def too_small(piece: Piece, budget: int) -> SizeError:

@@ -76,6 +76,11 @@ def size_of(box: Box) -> int:
     return math.prod(shape_of(box))
 
 
+def corner(box: Box) -> tuple[int, ...]:
+    """Return the first position along each dimension."""
+    return tuple([selection[0] for selection in box])
+
+
 def picked(values: Positions) -> Selection:
     """Return ascending, distinct positions as a range where they are one."""
     count = len(values)

@@ -10,11 +10,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import mmap
-import os
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +21,7 @@ from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from ..memory.buffer import Buffer
 from .extras import imported
+from .places import Carried, identity_of, library_of
 from .selection import Box, as_slices, hull, runs, shape_of, size_of, text_of
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -142,9 +140,7 @@ class StoredArray:
     def identity(self) -> str:
         """Return what tells this array from another one, or from what it was before a change."""
         told = [self.name, str(self.shape), str(self.dtype), str(self.chunks)]
-        path = path_of(self.array)
-        if path is not None:
-            told.extend(_state(path))
+        told.extend(identity_of(self.array))
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
@@ -160,37 +156,6 @@ def covered(selection: Any, chunk: int, extent: int) -> int:
     return sum([min(extent, (k + 1) * chunk) - k * chunk for k in owners])
 
 
-class Carried:
-    """An array on its way to another process: maps and HDF5 data sets by where they are kept."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def __reduce__(self) -> Any:
-        a = self.array
-        base: Any = a.base if isinstance(a, np.memmap) else None
-        if isinstance(base, mmap.mmap) and a.flags.c_contiguous:
-            mode = "r+" if a.flags.writeable else "r"
-            return _mapped, (str(a.filename), a.dtype, mode, a.offset, a.shape)
-        if type(a).__module__.startswith("h5py"):
-            return _dataset, (a.file.filename, a.name)
-        return Carried, (a,)
-
-    def again(self) -> Any:
-        """Return the array."""
-        return self.array
-
-
-def _mapped(path: str, dtype: Any, mode: Any, offset: int, shape: tuple[int, ...]) -> Carried:
-    return Carried(np.memmap(path, dtype, mode, offset, shape))
-
-
-def _dataset(path: str, name: str) -> Carried:
-    return Carried(imported("h5py", "hdf5").File(path, "r")[name])
-
-
 def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return memory to read into, of blocks that were used before where there are any."""
     return Buffer.allocate(math.prod(shape) * dtype.itemsize).array(dtype, shape)
@@ -198,7 +163,7 @@ def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 
 def _copier(array: Any, dtype: np.dtype[Any]) -> Callable[[Array, Any, Any], None]:
     """Return how elements get into memory of ours: without a copy between, where that is known."""
-    module = type(array).__module__.split(".")[0]
+    module = library_of(array)
     if np.dtype(array.dtype) == dtype and array.shape:
         if module == "zarr" and hasattr(array, "get_basic_selection"):
             buffer = imported("zarr.buffer.cpu", "zarr").NDBuffer
@@ -217,31 +182,6 @@ def _copy_any(out: Array, array: Any, key: Any) -> None:
     if values.shape != out.shape:
         raise ShapeError(f"got shape {values.shape}")
     np.copyto(out, values)
-
-
-def path_of(array: Any) -> Path | None:
-    """Return the file or directory that an array is kept in, if there is one."""
-    if isinstance(array, np.memmap) and array.filename is not None:
-        return Path(array.filename)
-    store_path: Any = getattr(array, "store_path", None)
-    root = getattr(getattr(store_path, "store", None), "root", None)
-    if root is not None:
-        return Path(root) / str(store_path.path)
-    file = getattr(getattr(array, "file", None), "filename", None)
-    return Path(file) if isinstance(file, str) else None
-
-
-def _state(path: Path) -> list[str]:
-    """Return sizes and times of the files below a path."""
-    if path.is_file():
-        found = path.stat()
-        return [f"{path} {found.st_size} {found.st_mtime_ns}"]
-    told = []
-    for folder, _, names in sorted(os.walk(path)):
-        for name in sorted(names):
-            found = (Path(folder) / name).stat()
-            told.append(f"{folder}/{name} {found.st_size} {found.st_mtime_ns}")
-    return told
 
 
 def chunks_of(chunks: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -9,22 +9,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .._errors import OverlapError
 from ..ir.build import describe
-from ..ir.node import Elementwise, Node, Reduce, Stored
+from ..ir.node import Elementwise, Leaf, Node, Reduce, Stored
 from ..ir.walk import postorder
 from ..labels.labelled import XLabelled
 from ..labels.writing import evaluate_labelled, lazily, resulting
+from ..memory.arrays import read
 from ..operands.nodes import as_node
 from . import folds
 from .cluster import DaskCluster
-from .cut import requests
-from .journal import Journal, fingerprint
-from .pipeline import Run, run_blocks
-from .plan import Cuts, Grid, Piece, budget_of, choose, chunks_for, piece_of
+from .journal import Corner, fingerprint
+from .pipeline import Array, Run, run_blocks
+from .places import path_of, same_place
+from .plan import Cuts, Piece, budget_of, choose, chunks_for, piece_of
 from .progress import Progress
-from .selection import Box
-from .source import path_of
+from .selection import Box, corner, shape_of
 from .stream import reduced
 from .target import Sink, sink_of
 
@@ -110,7 +112,7 @@ def store(
 
 def _stored(root: Node, sink: Sink, run: Run) -> Any:
     try:
-        run_into(root, sink, sink.journal, run)
+        run_into(root, sink, run)
     except BaseException:
         sink.close()
         raise
@@ -126,91 +128,148 @@ def node_of(expression: object, labels: str | None, operation: str) -> Node:
     return evaluate_labelled(value, labels).leaf() if lazy is None else lazy
 
 
-def run_into(root: Node, sink: Sink, journal: Journal | None, run: Run) -> None:
+def run_into(root: Node, sink: Sink, run: Run) -> None:
     """Evaluate an expression into a sink."""
+    large = isinstance(root, Reduce) and _is_large(root, run)
+    refuse_overlap(root, root.args[0] if large else root, sink)
     if not math.prod(root.shape):
-        return
-    if isinstance(root, Reduce) and _is_large(root, run):
-        inner = reduced(root.arg, run)
-        node = replace(root, arg=inner)
-        kept = _kept(root)
-        own = [sink.chunks[k] for k in kept] if root.keepdims else sink.chunks
-        for box, values in folds.fold(node, run, own):
-            place = box
-            if root.keepdims:
-                found = dict(zip(kept, box, strict=True))
-                place = tuple([found.get(k, range(1)) for k in range(len(root.shape))])
-            sink.write(place, values.reshape([len(s) for s in place]))
-        return
-    last = reduced(root, run)
-    refuse_overlap(last, sink.array)
+        sink.begin(root.shape)
+    elif isinstance(root, Reduce) and large:
+        _fold_into(root, sink, run)
+    else:
+        _map_into(reduced(root, run), sink, run)
+
+
+def _map_into(root: Node, sink: Sink, run: Run) -> None:
+    """Evaluate an expression without anything folded in it."""
 
     def make(box: Box) -> Piece:
-        return piece_of(last, box)
+        return piece_of(root, box)
 
-    known = None if journal is None else journal.block
-    if known is not None:
-        grid = Grid(root.shape, known)
-    else:
-        grid, _ = choose(make, root.shape, sink.chunks, run.budget, True)
-    if journal is not None:
-        journal.begin(grid.block)
-    done = frozenset() if journal is None else journal.done
-
-    def corner(box: Box) -> tuple[int, ...]:
-        return tuple([s[0] for s in box])
-
+    grid, _ = choose(make, root.shape, sink.chunks, run.budget, sink.whole, known=sink.block)
+    done = sink.begin(grid.block)
     boxes = (box for box in grid.boxes() if corner(box) not in done)
     run.report("store", len(grid) - len(done))
-    for piece in run_blocks(Cuts(last, boxes), run, write=sink.write):
-        if journal is not None:
-            journal.record(corner(piece.box))
+    here = run.cluster is not None and not sink.travels
+
+    def take(piece: Piece, values: Array) -> None:
+        sink.write(piece.box, values)
+
+    for piece in run_blocks(
+        Cuts(root, boxes), run, take if here else None, None if here else sink.write
+    ):
+        sink.record(piece.box)
         run.advance(piece)
 
 
-def _kept(node: Reduce) -> list[int]:
-    rank = len(node.arg.shape)
-    return [k for k in range(rank) if k not in node.axes]
+def _fold_into(root: Reduce, sink: Sink, run: Run) -> None:
+    """Fold into results that are too many to be kept in memory."""
+    node = replace(root, arg=reduced(root.arg, run))
+    kept = [k for k in range(len(root.arg.shape)) if k not in root.axes]
+    own = kept if root.keepdims else range(len(kept))
+
+    def begin(block: Sequence[int]) -> frozenset[Corner]:
+        done = sink.begin(placed(block, 1))
+        return frozenset([tuple([at[k] for k in own]) for at in done])
+
+    def placed(along: Sequence[Any], other: Any) -> tuple[Any, ...]:
+        found = dict(zip(own, along, strict=True))
+        return tuple([found.get(k, other) for k in range(len(root.shape))])
+
+    known = None if sink.block is None else [sink.block[k] for k in own]
+    chunks = [sink.chunks[k] for k in own]
+    for box, values in folds.fold(node, run, chunks, begin, known):
+        place = placed(box, range(1))
+        sink.write(place, values.reshape(shape_of(place)))
+        sink.record(place)
 
 
 def _is_large(node: Reduce, run: Run) -> bool:
     return bool(math.prod(node.shape) * node.dtype.itemsize > run.budget // 4)
 
 
-def refuse_overlap(root: Node, array: Any) -> None:
+def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
     """Refuse a target that is an operand, unless every block reads its own elements alone.
+
+    Parameters
+    ----------
+    root : Node
+        What is stored.
+    swept : Node
+        The part of it that is evaluated while blocks are written; what is folded below has been.
+    sink : Sink
+        The target.
 
     Raises
     ------
     OverlapError
-        If a block reads elements of the target that another block writes.
+        If a block reads elements of the target that another block writes, or if an operand would
+        be removed to make room.
     """
-    path = path_of(array)
-    shifted: set[int] = set()
-    for node in postorder(root):
+    if sink.array is None:
+        _refuse_replacing(root, sink.path)
+        return
+    moved: set[int] = set()  # nodes that read the target
+    while_written = _swept(swept)
+    for node in postorder(swept):
+        if id(node) not in while_written or isinstance(node, Reduce):
+            continue
         if isinstance(node, Stored):
             source: Any = node.source
             for inner, _ in getattr(source, "factors", ()):
-                if any([_is_same(x.source, array, path) for x in requests(inner)]):
-                    _refuse(node, array)
-            same = _is_same(source, array, path)
-            if same:
-                shifted.add(id(node))
-                if node.shape != root.shape:
-                    _refuse(node, source)
-        elif any([id(arg) in shifted for arg in node.args]):
-            shifted.add(id(node))
+                if any([_relation(x, sink.array) is not None for x in postorder(inner)]):
+                    _refuse(node, sink.array)
+        same = _relation(node, sink.array)
+        if same is not None:
+            moved.add(id(node))
+            if not same or node.shape != root.shape:
+                _refuse(node, sink.array)
+        elif any([id(arg) in moved for arg in node.args]):
+            moved.add(id(node))
             if not isinstance(node, Elementwise) or node.shape != root.shape:
-                _refuse(node, array)
+                _refuse(node, sink.array)
 
 
-def _is_same(source: Any, array: Any, path: Path | None) -> bool:
-    own = getattr(source, "array", None)
-    return own is array or (path is not None and path_of(own) == path)
+def _swept(root: Node) -> set[int]:
+    """Return the nodes that are evaluated block by block: all but what is folded before."""
+    found: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if id(node) not in found:
+            found.add(id(node))
+            stack.extend(() if isinstance(node, Reduce) else node.args)
+    return found
+
+
+def _relation(node: Node, array: Any) -> bool | None:
+    """Tell how an operand lies to an array, as `same_place` does."""
+    if isinstance(node, Stored):
+        own = getattr(node.source, "array", None)
+        return None if own is None else same_place(own, array)
+    if isinstance(node, Leaf) and isinstance(array, np.ndarray):
+        return same_place(read(node.snapshot, node.dtype, node.map), array)
+    return None
+
+
+def _refuse_replacing(root: Node, path: Path | None) -> None:
+    for node in postorder(root):
+        if not isinstance(node, Stored):
+            continue
+        source: Any = node.source
+        for inner, _ in getattr(source, "factors", ()):
+            _refuse_replacing(inner, path)
+        own = path_of(getattr(source, "array", None))
+        if path is not None and own is not None and own.is_relative_to(path.resolve()):
+            raise OverlapError(
+                f"store: {path} holds the operand {source}, which would be removed before it has "
+                "been read; store elsewhere"
+            )
 
 
 def _refuse(node: Node, what: Any) -> None:
     raise OverlapError(
-        f"store: the target {what} is an operand, and {describe(node)} reads elements of it that "
-        "other blocks write; only operations element by element may be stored into their operand"
+        f"store: the target {type(what).__name__} is an operand, and {describe(node)} reads "
+        "elements of it that other blocks write; only operations element by element may be stored "
+        "into their operand"
     )

@@ -24,6 +24,7 @@ from .cut import has_stored
 from .pipeline import Run, computed, run_blocks
 from .plan import Cuts, Piece, budget_of, choose, chunks_for, piece_of
 from .selection import window
+from .trees import leaf_of
 
 
 def fill(node: Node, target: Target, noalias: bool) -> None:
@@ -93,4 +94,4 @@ def reduced(root: Node, run: Run) -> Node:
 
 def _in_memory(node: Node) -> Node:
     values = computed(node)
-    return folds.leaf_of(values)
+    return leaf_of(values)

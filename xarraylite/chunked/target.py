@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,39 +16,90 @@ from ..dtypes.names import dtype_name
 from ..ir.build import describe
 from ..ir.node import Node
 from .extras import imported
-from .journal import Journal
+from .journal import Corner, Journal
 from .pipeline import Array
-from .selection import Box, as_slices, text_of
-from .source import Carried, chunks_of, chunks_text
+from .places import Carried, local, path_of, travels
+from .selection import Box, as_slices, corner, text_of
+from .source import chunks_of, chunks_text
 
 
 class Sink:
     """Where blocks are written.
 
-    Attributes
+    Parameters
     ----------
     array : object
-        What takes them.
-    chunks : tuple of int
+        What takes them; None if it is made when the first block is ready.
+    chunks : sequence of int
         Extents that must be written at once.
     name : str
         How messages call it.
-    journal : Journal or None
-        Which blocks are finished; None if there is no path to keep it beside.
+    journal : Journal, optional
+        Which blocks are finished, if there is a path to keep it beside.
+    make : callable, optional
+        Makes the array.
+
+    Attributes
+    ----------
+    array, chunks, name
+        As given.
+    path : Path or None
+        Where it is kept, if that is known.
+    whole : bool
+        Whether chunks must be written as a whole: not those of memory and flat files.
     """
 
-    __slots__ = ("array", "chunks", "journal", "name")
+    __slots__ = ("_journal", "_make", "array", "chunks", "name", "path", "whole")
 
     def __init__(
-        self, array: Any, chunks: Sequence[int], name: str, journal: Journal | None = None
+        self,
+        array: Any,
+        chunks: Sequence[int],
+        name: str,
+        journal: Journal | None = None,
+        make: Callable[[], Any] | None = None,
     ) -> None:
         self.array = array.again() if isinstance(array, Carried) else array
         self.chunks = tuple(chunks)
         self.name = name
-        self.journal = journal
+        self.path = path_of(self.array) if journal is None else journal.target
+        flat = self.path is not None and self.path.suffix == ".npy"
+        self.whole = not flat and (self.array is None or hasattr(self.array, "chunks"))
+        self._journal = journal
+        self._make = make
 
     def __reduce__(self) -> Any:
         return Sink, (Carried(self.array), self.chunks, self.name)  # the caller keeps the record
+
+    @property
+    def block(self) -> tuple[int, ...] | None:
+        """Extents of the blocks that are there already; None if there are none."""
+        return self._journal.block if self._journal is not None and self._journal.done else None
+
+    @property
+    def travels(self) -> bool:
+        """Whether other processes can write into it."""
+        return travels(self.array)
+
+    def begin(self, block: Sequence[int]) -> frozenset[Corner]:
+        """Make the array if it is not there, and return the corners of the blocks that are.
+
+        Raises
+        ------
+        StorageError
+            If it cannot be made.
+        """
+        if self._journal is not None:
+            self._journal.begin(block)
+        if self._make is not None:
+            try:
+                self.array = self._make()
+            except BaseException:
+                if self._journal is not None:
+                    self._journal.remove()
+                raise
+            self._make = None
+        return frozenset() if self._journal is None else self._journal.done
 
     def write(self, box: Box, values: Array) -> None:
         """Write a block.
@@ -66,17 +118,22 @@ class Sink:
                 f"{type(error).__name__}: {error}"
             ) from error
 
+    def record(self, box: Box) -> None:
+        """Say that a block is finished."""
+        if self._journal is not None:
+            self._journal.record(corner(box))
+
     def close(self) -> None:
         """Let go of the journal, which says how far it went."""
-        if self.journal is not None:
-            self.journal.close()
+        if self._journal is not None:
+            self._journal.close()
 
     def finish(self) -> Any:
         """Return the array; everything has been written."""
         if isinstance(self.array, np.memmap):
             self.array.flush()
-        if self.journal is not None:
-            self.journal.remove()
+        if self._journal is not None:
+            self._journal.remove()
         return self.array
 
 
@@ -100,29 +157,39 @@ def sink_of(
         return Sink(
             _checked(target, root), _chunks(target, root.shape), f"target {type(target).__name__}"
         )
-    path = os.fspath(target)
+    path = local(os.fspath(target))
     if "://" in path:
-        return Sink(_new_zarr(path, root, chunks, overwrite), chunks, path)
+        if resume:
+            raise StorageError(
+                f"store: resume=True needs a path of this machine, beside which finished blocks "
+                f"are kept, got {path}"
+            )
+        return Sink(None, chunks, path, None, lambda: _new_zarr(path, root, chunks, overwrite))
     place = Path(path)
     if resume:
         journal = Journal.found(place, mark)
-        if journal is not None:
+        if journal is not None and journal.done:
             array = _existing(place, root)
             return Sink(array, _chunks(array, root.shape), path, journal)
-        if place.exists():
+        overwrite = overwrite or journal is not None  # what was begun is made anew
+        if place.exists() and not overwrite:
             raise StorageError(
                 f"store: {path} exists and there is no record of an interrupted store beside it; "
                 "it is finished, or was made by something else"
             )
-    if place.exists() and not overwrite:
+    elif place.exists() and not overwrite:
         more = " (an interrupted store: resume=True continues it)" if Journal.beside(place) else ""
         raise StorageError(f"store: {path} exists{more}; overwrite=True replaces it")
-    Journal.forget(place)
-    if place.is_dir():
-        shutil.rmtree(place)
-    array = _new_npy(place, root) if path.endswith(".npy") else _new_zarr(path, root, chunks, True)
-    own = chunks if not path.endswith(".npy") else _rows(root.shape, chunks)
-    return Sink(array, own, path, Journal(place, mark))
+    flat = path.endswith(".npy")
+
+    def make() -> Any:
+        if place.is_dir():
+            shutil.rmtree(place)
+        place.unlink(missing_ok=True)
+        return _new_npy(place, root) if flat else _new_zarr(path, root, chunks, True)
+
+    own = _rows(root.shape, chunks) if flat else chunks
+    return Sink(None, own, path, Journal(place, mark), make)
 
 
 def _rows(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
@@ -187,6 +254,8 @@ def _new_zarr(path: str, root: Node, chunks: tuple[int, ...], overwrite: bool) -
             path, shape=root.shape, dtype=root.dtype, chunks=chunks, overwrite=overwrite
         )
     except Exception as error:
+        with contextlib.suppress(OSError):
+            Path(path).rmdir()  # zarr leaves it empty
         raise StorageError(
             f"store: cannot make a zarr array under {path}: {type(error).__name__}: {error}"
         ) from error

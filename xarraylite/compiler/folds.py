@@ -39,9 +39,8 @@ def fold_steps(
         if direct is None:
             return [planner.copy_step(ordinal, -1, to, note)]
         if planner.materialised != materialised:
-            return fold_steps(
-                planner, ordinal, node, to, note
-            )  # operands were materialised: look again
+            # The kernel reads other operands than `memory` has.  Each round materialises one more.
+            return fold_steps(planner, ordinal, node, to, note)
         return [
             reduce_step(
                 p.lowered,

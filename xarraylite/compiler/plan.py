@@ -287,53 +287,67 @@ class Planning:
     def final_steps(self, root: int, to: Destination) -> list[Step]:
         """Return the steps that write the target, with as few copies as aliasing allows."""
         node = self.graph.nodes[root]
-        if isinstance(node, Reduce | Concat):
-            if any(self.overlaps(leaf) for leaf in self.graph.leaves):
-                return self.by_way_of(root, "the target is read until the last result")
-            if not self.noalias and any(_may_raise(n) for n in self.graph.nodes):
-                return self.by_way_of(root, _HALF)
-            return self.steps(root, to, "result")
+        joins = isinstance(node, Reduce | Concat)
+        if joins and any(self.overlaps(leaf) for leaf in self.graph.leaves):
+            return self.by_way_of(root, "the target is read until the last result")
         if is_host(node):
             return [self.host_step(root, to, "result")]
         if not self.noalias and any(_may_raise(n) for n in self.graph.nodes):
             return self.by_way_of(root, _HALF)
+        if joins:
+            return self.steps(root, to, "result")
+        steps = None
+        while steps is None:
+            steps = self.aliased_steps(root, to)
+        return steps
+
+    def aliased_steps(self, root: int, to: Destination) -> list[Step] | None:
+        """Return the steps that write the target element by element, or None to decide again.
+
+        Every choice follows from what the kernel reads.  None says that this has changed: one more
+        node is materialised, or traversals are ruled out.  Both happen a finite number of times.
+        """
+        node = self.graph.nodes[root]
         lowered = self.lowered(root, root)
         directions = [self.direction(use) for use in lowered.uses]
-        found = set(directions)
-        traversal = None
-        if Direction.COPY in found or len(found & _ORDERS.keys()) == 2:
-            traversal, chosen = self.choose_traversal(lowered, directions)
-            if traversal is None:
-                chosen = self.choose_copies(lowered, directions)
-            if self.bytes_of(chosen) > math.prod(node.shape) * node.dtype.itemsize or any(
-                use.ordinal == root for use in chosen
-            ):
+        traversal, copies = self.resolved(lowered, directions)
+        if copies:
+            result = math.prod(node.shape) * node.dtype.itemsize
+            if self.bytes_of(copies) > result or any(use.ordinal == root for use in copies):
                 return self.by_way_of(root, "operands need the target's old values")
-            for use in chosen:
+            for use in copies:
                 self.materialised[use.ordinal] = "the target is written before this operand is read"
             lowered = self.lowered(root, root)
             directions = [self.direction(use) for use in lowered.uses]
-        materialised = dict(self.materialised)
-        order = next((_ORDERS[v] for v in directions if v in _ORDERS), None)
         memory = [
             self.memory(use, _ACCESS.get(direction, Access.SHARED), root)
             for use, direction in zip(lowered.uses, directions, strict=True)
         ]
+        known = dict(self.materialised)
         parts = self.divided(root, root, to, along=FIXED if traversal is None else traversal.axis)
         if parts is None:
             return [self.copy_step(root, root if isinstance(node, Leaf) else -1, to, "result")]
-        if self.materialised != materialised:
-            return self.final_steps(root, to)  # operands were materialised: look again
+        if self.materialised != known:
+            return None
         if traversal is not None:
             shared = [k for k, direction in enumerate(directions) if direction is Direction.COPY]
             step = traversal_step(parts, memory, shared, traversal, "result")
-            if step is not None:
-                return [step]
-            self.traversing = False
-            return self.final_steps(root, to)
+            self.traversing = step is not None
+            return None if step is None else [step]
+        order = next((_ORDERS[v] for v in directions if v in _ORDERS), None)
         if order is not None and len(parts) > 1:
             return self.by_way_of(root, "no order of boxes keeps what operands still need")
         return _map_steps(parts, memory, order, "result")
+
+    def resolved(
+        self, lowered: Lowered, directions: Sequence[Direction]
+    ) -> tuple[Traversal | None, list[Use]]:
+        """Return the order of slabs, if one is needed, and the operands to copy beforehand."""
+        found = set(directions)
+        if Direction.COPY not in found and len(found & _ORDERS.keys()) < 2:
+            return None, []
+        traversal, copies = self.choose_traversal(lowered, directions)
+        return traversal, self.choose_copies(lowered, directions) if traversal is None else copies
 
     def by_way_of(self, root: int, reason: str) -> list[Step]:
         """Return the steps that copy the whole result from a temporary to the target."""

@@ -6,6 +6,7 @@ elements are stored, how work may be divided, what stands in every word of the b
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterator, Sequence
 
@@ -118,24 +119,7 @@ def map_step(
     spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
     words = spec.words()
     block = array("q", [0]) * len(words)
-    outer, extents = nest.outer, list(nest.extents[:-1])
-    strides = [list(w.strides) for w in nest.streams]
-    if mode is Mode.INTERLEAVED:
-        for w, steps in enumerate(strides):
-            _put(block, words, f"h{w}", steps.pop(-2))
-        outer //= extents.pop()
-    if mode is Mode.TILED:
-        rows = extents[-1]
-        _put(block, words, "rows", rows)
-        for w, steps in enumerate(strides):
-            _put(block, words, f"h{w}", steps[-2])
-            steps[-2] *= spec.tall
-        extents[-1] = -(-rows // spec.tall)
-        outer = outer // rows * extents[-1]
-    put_all(block, words, [(f"n_t{d}", extent) for d, extent in enumerate(extents)])
-    for w, steps in enumerate(strides):
-        put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
-        _put(block, words, f"e{w}", steps[-1])
+    outer = _put_loops(block, words, nest, spec)
     cost = cost_of(lowered.body) * nest.extents[-1] * (spec.tall if mode is Mode.TILED else lanes)
     return KernelStep(
         kernels.get(spec, emit_map),
@@ -152,6 +136,31 @@ def map_step(
         f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents[shallow:]))}]",
         traffic_of(lowered, to),
     )
+
+
+def _put_loops(block: array[int], words: Words, nest: Nest, spec: MapSpec) -> int:
+    """Write extents and strides of the loops of a map; return the trips of all but the innermost.
+
+    The second innermost loop is the kernel's own in some modes, with strides ``h``: it makes the
+    lanes (`Mode.INTERLEAVED`, where it is no loop any more), or the rows of a tile (`Mode.TILED`,
+    where ``spec.tall`` rows are one step).
+    """
+    extents = list(nest.extents[:-1])
+    strides = [list(w.strides) for w in nest.streams]
+    if spec.mode in (Mode.INTERLEAVED, Mode.TILED):
+        put_all(block, words, [(f"h{w}", steps[-2]) for w, steps in enumerate(strides)])
+    if spec.mode is Mode.INTERLEAVED:
+        extents.pop()
+        strides = [[*steps[:-2], steps[-1]] for steps in strides]
+    if spec.mode is Mode.TILED:
+        put_all(block, words, [("rows", extents[-1])])
+        extents[-1] = -(-extents[-1] // spec.tall)
+        strides = [[*steps[:-2], steps[-2] * spec.tall, steps[-1]] for steps in strides]
+    put_all(block, words, [(f"n_t{d}", extent) for d, extent in enumerate(extents)])
+    for w, steps in enumerate(strides):
+        put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
+        put_all(block, words, [(f"e{w}", steps[-1])])
+    return math.prod(extents)
 
 
 def map_depth(lowered: Lowered, to: Destination) -> int:

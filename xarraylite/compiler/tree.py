@@ -34,7 +34,8 @@ class Tree:
     block : int
         How many values are folded by halving; 0 where rows are added.
     parts : tuple of Range
-        The parts that are folded on their own.
+        The parts that are folded on their own.  Where rows are added, their width counts the
+        results, which do not depend on each other, and is left out.
     """
 
     form: Form
@@ -72,7 +73,7 @@ def tree_of(graph: Graph, target: Target) -> Tree | None:
         form,
         reduced.extents,
         _block(form, lowered.body, node) if form is Form.ALONG else 0,
-        chunk_ranges(lowered, axes),
+        tuple([r if form is Form.ALONG else (*r[:2], 0, 0) for r in chunk_ranges(lowered, axes)]),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
-from ..arrays.expression import XExpression, apply
+from ..arrays.expression import XExpression
 from ..dtypes.info import finfo
 from ..dtypes.names import bool_, complex128, dtype_name, float64, is_narrow_float, kind
 from ..dtypes.promotion import result_type as promoted
@@ -23,10 +23,11 @@ from ..ops.table import OPS
 from ..transforms.memo import memoised
 from .arguments import check_numbers
 from .computed import into
+from .ufuncs import applied, with_methods
 
 
 def _of(name: str, *operands: Any) -> XExpression:
-    return apply(OPS[name], *operands)
+    return applied(OPS[name], *operands)
 
 
 def _constant(value: object, dtype: np.dtype[Any]) -> XExpression:
@@ -332,3 +333,6 @@ __all__ = [
     "angle", "divmod", "float_power", "iscomplex", "isclose", "isneginf", "isposinf", "isreal",
     "modf", "nan_to_num", "select", "sinc",
 ]  # fmt: skip
+
+
+float_power = with_methods(float_power, "float_power")

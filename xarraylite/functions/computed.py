@@ -21,6 +21,7 @@ import numpy as np
 from .._errors import AxisError, DTypeError, IndexRangeError, XarrayliteError
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
+from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
 from ..assignment.elements import array_of
@@ -29,7 +30,8 @@ from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, is_narrow_float, is_
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.promotion import result_type
 from ..ir.build import WEAK_TYPES
-from ..ir.kind import NODE
+from ..ir.kind import NODE, owner_class
+from ..ir.node import FREE, RANK, SHAPE
 from ..operands.convert import plain_array
 from ..operands.nodes import HasNode, Lifted, is_masked
 
@@ -54,15 +56,18 @@ class Narrow:
 
     Attributes
     ----------
+    fixed : int
+        What is fixed of all operands' shapes: of numbers alone more than there is.
     wide : list of ndarray
         Operands that NumPy computes with as they are.
     found : list of dtype
         Dtypes of the others.
     """
 
-    __slots__ = ("found", "wide")
+    __slots__ = ("fixed", "found", "wide")
 
     def __init__(self) -> None:
+        self.fixed = SHAPE + 1
         self.found: list[DType] = []
         self.wide: list[NumpyArray] = []
 
@@ -94,8 +99,10 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
         If it is no array of numbers.
     """
     if isinstance(x, XContainer) and x._kind is not NODE:
+        narrow.fixed = min(narrow.fixed, x._fixed)
         return narrow.widened(array_of(x), x.dtype)
     if isinstance(x, HasNode):
+        narrow.fixed = min(narrow.fixed, x._fixed_now())
         values: NumpyArray = x.numpy()
         return narrow.widened(values, as_dtype(values.dtype))
     if isinstance(x, Lifted):
@@ -103,14 +110,18 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
     if isinstance(x, np.ndarray | np.generic):
         if is_masked(x):
             raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
+        narrow.fixed = min(narrow.fixed, FREE if x.ndim else SHAPE + 1)
         return narrow.widened(np.asarray(x), as_dtype(x.dtype))
     if type(x) in WEAK_TYPES:
         return x  # type: ignore[return-value]  # NumPy knows what it is worth
+    narrow.fixed = FREE
     values = plain_array(x, None, operation)
     return narrow.widened(values, as_dtype(values.dtype))
 
 
-def container(values: NumpyArray, operands: Sequence[NumpyArray] | None = None) -> XArray:
+def container(
+    values: NumpyArray, operands: Sequence[NumpyArray] | None = None, fixed: int = FREE
+) -> XArray:
     """Return the values in a container whose memory nobody else has.
 
     Parameters
@@ -119,8 +130,14 @@ def container(values: NumpyArray, operands: Sequence[NumpyArray] | None = None) 
         Large results of a NumPy function are not copied if they own their memory.
     operands : sequence of ndarray, optional
         What they were computed from: a result that is a view of none of these is as good.
+    fixed : int, optional
+        What is fixed of the operands' shapes: results have a fixed rank if all operands have.
     """
-    return XArray._adopted(values, own=_is_own(values, operands))
+    own = _is_own(values, operands)
+    if not FREE < fixed <= SHAPE:
+        return XArray._adopted(values, own=own)
+    made: XArray = owner_class(RANK, as_dtype(values.dtype), values.shape)._adopted(values, own=own)
+    return made
 
 
 def _is_own(values: NumpyArray, operands: Sequence[NumpyArray] | None) -> bool:
@@ -132,11 +149,11 @@ def _is_own(values: NumpyArray, operands: Sequence[NumpyArray] | None) -> bool:
 
 
 def results(made: Any, narrow: Narrow) -> Any:
-    """Return what a NumPy function returned with containers for its arrays and scalars."""
+    """Return what a NumPy function returned: containers for arrays, values for scalars."""
     if isinstance(made, np.ndarray):
-        return container(narrow.rounded(made), narrow.wide)
+        return container(narrow.rounded(made), narrow.wide, narrow.fixed)
     if isinstance(made, np.generic):
-        return container(narrow.rounded(np.asarray(made)))
+        return scalar_of(narrow.rounded(np.asarray(made))[()])
     if isinstance(made, tuple | list):
         items = [results(item, narrow) for item in made]
         named = hasattr(made, "_fields")

@@ -15,6 +15,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
+from ..ir.kind import owner_class
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
@@ -104,7 +105,10 @@ def asarray(
         if wanted is not None and made.dtype != wanted:
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
-    return XArray(values, dtype, layout, strides)
+    owner: type[XArray] = XArray
+    if isinstance(values, XExpression):
+        owner = owner_class(values._fixed_now(), wanted or values.dtype, values.shape)
+    return owner(values, dtype, layout, strides)
 
 
 def _copied(values: object) -> XArray | None:
@@ -240,6 +244,64 @@ def frombuffer(
         return adapt(np.frombuffer(buffer, wanted, count, offset))  # type: ignore[call-overload]
     except ValueError as error:
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
+
+
+def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str) -> XContainer:
+    """Return the numbers of a text.
+
+    Parameters
+    ----------
+    string : str
+        Numbers, with something between them.
+    dtype : dtype, default float64
+        Of the elements.
+    count : int, default -1
+        How many to read; as many as there are.
+    sep : str
+        What stands between numbers; space stands for any white space.
+
+    Raises
+    ------
+    ValueError
+        If the text has not so many numbers, or something else in it.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.fromstring("1, 2, 3", dtype=int, sep=",")
+    XArray([1, 2, 3])
+    """
+    return asarray(np.fromstring(string, as_dtype(dtype), count, sep=sep))
+
+
+def fromfile(
+    file: Any, dtype: object = float, count: int = -1, sep: str = "", offset: int = 0
+) -> XContainer:
+    """Return the elements of a file without a header, as ``a.tofile`` writes it.
+
+    Parameters
+    ----------
+    file : path or file
+        Bytes of elements, or a text with a separator.
+    dtype : dtype, default float64
+        Of the elements.
+    count : int, default -1
+        How many to read; as many as there are.
+    sep : str
+        What stands between numbers, if the file is text.
+    offset : int, default 0
+        Byte where the first begins.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import xarraylite as xl
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     xl.asarray([1.0, 2.0]).tofile(file.name)
+    ...     xl.fromfile(file.name)
+    XArray([1., 2.])
+    """
+    return asarray(np.fromfile(file, as_dtype(dtype), count, sep, offset))
 
 
 def _lies_so(values: object, layout: LayoutLike) -> bool:

@@ -19,8 +19,8 @@ from ..assignment import elements
 from ..dtypes.names import as_dtype, dtype_name, float64
 from ..index.broadcast import MAX_RANK, as_shape
 from ..ir import build
-from ..ir.kind import row_major
-from ..ir.node import Scalar
+from ..ir.kind import owner_class, row_major
+from ..ir.node import FREE, RANK, Scalar
 from ..layout.layout import Layout
 from ..layout.placement import layout_for
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
@@ -268,6 +268,15 @@ def _like(
     return extents, (values.dtype if dtype is None else dtype), layout
 
 
+def _owned(x: object, made: XArray) -> XArray:
+    """Return a new container as one of the class of ``x``, as far as its shape is fixed."""
+    if not isinstance(x, XExpression) or (fixed := x._fixed_now()) == FREE:
+        return made
+    fixed = fixed if made.shape == x.shape else RANK
+    owner: type[XArray] = owner_class(fixed, made.dtype, made.shape)
+    return owner._own(made.buffer, made.map, made.dtype, made._policy, made._asked)
+
+
 def ordered(order: MemoryOrder, layout: LayoutLike, name: str) -> LayoutLike:
     """Return the layout that NumPy's ``order`` names, or the one that is given.
 
@@ -304,7 +313,7 @@ def empty_like(
     (1, 2)
     """
     extents, kind_, place = _like(x, dtype, order, layout, shape, "empty_like")
-    return empty(extents, kind_, device=device, layout=place)
+    return _owned(x, empty(extents, kind_, device=device, layout=place))
 
 
 @makes_rows
@@ -328,7 +337,7 @@ def zeros_like(
     XArray([0, 0])
     """
     extents, kind_, place = _like(x, dtype, order, layout, shape, "zeros_like")
-    return zeros(extents, kind_, device=device, layout=place)
+    return _owned(x, zeros(extents, kind_, device=device, layout=place))
 
 
 @makes_rows
@@ -352,7 +361,7 @@ def ones_like(
     XArray([1., 1.], dtype=float32)
     """
     extents, kind_, place = _like(x, dtype, order, layout, shape, "ones_like")
-    return ones(extents, kind_, device=device, layout=place)
+    return _owned(x, ones(extents, kind_, device=device, layout=place))
 
 
 @makes_rows
@@ -377,4 +386,4 @@ def full_like(
     XArray([7, 7])
     """
     extents, kind_, place = _like(x, dtype, order, layout, shape, "full_like")
-    return full(extents, fill_value, kind_, device=device, layout=place)
+    return _owned(x, full(extents, fill_value, kind_, device=device, layout=place))

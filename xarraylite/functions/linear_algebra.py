@@ -27,7 +27,7 @@ from .computed import into
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
-def matmul(x1: object, x2: object, /) -> XArray | XExpression:
+def matmul(x1: object, x2: object, /, out: object = None) -> XArray | XExpression:
     """Return the matrix product; the same as ``x1 @ x2``.
 
     Parameters
@@ -36,6 +36,8 @@ def matmul(x1: object, x2: object, /) -> XArray | XExpression:
         Of rank 1 or more.  The last two dimensions are those of matrices, the ones before them
         are broadcast.  A vector stands for one row on the left and for one column on the right,
         and that dimension is left out of the result.
+    out : container, optional
+        Where to write the product.
 
     Returns
     -------
@@ -63,7 +65,9 @@ def matmul(x1: object, x2: object, /) -> XArray | XExpression:
     >>> a @ xl.asarray([1, 1])
     XArray([3, 7])
     """
-    return XArray._filled(products.matmul(as_node(x1, "matmul"), as_node(x2, "matmul")))
+    left, right = as_node(x1, "matmul"), as_node(x2, "matmul")
+    made = XArray._filled(products.matmul(left, right), left, right)
+    return into(out, made, "matmul")
 
 
 def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression:
@@ -100,7 +104,8 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression
     >>> xl.vecdot(xl.asarray([1j]), xl.asarray([1j]))
     XArray(1.+0.j)
     """
-    return XArray._filled(products.vecdot(as_node(x1, "vecdot"), as_node(x2, "vecdot"), axis))
+    left, right = as_node(x1, "vecdot"), as_node(x2, "vecdot")
+    return XArray._filled(products.vecdot(left, right, axis), left, right)
 
 
 def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
@@ -138,9 +143,8 @@ def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> X
     XArray([[ 506, 1298],
             [1298, 3818]])
     """
-    return XArray._filled(
-        products.tensordot(as_node(x1, "tensordot"), as_node(x2, "tensordot"), axes)
-    )
+    left, right = as_node(x1, "tensordot"), as_node(x2, "tensordot")
+    return XArray._filled(products.tensordot(left, right, axes), left, right)
 
 
 @memoised
@@ -289,4 +293,4 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
         )
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
-    return XArray._filled(products.einsum(subscripts, nodes, wanted))
+    return XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)

@@ -25,6 +25,7 @@ from ..index.broadcast import (
 )
 from ..ir import build
 from ..ir.build import describe
+from ..ir.node import Node
 from ..operands.nodes import as_node
 from ..transforms.memo import memoised
 from . import jagged_joins
@@ -331,6 +332,14 @@ def listed(arrays: Any, operation: str) -> list[object]:
     return list(arrays)
 
 
+def _parts(arrays: Sequence[object], dtype: object, operation: str) -> list[Node]:
+    """Return what is joined, at least one array, in a dtype if one is given."""
+    nodes = [as_node(x, operation) for x in arrays]
+    if not nodes:
+        raise ShapeError(f"{operation}: at least one array is needed")
+    return nodes if dtype is None else [build.convert(node, as_dtype(dtype)) for node in nodes]
+
+
 @takes_jagged
 @memoised
 def concat(
@@ -376,11 +385,7 @@ def concat(
     arrays = listed(arrays, "concat")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.concat(arrays, axis)
-    nodes = [as_node(x, "concat") for x in arrays]
-    if not nodes:
-        raise ShapeError("concat: at least one array is needed")
-    if dtype is not None:
-        nodes = [build.convert(node, as_dtype(dtype)) for node in nodes]
+    nodes = _parts(arrays, dtype, "concat")
     if axis is None:
         nodes, axis = [build.reshape(node, (-1,)) for node in nodes], 0
     if not nodes[0].shape:
@@ -434,9 +439,7 @@ def stack(
     arrays = listed(arrays, "stack")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.stack(arrays, axis)
-    nodes = [as_node(x, "stack") for x in arrays]
-    if not nodes:
-        raise ShapeError("stack: at least one array is needed")
+    nodes = _parts(arrays, dtype, "stack")
     shape = nodes[0].shape
     if any(node.shape != shape for node in nodes):
         shown = ", ".join(describe(node) for node in nodes)
@@ -444,7 +447,5 @@ def stack(
     place = check_axis(axis, len(shape) + 1, "stack")
     check_rank(len(shape) + 1, "stack")
     step = steps.expand(shape, (place,))
-    if dtype is not None:
-        nodes = [build.convert(node, as_dtype(dtype)) for node in nodes]
     joined = XExpression(build.concat([build.view(n, step) for n in nodes], place, "stack"))
     return into(out, joined, "stack")

@@ -9,38 +9,34 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy import (
-    complexfloating,
-    floating,
-    generic,
-    index_exp,
-    inexact,
-    integer,
-    number,
-    s_,
-    signedinteger,
-    unsignedinteger,
-)
+from numpy import index_exp, s_
 
 from ..arrays.expression import XExpression
+from ..arrays.scalar import scalar_of
+from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, kind
 from ..dtypes.promotion import result_type
 from ..index.broadcast import check_axis
 from ..memory.buffer import Buffer
-from ..operands.nodes import HasNode, as_node
+from ..operands.nodes import HasNode, as_node, unwrapped
 from .computed import Narrow, container, numpy_of
+from .scalar_types import STANDS, is_abstract
 
 __all__ = [
+    "False_",
+    "True_",
     "array2string",
+    "array_repr",
     "array_str",
+    "base_repr",
+    "binary_repr",
     "c_",
-    "complexfloating",
+    "einsum_path",
     "errstate",
-    "floating",
-    "generic",
+    "format_float_positional",
+    "format_float_scientific",
+    "geterr",
     "index_exp",
-    "inexact",
-    "integer",
     "iscomplexobj",
     "isfortran",
     "isrealobj",
@@ -50,16 +46,17 @@ __all__ = [
     "may_share_memory",
     "min_scalar_type",
     "ndim",
-    "number",
     "promote_types",
     "r_",
     "s_",
+    "seterr",
     "shape",
     "shares_memory",
-    "signedinteger",
     "size",
-    "unsignedinteger",
 ]
+
+
+True_, False_ = scalar_of(np.True_), scalar_of(np.False_)
 
 
 class errstate(np.errstate):
@@ -96,6 +93,103 @@ def array_str(a: object) -> str:
     '[1 2]'
     """
     return str(np.asarray(XExpression(as_node(a, "array_str"))))
+
+
+def array_repr(a: object) -> str:
+    """Return what ``repr`` of the array made of the values is.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.array_repr([1, 2])
+    'XArray([1, 2])'
+    """
+    return repr(XArray(as_node(a, "array_repr")))
+
+
+def binary_repr(num: int, width: int | None = None) -> str:
+    """Return a whole number in base 2, negative ones as two's complement of a width.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.binary_repr(5, 8), xl.binary_repr(-1, 4)
+    ('00000101', '1111')
+    """
+    return np.binary_repr(num, width)
+
+
+def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
+    """Return a whole number in a base up to 36, with zeros in front.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.base_repr(255, 16)
+    'FF'
+    """
+    return np.base_repr(number, base, padding)
+
+
+def format_float_positional(x: object, *args: Any, **options: Any) -> str:
+    """Return a number as text without an exponent; as `numpy.format_float_positional`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.format_float_positional(1e-5)
+    '0.00001'
+    """
+    return np.format_float_positional(unwrapped(x), *args, **options)
+
+
+def format_float_scientific(x: object, *args: Any, **options: Any) -> str:
+    """Return a number as text with an exponent; as `numpy.format_float_scientific`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.format_float_scientific(1234.5, precision=1)
+    '1.2e+03'
+    """
+    return np.format_float_scientific(unwrapped(x), *args, **options)
+
+
+def seterr(**kinds: str | None) -> dict[str, str]:
+    """Accept NumPy's settings for floating-point warnings; nothing here warns.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.seterr(all="raise")
+    {'divide': 'ignore', 'over': 'ignore', 'under': 'ignore', 'invalid': 'ignore'}
+    """
+    return geterr()
+
+
+def geterr() -> dict[str, str]:
+    """Return what is done about floating-point errors: nothing.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.geterr()["divide"]
+    'ignore'
+    """
+    return dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
+
+
+def einsum_path(subscripts: str, *operands: object, optimize: Any = "greedy") -> Any:
+    """Return the order in which `numpy.einsum` would contract, and its report.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.einsum_path("ij,jk->ik", xl.ones((2, 3)), xl.ones((3, 2)))[0]
+    ['einsum_path', (0, 1)]
+    """
+    arrays = [np.asarray(XExpression(as_node(x, "einsum_path"))) for x in operands]
+    return np.einsum_path(subscripts, *arrays, optimize=optimize)
 
 
 def iterable(y: object) -> bool:
@@ -222,7 +316,7 @@ def promote_types(type1: object, type2: object) -> np.dtype[Any]:
     return result_type(as_dtype(type1), as_dtype(type2))
 
 
-def issubdtype(arg1: object, arg2: Any) -> bool:
+def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Tell whether a dtype is another, or of one of NumPy's abstract kinds.
 
     Parameters
@@ -238,11 +332,9 @@ def issubdtype(arg1: object, arg2: Any) -> bool:
     >>> xl.issubdtype(xl.bfloat16, xl.floating), xl.issubdtype(xl.int8, xl.floating)
     (True, False)
     """
-    dtype = as_dtype(arg1)
-    stands = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}
-    if isinstance(arg2, type) and issubclass(arg2, np.generic) and arg2.__subclasses__():
-        return issubclass(stands[kind(dtype)], arg2)
-    return dtype == as_dtype(arg2)
+    if is_abstract(arg2):
+        return issubclass(arg1 if is_abstract(arg1) else STANDS[kind(as_dtype(arg1))], arg2)
+    return not is_abstract(arg1) and as_dtype(arg1) == as_dtype(arg2)
 
 
 def shares_memory(a: object, b: object) -> bool:

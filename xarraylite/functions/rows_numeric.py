@@ -48,7 +48,7 @@ ROWS: tuple[Row, ...] = (
         "Return the median: the middle element, or the mean of both.",
         "XArray",
         "xl.median([3, 1, 2, 10])",
-        "XArray(2.5)",
+        "XScalar(2.5)",
     ),
     Row(
         "nanmedian(a: array, axis: int | tuple | None = None, out: container | None = None, "
@@ -56,7 +56,7 @@ ROWS: tuple[Row, ...] = (
         "Return the median of the elements that are not NaN.",
         "XArray",
         "xl.nanmedian([3, xl.nan, 2, 10])",
-        "XArray(3.)",
+        "XScalar(3.0)",
     ),
     Row(
         f"percentile(a: array, q: array, {_Q})",
@@ -70,21 +70,21 @@ ROWS: tuple[Row, ...] = (
         "Return `percentile` of the elements that are not NaN.",
         "XArray; one row for each of several percentages",
         "xl.nanpercentile([0, 1, xl.nan, 2], 50)",
-        "XArray(1.)",
+        "XScalar(1.0)",
     ),
     Row(
         f"quantile(a: array, q: array, {_Q})",
         "Return the elements below which given shares lie.",
         "XArray; one row for each of several shares",
         "xl.quantile([0, 1, 2, 3, 4], 0.75)",
-        "XArray(3.)",
+        "XScalar(3.0)",
     ),
     Row(
         f"nanquantile(a: array, q: array, {_Q})",
         "Return `quantile` of the elements that are not NaN.",
         "XArray; one row for each of several shares",
         "xl.nanquantile([0, 1, xl.nan, 2], 0.5)",
-        "XArray(1.)",
+        "XScalar(1.0)",
     ),
     Row(
         "cov(m: array, y: array | None = None, rowvar: bool = True, bias: bool = False, "
@@ -177,7 +177,7 @@ ROWS: tuple[Row, ...] = (
         "Return the area under points that are joined by straight lines.",
         "XArray",
         "xl.trapezoid([1, 2, 3])",
-        "XArray(4.)",
+        "XScalar(4.0)",
     ),
     Row(
         "unwrap(p: array, discont: float | None = None, axis: int = -1, *, "
@@ -294,6 +294,20 @@ ROWS: tuple[Row, ...] = (
         "XArray",
         "xl.gcd([12, 9], 6)",
         "XArray([6, 3])",
+    ),
+    Row(
+        "matvec(x1: array, x2: array, /)",
+        "Return the products of matrices and vectors; other dimensions are broadcast.",
+        "XArray",
+        "xl.matvec([[1, 2], [3, 4]], [1, 1])",
+        "XArray([3, 7])",
+    ),
+    Row(
+        "vecmat(x1: array, x2: array, /)",
+        "Return the products of vectors, conjugated, and matrices; as `matvec`.",
+        "XArray",
+        "xl.vecmat([1, 1], [[1, 2], [3, 4]])",
+        "XArray([4, 6])",
     ),
     Row(
         "lcm(x1: array, x2: array, /)",

@@ -95,7 +95,7 @@ ROWS: tuple[Row, ...] = (
         "Return the position of the least element that is not NaN.",
         "XArray of int64",
         "xl.nanargmin([xl.nan, 2.0, 1.0])",
-        "XArray(2)",
+        "XScalar(2)",
     ),
     Row(
         "nanargmax(a: array, axis: int | None = None, out: container | None = None, *, "
@@ -103,7 +103,7 @@ ROWS: tuple[Row, ...] = (
         "Return the position of the greatest element that is not NaN.",
         "XArray of int64",
         "xl.nanargmax([xl.nan, 2.0, 1.0])",
-        "XArray(1)",
+        "XScalar(1)",
     ),
     Row(
         "digitize(x: array, bins: array, right: bool = False)",

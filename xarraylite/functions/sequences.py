@@ -279,8 +279,9 @@ def fromfunction(
     function: Callable[..., object],
     shape: ShapeLike,
     *,
-    dtype: object = None,
+    dtype: object = float,
     layout: LayoutLike = None,
+    **kwargs: object,
 ) -> XArray:
     """Return the container whose element ``i, j, …`` is ``function(i, j, …)``.
 
@@ -293,10 +294,12 @@ def fromfunction(
         Takes one array of positions per dimension.
     shape : int or sequence of int
         Extents.
-    dtype : dtype, default int64
+    dtype : dtype, default float64
         Dtype of the positions.
     layout : optional
         As for `empty`.
+    **kwargs
+        Further arguments of the function.
 
     Returns
     -------
@@ -306,17 +309,17 @@ def fromfunction(
     Examples
     --------
     >>> import xarraylite as xl
-    >>> xl.fromfunction(lambda i, j: 10 * i + j, (2, 3))
+    >>> xl.fromfunction(lambda i, j: 10 * i + j, (2, 3), dtype=int)
     XArray([[ 0,  1,  2],
             [10, 11, 12]])
     """
     extents = as_shape(shape, "fromfunction")
-    kind_ = int64 if dtype is None else as_dtype(dtype)
+    kind_ = float64 if dtype is None else as_dtype(dtype)
     positions = []
     for axis in range(len(extents)):
         strides = tuple([1 if k == axis else 0 for k in range(len(extents))])
         positions.append(XExpression(Iota(extents, kind_, Strided(extents, strides))))
-    node = values_node(function(*positions), None, "fromfunction")
+    node = values_node(function(*positions, **kwargs), None, "fromfunction")
     return _wrap(build.broadcast_to(node, extents), node.dtype, layout, "fromfunction")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from . import rows_numeric, rows_searching
 from .computed import Take, invoked, numpy, numpy_of, perhaps, several
 from .row import WORDS, Row
+from .ufuncs import with_methods
 
 BY_NAME: dict[str, Row] = {
     row.signature.partition("(")[0]: row for row in (*rows_searching.ROWS, *rows_numeric.ROWS)
@@ -77,7 +78,9 @@ def function_of(name: str, row: Row) -> Callable[..., Any]:
     call.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
     call.__annotations__["return"] = result
     call.__signature__ = signature  # type: ignore[attr-defined]
-    return call
+    two = isinstance(reference, numpy.ufunc) and reference.nin == 2
+    made: Callable[..., Any] = with_methods(call, name) if two else call
+    return made
 
 
 def _take(annotation: str) -> Take | None:

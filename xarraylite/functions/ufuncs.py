@@ -1,4 +1,8 @@
-"""Functions made of rows of the op table, called as NumPy's ufuncs are."""
+"""Functions made of rows of the op table, called as NumPy's ufuncs are.
+
+Of arrays and expressions they are lazy; of numbers alone they are values, computed at once, as
+operators between numbers are.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,15 @@ import numpy as np
 from .._errors import CastError
 from ..arrays import expression
 from ..arrays.expression import XExpression
+from ..arrays.scalar import XScalar
+from ..arrays.scalar_arithmetic import compute
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, bool_, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
-from ..operands.nodes import as_operand
+from ..operands.nodes import as_operand, is_number
 from ..ops.op import Op
 from ..ops.table import OPS
 from .computed import into
@@ -109,6 +115,14 @@ def directed(
     return into(out, made, op.name)
 
 
+def applied(op: Op, *operands: object) -> XExpression:
+    """Return an operation: lazily, or of numbers alone its value, which has the same face."""
+    if all([is_number(x) for x in operands]):
+        value: XExpression = compute(XScalar, op, operands, {})
+        return value
+    return expression.apply(op, *operands)
+
+
 def unary(name: str) -> Unary:
     """Return the function of one operand for a row of the op table."""
     op = OPS[name]
@@ -117,6 +131,8 @@ def unary(name: str) -> Unary:
         x: object, /, out: object = None, *, where: object = True, dtype: object = None
     ) -> XExpression:
         if out is None and where is True and dtype is None:
+            if is_number(x):
+                return applied(op, x)
             return expression.apply(op, x)
         return directed(op, (x,), out, where, dtype)
 
@@ -138,14 +154,20 @@ def binary(name: str) -> Binary:
         dtype: object = None,
     ) -> XExpression:
         if out is None and where is True and dtype is None:
+            if is_number(x1) and is_number(x2):
+                return applied(op, x1, x2)
             return expression.apply(op, x1, x2)
         return directed(op, (x1, x2), out, where, dtype)
 
     describe_as(function, op, ("x1", "x2"))
-    made = cast("Binary", function)
-    made.accumulate, made.at, made.outer = [_method(name, k) for k in ("accumulate", "at", "outer")]
-    made.reduce, made.reduceat = _method(name, "reduce"), _method(name, "reduceat")
-    return made
+    return cast("Binary", with_methods(function, name))
+
+
+def with_methods(function: Any, name: str) -> Any:
+    """Give a function the methods of NumPy's ufunc of a name, as far as that has them."""
+    for method in ("accumulate", "at", "outer", "reduce", "reduceat"):
+        setattr(function, method, _method(name, method))
+    return function
 
 
 def _method(name: str, method: str) -> Callable[..., Any]:

@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._errors import CastError, DTypeError, ShapeError
+from .._errors import DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
+from ..assignment.assign import check_cast
 from ..dtypes.names import bool_, dtype_name
-from ..dtypes.promotion import can_cast
-from ..ir.build import describe
+from ..ir.build import WEAK_TYPES, describe
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from .computed import Narrow, NumpyArray, numpy_of, refusal
@@ -24,9 +24,10 @@ Mode = Literal["raise", "wrap", "clip"]
 
 
 def _destination(a: object, operation: str) -> XContainer:
-    if not isinstance(a, XContainer):
+    if not isinstance(a, XExpression):
         raise DTypeError(f"{operation}: got {type(a).__name__}; only a container can be written")
-    return a
+    target: XContainer = a._target()
+    return target
 
 
 def _values(x: object, operation: str) -> NumpyArray:
@@ -164,11 +165,8 @@ def copyto(
     """
     to = _destination(dst, "copyto")
     node = as_node(src, "copyto")
-    if node.shape and not can_cast(node.dtype, to.dtype, casting):
-        raise CastError(
-            f"copyto({to.summary()}, {describe(node)}): the values do not cast to "
-            f"{dtype_name(to.dtype)} (rule: {casting})"
-        )
+    source: Any = type(src) if type(src) in WEAK_TYPES else node.dtype
+    check_cast("copyto", f"{to.summary()}, {describe(node)}", source, to.dtype, casting)
     if where is True:
         to[...] = src
         return

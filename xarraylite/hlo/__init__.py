@@ -22,7 +22,7 @@ of ``OPCODES[opcode].calls``: a ``while`` has its body first and then its condit
 from __future__ import annotations
 
 from .evaluate import evaluate
-from .evaluation.control import register_custom_call
+from .evaluation.custom_calls import register_custom_call
 from .instruction import HloComputation, HloInstruction
 from .literals import HloLiteral
 from .module import HloModule

@@ -123,6 +123,7 @@ class BodyReader(AttributeReader):
             attributes["parameter_number"] = self.number()
         elif opcode == "constant":
             attributes["literal"] = self.literal(shape, shape_at)
+            shape = attributes["literal"].shape
         else:
             operands = self.operands(scope, opcode, shape)
             if not arity_fits(opcode, len(operands)):

@@ -80,6 +80,13 @@ class Call:
         chosen = [self.shapes[k] for k in positions] if positions else self.shapes
         self.require(all([shape.is_array for shape in chosen]), "operands are arrays")
 
+    def alike(self, shapes: Iterable[ArraySpec]) -> tuple[int, ...]:
+        """Check that arrays have the same dimensions; return these."""
+        dimensions, *others = [shape.dimensions for shape in shapes]
+        same = all([other == dimensions for other in others])
+        self.require(same, "operands have the same dimensions")
+        return dimensions
+
     def distinct(self, name: str, numbers: Iterable[int], rank: int) -> tuple[int, ...]:
         """Check that an attribute names dimensions below a rank, each once."""
         listed = tuple(numbers)

@@ -31,12 +31,13 @@ _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 _set = object.__setattr__
 
 
-def _nothing() -> Any:
+def unknown() -> Any:
     """What stands for the last instruction or computation until it is known."""
     return None
 
 
-def _none() -> Mapping[str, Any]:
+def no_attributes() -> Mapping[str, Any]:
+    """What an instruction or a module has that none are given."""
     return _NONE
 
 
@@ -83,7 +84,7 @@ class HloInstruction:
     opcode: str
     shape: ArraySpec
     operands: tuple[HloInstruction, ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=_none)
+    attributes: Mapping[str, Any] = field(default_factory=no_attributes)
     called_computations: tuple[HloComputation, ...] = ()
     control_predecessors: tuple[HloInstruction, ...] = ()
     metadata: OpMetadata | None = None
@@ -203,7 +204,7 @@ class HloComputation:
 
     name: str
     instructions: tuple[HloInstruction, ...]
-    root: HloInstruction = field(default_factory=_nothing)
+    root: HloInstruction = field(default_factory=unknown)
     execution_thread: str = "main"
     parameters: tuple[HloInstruction, ...] = field(default=(), repr=False)
 

@@ -78,6 +78,8 @@ _NAN_PARTS = re.compile(r"-?nan\(0x[0-9a-fA-F]+\)")
 def read_literal(text: str, shape: ArraySpec) -> HloLiteral:
     """Return the constant that a text without comments gives for a shape.
 
+    Its elements are never packed, whatever the shape's layout says.
+
     Raises
     ------
     ValueError
@@ -91,6 +93,8 @@ def read_literal(text: str, shape: ArraySpec) -> HloLiteral:
     [[1, 2], [3, 4]]
     """
     if shape.is_array:
+        if shape.layout is not None and shape.layout.element_size_in_bits:
+            shape = shape.update_element_size_in_bits(pack_subbyte_types=False)
         return _read_array(text.strip(), shape)
     if not shape.is_tuple:
         raise ValueError(f"a constant is an array or a tuple of arrays, not {shape}")
@@ -99,7 +103,8 @@ def read_literal(text: str, shape: ArraySpec) -> HloLiteral:
     if len(parts) != len(shape.tuple_shapes):
         raise ValueError(f"{len(parts)} elements for the tuple {shape.human_string()}")
     pairs = zip(parts, shape.tuple_shapes, strict=True)
-    return HloLiteral(shape, None, tuple([read_literal(part, inner) for part, inner in pairs]))
+    elements = tuple([read_literal(part, inner) for part, inner in pairs])
+    return HloLiteral(ArraySpec.tuple([element.shape for element in elements]), None, elements)
 
 
 def _split(text: str) -> list[str]:
@@ -264,6 +269,12 @@ def _complex_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any
     if len(pairs) != len(tokens) or any([len(pair) != 2 for pair in pairs]):
         raise ValueError(f"an element of type {kind} is a pair (real, imaginary)")
     part = np.dtype(np.float32 if kind.bits == 64 else np.float64)
+    for pair in pairs:
+        # As XLA reads them: NaN is a whole number, and an imaginary one comes by way of float64.
+        if "nan" in pair[0]:
+            pair[1] = pair[0]
+        elif kind.bits == 64 and "nan<" in pair[1]:
+            pair[1] = pair[1].partition("<")[0]
     flat = _real_values([piece for pair in pairs for piece in pair], part, kind)
     return flat.view(_dtype(kind))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from .._errors import HloError
 from .._records import record
@@ -13,7 +12,7 @@ from .cost.weigh import ModuleCost, module_cost
 from .edits import edited, own_computation
 from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
-from .instruction import HloComputation, HloInstruction
+from .instruction import HloComputation, HloInstruction, no_attributes, unknown
 from .order import computations_below
 from .printer import module_text
 from .styles import print_options
@@ -23,17 +22,7 @@ from .verify import verify_module
 
 __all__ = ["HloModule"]
 
-_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 _set = object.__setattr__
-
-
-def _nothing() -> Any:
-    """What stands for the last computation until it is known."""
-    return None
-
-
-def _none() -> Mapping[str, Any]:
-    return _NONE
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -74,9 +63,9 @@ class HloModule:
 
     name: str
     computations: tuple[HloComputation, ...]
-    entry: HloComputation = field(default_factory=_nothing)
+    entry: HloComputation = field(default_factory=unknown)
     is_scheduled: bool = False
-    attributes: Mapping[str, Any] = field(default_factory=_none)
+    attributes: Mapping[str, Any] = field(default_factory=no_attributes)
     stack_frames: tuple[StackFrame, ...] = ()
 
     def __post_init__(self) -> None:

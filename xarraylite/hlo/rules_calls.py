@@ -61,11 +61,8 @@ def _conditional(call: Call) -> ArraySpec:
 def _map(call: Call) -> ArraySpec:
     call.count(1, -1)
     call.arrays()
+    call.alike(call.shapes)
     first = call.shapes[0]
-    call.require(
-        all([shape.dimensions == first.dimensions for shape in call.shapes]),
-        "operands have the same dimensions",
-    )
     callee = call.signature(0, [scalar(shape) for shape in call.shapes], None, "the function")
     result = callee.root.shape
     call.require(result.is_array and not result.dimensions, "the function gives a scalar")
@@ -75,16 +72,12 @@ def _map(call: Call) -> ArraySpec:
 def _sort(call: Call) -> ArraySpec:
     call.count(1, -1)
     call.arrays()
-    first = call.shapes[0]
-    call.require(
-        all([shape.dimensions == first.dimensions for shape in call.shapes]),
-        "operands have the same dimensions",
-    )
+    rank = len(call.alike(call.shapes))
     axes = call.ints("dimensions")
-    call.require(len(axes) == 1 and 0 <= axes[0] < first.rank, "dimensions names one of them")
+    call.require(len(axes) == 1 and 0 <= axes[0] < rank, "dimensions names one of them")
     pairs = [scalar(shape) for shape in call.shapes for _ in range(2)]
     call.signature(0, pairs, _PRED, "the comparison")
-    return first if len(call.shapes) == 1 else ArraySpec.tuple(call.shapes)
+    return call.shapes[0] if len(call.shapes) == 1 else ArraySpec.tuple(call.shapes)
 
 
 def _topk(call: Call) -> ArraySpec:

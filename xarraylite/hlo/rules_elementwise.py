@@ -54,10 +54,7 @@ def _unary(kind: str) -> Rule:
 def _merged(call: Call, shapes: tuple[ArraySpec, ...]) -> ArraySpec:
     """The common shape of arrays: a size is a bound where it is one in any of them."""
     first = shapes[0]
-    call.require(
-        all([shape.dimensions == first.dimensions for shape in shapes[1:]]),
-        "operands have the same dimensions",
-    )
+    call.alike(shapes)
     flags = tuple(
         [any(column) for column in zip(*[shape.dynamic for shape in shapes], strict=True)]
     )
@@ -177,7 +174,7 @@ def _stochastic_convert(call: Call) -> ArraySpec | None:
         bits.element_type.is_unsigned and bits.element_type.bits == operand.element_type.bits,
         "the second operand holds unsigned integers of as many bits",
     )
-    call.require(bits.dimensions == operand.dimensions, "operands have the same dimensions")
+    call.alike((bits, operand))
     return None if call.result is None else array(call.result.element_type, operand.dimensions)
 
 

@@ -92,10 +92,7 @@ def _scatter(call: Call) -> ArraySpec:
     half = len(call.shapes) // 2
     operands, indices, updates = call.shapes[:half], call.shapes[half], call.shapes[half + 1 :]
     first = operands[0]
-    call.require(
-        all([operand.dimensions == first.dimensions for operand in operands]),
-        "operands have the same dimensions",
-    )
+    call.alike(operands)
     length, counted = _index_sizes(call, indices)
     _map(call, "scatter_dims_to_operand_dims", length, first.rank)
     batching = _batching(

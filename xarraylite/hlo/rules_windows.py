@@ -150,9 +150,7 @@ def _halves(call: Call) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
     half = len(call.shapes) // 2
     operands, values = call.shapes[:half], call.shapes[half:]
     call.require(all([not value.dimensions for value in values]), "initial values are scalars")
-    call.require(
-        len({operand.dimensions for operand in operands}) == 1, "operands have the same dimensions"
-    )
+    call.alike(operands)
     for operand, value in zip(operands, values, strict=True):
         call.require(
             scalar(operand).compatible_ignoring_fp_precision(scalar(value)),

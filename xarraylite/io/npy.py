@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from .._errors import FormatError
 from ..arrays.xarray import XArray
@@ -147,12 +147,71 @@ def _check_suffix(path: str, several: bool) -> None:
         raise ValueError(f"save: {path!r} ends in {wrong}, but {what} written as {right}")
 
 
+def savez(file: FilePath | BinaryWriter, /, *args: object, **kwds: object) -> None:
+    """Save several arrays as `numpy.savez` does: those by position as ``arr_0``, ``arr_1``...
+
+    Examples
+    --------
+    >>> import io
+    >>> import xarraylite as xl
+    >>> file = io.BytesIO()
+    >>> xl.savez(file, xl.asarray([1, 2]), b=xl.asarray(3))
+    >>> sorted(xl.load(file))
+    ['arr_0', 'b']
+    """
+    _savez(file, args, kwds, False)
+
+
+def savez_compressed(file: FilePath | BinaryWriter, /, *args: object, **kwds: object) -> None:
+    """Save several arrays, compressed; see `savez`."""
+    _savez(file, args, kwds, True)
+
+
+def _savez(file: Any, args: Sequence[object], kwds: dict[str, object], compressed: bool) -> None:
+    """Save under NumPy's names, in a file whose name ends as NumPy's do."""
+    named = {f"arr_{k}": array for k, array in enumerate(args)}
+    if both := sorted(named.keys() & kwds.keys()):
+        raise ValueError(f"savez: the names {both} are those of arrays by position")
+    if isinstance(file, str | os.PathLike) and not os.fspath(file).endswith(".npz"):
+        file = os.fspath(file) + ".npz"
+    save(file, {**named, **kwds}, compressed=compressed)
+
+
+class Archive(dict[str, XArray]):
+    """The arrays of an archive by name, as `load` returns them.
+
+    Examples
+    --------
+    >>> import io
+    >>> import xarraylite as xl
+    >>> file = io.BytesIO()
+    >>> xl.savez(file, a=[1, 2])
+    >>> with xl.load(file) as data:
+    ...     data.files, data["a"]
+    (['a'], XArray([1, 2]))
+    """
+
+    @property
+    def files(self) -> list[str]:
+        """The names, as NumPy's archives have them."""
+        return list(self)
+
+    def close(self) -> None:
+        """Do nothing: the arrays have been read."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+
 def load(
     file: FilePath | BinaryReader,
     *,
     dtype: object = None,
     max_ratio: float = 200.0,
-) -> XArray | dict[str, XArray]:
+) -> XArray | Archive:
     """Load what `save`, ``np.save`` or ``np.savez`` has written.
 
     Nothing in the file is trusted: shapes and sizes are compared with the size of the file before
@@ -172,8 +231,8 @@ def load(
 
     Returns
     -------
-    XArray or dict of str to XArray
-        One array, column-major if it was saved so; or the arrays of an archive by name.
+    XArray or Archive
+        One array, column-major if it was saved so; or the arrays of an archive, a dict by name.
 
     Raises
     ------
@@ -223,15 +282,13 @@ def _name_of(file: object) -> str:
     return repr(name) if isinstance(name, str) else f"<{type(file).__name__}>"
 
 
-def _load(
-    file: BinaryReader, name: str, wanted: Wanted, max_ratio: float
-) -> XArray | dict[str, XArray]:
+def _load(file: BinaryReader, name: str, wanted: Wanted, max_ratio: float) -> XArray | Archive:
     """Read an open file as what its first bytes say."""
     place = start, nbytes = extent(file, name)
     magic = file.read(min(len(MAGIC), nbytes))
     file.seek(start)
     if magic.startswith(MAGICS):
-        return read_archive(file, name, place, wanted, max_ratio)
+        return Archive(read_archive(file, name, place, wanted, max_ratio))
     if magic == MAGIC:
         if isinstance(wanted, Mapping):
             raise refusal(name, "is one array", "dtype= by name is for .npz files")

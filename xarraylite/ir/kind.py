@@ -21,6 +21,7 @@ objects, which costs time and never a result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +36,9 @@ Operands: TypeAlias = tuple[Any, ...]
 
 #: Entries of one table.
 _LIMIT = 4096
+
+#: The class of containers of which so much is fixed, by dtype and shape; entered by `arrays`.
+OWNERS: dict[int, Callable[[DType, Shape], Any]] = {}
 
 
 _NONE: frozenset[type] = frozenset()
@@ -101,6 +105,9 @@ class Kind:
         Of a leaf: all leaves of its dtype, by rank if they are row-major, else by strides.
     stored : frozenset of type
         Of a leaf: the numbers that NumPy stores in its memory as we do.
+    owner : type, dict or None
+        Of a leaf: the class of containers that own such memory; by shape where that is part of the
+        class; None for the usual one.
     fresh : object
         The program that evaluates into new memory; None as long as it is not known, False if
         there is none.
@@ -120,6 +127,7 @@ class Kind:
         "items",
         "itemsize",
         "op",
+        "owner",
         "places",
         "rank",
         "replays",
@@ -157,6 +165,9 @@ class Kind:
         self.places: dict[Any, Kind] = {}
         own = _STORED.get(dtype.char, _NONE) | {dtype.type}
         self.stored: frozenset[type] = own if op is None and not scalar else _NONE
+        self.owner: Any = None
+        if op is None and not scalar and fixed != FREE:
+            self.owner = {} if fixed == SHAPE else OWNERS[fixed](dtype, ())
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
         self.replays: dict[Any, Any] = {}
@@ -185,6 +196,17 @@ class Kind:
         made.places = self.places
         self.places[strides] = made
         return made
+
+    def owned(self, shape: Shape) -> Any:
+        """Return the class of containers of a leaf's kind; None for the usual one."""
+        if self.owner.__class__ is not dict:
+            return self.owner
+        found = self.owner.get(shape)
+        if found is None:
+            if len(self.owner) >= _LIMIT:
+                self.owner.clear()
+            found = self.owner[shape] = OWNERS[SHAPE](self.dtype, shape)
+        return found
 
     def learn(self, op: object, other: object, entry: object) -> None:
         """Remember where an operation leads, with another kind or a class of numbers."""
@@ -217,6 +239,12 @@ NODE = Kind(None, (), np.dtype(np.float64), 0, 0)
 NODE.stored = _NONE
 
 _kinds: dict[object, Kind] = {}
+
+
+def owner_class(fixed: int, dtype: DType, shape: Shape) -> Any:
+    """Return the class of a result of which so much is fixed."""
+    return OWNERS[fixed if fixed in OWNERS else FREE](dtype, shape)
+
 
 #: Leaves, fixed in rank or not, of each dtype: by rank if they are row-major, else by strides.
 PLACES: dict[int, dict[DType, dict[Any, Kind]]] = {FREE: {}}

@@ -28,11 +28,11 @@ import numpy as np
 
 from .._config import settings
 from .._errors import ShapeError, SizeError
+from ..blas.gemm import accumulator
 from ..dtypes.names import bool_, dtype_name
 from ..ir import build
 from ..ir.node import Node
 from ..labels.contraction import Lowering, aligned
-from ..labels.gemm import accumulator
 from ..labels.labelled import Group, Indexed, Labels, Term, XLabelled
 from ..labels.notes import Note
 from ..operands.gathers import index_leaf

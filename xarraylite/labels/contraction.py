@@ -29,6 +29,8 @@ from typing import Any
 
 import numpy as np
 
+from ..blas.gemm import DOT_DTYPES, Matrices, Product, accumulator, carrier, matrices
+from ..blas.path import Sketch, contraction_order, count, merged_stride, plan_gemm
 from ..dtypes.names import bool_, dtype_name, int64, kind
 from ..index import transform
 from ..ir import build
@@ -44,10 +46,8 @@ from ..ops.op import Op
 from ..ops.reductions import ANY, SUM
 from ..ops.table import OPS
 from ..runtime import evaluate as engine
-from .gemm import DOT_DTYPES, Matrices, Product, accumulator, carrier, matrices
 from .labelled import Group, Indexed, Labels, Term, XLabelled, check_size
 from .notes import Note, product_note, shown, why_packed
-from .path import Sketch, contraction_order, count, merged_stride, plan_gemm
 from .remembered import is_memory
 
 DType = np.dtype[Any]

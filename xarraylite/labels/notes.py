@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..blas.gemm import Product
+from ..blas.path import count
 from ..dtypes.names import dtype_name
 from ..ir import build
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
-from .gemm import Product
 from .labelled import Indexed, Labels
-from .path import count
 
 DType = np.dtype[Any]
 

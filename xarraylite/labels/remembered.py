@@ -17,14 +17,14 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from .._config import settings
+from ..blas.calls import in_one_call, multiply, quiet
+from ..blas.gemm import DOT_DTYPES, Array, Product, matrices
 from ..ir.node import Leaf, Node
 from ..ir.walk import rebuild, with_args
 from ..layout.strided import Strided
 from ..layout.tiled import Map
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
-from .blas import in_one_call, multiply, quiet
-from .gemm import DOT_DTYPES, Array, Product, matrices
 from .labelled import Indexed, Labels, XLabelled
 
 DType = np.dtype[Any]

@@ -17,6 +17,8 @@ from .._config import settings
 from .._errors import CastError, NoAliasError, ShapeError
 from ..assignment.assign import Writable, check_writable, write
 from ..assignment.readers import protect
+from ..blas.gemm import Product
+from ..blas.path import Sketch
 from ..compiler.dependence.aliasing import shares
 from ..compiler.target import Target
 from ..dtypes.names import dtype_name
@@ -28,7 +30,6 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from .contraction import Lowering
-from .gemm import Product
 from .labelled import (
     Group,
     Labels,
@@ -41,7 +42,6 @@ from .labelled import (
     result_labels,
 )
 from .notes import Note
-from .path import Sketch
 from .remembered import Call, Filled, Recipe, call_of_labels, recall, remember
 
 DType = np.dtype[Any]

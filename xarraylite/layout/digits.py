@@ -279,7 +279,11 @@ class _Digit:
 
 
 def _fields(tiled: Tiled) -> tuple[Field, ...] | None:
-    """Return the digits of every dimension or merged group."""
+    """Return the digits of every dimension or merged group; None if a later level merges.
+
+    ``current`` has, for each dimension of the level that is reached, the digit of `numbers` that it
+    is: a tile puts two digits in the place of one.
+    """
     groups: list[tuple[int, ...]] = [(d,) for d in reversed(tiled.minor_to_major)]
     numbers = current = [_Digit() for _ in groups]
     for depth, level in enumerate(tiled.levels):

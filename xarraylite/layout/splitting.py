@@ -122,7 +122,7 @@ def split_index_set(shape: tuple[int, ...], maps: Sequence[Map]) -> tuple[Box, .
                 waves[k].append(Wave(term.digits, start, term.paces[k]))
                 owners[k].append(number)
                 start = 0
-    along = [_split_index_set(n, w, o) for n, w, o in zip(shape, waves, owners, strict=True)]
+    along = [_runs(n, w, o) for n, w, o in zip(shape, waves, owners, strict=True)]
     if math.prod([len(runs) for runs in along]) > MOST_BOXES:
         worst = max(range(len(shape)), key=lambda k: len(along[k]))
         raise TooManyBoxes(_roughest(waves[worst], owners[worst]))
@@ -150,7 +150,7 @@ def _roughest(waves: Sequence[Wave], owners: Sequence[int]) -> int:
     return max(rough, key=lambda pair: (pair[1] > 0, len(pair[0].digits)))[1]
 
 
-def _split_index_set(n: int, waves: Sequence[Wave], owners: Sequence[int]) -> list[Run]:
+def _runs(n: int, waves: Sequence[Wave], owners: Sequence[int]) -> list[Run]:
     """Return the runs of one dimension."""
     if all(len(w.digits) == 1 for w in waves):
         return [_straight(n, waves)]
@@ -172,7 +172,13 @@ def _split(
     strides: tuple[tuple[int, ...], ...],
     runs: list[Run],
 ) -> bool:
-    """Append the runs of ``n`` indices inside given outer loops; False if there are too many."""
+    """Append the runs of ``n`` indices inside given outer loops; False if there are too many.
+
+    Waves that are straight on these indices need no border.  Of the others the one with the longest
+    cycle leads: its whole periods become one outer loop around a part of one period, and where
+    there are fewer than two of them each border divides the indices.  Between two
+    borders the leading wave has a digit less that moves, so the recursion ends.
+    """
     slopes = [_slope(w, n) for w in waves]
     rough = [_moving(w, n) for w, slope in zip(waves, slopes, strict=True) if slope is None]
     if not rough:

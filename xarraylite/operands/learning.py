@@ -125,7 +125,7 @@ _FEW = 1 << 18
 def learn_product(left: HasNode, right: Any, made: Any) -> None:
     """Remember the shapes of small matrices that are multiplied as they lie, and the result's."""
     kind = left._kind
-    if left.lasting or kind.strides is not None or kind.fixed or kind.rank != 2:
+    if left.lasting or kind.strides is not None or kind.rank != 2:
         return
     if kind.dtype.char not in "fd":
         return

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
@@ -86,11 +86,6 @@ class Direct:
     kernel: Kernel
 
 
-@dataclass(frozen=True, slots=True)
-class Typed(Direct):
-    """A program whose results are of another class than `XArray`, which machine code makes."""
-
-
 def described(node: Node) -> tuple[Kind, Operands] | None:
     """Return what a traced expression is evaluated by: its kind if one kernel does, else its form.
 
@@ -116,10 +111,7 @@ def fresh(kind: Kind) -> Direct | None:
     if not _is_one_kernel(kind):
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
-    made = _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
-    if made is None or fixed == FREE:
-        return made
-    return Typed(*[getattr(made, one.name) for one in fields(made)])
+    return _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
 
 
 def writes(kind: Kind, target: Kind, same: tuple[bool, ...]) -> Direct | None:

@@ -26,7 +26,7 @@ from ..compiler.graph import Graph, canonical
 from ..compiler.program import KernelStep, Program
 from ..compiler.target import Target
 from ..ir.kind import Kind, leaf_of
-from ..ir.node import FREE, Scalar, Shape
+from ..ir.node import FREE, SHAPE, Scalar, Shape
 from ..ir.translation import node_of, scalars_of
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
@@ -82,7 +82,8 @@ def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | Non
     if not all([_is_small(step) for step in program.steps]):
         return None
     assert isinstance(layout, Strided)
-    result = leaf_of(node.dtype, shape, layout.strides, FREE)
+    fixed = kind.fixed if kind.fixed <= SHAPE else FREE
+    result = leaf_of(node.dtype, shape, layout.strides, fixed)
     record = _record(program, graph, places, node.dtype.itemsize * math.prod(shape))
     return Replay(record, result, policy, tuple([step.kernel for step in program.kernels]))
 

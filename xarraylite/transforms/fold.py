@@ -27,6 +27,8 @@ from ..dtypes.names import as_dtype
 from ..dtypes.promotion import result_type
 from ..index.broadcast import check_axes, check_axis
 from ..ir import build
+from ..ir.kind import owner_class
+from ..ir.walk import fixed_of
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import store
 from ..operands.nodes import as_node
@@ -200,4 +202,5 @@ def accumulate(
         raise XarrayliteError(
             "accumulate: the function raised an exception that it does not raise in Python"
         ) from None
-    return XArray._own(buffer, place, end, ROW_MAJOR)
+    owner: type[XArray] = owner_class(fixed_of(node), end, shape)
+    return owner._own(buffer, place, end, ROW_MAJOR)

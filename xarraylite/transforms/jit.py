@@ -23,13 +23,12 @@ import numpy as np
 from .._errors import DTypeError, StaleOperandError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.results import result_class
 from ..arrays.xarray import NOWHERE, XArray
 from ..assignment import direct
 from ..compiler.graph import Graph, canonical
 from ..compiler.target import Target
 from ..ir.build import WEAK_TYPES, scalar
-from ..ir.kind import NODE, Kind
+from ..ir.kind import NODE, Kind, owner_class
 from ..ir.node import Leaf, Node, Scalar
 from ..ir.translation import plain
 from ..ir.walk import fixed_of, postorder
@@ -298,7 +297,7 @@ def _output(item: object, arrays: list[Any], snapshots: dict[int, int], trace: T
         if id(leaf) in trace.indices
     }
     quick = _quick(node, arrays, snapshots)
-    result = result_class(fixed_of(node), node.dtype, node.shape)
+    result = owner_class(fixed_of(node), node.dtype, node.shape)
     return _Output(node, graph, layout, sources, indices, quick, result)
 
 
@@ -307,7 +306,7 @@ def _run(output: _Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArra
     quick = output.quick
     if quick is not None:
         made: XArray | None = direct.evaluated(
-            output.result, quick.kind, quick.shape, quick.operands(arrays)
+            XArray, quick.kind, quick.shape, quick.operands(arrays)
         )
         if made is not None:
             return made

@@ -21,14 +21,15 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
 from ..arrays.xarray import XArray, XView
+from ..arrays.xtensor import XTensorView
 from ..assignment import direct, elements
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM
+from ..blas.calls import dot
 from ..codegen.objects import api
 from ..dtypes.names import float64
 from ..ir.kind import NODE, PLACES, Kind, row_major
 from ..ir.node import FREE
-from ..labels.blas import dot
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory import slabs
 from ..memory.buffer import Buffer
@@ -73,6 +74,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.WRITES: (Kind, "writes"),
     api.DTYPE: (Kind, "dtype"),
     api.ITEMSIZE: (Kind, "itemsize"),
+    api.OWNER: (Kind, "owner"),
     api.PLACES: (Kind, "places"),
     api.STRIDES: (Kind, "strides"),
     api.LAST: (Jitted, "_last"),
@@ -180,6 +182,7 @@ def _words() -> dict[int, int]:
         api.FLOAT: float,
         api.SLICE: slice,
         api.TUPLE: tuple,
+        api.DICT: dict,
         api.EMPTY: (),
         api.FLOAT64: float64,
         api.REFERENCE: ENGINES[2],
@@ -189,6 +192,7 @@ def _words() -> dict[int, int]:
         api.CONTAINER: XContainer,
         api.ARRAY: XArray,
         api.VIEW: XView,
+        api.TENSOR_VIEW: XTensorView,
         api.BUFFER: Buffer,
         api.DIRECT: Direct,
         api.REPLAY: Replay,

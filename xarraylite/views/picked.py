@@ -23,13 +23,13 @@ import numpy as np
 from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, written
-from ..arrays.xarray import XArray, XView
+from ..arrays.xarray import XArray, XView, layout_named
 from ..assignment.assign import check_update, check_writable, converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
 from ..dtypes.names import dtype_name, int64
 from ..index.transform import FIXED, IndexMap, Transform
 from ..ir import build
-from ..ir.kind import NODE
+from ..ir.kind import NODE, owner_class
 from ..ir.node import RANK, Leaf, Node, Scalar
 from ..layout.strided import Strided
 from ..layout.tiled import Map
@@ -142,8 +142,9 @@ class XPicked(XExpression):
         return container_repr(self._title, self.numpy())
 
     def copy(self, order: str = "K") -> XArray:
-        """Return the elements in a new `XArray`; see `XContainer.copy`."""
-        return XArray(self).copy(order) if order == "F" else XArray(self)
+        """Return the elements in a new container that owns them; see `XContainer.copy`."""
+        owner: type[XArray] = owner_class(self._fixed_now(), self.dtype, self.shape)
+        return owner(self, layout=layout_named(order))
 
     def __copy__(self) -> XArray:
         """Return a copy, as of any view of memory."""

@@ -24,6 +24,11 @@ def common_factors(first: Sequence[int], second: Sequence[int]) -> Pairs:
     """Return the borders of the groups as pairs of dimension numbers, the ends included.
 
     Dimensions of 1 are groups of their own where nothing is open, unless both shapes have one.
+
+    Examples
+    --------
+    >>> common_factors([3, 8, 5], [4, 3, 2, 5])
+    [(0, 0), (2, 3), (3, 4)]
     """
     if tuple(first) == tuple(second):
         return [(k, k) for k in range(len(first) + 1)]

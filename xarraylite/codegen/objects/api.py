@@ -141,6 +141,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     CONTAINER,
     ARRAY,
     VIEW,
+    TENSOR_VIEW,
     BUFFER,
     DIRECT,
     SETTINGS,
@@ -189,6 +190,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     FLOAT64,
     SLICE,
     TUPLE,
+    DICT,
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -212,6 +214,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     WRITES,
     DTYPE,
     ITEMSIZE,
+    OWNER,
     PLACES,
     STRIDES,
     LAST,
@@ -240,5 +243,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(106)
+) = range(109)
 ROW = 7

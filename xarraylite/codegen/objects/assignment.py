@@ -5,7 +5,6 @@ from __future__ import annotations
 from .api import (
     ADDRESS,
     ALONE,
-    ARRAY,
     CLASS,
     DTYPE,
     ELLIPSIS,
@@ -29,7 +28,6 @@ from .api import (
     SPECIAL,
     START,
     TUPLE_ITEMS,
-    VIEW,
     WRITES,
     Py_DecRef,
     PyDict_GetItemWithError,
@@ -134,7 +132,7 @@ def stored(to: int, key: int, value: int) -> bool:
 
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``."""
-    if is_lazy(value) or load(value + CLASS) == word(ARRAY) or load(value + CLASS) == word(VIEW):
+    if is_lazy(value) or is_container(value):
         part = keep(to) if key == word(ELLIPSIS) else view_of(to, key)
         if part != 0:
             done = assigned(part, value)

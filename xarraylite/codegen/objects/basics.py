@@ -7,18 +7,22 @@ from .api import (
     CLASS,
     CONTAINER,
     COUNT,
+    DICT,
     EXPRESSION,
     FLOAT,
     INT,
     KIND,
     NODE,
+    NONE,
     OWN_BUFFER,
+    OWNER,
     SIZE,
     TRACING,
     TUPLE_ITEMS,
     VIEW,
     Py_DecRef,
     Py_IncRef,
+    PyDict_GetItemWithError,
     PyErr_Clear,
     PyErr_Occurred,
     PyLong_AsLongLong,
@@ -117,8 +121,8 @@ def call_with(function: int, first: int, args: int, keywords: int) -> int:
 
 
 def new(cls: int) -> int:
-    """Return a new object whose slots are empty; 0 if there is no memory."""
-    made = PyType_GenericAlloc(word(cls), 0)
+    """Return a new object of a class whose slots are empty; 0 if there is no memory."""
+    made = PyType_GenericAlloc(cls, 0)
     if made == 0:
         PyErr_Clear()
     return made
@@ -145,6 +149,14 @@ def is_container(thing: int) -> bool:
         return False
     kind = get(thing, KIND)
     return kind != 0 and kind != word(NODE) and get(thing, OWN_BUFFER) != 0
+
+
+def owner_of(kind: int, shape: int) -> int:
+    """Return the class of containers of a leaf's kind, borrowed; 0 if it is not known yet."""
+    owner = get(kind, OWNER)
+    if owner == word(NONE):
+        return word(ARRAY)
+    return PyDict_GetItemWithError(owner, shape) if load(owner + CLASS) == word(DICT) else owner
 
 
 def is_array(thing: int) -> bool:

@@ -259,7 +259,7 @@ def pin(buffer: int, array: int) -> bool:
 
 def borrowed(array: int, nbytes: int) -> int:
     """Return a buffer of an array's memory; 0 if that fails."""
-    buffer = new(BUFFER)
+    buffer = new(word(BUFFER))
     if buffer == 0:
         return 0
     give(buffer, NBYTES, PyLong_FromLongLong(nbytes))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from .api import (
     ADDRESS,
     ALLOCATIONS,
-    ARRAY,
     BUFFER,
     BYTES,
     BYTES_DATA,
@@ -98,6 +97,7 @@ from .basics import (
     item,
     keep,
     new,
+    owner_of,
     size_of,
     whole,
 )
@@ -177,7 +177,7 @@ def new_buffer(nbytes: int) -> int:
     if nbytes > PyLong_AsLongLong(get(word(SETTINGS), MOST_BYTES)):
         PyErr_Clear()  # where the limit is no int64
         return 0
-    buffer = new(BUFFER)
+    buffer = new(word(BUFFER))
     if buffer == 0:
         return 0
     give(buffer, NBYTES, PyLong_FromLongLong(nbytes))
@@ -193,8 +193,9 @@ def new_buffer(nbytes: int) -> int:
 
 
 def new_array(buffer: int, shape: int, kind: int) -> int:
-    """Return a row-major container of what is given to it; 0 if there is no memory."""
-    made = new(ARRAY) if buffer != 0 else 0
+    """Return a row-major container of what is given to it; 0 if there is no memory, or class."""
+    cls = owner_of(kind, shape) if buffer != 0 else 0
+    made = new(cls) if cls != 0 else 0
     if made == 0:
         if buffer != 0:
             Py_DecRef(buffer)
@@ -279,8 +280,8 @@ def computed(kind: int, shape: int, operands: int) -> int:
 
 def new_container(items: int, count: int) -> int:
     """``new_container(cls, kind, shape, size)``."""
-    if count == 4 and load(items) == word(ARRAY):
-        kind, shape = load(items + 8), load(items + 16)
+    kind, shape = load(items + 8), load(items + 16)
+    if count == 4 and load(items) == owner_of(kind, shape):
         nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
         buffer = new_buffer(nbytes) if nbytes >= 0 else 0
         if buffer != 0:
@@ -295,7 +296,7 @@ def new_container(items: int, count: int) -> int:
 def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
     kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
-    usual = load(thing + CLASS) == word(ARRAY) and is_container(thing)
+    usual = is_container(thing) and load(thing + CLASS) == owner_of(kind, shape)
     usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, FORCED) == 0
     if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
         size = size_of(shape)

@@ -104,7 +104,7 @@ def expression(kind: int, shape: int, place: int, count: int) -> int:
     if operands != 0:
         for k in range(count):
             store(operands + word(TUPLE_ITEMS) + 8 * k, load(place + 8 * k))
-        made = new(EXPRESSION)
+        made = new(word(EXPRESSION))
         if made != 0:
             give(made, KIND, kind)
             give(made, SHAPE, shape)

@@ -52,7 +52,7 @@ def of_two(op: int, left: int, right: int) -> int:
     else:
         return 0
     number = PyFloat_FromDouble(result)
-    made = new(SCALAR) if number != 0 else 0
+    made = new(word(SCALAR)) if number != 0 else 0
     if made != 0:
         give(made, SCALAR_VALUE, number)
     elif number != 0:

@@ -14,6 +14,7 @@ from .api import (
     OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
+    OWNER,
     PLACES,
     SCALAR,
     SCALAR_VALUE,
@@ -22,6 +23,7 @@ from .api import (
     SLICE,
     START,
     STRIDES,
+    TENSOR_VIEW,
     TUPLE,
     TUPLE_ITEMS,
     VIEW,
@@ -149,10 +151,20 @@ def place_of(kind: int, extents: int, steps: int, rank: int) -> int:
     return 0 if found == 0 else keep(found)
 
 
+def view_class(thing: int) -> int:
+    """Return the class of views of a container; 0 for what is none, or of a class of a user's."""
+    if not is_container(thing):
+        return 0
+    cls, free = load(thing + CLASS), get(get(thing, KIND), OWNER) == word(NONE)
+    if free and (cls == word(ARRAY) or cls == word(VIEW)):
+        return word(VIEW)
+    return 0 if free else word(TENSOR_VIEW)
+
+
 def view_of(thing: int, key: int) -> int:
     """Return the view that an index of ints and slices selects; 0 if it is not a usual one."""
-    cls = load(thing + CLASS)
-    if (cls != word(ARRAY) and cls != word(VIEW)) or not is_container(thing):
+    view = view_class(thing)
+    if view == 0:
         return 0
     extents = scratch()
     steps = extents + 8 * DIMENSIONS
@@ -164,7 +176,7 @@ def view_of(thing: int, key: int) -> int:
     before, own = PyLong_AsLongLong(get(thing, START)), keep(get(thing, KIND))
     kind = place_of(own, extents, steps, rank)
     shape = tuple_from(extents, rank) if kind != 0 else 0
-    made = new(VIEW) if shape != 0 else 0
+    made = new(view) if shape != 0 else 0
     if made != 0:
         start = load(steps + 8 * DIMENSIONS) * PyLong_AsLongLong(get(own, ITEMSIZE))
         give(made, SHAPE, shape)
@@ -202,7 +214,7 @@ def value_at(thing: int, key: int) -> int:
         PyErr_Clear()  # Python says what is wrong
         return 0
     cls = load(one + CLASS)
-    made = new(SCALAR) if cls != word(NDARRAY) else 0
+    made = new(word(SCALAR)) if cls != word(NDARRAY) else 0
     if made == 0:
         Py_DecRef(one)
         return 0

@@ -22,12 +22,19 @@ def _raw(values: NumpyArray) -> NumpyArray:
 def total_order(values: NumpyArray) -> NumpyArray:
     """Return signed integers in the order of floats from -NaN to NaN, or integers as they are.
 
-    Floats are a sign and a magnitude; negative ones are turned around.
+    Floats are a sign and a magnitude; negative ones are turned around.  Types without -0 write
+    their one NaN in its place; it is the largest number.
     """
-    if values.dtype.kind in "iub" or "int" in values.dtype.name:
+    name = values.dtype.name
+    if values.dtype.kind in "iub" or "int" in name:
         return values.astype(np.uint8) if values.dtype.kind == "b" else values
-    signed = _raw(values).view(f"i{values.itemsize}")
-    return np.where(signed < 0, signed ^ np.iinfo(signed.dtype).max, signed)
+    raw = _raw(values)
+    if "e8m0" in name:
+        return raw  # powers of two, without a sign
+    unused = 8 * values.itemsize - finfo(values.dtype).bits
+    signed = (raw << raw.dtype.type(unused)).view(f"i{values.itemsize}")
+    turned = np.where(signed < 0, signed ^ np.iinfo(signed.dtype).max, signed)
+    return np.where(signed == -128, np.int16(128), turned) if "fnuz" in name else turned
 
 
 def reduce_precision(values: NumpyArray, exponent: int, mantissa: int) -> NumpyArray:

@@ -180,6 +180,15 @@ def logistic(x: Value) -> Value:
     return op("divide", 1.0, op("add", 1.0, op("exp", op("negative", x))))
 
 
+def atan2(y: Value, x: Value) -> Value:
+    """Angle of the point ``(x, y)``; of complex numbers ``-i log((x + iy) / sqrt(x*x + y*y))``."""
+    if _kind(x) != "c":
+        return op("atan2", y, x)
+    squares = op("add", op("multiply", x, x), op("multiply", y, y))
+    turned = op("add", x, op("multiply", y, x.dtype.type(1j)))
+    return op("multiply", op("log", op("divide", turned, op("sqrt", squares))), x.dtype.type(-1j))
+
+
 def rsqrt(x: Value) -> Value:
     """Reciprocal of the square root."""
     return op("divide", 1.0, op("sqrt", x))
@@ -256,6 +265,7 @@ _SAME_NAMES: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh")
 
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     "and": _bitwise("and"),
+    "atan2": atan2,
     "clamp": clamp,
     "complex": complex_of,
     "count-leading-zeros": count_leading_zeros,

@@ -7,7 +7,7 @@ whose window is not wholly inside is left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -68,36 +68,28 @@ def _batch_numbers(shape: tuple[int, ...], axis: int) -> NumpyArray:
     )
 
 
-def _places(
-    vectors: NumpyArray,
-    mapped: Sequence[int],
-    batching: Sequence[int],
-    index_batching: Sequence[int],
-    vector_axis: int,
-) -> dict[int, NumpyArray]:
-    """Return the start in each dimension that has one; dimensions not named begin at 0."""
+def _starts_of_windows(
+    indices: NumpyArray, get: Callable[[str], Any], mapped: str, batching: str, index_batching: str
+) -> tuple[dict[int, NumpyArray], tuple[int, ...]]:
+    """Return the start in each dimension that has one, and the extents of the starts' batch.
+
+    Dimensions not named by the attributes begin at 0.
+    """
+    vector_axis = get("index_vector_dim")
+    vectors = _index_vectors(indices, vector_axis)
     batch = vectors.shape[:-1]
-    found = {axis: vectors[..., k] for k, axis in enumerate(mapped)}
-    for axis, index_axis in zip(batching, index_batching, strict=True):
+    found = {axis: vectors[..., k] for k, axis in enumerate(get(mapped))}
+    for axis, index_axis in zip(get(batching) or (), get(index_batching) or (), strict=True):
         found[axis] = _batch_numbers(batch, index_axis - (index_axis > vector_axis))
-    return found
+    return found, batch
 
 
 def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) -> Value:
     get = instruction.get
     source, sizes = array(x), get("slice_sizes")
-    vector_axis = get("index_vector_dim")
-    batching = get("operand_batching_dims") or ()
-    vectors = _index_vectors(array(indices), vector_axis)
-    starts = _places(
-        vectors,
-        get("start_index_map"),
-        batching,
-        get("start_indices_batching_dims") or (),
-        vector_axis,
-    )
-    gone = (*get("collapsed_slice_dims"), *batching)
-    batch = vectors.ndim - 1
+    names = ("start_index_map", "operand_batching_dims", "start_indices_batching_dims")
+    starts, batch = _starts_of_windows(array(indices), get, *names)
+    gone = (*get("collapsed_slice_dims"), *(get("operand_batching_dims") or ()))
     kept = [axis for axis in range(source.ndim) if axis not in gone]
     # Dimensions that are taken whole stay slices behind the ones that are indexed.
     whole = [axis for axis in kept if axis not in starts and sizes[axis] == source.shape[axis]]
@@ -105,7 +97,7 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
     windows = [axis for axis in indexed if axis in kept]
     picks = []
     for axis in indexed:
-        start = starts.get(axis, np.zeros(vectors.shape[:-1], np.int64))
+        start = starts.get(axis, np.zeros(batch, np.int64))
         start = np.clip(start, 0, source.shape[axis] - sizes[axis])
         start = start.reshape((*start.shape, *[1] * len(windows)))
         if axis in windows:
@@ -114,14 +106,11 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
             start = start + np.arange(sizes[axis]).reshape(shape)
         picks.append(start)
     turned = source.transpose([*indexed, *whole])
-    found = (
-        turned[tuple(picks)]
-        if picks
-        else np.broadcast_to(turned, (*vectors.shape[:-1], *turned.shape))
-    )
-    order = [*range(batch), *[batch + [*windows, *whole].index(axis) for axis in kept]]
+    found = turned[tuple(picks)] if picks else np.broadcast_to(turned, (*batch, *turned.shape))
+    rank = len(batch)
+    order = [*range(rank), *[rank + [*windows, *whole].index(axis) for axis in kept]]
     found = found.transpose(order)
-    return container(np.moveaxis(found, range(batch, found.ndim), get("offset_dims")))
+    return container(np.moveaxis(found, range(rank, found.ndim), get("offset_dims")))
 
 
 _AT: Final[dict[str, Any]] = {
@@ -142,29 +131,24 @@ def _scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Valu
         [array(x) for x in operands[count + 1 :]],
     )
     shape = targets[0].shape
-    vector_axis = get("index_vector_dim")
-    batching = get("input_batching_dims") or ()
-    vectors = _index_vectors(array(operands[count]), vector_axis)
-    starts = _places(
-        vectors,
-        get("scatter_dims_to_operand_dims"),
-        batching,
-        get("scatter_indices_batching_dims") or (),
-        vector_axis,
+    names = (
+        "scatter_dims_to_operand_dims",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
     )
-    gone = (*get("inserted_window_dims"), *batching)
+    starts, batch = _starts_of_windows(array(operands[count]), get, *names)
+    gone = (*get("inserted_window_dims"), *(get("input_batching_dims") or ()))
     kept = [axis for axis in range(len(shape)) if axis not in gone]
     inner = get("update_window_dims")
     order = [*[axis for axis in range(updates[0].ndim) if axis not in inner], *inner]
     turned = [update.transpose(order) for update in updates]
-    batch = vectors.ndim - 1
-    sizes = dict(zip(kept, turned[0].shape[batch:], strict=True))
+    sizes = dict(zip(kept, turned[0].shape[len(batch) :], strict=True))
     made = [np.array(target, order="C") for target in targets]
-    if math.prod(sizes.values()) >= _BLOCK and math.prod(vectors.shape[:-1]) < _BLOCK * _BLOCK:
-        _write_blocks(run, instruction, made, turned, starts, sizes, batch)
+    if math.prod(sizes.values()) >= _BLOCK and math.prod(batch) < _BLOCK * _BLOCK:
+        _write_blocks(run, instruction, made, turned, starts, sizes, len(batch))
         return _as_result(instruction, made)
     flat = np.zeros(turned[0].shape, np.int64)
-    inside = np.ones(vectors.shape[:-1], bool)
+    inside = np.ones(batch, bool)
     for axis, extent in enumerate(shape):
         stride = math.prod(shape[axis + 1 :])
         size = sizes.get(axis, 1)

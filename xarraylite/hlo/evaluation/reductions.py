@@ -112,8 +112,16 @@ def fold(
     combine: Callable[..., tuple[NumpyArray, ...]],
     lines: Sequence[NumpyArray],
     starts: Sequence[NumpyArray],
+    inside: NumpyArray | None = None,
 ) -> tuple[NumpyArray, ...]:
-    """Fold the last dimension of arrays together, beginning with a value each."""
+    """Fold the last dimension of arrays together, beginning with a value each.
+
+    Elements that are not inside are left out.
+    """
+    if inside is not None:
+        # Whether a number stands for elements or for none is folded with it.
+        found = fold(_among(combine), [inside, *lines], [np.array(True), *starts])
+        return found[1:]
     shape, count = lines[0].shape[:-1], lines[0].shape[-1]
     state = tuple([np.broadcast_to(start, shape) for start in starts])
     if count <= _IN_ORDER:
@@ -129,6 +137,19 @@ def fold(
         joined = combine(*firsts, *seconds)
         parts = [np.concatenate(pair, axis=-1) for pair in zip(joined, rest, strict=True)]
     return combine(*state, *[x[..., 0] for x in parts])
+
+
+def _among(combine: Callable[..., tuple[NumpyArray, ...]]) -> Callable[..., tuple[NumpyArray, ...]]:
+    """Return what combines elements that are there with others that may not be."""
+
+    def joined(*values: NumpyArray) -> tuple[NumpyArray, ...]:
+        half = len(values) // 2
+        (first, *firsts), (second, *seconds) = values[:half], values[half:]
+        both = zip(combine(*firsts, *seconds), firsts, seconds, strict=True)
+        chosen = [np.where(first & second, new, np.where(first, x, y)) for new, x, y in both]
+        return (first | second, *chosen)
+
+    return joined
 
 
 FOLDS: Final[dict[str, Evaluator]] = {"reduce": _reduce}

@@ -6,6 +6,7 @@ from typing import Final
 
 from .collectives import COLLECTIVES
 from .control import CONTROL
+from .custom_calls import CUSTOM
 from .elementwise import ELEMENTWISE
 from .indexing import INDEXING
 from .linear_algebra import LINEAR_ALGEBRA
@@ -29,6 +30,7 @@ EVALUATORS: Final[dict[str, Evaluator]] = {
     **INDEXING,
     **ORDERING,
     **CONTROL,
+    **CUSTOM,
     **LINEAR_ALGEBRA,
     **RANDOM,
     **COLLECTIVES,

@@ -1,9 +1,9 @@
 """Windows that slide over arrays: views with two dimensions for each one, and what folds them.
 
-The array is padded and its elements are set apart first, with the value that a fold begins with;
-then a window is a view, `sliding`, whose strides overlap.  A fold by a known operation is the
-package's own over that view; sums and others that grow along a line (``cumsum``) are accumulated
-instead.
+The array is padded and its elements are set apart first; then a window is a view, `sliding`, whose
+strides overlap.  XLA folds only those elements that are inside, and the value that a fold begins
+with once.  A fold by a known operation is the package's own over that view, whose padding is
+neutral to it; sums and others that grow along a line (``cumsum``) are accumulated instead.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...dtypes.info import finfo
+from ...dtypes.names import kind
+from ...dtypes.promotion import int_bounds
 from ...functions import reducers
 from ..instruction import HloInstruction
 from ..values import PadDimension, WindowDimension
@@ -28,6 +31,18 @@ _REDUCERS: Final = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum
 _GROWING: Final[dict[str, Any]] = {
     "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
 }  # fmt: skip
+
+
+def _neutral(name: str, dtype: np.dtype[Any]) -> NumpyArray:
+    """Return what changes nothing that it is combined with."""
+    if name in ("add", "multiply"):
+        return np.asarray(int(name == "multiply"), dtype)
+    sign = -1 if name == "maximum" else 1
+    if kind(dtype) in "iu":
+        return np.asarray(int_bounds(dtype)[int(sign > 0)], dtype)
+    # The largest number, where there is no infinity.
+    infinite = np.asarray(sign * np.inf).astype(dtype)
+    return infinite if infinite == infinite else np.asarray(sign * finfo(dtype).max, dtype)
 
 
 def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
@@ -88,12 +103,19 @@ def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -
         if known is not None:
             return known
     starts = [array(start) for start in operands[half:]]
-    lines = []
-    for x, start in zip(operands[:half], operands[half:], strict=True):
-        view = sliding(array(set_apart(x, start, window)), window)
-        lines.append(view.reshape((*view.shape[: x.ndim], math.prod([w.size for w in window]))))
-    found = [container(x) for x in fold(run.batched(instruction.to_apply), lines, starts)]
-    return tuple(found) if instruction.shape.is_tuple else found[0]
+    lines = [_lines(x, start, window) for x, start in zip(operands, starts, strict=False)]
+    inside = None
+    if any([w.padding_low or w.padding_high or w.base_dilation > 1 for w in window]):
+        inside = _lines(container(np.ones(operands[0].shape, bool)), np.array(False), window)
+    found = fold(run.batched(instruction.to_apply), lines, starts, inside)
+    values = tuple([container(x) for x in found])
+    return values if instruction.shape.is_tuple else values[0]
+
+
+def _lines(x: Value, filler: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
+    """Return the elements of each place of a window along the last dimension."""
+    view = sliding(array(set_apart(x, container(filler), window)), window)
+    return view.reshape((*view.shape[: x.ndim], math.prod([w.size for w in window])))
 
 
 def _known(
@@ -105,17 +127,18 @@ def _known(
 ) -> Value | None:
     """Fold by a known operation; None for another one."""
     name = combiner(instruction.to_apply)
-    kind = instruction.shape.element_type
-    if name not in _REDUCERS or kind.name == "pred" or kind.is_complex or not x.size:
+    element = instruction.shape.element_type
+    if name not in _REDUCERS or element.name == "pred" or element.is_complex or not x.size:
         return None
     axis = _growing_axis(window, x.shape)
-    if axis is not None and kind.bits >= 32:
+    if axis is not None and element.bits >= 32:
         backwards = bool(window[axis].padding_high)
         values = np.flip(array(x), axis) if backwards else array(x)
         grown = _GROWING[name].accumulate(values, axis=axis, dtype=values.dtype)
         found = container(np.flip(grown, axis) if backwards else grown)
     else:
-        view = container(sliding(array(set_apart(x, start, window)), window))
+        filler = container(_neutral(name, x.dtype))
+        view = container(sliding(array(set_apart(x, filler, window)), window))
         axes = tuple(range(x.ndim, 2 * x.ndim))
         options = {"dtype": x.dtype} if name in ("add", "multiply") else {}
         if 0 in view.shape:

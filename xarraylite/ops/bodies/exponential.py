@@ -56,33 +56,41 @@ def exp_tail_f64(r: Any) -> Any:
     return (a + z * b) + (z * z) * ((c + z * d) + (z * z) * e)
 
 
-def exp_f64(x: Any) -> Any:
-    """Exponential; the argument is clamped where the result is 0 or inf anyway."""
-    a = -746.0 if x < -746.0 else x
-    a = 711.0 if a > 711.0 else a
+def exp_parts_f64(a: Any) -> Any:
+    """``(k, hi, tail)`` with ``exp(a) = 2**k (1 + hi + tail)``, for ``|a| <= 750``."""
     t = a * LOG2E + SHIFTER
     n = t - SHIFTER
     hi = a - n * _LN2_HI
     lo = n * _LN2_LO
     r = hi - lo
-    p = 1.0 + hi
-    p = p + (((1.0 - p) + hi) + ((r * r) * exp_tail_f64(r) - lo))
-    k = bits_f64(t) - SHIFTER_BITS
+    return bits_f64(t) - SHIFTER_BITS, hi, (r * r) * exp_tail_f64(r) - lo
+
+
+def joined_f64(a: Any, b: Any, c: Any) -> Any:
+    """``a + b + c`` for ``|a| >= |b|``: what ``a + b`` rounds off is added last (Dekker, 1971)."""
+    y = a + b
+    return y + (((a - y) + b) + c)
+
+
+def scaled_f64(p: Any, k: Any) -> Any:
+    """``p * 2**k``, in two exact halves, so that a subnormal result is rounded once."""
     h = k >> 1
     return (p * pow2_f64(h)) * pow2_f64(k - h)
+
+
+def exp_f64(x: Any) -> Any:
+    """Exponential; the argument is clamped where the result is 0 or inf anyway."""
+    a = -746.0 if x < -746.0 else x
+    a = 711.0 if a > 711.0 else a
+    k, hi, tail = exp_parts_f64(a)
+    return scaled_f64(joined_f64(1.0, hi, tail), k)
 
 
 def exp_half_f64(x: Any) -> Any:
     """``exp(x)/2`` for ``x >= 0``, finite as long as the hyperbolic functions are."""
     a = 712.0 if x > 712.0 else x
-    t = a * LOG2E + SHIFTER
-    n = t - SHIFTER
-    hi = a - n * _LN2_HI
-    lo = n * _LN2_LO
-    r = hi - lo
-    p = 1.0 + hi
-    p = p + (((1.0 - p) + hi) + ((r * r) * exp_tail_f64(r) - lo))
-    k = bits_f64(t) - SHIFTER_BITS
+    k, hi, tail = exp_parts_f64(a)
+    p = joined_f64(1.0, hi, tail)
     return (p * pow2_f64(k >> 1)) * pow2_f64((k >> 1) + ((k & 1) - 1))
 
 
@@ -99,11 +107,8 @@ def exp2_sum_f64(a: Any, b: Any) -> Any:
     s = s + (z * z) * 4.4574001034115415e-10
     q = 0.24022650695910133 + r * (q + (z * z) * s)
     u = upper * _LN2_26
-    p = 1.0 + u
-    p = p + (((1.0 - p) + u) + ((upper * _LN2_27 + (r - upper) * LN2) + z * q))
-    k = bits_f64(t) - SHIFTER_BITS
-    h = k >> 1
-    return (p * pow2_f64(h)) * pow2_f64(k - h)
+    p = joined_f64(1.0, u, (upper * _LN2_27 + (r - upper) * LN2) + z * q)
+    return scaled_f64(p, bits_f64(t) - SHIFTER_BITS)
 
 
 def exp2_f64(x: Any) -> Any:
@@ -130,17 +135,9 @@ def expm1_f64(x: Any) -> Any:
     """``exp(x) - 1`` without cancellation: ``2**k (e**r - 1) + (2**k - 1)``."""
     a = -40.0 if x < -40.0 else x
     a = 710.0 if a > 710.0 else a
-    t = a * LOG2E + SHIFTER
-    n = t - SHIFTER
-    hi = a - n * _LN2_HI
-    lo = n * _LN2_LO
-    r = hi - lo
-    s = pow2_f64(bits_f64(t) - (SHIFTER_BITS + 1))  # half of 2**k: k may be 1024
-    u = s - 0.5
-    v = s * hi
-    y = u + v
-    rest = ((u - y) + v) + s * ((r * r) * exp_tail_f64(r) - lo)
-    y = 2.0 * (y + rest)
+    k, hi, tail = exp_parts_f64(a)
+    s = pow2_f64(k - 1)  # half of 2**k: k may be 1024
+    y = 2.0 * joined_f64(s - 0.5, s * hi, s * tail)
     return x if abs(x) < 2.0**-54 else y
 
 
@@ -149,6 +146,14 @@ def log_split_f64(u: Any) -> Any:
     i = bits_f64(u)
     j = (i - _SQRT_HALF_BITS) >> 52
     return j, float_f64(i - (j << 52))
+
+
+def log_parts_f64(x: Any) -> Any:
+    """``(k, f)`` with ``x = 2**k (1 + f)`` as `log_split_f64`, ``k`` a float, subnormals too."""
+    tiny = x < MIN_NORMAL
+    big = x * 2.0**54
+    j, m = log_split_f64(big if tiny else x)
+    return float_f64(j + SHIFTER_BITS) - (SHIFTER + 54.0 if tiny else SHIFTER), m - 1.0
 
 
 def log_series_f64(s: Any) -> Any:
@@ -163,11 +168,7 @@ def log_series_f64(s: Any) -> Any:
 
 def log_f64(x: Any) -> Any:
     """Natural logarithm."""
-    tiny = x < MIN_NORMAL
-    big = x * 2.0**54
-    j, m = log_split_f64(big if tiny else x)
-    k = float_f64(j + SHIFTER_BITS) - (SHIFTER + 54.0 if tiny else SHIFTER)
-    f = m - 1.0
+    k, f = log_parts_f64(x)
     s = f / (2.0 + f)
     h = (0.5 * f) * f
     y = k * _LN2_HI + (f - (h - (s * (h + log_series_f64(s)) + k * _LN2_LO)))
@@ -183,11 +184,7 @@ def log_edges_f64(x: Any, y: Any) -> Any:
 
 def log_wide_f64(x: Any) -> Any:
     """``(k, hi, lo)``: ``log(x) = k ln2 + hi + lo``, ``hi`` in 21 bits, about 2**-60 accurate."""
-    tiny = x < MIN_NORMAL
-    big = x * 2.0**54
-    j, m = log_split_f64(big if tiny else x)
-    k = float_f64(j + SHIFTER_BITS) - (SHIFTER + 54.0 if tiny else SHIFTER)
-    f = m - 1.0
+    k, f = log_parts_f64(x)
     s = f / (2.0 + f)
     h = (0.5 * f) * f
     hi = float_f64(bits_f64(f - h) & -0x100000000)

@@ -54,6 +54,16 @@ def fmod_i(a: Any, b: Any) -> Any:
     return r - b if (r != 0) & ((a < 0) != (b < 0)) else r
 
 
+def squarings(a: Any, n: Any, one: Any) -> Any:
+    """Wrapping ``a**n`` for ``n >= 0`` by squaring; ``one`` is 1 in the type of both."""
+    result = one
+    while n > 0:
+        result = result * a if (n & one) != 0 else result
+        a = a * a
+        n = n >> one
+    return result
+
+
 def power_i(a: Any, n: Any) -> Any:
     """Wrapping power by squaring; a negative exponent gives 1/a**-n rounded toward zero."""
     a = np.int64(a)
@@ -61,24 +71,12 @@ def power_i(a: Any, n: Any) -> Any:
     if n < 0:
         sign = np.int64(-1) if (n & np.int64(1)) != 0 else np.int64(1)
         return np.int64(1) if a == 1 else (sign if a == -1 else np.int64(0))
-    result = np.int64(1)
-    while n > 0:
-        result = result * a if (n & np.int64(1)) != 0 else result
-        a = a * a
-        n = n >> np.int64(1)
-    return result
+    return squarings(a, n, np.int64(1))
 
 
 def power_u(a: Any, n: Any) -> Any:
     """Wrapping power by squaring."""
-    a = np.uint64(a)
-    n = np.uint64(n)
-    result = np.uint64(1)
-    while n > 0:
-        result = result * a if (n & np.uint64(1)) != 0 else result
-        a = a * a
-        n = n >> np.uint64(1)
-    return result
+    return squarings(np.uint64(a), np.uint64(n), np.uint64(1))
 
 
 def left_shift_i(a: Any, n: Any) -> Any:

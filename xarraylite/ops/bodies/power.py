@@ -32,6 +32,7 @@ from .exponential import (
     exp2_sum_f64,
     exp_f64,
     log1p_f64,
+    log_parts_f64,
     log_split_f64,
     pow2_f64,
 )
@@ -142,11 +143,7 @@ def pow_edges_f64(x: Any, y: Any, r: Any) -> Any:
 
 def log2_pair_f64(a: Any) -> Any:
     """``(t, u)`` with ``t + u = log2(a)`` to 2**-65 and t of 26 bits, for finite ``a > 0``."""
-    tiny = a < MIN_NORMAL
-    big = a * 2.0**54
-    j, m = log_split_f64(big if tiny else a)
-    k = float_f64(j + SHIFTER_BITS) - (SHIFTER + 54.0 if tiny else SHIFTER)
-    f = m - 1.0
+    k, f = log_parts_f64(a)
     # s = f/d with d = 2 + f = dh + dl and s = sh + sl
     d = 2.0 + f
     dh = float_f64(bits_f64(d) & UPPER)

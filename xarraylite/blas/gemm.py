@@ -23,7 +23,7 @@ from ..dtypes.names import (
 from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
-from .blas import multiply
+from .calls import multiply
 from .path import Gemm, Labels, count
 
 DType = np.dtype[Any]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xarraylite.blas import calls
+from xarraylite.blas.gemm import carrier
+from xarraylite.blas.path import Gemm, Sketch, contraction_order, fits, merged_stride, plan_gemm
 from xarraylite.dtypes.names import as_dtype
-from xarraylite.labels import blas
-from xarraylite.labels.gemm import carrier
-from xarraylite.labels.path import Gemm, Sketch, contraction_order, fits, merged_stride, plan_gemm
 from xarraylite.layout.strided import row_major_strides
 
 
@@ -166,17 +166,17 @@ def test_carriers_are_exact(dtype: str, terms: int, expected: str | None) -> Non
 )
 def test_pieces_cover_a_product_once(shape: list[int], inner: int) -> None:
     size = math.prod(shape)
-    if size > 10 * blas.UNINTERRUPTED:
+    if size > 10 * calls.UNINTERRUPTED:
         return
     total = 0
     boxes = set()
-    for piece in blas.pieces(tuple(shape), inner):
+    for piece in calls.pieces(tuple(shape), inner):
         extents = [part.stop - part.start for part in piece]
         assert all(0 <= part.start < part.stop <= n for part, n in zip(piece, shape, strict=True))
         total += math.prod(extents)
         boxes.add(tuple([part.start for part in piece]))
         largest = max(extents[-2:])
-        assert math.prod(extents) * inner <= blas.UNINTERRUPTED or largest == 1
+        assert math.prod(extents) * inner <= calls.UNINTERRUPTED or largest == 1
     assert total == size
 
 
@@ -187,29 +187,29 @@ def test_runs_cover_a_stack_once(stack: list[int], one: int) -> None:
     seen = np.zeros(stack, np.int8) if math.prod(stack) < 1 << 20 else np.zeros(())
     if seen.shape != tuple(stack):
         return
-    for part in blas.runs(tuple(stack), one):
+    for part in calls.runs(tuple(stack), one):
         seen[part] += 1
     assert (seen == 1).all()
 
 
 def test_stacks_are_shared_among_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blas, "GRAIN", 500)
+    monkeypatch.setattr(calls, "GRAIN", 500)
     rng = np.random.default_rng(0)
     left, right = rng.random((3, 50, 7, 5)), rng.random((3, 50, 5, 6))
     out = np.empty((3, 50, 7, 6))
-    blas.multiply(left, right, out)
+    calls.multiply(left, right, out)
     np.testing.assert_allclose(out, left @ right, rtol=1e-13)
-    assert len(blas.runs((3, 50), 210)) == 50
+    assert len(calls.runs((3, 50), 210)) == 50
 
 
 def test_cut_products_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blas, "UNINTERRUPTED", 5000)
+    monkeypatch.setattr(calls, "UNINTERRUPTED", 5000)
     rng = np.random.default_rng(0)
     left, right = rng.random((3, 70, 40)), rng.random((3, 40, 90))
-    monkeypatch.setattr(blas, "THREADED_FROM", 0)
+    monkeypatch.setattr(calls, "THREADED_FROM", 0)
     out = np.empty((3, 70, 90))
-    blas.multiply(left, right, out)
+    calls.multiply(left, right, out)
     np.testing.assert_allclose(out, left @ right, rtol=1e-13)
     out[...] = 0
-    blas.multiply(left.transpose(0, 2, 1)[:1].transpose(0, 2, 1), right[:1], out[:1])
+    calls.multiply(left.transpose(0, 2, 1)[:1].transpose(0, 2, 1), right[:1], out[:1])
     np.testing.assert_allclose(out[0], left[0] @ right[0], rtol=1e-13)

@@ -1,0 +1,116 @@
+"""Which arrays are the same, and what must not be overwritten while it is read."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.chunked.kept import Kept
+from xarraylite.chunked.places import Carried, same_place
+
+zarr = pytest.importorskip("zarr")
+
+VALUES = np.arange(24.0).reshape(4, 6)
+
+
+def test_replacing_an_operand_is_refused(tmp_path: Path) -> None:
+    xl.store(xl.asarray(VALUES), tmp_path / "g" / "a", chunks=(2, 3))
+    np.save(tmp_path / "b.npy", VALUES)
+    a, b = xl.open(tmp_path / "g" / "a"), xl.open(tmp_path / "b.npy")
+    for e, place in ((a + 1, "g/a"), (a @ a.T, "g"), (xl.sum(b, axis=0), "b.npy")):
+        with pytest.raises(xl.OverlapError, match="would be removed before it has been read"):
+            xl.store(e, tmp_path / place, overwrite=True)
+    np.testing.assert_array_equal(xl.eval(a).numpy(), VALUES)
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), VALUES)
+    url = f"file://{tmp_path}/g/a"
+    with pytest.raises(xl.OverlapError, match="would be removed"):
+        xl.store(xl.open(url) + 1, url, overwrite=True)
+
+
+def test_views_of_one_memory() -> None:
+    x = np.arange(8.0)
+    for e in (xl.open(x)[:-1] * 1, xl.open(x[:-1]) * 1, xl.open(x[:0:-1]), xl.adapt(x)[:-1] + 0):
+        with pytest.raises(xl.OverlapError, match="other blocks write"):
+            xl.store(e, x[1:])
+    xl.store(xl.open(x[::2]) + xl.adapt(x)[::2], x[::2])
+    xl.store(xl.open(x[::2]) - 1, x[1::2])
+    np.testing.assert_array_equal(x, [0, -1, 4, 3, 8, 7, 12, 11])
+
+
+def test_maps_of_one_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", VALUES)
+
+    def mapped() -> Any:
+        return np.load(tmp_path / "a.npy", mmap_mode="r+")
+
+    assert same_place(mapped(), mapped())
+    assert same_place(mapped()[1:], mapped()[:-1]) is False
+    with pytest.raises(xl.OverlapError, match="other blocks write"):
+        xl.store(xl.open(tmp_path / "a.npy")[:-1] + 0, mapped()[1:])
+    part = pickle.loads(pickle.dumps(Carried(mapped()[2:]))).again()
+    np.testing.assert_array_equal(part, VALUES[2:])
+    xl.store(xl.open(tmp_path / "a.npy") * 2, mapped())
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), VALUES * 2)
+
+
+def test_data_sets_of_one_file(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["a"], file["b"] = VALUES, VALUES
+        xl.store(xl.open(file["a"])[::-1], file["b"])
+        np.testing.assert_array_equal(file["b"][...], VALUES[::-1])
+        with pytest.raises(xl.OverlapError, match="other blocks write"):
+            xl.store(xl.open(file["a"])[::-1], file["a"])
+
+
+def test_arrays_of_one_store() -> None:
+    store = zarr.storage.MemoryStore()
+    a = zarr.create_array(store, name="a", data=VALUES, chunks=(2, 3))
+    b = zarr.create_array(store, name="b", data=VALUES, chunks=(2, 3))
+    again = zarr.open_array(store, path="a")
+    assert same_place(a, again)
+    assert same_place(a, b) is None
+    with pytest.raises(xl.OverlapError, match="other blocks write"):
+        xl.store(xl.open(again)[::-1], a)
+
+
+def _interrupted(what: Any, target: Path) -> None:
+    class Stops(Kept):
+        def __getitem__(self, key: tuple[slice, ...]) -> Any:
+            if key[0].start:
+                raise KeyboardInterrupt
+            return super().__getitem__(key)
+
+    e = xl.open(what) + xl.open(Stops(VALUES, (1, 6)))
+    with pytest.raises(KeyboardInterrupt):
+        xl.store(e, target, chunks=(1, 6), memory=600)
+
+
+@pytest.mark.parametrize("kind", ["memory", "dask", "url", "file"])
+def test_changes_of_operands_are_noticed(kind: str, tmp_path: Path) -> None:
+    da = pytest.importorskip("dask.array")
+    values = VALUES.copy()
+    url = f"memory://{tmp_path.name}/a"
+    if kind == "url":
+        zarr.create_array(url, data=values, chunks=(1, 6))
+
+    def opened() -> Any:
+        if kind == "file":
+            np.save(tmp_path / "in.npy", values)
+            return tmp_path / "in.npy"
+        return {"memory": values, "dask": da.from_array(values, chunks=(1, 6)), "url": url}[kind]
+
+    target = tmp_path / "t.npy"
+    _interrupted(opened(), target)
+    values[3] += 1
+    if kind == "url":
+        zarr.open_array(url)[3] = values[3]
+    with pytest.raises(xl.StorageError, match="an operand has changed"):
+        xl.store(
+            xl.open(opened()) + xl.open(Kept(VALUES, (1, 6))), target, chunks=(1, 6), resume=True
+        )

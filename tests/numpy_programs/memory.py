@@ -1,0 +1,144 @@
+"""Programs about memory: lazy results that are written, casts by rule, flags, files.
+
+A program is a function of the module it is written for; see `values`.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+Xp = ModuleType
+
+
+def parts_of_a_lazy_result_are_written(xp: Xp) -> Any:
+    z = xp.exp(1j * xp.arange(3.0)).copy()
+    z.imag = 0
+    z.real += 1
+    z.imag[1] = 5
+    return z
+
+
+def functions_that_write_take_lazy_results(xp: Xp) -> Any:
+    d = xp.arange(9.0).reshape(3, 3) * 2
+    xp.fill_diagonal(d, -1.0)
+    e = d + 1
+    xp.put(e, [0, 4], [7.0, 8.0])
+    f = d * 1
+    xp.copyto(f, e, where=e > 5)
+    xp.place(f, f < 0, [100.0])
+    xp.putmask(d, d > 10, 0.0)
+    return d, e, f
+
+
+def casting_rules(xp: Xp) -> Any:
+    a = xp.asarray([1.5, 2.5])
+    refused = []
+    for cast in (
+        lambda: a.astype(int, casting="same_kind"),
+        lambda: xp.copyto(xp.zeros(2, dtype=int), 1.5),
+        lambda: xp.copyto(xp.zeros(2, dtype=bool), 1),
+        lambda: a[0].astype("f4", casting="safe"),
+    ):
+        try:
+            cast()
+        except TypeError as error:
+            refused.append("according to the rule" in str(error) or "rule:" in str(error))
+    whole = xp.zeros(2, dtype=int)
+    xp.copyto(whole, a, casting="unsafe")
+    fortran = xp.ones((2, 3)).astype("f4", order="F")
+    return refused, whole, fortran, fortran.flags.f_contiguous, a.astype(float, copy=False) is a
+
+
+def resizing(xp: Xp) -> Any:
+    a = xp.arange(6)
+    a.resize((2, 4))
+    b = xp.ones((2, 3))
+    b.resize(4, refcheck=False)
+    return a, b
+
+
+def flags(xp: Xp) -> Any:
+    a = xp.zeros((2, 3))
+    asked = [a, a.T, a[:, 1], a[0], a.copy(order="F")]
+    names = ("c_contiguous", "f_contiguous", "owndata", "writeable", "fnc", "forc")
+    keys = ("C", "F_CONTIGUOUS", "W", "OWNDATA", "ALIGNED")
+    return (
+        [[getattr(x.flags, name) for name in names] for x in asked],
+        [[x.flags[key] for key in keys] for x in asked],
+        [x.base is None for x in asked],
+        (a + 1).base is None,
+    )
+
+
+def membership(xp: Xp) -> Any:
+    a = xp.arange(6).reshape(2, 3)
+    return 5 in a, 6 in a, 2.0 in a[0], a[0, 0] in a
+
+
+def numbers_alone(xp: Xp) -> Any:
+    roots = [xp.sqrt(k) for k in range(3)]
+    found = {xp.floor(2.5): "two"}
+    whole, rest = divmod(xp.float64(7.5), 2)
+    return (
+        roots,
+        found[2.0],
+        sorted(roots)[-1],
+        xp.maximum(1, 2.5),
+        (whole, rest),
+        xp.float64(2.5).is_integer(),
+        xp.float64(0.75).as_integer_ratio(),
+        xp.int64(10).bit_count(),
+        xp.unravel_index(5, (2, 3)),
+        xp.median([1, 2, 4]).is_integer(),
+    )
+
+
+def methods_of_ufuncs(xp: Xp) -> Any:
+    return (
+        xp.lcm.reduce([2, 3, 4]),
+        xp.gcd.outer([12, 9], [6, 4]),
+        xp.logaddexp2.accumulate([1.0, 2.0]),
+        xp.float_power.outer([2, 3], [1, 2]),
+        xp.ldexp(xp.asarray([1.0, 2.0]), [2, 3]),
+        xp.matvec(xp.eye(2), [1.0, 2.0]),
+        xp.vecmat([1.0, 2.0], xp.ones((2, 2))),
+        xp.matmul(xp.eye(2), xp.ones((2, 2)), out=xp.zeros((2, 2))),
+    )
+
+
+def text_and_files(xp: Xp) -> Any:
+    old = xp.seterr(all="ignore")
+    xp.seterr(**old)
+    file = io.BytesIO()
+    xp.savez(file, xp.arange(3), name=xp.ones(2))
+    file.seek(0)
+    with xp.load(file) as archive:
+        kept = sorted(archive.files), archive["arr_0"], archive["name"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "plain"
+        xp.asarray([[1, 2], [3, 4]], dtype="i2").tofile(path)
+        plain = xp.fromfile(path, dtype="i2", count=3)
+        xp.savez_compressed(str(path), a=[1])
+        names = sorted(entry.name for entry in Path(folder).iterdir())
+    return (
+        kept,
+        plain,
+        names,
+        xp.fromstring("1 2 3", sep=" "),
+        xp.binary_repr(5, 8),
+        xp.base_repr(255, 16),
+        xp.format_float_positional(1e-5),
+        xp.fromfunction(lambda i, j: i + j, (2, 2)),
+        xp.einsum_path("ij,jk", xp.ones((2, 2)), xp.ones((2, 2)))[0],
+    )
+
+
+PROGRAMS = [
+    value
+    for name, value in list(globals().items())
+    if getattr(value, "__module__", None) == __name__ and callable(value)
+]

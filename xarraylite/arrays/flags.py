@@ -1,0 +1,88 @@
+"""`Flags`: what NumPy programs ask of an array's memory under ``a.flags``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: NumPy's short names.
+_SHORT = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS", "W": "WRITEABLE", "O": "OWNDATA"}
+_SHORT |= {"A": "ALIGNED", "CONTIGUOUS": "C_CONTIGUOUS", "FORTRAN": "F_CONTIGUOUS"}
+
+
+class Flags:
+    """How an array's memory lies, by NumPy's names: attributes, or keys in capitals.
+
+    Parameters
+    ----------
+    array : Face
+        The array that is asked.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.zeros((2, 3))
+    >>> a.flags.c_contiguous, a.T.flags["F_CONTIGUOUS"], a[:, 1].flags.owndata
+    (True, True, False)
+    """
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def _lies(self, question: str) -> bool:
+        """Ask the map of a container; a lazy result will lie in row-major order."""
+        place = getattr(self._array, "map", None)
+        if place is None:
+            return question == "is_row_major" or self._array.ndim < 2
+        return bool(getattr(place, question, bool)())  # tiles are neither
+
+    @property
+    def c_contiguous(self) -> bool:
+        """Row-major without gaps."""
+        return self._lies("is_row_major")
+
+    @property
+    def f_contiguous(self) -> bool:
+        """Column-major without gaps."""
+        return self._lies("is_column_major")
+
+    contiguous = c_contiguous
+
+    @property
+    def forc(self) -> bool:
+        """Row-major or column-major without gaps."""
+        return self.c_contiguous or self.f_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        """Column-major and not row-major."""
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def owndata(self) -> bool:
+        """Whether it is no view."""
+        return self._array.base is None
+
+    @property
+    def writeable(self) -> bool:
+        """Whether elements can be assigned; read-only memory is made so when it is adapted."""
+        return not getattr(self._array, "readonly", False)
+
+    @property
+    def aligned(self) -> bool:
+        """Always: elements lie at multiples of their size."""
+        return True
+
+    behaved = carray = aligned
+
+    def __getitem__(self, key: str) -> bool:
+        """Return a flag by NumPy's name in capitals, or its letter."""
+        name = _SHORT.get(key, key)
+        if not name.isupper() or not hasattr(self, name.lower()):
+            raise KeyError(f"flags: there is no flag {key!r}")
+        return bool(getattr(self, name.lower()))
+
+    def __repr__(self) -> str:
+        names = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED")
+        return "".join([f"  {name} : {self[name]}\n" for name in names])

@@ -1,0 +1,205 @@
+"""Where arrays are kept: what tells one from another, and how one gets to another process.
+
+Libraries open one array any number of times, each time as another object, so arrays are compared
+by their places: memory by its addresses, maps by their file and where in it they begin, data sets
+of HDF5 by file and name, arrays of zarr by their store and path.  Of anything else only the object
+is known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import mmap
+import os
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .extras import imported
+
+#: Work that NumPy spends on finding out whether two views share an element.
+_WORK: Any = 10_000
+
+
+def library_of(array: Any) -> str:
+    """Return the name of the library that an array comes from."""
+    return type(array).__module__.split(".")[0]
+
+
+def local(path: str) -> str:
+    """Return a path or URL, URLs of files as paths."""
+    return path.removeprefix("file://")
+
+
+def path_of(array: Any) -> Path | None:
+    """Return the file or directory that an array is kept in, if there is one."""
+    if isinstance(array, np.memmap) and array.filename is not None:
+        return Path(array.filename).resolve()
+    store_path: Any = getattr(array, "store_path", None)
+    store: Any = getattr(store_path, "store", None)
+    root: Any = getattr(store, "root", None)
+    if root is not None:
+        return (Path(root) / str(store_path.path)).resolve()
+    files = getattr(getattr(store, "fs", None), "protocol", ())
+    if "file" in (files if isinstance(files, tuple) else (files,)):
+        return (Path(store.path) / str(store_path.path)).resolve()
+    if type(store).__name__ == "ZipStore":
+        return Path(store.path).resolve()
+    file = getattr(getattr(array, "file", None), "filename", None)
+    if file is None:  # of xarray's variables
+        file = getattr(array, "encoding", {}).get("source")
+    return Path(file).resolve() if isinstance(file, str) else None
+
+
+def _name_in(array: Any) -> Hashable:
+    """Return what tells an array from others in the same file or store."""
+    if isinstance(array, np.memmap):
+        return array.offset
+    if library_of(array) == "h5py":
+        return str(array.name)
+    store_path = getattr(array, "store_path", None)
+    return None if store_path is None else str(store_path.path)
+
+
+def _store_of(array: Any) -> Hashable:
+    """Return what tells the store of an array that is in no file; None if nothing does."""
+    store_path: Any = getattr(array, "store_path", None)
+    return None if store_path is None else str(store_path.store)
+
+
+def same_place(one: Any, other: Any) -> bool | None:
+    """Tell how two arrays lie to each other.
+
+    Returns
+    -------
+    bool or None
+        True if equal positions are the same elements, False if different ones are, None if they
+        have none in common, or none that is known.
+    """
+    if one is other:
+        return True
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        shared = _share_memory(one, other)
+        if shared is not None:
+            return shared
+    path = path_of(one)
+    if path is None:
+        known = _store_of(one)
+        same = known is not None and known == _store_of(other)
+        return True if same and _name_in(one) == _name_in(other) else None
+    if path != path_of(other):
+        return None
+    if isinstance(one, np.memmap) and isinstance(other, np.memmap):
+        return _form(one) == _form(other)
+    if _name_in(one) != _name_in(other):
+        return None
+    return bool(tuple(one.shape) == tuple(other.shape))
+
+
+def _form(array: Any) -> tuple[Any, ...]:
+    return _position(array), array.dtype, array.shape, array.strides
+
+
+def _position(array: Any) -> int:
+    """Return where in its file a map, or a view of one, begins."""
+    base = array
+    while not isinstance(base, mmap.mmap):
+        base = base.base
+    begin = np.frombuffer(base, np.uint8, 1)
+    ahead = array.offset % mmap.ALLOCATIONGRANULARITY
+    return int(array.offset - ahead + array.ctypes.data - begin.ctypes.data)
+
+
+def _share_memory(one: Any, other: Any) -> bool | None:
+    try:
+        if not np.shares_memory(one, other, _WORK):
+            return None
+    except np.exceptions.TooHardError:
+        return False
+    start = "__array_interface__"
+    alike = getattr(one, start)["data"] == getattr(other, start)["data"]
+    return bool(alike and one.shape == other.shape and one.strides == other.strides)
+
+
+def identity_of(array: Any) -> Iterator[str]:
+    """Yield what tells an array from what it was before a change, as far as that can be known.
+
+    Files and stores by the sizes and times of what is in them, arrays of NumPy by their values,
+    dask's and others that know one by their token.
+    """
+    path = path_of(array)
+    if path is not None:
+        yield from _state(path)
+    elif type(array) is np.ndarray:
+        yield hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).data).hexdigest()
+    elif hasattr(array, "__dask_tokenize__"):
+        yield str(imported("dask.base", "dask").tokenize(array))
+    else:
+        store_path: Any = getattr(array, "store_path", None)
+        files: Any = getattr(getattr(store_path, "store", None), "fs", None)
+        yield str(store_path)
+        files = getattr(files, "sync_fs", files)
+        if files is not None and not getattr(files, "async_impl", False):
+            place = f"{store_path.store.path}/{store_path.path}".rstrip("/")
+            for name, told in sorted(files.find(place, detail=True).items()):
+                yield f"{name} " + " ".join(
+                    [str(told.get(k, "")) for k in ("size", "mtime", "created", "ETag", "etag")]
+                )
+
+
+def _state(path: Path) -> list[str]:
+    """Return sizes and times of the files below a path."""
+    if path.is_file():
+        found = path.stat()
+        return [f"{path} {found.st_size} {found.st_mtime_ns}"]
+    told = []
+    for folder, _, names in sorted(os.walk(path)):
+        for name in sorted(names):
+            with contextlib.suppress(FileNotFoundError):  # written and renamed meanwhile
+                found = (Path(folder) / name).stat()
+                told.append(f"{folder}/{name} {found.st_size} {found.st_mtime_ns}")
+    return told
+
+
+def travels(array: Any) -> bool:
+    """Tell whether what another process writes into an array is written where it is kept.
+
+    Arrays in memory would be copied there, files of HDF5 and zip files have one writer, and of
+    libraries that are not known here nothing is.
+    """
+    if library_of(array) == "zarr":
+        return type(array.store).__name__ in ("LocalStore", "FsspecStore", "ObjectStore")
+    return isinstance(array, np.memmap) and array.flags.c_contiguous
+
+
+class Carried:
+    """An array on its way to another process: maps and HDF5 data sets by where they are kept."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __reduce__(self) -> Any:
+        a = self.array
+        if isinstance(a, np.memmap) and a.flags.c_contiguous:
+            mode = "r+" if a.flags.writeable else "r"
+            return _mapped, (str(a.filename), a.dtype, mode, _position(a), a.shape)
+        if library_of(a) == "h5py":
+            return _dataset, (a.file.filename, a.name)
+        return Carried, (a,)
+
+    def again(self) -> Any:
+        """Return the array."""
+        return self.array
+
+
+def _mapped(path: str, dtype: Any, mode: Any, offset: int, shape: tuple[int, ...]) -> Carried:
+    return Carried(np.memmap(path, dtype, mode, offset, shape))
+
+
+def _dataset(path: str, name: str) -> Carried:
+    return Carried(imported("h5py", "hdf5").File(path, "r")[name])

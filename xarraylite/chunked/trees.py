@@ -1,0 +1,362 @@
+"""Reductions in the parts of their trees.
+
+Sums and products of floats have a tree (`compiler.tree`): blocks of values folded by halving, rows
+added in groups, fixed parts folded on their own and then joined.  That tree follows from the
+expression alone, so it is known before anything is read.  Some whole parts of it are folded at a
+time, as many as fit: their dimension is split in two, parts and what is in them, and an ordinary
+reduction over the second gives all partial results at once, where the planner is asked whether the
+tree of the piece is that part of the whole.  Partial results are joined as the engine joins them:
+with what every addition rounds off kept apart (TwoSum).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..codegen.emit.folding import Form
+from ..compiler.graph import canonical
+from ..compiler.target import Target
+from ..compiler.tree import Tree, tree_of
+from ..ir import build
+from ..ir.node import Elementwise, Leaf, Node, Reduce
+from ..layout.strided import Strided
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Snapshot
+from ..operands.nodes import borrow_array
+from ..ops.reductions import SUM
+from .cut import Request, bind, cut, requests
+from .pipeline import Array, Run, computed, part_of, run_blocks
+from .plan import Grid, Piece, gathered, too_small
+from .selection import Box, corner, select, shape_of, size_of, whole, window_of
+
+#: Elements that are folded at a time, at least, where memory allows.
+_MANY = 1 << 20
+
+Result = tuple[Box, Array]
+Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
+
+
+def leaf_of(values: Array) -> Node:
+    """Return a leaf over values in memory."""
+    return borrow_array(values, "eval")
+
+
+_NOWHERE = Buffer.allocate(0)
+
+
+def imagined(node: Node) -> Node:
+    """Return an expression as if what is stored were in memory, row-major, apart from all else."""
+    leaves: dict[int, Node] = {}
+    known: dict[int, Leaf] = {}
+    loads = gathered([n for n in requests(node) if isinstance(n.source, Request)])
+    for load in loads:
+        base = _imagined(shape_of(load.box), load.source.dtype, len(known))
+        known[id(load)] = base
+        for user in load.users:
+            leaves[id(user)] = part_of(load, base, user)
+    for stored in requests(node):
+        if id(stored) not in leaves:
+            owner = id(stored.source)
+            if owner not in known:
+                known[owner] = _imagined(stored.shape, stored.dtype, len(known))
+            leaves[id(stored)] = known[owner]
+    return bind(node, leaves)
+
+
+def tree_in_memory(node: Node) -> Tree | None:
+    """Return the tree of a reduction of operands in memory."""
+    made = imagined(node)
+    graph = canonical(made, None, True)
+    place = Strided.row_major(made.shape)
+    return tree_of(graph, Target(_NOWHERE, place, made.dtype))
+
+
+def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf:
+    snapshot = Snapshot.of(_NOWHERE)
+    snapshot.address = (number + 1) << 56  # apart from all others
+    return Leaf(shape, dtype, snapshot, Strided.row_major(shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A reduction whose tree has parts that can be folded one after another.
+
+    Attributes
+    ----------
+    node : Reduce
+        The reduction.
+    tree : Tree
+        Its order.
+    first, last : int
+        The reduced dimensions that parts are counted along, merged into one.
+    unit : int
+        Positions of a part along that.
+    """
+
+    node: Reduce
+    tree: Tree
+    first: int
+    last: int
+    unit: int
+
+    @staticmethod
+    def of(node: Reduce, tree: Tree) -> Parts | None:
+        """Return how a reduction is divided; None if it is not, or its parts are no boxes."""
+        if len(tree.parts) < 2:
+            return None
+        r0, r1, j0, j1 = tree.parts[0]
+        along = tree.form is Form.ALONG
+        size = (r1 - r0) * (j1 - j0) if along else r1 - r0
+        shape = node.arg.shape
+        axes = [k for k in node.axes if shape[k] != 1]
+        inner = math.prod([shape[k] for k in axes[1:]])
+        if len(tree.loops) == 1 and axes == list(range(axes[0], axes[-1] + 1)):
+            return Parts(node, tree, axes[0], axes[-1], size)
+        if tree.loops[0] == shape[axes[0]] and size % inner == 0:
+            return Parts(node, tree, axes[0], axes[0], size // inner)
+        return None
+
+    @property
+    def length(self) -> int:
+        """Positions that parts are counted along."""
+        return math.prod(self.node.arg.shape[self.first : self.last + 1])
+
+    @property
+    def row(self) -> int:
+        """Positions for each index of the first of these dimensions."""
+        return math.prod(self.node.arg.shape[self.first + 1 : self.last + 1])
+
+    def piece(self, low: int, high: int, kept: Box) -> Piece | None:
+        """Return the partial results, in a box, of the parts from one position up to another.
+
+        None if the planner would fold them in another order.
+        """
+        shape, rest = self.node.arg.shape, iter(kept)
+        rows = range(low // self.row, -(-high // self.row))
+        box = tuple(
+            [
+                rows if k == self.first else range(n) if k in self.node.axes else next(rest)
+                for k, n in enumerate(shape)
+            ]
+        )
+        argument = cut(self.node.arg, box)
+        unit = min(self.unit, high - low)
+        start = low - rows[0] * self.row
+        split = _split(argument, (self.first, self.last), start, (high - low) // unit, unit)
+        if split is None:
+            return None
+        moved = self.last - self.first - 1
+        axes = [
+            k if k < self.first else k - moved
+            for k in self.node.axes
+            if not self.first <= k <= self.last
+        ]
+        part = build.reduce(self.node.op, split, tuple(sorted([*axes, self.first + 1])), False)
+        found = tree_in_memory(part)
+        wanted = Tree(
+            self.tree.form,
+            (unit, *self.tree.loops[1:]),
+            self.tree.block,
+            found.parts if found else (),
+        )
+        if found is None or len(found.parts) != 1 or found != wanted:
+            return None
+        return Piece(box, part, gathered(requests(part)))
+
+    def divided(
+        self, run: Run, chunks: Sequence[int] | None, known: Sequence[int] | None
+    ) -> tuple[Grid, list[int]] | None:
+        """Return blocks of results, and where the pieces of each begin and end.
+
+        Where only some results are asked for at a time, and one part of all is too much for the
+        budget, there are several blocks.  None if the parts cannot be folded one by one.
+        """
+        shape = self.node.shape
+        block = list(known or shape)
+        while True:
+            box = window_of([0] * len(shape), block)
+            first = self.piece(0, self.unit, box)
+            if first is None:
+                return None
+            if first.need <= run.budget or not chunks or known is not None:
+                break
+            steps = [b // c for b, c in zip(block, chunks, strict=True)]
+            axis = max(range(len(shape)), key=steps.__getitem__)
+            if steps[axis] < 2:
+                break
+            block[axis] = -(-steps[axis] // 2) * chunks[axis]
+        if first.need > run.budget:
+            raise too_small(first, run.budget)
+        edges = self._edges(run, first, box)
+        return None if edges is None else (Grid(shape, tuple(block)), edges)
+
+    def results(self, run: Run, grid: Grid, edges: list[int], begin: Begin) -> Iterator[Result]:
+        """Yield the results block by block."""
+        ready = begin(grid.block)
+        boxes = [box for box in grid.boxes() if corner(box) not in ready]
+        run.report(f"{self.node.op.name} over axes {self.node.axes}", (len(edges) - 1) * len(boxes))
+        kept_before = len([k for k in range(self.first) if k not in self.node.axes])
+        for box in boxes:
+            full = grid.widened(box)
+            join = _Join(self.node, shape_of(full))
+
+            def take(piece: Piece, values: Array, join: _Join = join) -> None:
+                join.take(np.moveaxis(values, kept_before, 0))
+
+            for piece in run_blocks(self._pieces(edges, full), run, take):
+                run.advance(piece)
+            yield box, join.result()[grid.inside(box)]
+
+    def _pieces(self, edges: list[int], box: Box) -> Iterator[Piece]:
+        for low, high in itertools.pairwise(edges):
+            piece = self.piece(low, high, box)
+            assert piece is not None, "tried before"
+            yield piece
+
+    def _edges(self, run: Run, best: Piece, box: Box) -> list[int] | None:
+        """Return where pieces begin and end, as large as the budget allows."""
+        full = self.length // self.unit * self.unit
+        per = self.unit
+        while per < full:
+            wide = min(2 * per, full)
+            wider = self.piece(0, wide, box)
+            if wider is None or wider.need > run.budget:
+                break
+            many = size_of(best.box) >= _MANY
+            if many and wider.moved / wide > 0.95 * best.moved / per:
+                break
+            per, best = wide, wider
+        edges = list(range(0, full, per)) + [full]
+        if full < self.length:
+            edges.append(self.length)
+        tried = {b - a for a, b in itertools.pairwise(edges)}
+        for a, b in itertools.pairwise(edges):
+            if b - a in tried:
+                tried.discard(b - a)
+                if self.piece(a, b, box) is None:
+                    return None
+        return edges
+
+
+def _split(root: Node, dims: tuple[int, int], start: int, count: int, unit: int) -> Node | None:
+    """Return an expression with some dimensions merged, and ``count`` times ``unit`` of them.
+
+    Done at the operands, so that what is folded is memory as it would be of the whole.  None if an
+    operand is stretched along some of the dimensions only.
+    """
+    rank = len(root.shape)
+    first, last = dims
+    extents = root.shape[first : last + 1]
+
+    def divided(node: Node) -> Node:
+        skip = rank - len(node.shape)
+        if last < skip:
+            return node
+        if first < skip:
+            node = build.reshape(node, (1,) * (skip - first) + node.shape)
+            skip = first
+        at, end = first - skip, last - skip + 1
+        own = node.shape[at:end]
+        if all([n == 1 for n in own]) and math.prod(extents) != 1:
+            return build.reshape(node, (*node.shape[:at], 1, 1, *node.shape[end:]))
+        if own != extents:
+            raise _Stretched
+        merged = build.reshape(node, (*node.shape[:at], math.prod(own), *node.shape[end:]))
+        box = (
+            *whole(node.shape[:at]),
+            range(start, start + count * unit),
+            *whole(node.shape[end:]),
+        )
+        window = select(merged, box)
+        return build.reshape(window, (*node.shape[:at], count, unit, *node.shape[end:]))
+
+    made: dict[int, Node] = {}
+
+    def visit(node: Node) -> Node:
+        stack = [node]
+        while stack:
+            top = stack[-1]
+            if id(top) in made:
+                stack.pop()
+            elif isinstance(top, Elementwise):
+                left = [arg for arg in top.operands if id(arg) not in made]
+                if left:
+                    stack.extend(left)
+                    continue
+                shape = _shape_split(top.shape, rank, dims, count, unit)
+                made[id(top)] = replace(
+                    top, shape=shape, operands=tuple([made[id(arg)] for arg in top.operands])
+                )
+                stack.pop()
+            else:
+                made[id(top)] = divided(top)
+                stack.pop()
+        return made[id(node)]
+
+    try:
+        return visit(root)
+    except _Stretched:
+        return None
+
+
+class _Stretched(Exception):
+    """An operand does not have all the dimensions that are merged."""
+
+
+def _shape_split(
+    shape: tuple[int, ...], rank: int, dims: tuple[int, int], count: int, unit: int
+) -> tuple[int, ...]:
+    skip = rank - len(shape)
+    first, last = dims
+    if last < skip:
+        return shape
+    if first < skip:
+        shape, skip = (1,) * (skip - first) + shape, first
+    own = shape[first - skip : last - skip + 1]
+    new = (1, 1) if all([n == 1 for n in own]) and count * unit != 1 else (count, unit)
+    return (*shape[: first - skip], *new, *shape[last - skip + 1 :])
+
+
+class _Join:
+    """Joins partial results in order, as the engine does.
+
+    Sums keep what each addition rounds off (Knuth's TwoSum) and add it at the end; products are
+    folded like any others, when all are there.
+    """
+
+    __slots__ = ("_all", "_lost", "_node", "_total")
+
+    def __init__(self, node: Reduce, shape: tuple[int, ...]) -> None:
+        self._node = node
+        self._total: Array = np.zeros(shape, node.dtype)
+        self._lost: Array = np.zeros(shape, node.dtype)
+        self._all: list[Array] = []
+
+    def take(self, parts: Array) -> None:
+        """Add partial results, one after another along the first dimension."""
+        if self._node.op is not SUM:
+            self._all.append(parts.copy())
+            return
+        with np.errstate(all="ignore"):
+            for part in parts:
+                total = self._total
+                added = total + part
+                back = added - total
+                self._lost = self._lost + ((total - (added - back)) + (part - back))
+                self._total = added
+
+    def result(self) -> Array:
+        """Return the results."""
+        if self._node.op is not SUM:
+            values = np.concatenate(self._all)
+            return computed(build.reduce(self._node.op, leaf_of(values), (0,), False))
+        total, lost = self._total, self._lost
+        with np.errstate(all="ignore"):
+            counts = (lost != 0) & (lost - lost == 0)
+            return np.asarray(np.where(counts, total + lost, total), self._node.dtype)

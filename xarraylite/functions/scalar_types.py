@@ -1,0 +1,172 @@
+"""The types of elements under their public names: ``xl.float32`` is a dtype that makes values.
+
+NumPy has a class for each type of element, which makes values (``numpy.float32(3)``) and is asked
+about them (``isinstance(x, numpy.floating)``), and a dtype that describes arrays of them.  Programs
+use one name for both.  A `ScalarType` is both: it equals the dtype, hashes as it and has its
+attributes, so it serves wherever a dtype is expected; called, it makes a value; and `isinstance`
+knows the values of containers as NumPy's own.  Arrays still say ``numpy.dtype`` of themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays.expression import XExpression
+from ..arrays.scalar import XScalar, scalar_of
+from ..dtypes.names import as_dtype, kind
+from .conversion import asarray
+
+
+def _plain(value: object) -> object:
+    """Return NumPy's value of one of ours, and anything else as it is."""
+    return value.value if isinstance(value, XScalar) else value
+
+
+#: A class of NumPy's for each kind of element, narrow ones included, which NumPy does not class.
+STANDS: dict[str, type] = {
+    "b": np.bool_,
+    "i": np.int64,
+    "u": np.uint64,
+    "f": np.float64,
+    "c": np.complex128,
+}
+
+
+class _Kind(type):
+    """What `isinstance` and `issubclass` ask of a kind of element: NumPy's answer, and ours."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        if isinstance(value, XScalar):
+            return issubclass(STANDS[kind(value.dtype)], cls.__mro__[1])
+        return isinstance(value, cls.__mro__[1])
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, cls.__mro__[1])
+
+
+def is_abstract(x: object) -> bool:
+    """Tell whether `x` is a class of NumPy's, or of this module, that stands for several dtypes."""
+    if not isinstance(x, type) or not issubclass(x, np.generic):
+        return False
+    return isinstance(x, _Kind) or bool(x.__subclasses__())
+
+
+def _kind_of_element(numpys: type) -> Any:
+    """Return an abstract class of NumPy's, to which values of containers belong as well."""
+    about = f"Kind of element, for `isinstance` and `xl.issubdtype`: `numpy.{numpys.__name__}`."
+    members = {"__module__": "xarraylite", "__slots__": (), "__doc__": about}
+    return _Kind(numpys.__name__, (numpys,), members)
+
+
+class ScalarType:
+    """A type of element: a dtype, and what makes values of it.
+
+    Parameters
+    ----------
+    name : str
+        The dtype's name.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        The dtype; its attributes (``name``, ``itemsize``, ...) are those of the type, too.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.float32(3), xl.int8([1, 2]), xl.ones(2, dtype=xl.int8).dtype == xl.int8
+    (XScalar(3.0, dtype=float32), XArray([1, 2], dtype=int8), True)
+    >>> isinstance(xl.ones(2)[0], xl.float64), xl.bfloat16.itemsize
+    (True, 2)
+    """
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, name: str) -> None:
+        self.dtype = as_dtype(name)
+
+    def __call__(self, value: Any = 0, *more: Any) -> Any:
+        """Return a number as a value of this type, and an array converted to it.
+
+        A complex type takes the parts of a number, too.
+
+        Raises
+        ------
+        OverflowError
+            If an integer does not fit.
+        """
+        if isinstance(value, XExpression):
+            made = value.astype(self.dtype)
+            return made if made.shape else XScalar(made)
+        value = _plain(value)
+        if isinstance(value, list | tuple | np.ndarray):
+            return asarray(value, dtype=self.dtype)
+        return scalar_of(self.dtype.type(value, *more))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__name__":
+            return self.dtype.name
+        if name.startswith("__"):  # protocols ask, and a dtype has none of them
+            raise AttributeError(f"{self.dtype.name} has no attribute {name!r}")
+        return getattr(self.dtype, name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.dtype == (other.dtype if isinstance(other, ScalarType) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return repr(self.dtype)
+
+    def __str__(self) -> str:
+        return self.dtype.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ScalarType, (self.dtype.name,)
+
+    def __instancecheck__(self, value: object) -> bool:
+        return isinstance(_plain(value), self.dtype.type)
+
+
+bool_ = ScalarType("bool")
+int8 = ScalarType("int8")
+int16 = ScalarType("int16")
+int32 = ScalarType("int32")
+int64 = ScalarType("int64")
+uint8 = ScalarType("uint8")
+uint16 = ScalarType("uint16")
+uint32 = ScalarType("uint32")
+uint64 = ScalarType("uint64")
+float16 = ScalarType("float16")
+float32 = ScalarType("float32")
+float64 = ScalarType("float64")
+complex64 = ScalarType("complex64")
+complex128 = ScalarType("complex128")
+bfloat16 = ScalarType("bfloat16")
+float8_e3m4 = ScalarType("float8_e3m4")
+float8_e4m3 = ScalarType("float8_e4m3")
+float8_e4m3b11fnuz = ScalarType("float8_e4m3b11fnuz")
+float8_e4m3fn = ScalarType("float8_e4m3fn")
+float8_e4m3fnuz = ScalarType("float8_e4m3fnuz")
+float8_e5m2 = ScalarType("float8_e5m2")
+float8_e5m2fnuz = ScalarType("float8_e5m2fnuz")
+float8_e8m0fnu = ScalarType("float8_e8m0fnu")
+float6_e2m3fn = ScalarType("float6_e2m3fn")
+float6_e3m2fn = ScalarType("float6_e3m2fn")
+float4_e2m1fn = ScalarType("float4_e2m1fn")
+int2 = ScalarType("int2")
+int4 = ScalarType("int4")
+uint2 = ScalarType("uint2")
+uint4 = ScalarType("uint4")
+
+generic = _kind_of_element(np.generic)
+number = _kind_of_element(np.number)
+integer = _kind_of_element(np.integer)
+signedinteger = _kind_of_element(np.signedinteger)
+unsignedinteger = _kind_of_element(np.unsignedinteger)
+inexact = _kind_of_element(np.inexact)
+floating = _kind_of_element(np.floating)
+complexfloating = _kind_of_element(np.complexfloating)
