@@ -228,6 +228,8 @@ class XContainer(Placed, XExpression):
 
     def _values(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""
+        if self._kind is not NODE:
+            return elements.array_of(self)
         if is_quick(self._map):
             return read(self._buffer, self._dtype, self._map)
         place = Strided.row_major(self.shape)

@@ -178,6 +178,19 @@ _new = object.__new__
 POWER = OPS["pow"]
 
 
+def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
+    """Return elements converted to another dtype, lazily."""
+    known = x._kind.leads(build.CAST, dtype)
+    if known is not None and not tracing.running.value:
+        made = _new(XExpression)
+        made._kind, made._shape, made._operands = known, x._shape, x.now()
+        return made
+    made = XExpression(build.cast(x.node, dtype))
+    if x._kind is not NODE and made._kind.items == x.kind_items():
+        x._kind.learn(build.CAST, dtype, made._kind)
+    return made
+
+
 def _power(base: XExpression, exponent: object) -> Op | None:
     """Return the operation on a base alone that a power is, where that has the base's dtype."""
     same = {int: "iufc", float: "fc"}.get(exponent.__class__, "")
@@ -538,8 +551,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             If the rule does not allow the conversion.
         """
         wanted = as_dtype(dtype)
-        check_cast("astype", self.summary(), self.dtype, wanted, casting)
+        if casting != "unsafe":
+            check_cast("astype", self.summary(), self.dtype, wanted, casting)
         if wanted != self.dtype:
-            made = XExpression(build.cast(self.node, wanted))
+            made = _converted(self, wanted)
             return made if order in ("K", "A") else made.copy(order)
         return self.copy(order) if copy or order not in ("K", "A") else self

@@ -111,10 +111,15 @@ def asarray(
     return owner(values, dtype, layout, strides)
 
 
+#: Lists of these alone NumPy reads as we do.
+_NUMBERS = frozenset((int, float))
+
+
 def _copied(values: object) -> XArray | None:
     """Return a few elements of an array or a list in a new container; None for all others."""
     if values.__class__ is list:
-        values = plain_array(values, None, "asarray")
+        plain = {*map(type, values)} <= _NUMBERS
+        values = np.array(values) if plain else plain_array(values, None, "asarray")
     if values.__class__ is not np.ndarray or settings.default_layout != ROW_MAJOR.value:
         return None
     return xarray.owned(values)

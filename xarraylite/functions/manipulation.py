@@ -170,7 +170,7 @@ def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExp
     (2, 4, 3)
     """
     array = array_arg(x, "transpose")
-    return array.T if axes is None else permute_dims(array, axes)
+    return permute_dims(array, range(array.ndim)[::-1] if axes is None else axes)
 
 
 def reshape(

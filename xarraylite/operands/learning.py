@@ -123,14 +123,15 @@ _FEW = 1 << 18
 
 
 def learn_product(left: HasNode, right: Any, made: Any) -> None:
-    """Remember the shapes of small matrices that are multiplied as they lie, and the result's."""
-    kind = left._kind
-    if left.lasting or kind.strides is not None or kind.rank != 2:
+    """Remember the shapes of small matrices or vectors that are multiplied, and the result."""
+    if not isinstance(right, HasNode) or left.lasting or right.lasting:
         return
-    if kind.dtype.char not in "fd":
+    one, other = left._kind, right._kind
+    if one.strides is not None or other.strides is not None or one.dtype is not other.dtype:
         return
-    if not isinstance(right, HasNode) or right.lasting or right._kind is not kind:
+    if one.dtype.char not in "fd" or not {one.rank, other.rank} <= {1, 2}:
         return
-    extents = (*left._shape, right._shape[1])
+    extents = (*left._shape, *right._shape[1:])
     if min(extents) > 1 and math.prod(extents) < _FEW:
-        kind.learn(PRODUCT, kind, (left._shape, right._shape, made._shape, made._buffer.made))
+        shapes = left._shape, right._shape, made._shape
+        one.learn(PRODUCT, other, (*shapes, made._buffer.made, made._kind))

@@ -165,9 +165,9 @@ def array_of(thing: int) -> int:
 
 
 def multiplied(left: int, right: int) -> int:
-    """Return the product of two small matrices like two that were multiplied before; 0 if not so.
+    """Return the product of two small operands like two that were multiplied before; 0 if not so.
 
-    An entry has their shapes, the result's, and what `explain` is told of it.
+    An entry has their shapes, the result's, what `explain` is told of it, and its kind.
     """
     if is_traced() or not is_container(left) or not is_container(right):
         return 0
@@ -178,7 +178,7 @@ def multiplied(left: int, right: int) -> int:
         return 0
     if not is_same(get(right, SHAPE), item(entry, 1)):
         return 0
-    kind, shape, told = get(left, KIND), item(entry, 2), item(entry, 3)
+    shape, told, kind = item(entry, 2), item(entry, 3), item(entry, 4)
     nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
     for part in (kind, shape, told):
         keep(part)
