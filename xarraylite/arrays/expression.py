@@ -191,10 +191,16 @@ def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     return made
 
 
-def _power(base: XExpression, exponent: object) -> Op | None:
-    """Return the operation on a base alone that a power is, where that has the base's dtype."""
-    same = {int: "iufc", float: "fc"}.get(exponent.__class__, "")
-    return simpler(POWER, (base, exponent)) if base.dtype.kind in same else None
+def _power(base: XExpression, exponent: object) -> XExpression | None:
+    """Return a power as operations on the base alone, where these have the base's dtype."""
+    dtype = base.dtype
+    if dtype.kind not in {int: "iufc", float: "fc"}.get(exponent.__class__, ""):
+        return None
+    steps = simpler(POWER, (base, exponent), dtype)
+    if not steps:
+        return None
+    made = apply(steps[0], base)
+    return made if len(steps) == 1 else apply(steps[1], made, base)
 
 
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -205,7 +211,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         if not is_operand(other):
             return with_strangers(op, self, other)
         if op is POWER and (alone := _power(self, other)) is not None:
-            return apply(alone, self)
+            return alone
         return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
