@@ -170,6 +170,19 @@ def test_it_is_the_namespace_of_its_arrays() -> None:
         assert array.__array_namespace__(api_version=xl.__array_api_version__) is xl
 
 
+def test_arrays_from_a_submodule_alone_know_the_namespace() -> None:
+    program = (
+        "import numpy as np, xarraylite.random as random; "
+        "print(np.array_equal(random.default_rng(0).random(3), np.ones(3)))"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        ).stdout
+        == "False\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("alias", "name"),
     [("concatenate", "concat"), ("acos", "arccos"), ("abs", "absolute"), ("pow", "power")],

@@ -7,7 +7,6 @@ from its module when it is first used, so importing the package costs little mor
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import Any
 
 __version__ = "0.1.0"
@@ -253,8 +252,6 @@ def __getattr__(name: str) -> Any:
     source = _SOURCES.get(name)
     if source is None:
         raise AttributeError(_missing(name))
-    namespace = importlib.import_module(f"{__name__}.operands.namespace")
-    namespace.register(sys.modules[__name__])
     value = getattr(importlib.import_module(f"{__name__}.{source[0]}"), source[1])
     globals()[name] = value
     return value

@@ -138,6 +138,31 @@ def test_a_cluster_stores_the_same_bits_though_a_worker_dies(
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.asarray(made))
 
 
+def _compiled(place: str = "") -> tuple[int, int]:
+    if place:
+        Path(place).mkdir(mode=0o700)
+        xl.config(cache_dir=place)
+    kernels = xl.cache_info()
+    return kernels.compiled, kernels.loaded
+
+
+def test_workers_with_caches_of_their_own_compile_nothing(
+    client: Any, tmp_path: Path, engine: str
+) -> None:
+    if engine == "reference":
+        pytest.skip("no kernels")
+    a = xl.open(Kept(VALUES, (20, 30)))
+    for k, address in enumerate(client.scheduler_info()["workers"]):
+        client.run(_compiled, str(tmp_path / f"cache{k}"), workers=[address])
+    before = client.run(_compiled)
+    e = (a * 3.25 - xl.mean(a * 1.75, axis=0)) ** 3
+    made = xl.store(e, tmp_path / "a.npy", chunks=(9, 70), client=client)
+    np.testing.assert_array_equal(np.asarray(made), xl.eval(e).numpy())
+    after = client.run(_compiled)
+    assert [n for n, _ in after.values()] == [n for n, _ in before.values()]
+    assert sum(n for _, n in after.values()) > sum(n for _, n in before.values())
+
+
 @pytest.mark.parametrize("kind", ["ndarray", "container", "memory store", "hdf5", "any", "zarr"])
 def test_targets_that_workers_cannot_reach_are_written_here(
     client: Any, kind: str, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -40,14 +41,27 @@ def test_reductions_are_passes_before() -> None:
 def test_what_is_read_again_is_told() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
     e = a[1:] - a[:-1]
-    plan = xl.explain(e, Sink(np.zeros((399, 600)), (1, 600)))
-    whole = plan.passes[0]
-    assert whole.again == 0
-    with mock.patch.object(planning, "DEFAULT_BUDGET", 4_000_000):
-        small = xl.explain(e, Sink(np.zeros((399, 600)), (1, 600))).passes[0]
+
+    def planned(budget: int) -> Any:
+        with mock.patch.object(planning, "DEFAULT_BUDGET", budget):
+            return xl.explain(e, Sink(np.zeros((399, 600)), (1, 600))).passes[0]
+
+    assert planned(2 << 30).again == 0
+    assert planned(2 << 30).blocks == 1
+    keeps, small = planned(4_000_000), planned(2_000_000)
+    assert keeps.again == 0
+    assert 0 < keeps.kept < keeps.peak <= 4_000_000
+    assert "for chunks that later blocks need" in str(keeps)
     assert small.again > 0
-    assert small.peak <= 4_000_000
+    assert small.kept == 0
+    assert small.peak <= 2_000_000
     assert "times what is needed" in str(small)
+
+
+def test_what_is_folded_twice_is_one_pass() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    plan = xl.explain((a - xl.mean(a, axis=0)) / xl.std(a, axis=0))
+    assert [part.what[:3] for part in plan.passes] == ["sum", "sum", "sto"]
 
 
 def test_a_drawing_of_chunks() -> None:

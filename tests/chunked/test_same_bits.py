@@ -164,6 +164,10 @@ def test_random_expressions(engine: str, case: Any) -> None:
             assert values.tobytes() == expected.tobytes()
 
 
+def _add(a: float, b: float) -> float:
+    return a + b
+
+
 _LONG = {
     "all": lambda a, b: xl.sum(a),
     "fused": lambda a, b: xl.sum((a - b) ** 2 * 0.5),
@@ -197,6 +201,16 @@ def test_sums_are_those_of_memory(name: str, chunks: tuple[int, int], engine: st
             np.testing.assert_allclose(values, expected, rtol=1e-2)
         else:
             assert values.tobytes() == expected.tobytes()
+
+
+def test_folds_of_users_are_those_of_memory(engine: str) -> None:
+    if engine == "reference":
+        pytest.skip("NumPy calls the function for every element, in an order of its own")
+    x = np.random.default_rng(1).normal(size=(901, 900))
+    for axis in (None, 0, 1):
+        expected = xl.eval(xl.reduce(_add, xl.asarray(x) * 0.5, axis, initial=0.0)).numpy()
+        found = xl.reduce(_add, xl.open(Kept(x, (100, 250))) * 0.5, axis, initial=0.0)
+        assert stored_in(found, expected.shape, 4_000_000).tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("shape", [(20000, 96), (10, 6000)])

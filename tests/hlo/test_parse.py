@@ -232,6 +232,8 @@ def test_groups_of_replicas_expand() -> None:
     assert groups("[2,2]<=[2,2]T(1,0)") == ((0, 2), (1, 3))
     assert groups("mesh['x'=2,'y'=4] {'y':(1)2,'x'}") == ((0, 4, 2, 6), (1, 5, 3, 7))
     assert groups("{}") == ()
+    with pytest.raises(xl.HloError, match="no axis 'x', or no such part of it"):
+        groups("mesh['x'=2] {'x':(0)2}")
 
 
 # Errors.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from xarraylite.layout.digits import Digits, place_of, simplify
+from xarraylite.layout.digits import Digits, position_of, simplify
 from xarraylite.layout.sequences import _same
 
 
@@ -12,7 +12,7 @@ def some_digits(rng: random.Random) -> Digits:
     """Digits of which most continue what the inner ones do, so that others say the same."""
     found: list[tuple[int, int]] = [(1, rng.choice((0, 1, 2)))]
     for period in sorted(rng.sample(range(2, 60), rng.randint(0, 4))):
-        found.insert(0, (period, place_of(period, tuple(found)) + rng.choice((0, 0, 1, 3))))
+        found.insert(0, (period, position_of(period, tuple(found)) + rng.choice((0, 0, 1, 3))))
     return tuple(found)
 
 
@@ -21,7 +21,7 @@ def said_otherwise(rng: random.Random, digits: Digits) -> Digits:
     kept = [d for d in digits if d[0] == 1 or rng.random() < 0.7]
     period = rng.randint(2, 60)
     if period not in [p for p, _ in kept]:
-        kept.append((period, place_of(period, tuple(kept))))
+        kept.append((period, position_of(period, tuple(kept))))
     return tuple(sorted(kept, reverse=True))
 
 
@@ -32,7 +32,7 @@ def test_same_functions_are_recognised_by_their_digits() -> None:
         first = some_digits(rng)
         second = said_otherwise(rng, first) if rng.random() < 0.7 else some_digits(rng)
         count = rng.randint(1, 150)
-        expected = all(place_of(n, first) == place_of(n, second) for n in range(count))
+        expected = all(position_of(n, first) == position_of(n, second) for n in range(count))
         assert _same(first, second, count) is expected, (first, second, count)
         equal += expected
         otherwise += expected and simplify(first, count) != simplify(second, count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,40 @@ def test_copies_share_no_memory() -> None:
     v[...] = 7
     assert [type(c) for c in made] == [xl.XArray] * 5
     assert [c.tolist() for c in made] == [[3, 0, 1]] * 5
+
+
+def test_few_elements_are_gathered_anew_where_they_are_read_late() -> None:
+    a = xl.reshape(xl.arange(12.0), (3, 4))
+    late = [
+        (xl.late(xl.view(a, xl.keep(2, 0, 0)) * 2), lambda A: A[[2, 0, 0]] * 2),
+        (xl.late(a[:, [3, -1]] + a[:, :2]), lambda A: A[:, [3, 3]] + A[:, :2]),
+        (xl.late(xl.take(a, [1], axis=0)), lambda A: A[[1]]),
+        (xl.late(xl.filter(a, a > 5)), lambda A: A.reshape(-1)[6:]),
+    ]
+    for _ in range(2):
+        for e, want in late:
+            np.testing.assert_array_equal(e, want(np.array(a)))
+        a += 10
+    assert repr(a[[0, 1]]) == "<Gather: float64[2, 4], lazy>"
+
+
+def test_few_elements_that_wait_keep_their_values() -> None:
+    a = xl.arange(4.0)
+    taken, gathered = a[[3, 0]], xl.index_view(a, [3, 0]) + a[:2]
+    a[...] = 7
+    assert taken.tolist() == [3, 0]
+    assert gathered.tolist() == [3, 1]
+    taken[0] = 1  # a copy, as NumPy's
+    assert (taken.tolist(), a.tolist()) == ([1, 0], [7] * 4)
+
+
+@pytest.mark.parametrize("number", [300, -1, 1.5, True, np.float32(2.5), 2**70])
+def test_numbers_are_converted_as_in_any_assignment(number: Any) -> None:
+    a, b = xl.zeros(4, dtype="uint8"), xl.zeros(4, dtype="uint8")
+    for view in (a[1:], xl.index_view(b, [3, 1, 2])):
+        with suppress(OverflowError, ValueError):
+            view[...] = number
+    np.testing.assert_array_equal(a, b)
 
 
 def test_dtypes_convert_as_in_any_assignment() -> None:

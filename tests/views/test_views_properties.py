@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from xarraylite.views import scattered
 
 Array = np.ndarray[Any, Any]
+
+
+@contextmanager
+def taken_for(many: bool) -> Iterator[None]:
+    """Have even few elements gathered by a kernel, as many are."""
+    with pytest.MonkeyPatch.context() as patch:
+        if many:
+            patch.setattr(scattered, "FEW", -1)
+        yield
 
 
 def containers(shape: tuple[int, ...]) -> dict[str, Callable[[Array], Any]]:
@@ -152,13 +163,21 @@ def assigned(values: Array, numbers: Array, new: Array) -> Array:
 
 
 @settings(max_examples=120)
-@given(viewed())
-def test_reading(case: tuple[Any, Array, Any, Array]) -> None:
-    _, values, view, numbers = case
+@given(viewed(), st.booleans())
+def test_reading(case: tuple[Any, Array, Any, Array], many: bool) -> None:
+    a, values, view, numbers = case
     want = values.reshape(-1)[numbers]
     assert view.shape == numbers.shape
     np.testing.assert_array_equal(view.numpy(), want)
-    np.testing.assert_array_equal(xl.eval(view * 2 + 1), want * 2 + 1)
+    with taken_for(many):
+        np.testing.assert_array_equal(xl.eval(view * 2 + 1), want * 2 + 1)
+        np.testing.assert_array_equal(xl.eval(view), want)
+        assert int(xl.sum(1 + view)) == want.sum() + want.size
+        before, later = 1 - view, xl.late(view * 2)
+        if not repeats(a):
+            a += 1
+            np.testing.assert_array_equal(before, 1 - want)
+            np.testing.assert_array_equal(later, want * 2 + 2)
 
 
 def repeats(view: Any) -> bool:
@@ -172,12 +191,18 @@ def repeats(view: Any) -> bool:
 
 
 @settings(max_examples=120)
-@given(viewed(), st.sampled_from(["scalar", "array", "row", "itself", "update"]))
-def test_writing(case: tuple[Any, Array, Any, Array], what: str) -> None:
+@given(viewed(), st.sampled_from(["scalar", "array", "row", "itself", "update"]), st.booleans())
+def test_writing(case: tuple[Any, Array, Any, Array], what: str, many: bool) -> None:
     a, values, view, numbers = case
     if repeats(view):
         return
-    old = values.reshape(-1)[numbers]
+    with taken_for(many):
+        new = written(view, values.reshape(-1)[numbers], numbers, what)
+    np.testing.assert_array_equal(a, assigned(values, numbers, new))
+
+
+def written(view: Any, old: Array, numbers: Array, what: str) -> Array:
+    """Assign to a view in some way; return what its elements should be."""
     if what == "scalar":
         new: Any = np.int64(7)
         view[...] = 7
@@ -195,7 +220,7 @@ def test_writing(case: tuple[Any, Array, Any, Array], what: str) -> None:
     else:
         new = old * 3
         view *= 3
-    np.testing.assert_array_equal(a, assigned(values, numbers, new))
+    return np.asarray(new)
 
 
 @settings(max_examples=80)

@@ -39,6 +39,7 @@ from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
+from . import few
 from .expression import XExpression, written
 from .face import NumpyArray
 from .placed import Placed
@@ -226,6 +227,9 @@ class XContainer(Placed, XExpression):
     def _is_strided(self) -> bool:
         return self._kind is not NODE
 
+    def _evaluated(self) -> XContainer:
+        return self
+
     def _values(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""
         if self._kind is not NODE:
@@ -299,7 +303,9 @@ class XContainer(Placed, XExpression):
                 value = _new(XScalar)
                 value._value = one
                 return value
-        found: XExpression | None = elements.part(self, key)
+        found: Any = elements.part(self, key)
+        if found is None:
+            found = few.selected(self, key)
         return super().__getitem__(key) if found is None else found
 
     def item(self, *index: Any) -> Any:

@@ -56,8 +56,9 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     >>> str(xl.eval(a + 1, layout="{0:T(4)}").spec)
     's64[2]{0:T(4)}'
     """
-    if value.__class__ is XExpression and layout is None and labels is None:
-        made: XArray | None = direct.evaluate(value)
+    if isinstance(value, XExpression) and layout is None and labels is None:
+        lazy = value.__class__ is XExpression
+        made: XContainer | None = direct.evaluate(value) if lazy else value._evaluated()
         if made is not None:
             return made
     if isinstance(value, XLabelled) or labels is not None:
@@ -66,8 +67,6 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
             return computed
         operands = operands_of(value.terms) if isinstance(value, XLabelled) else []
         value = XArray._filled(evaluate_labelled(value, labels), *operands)
-    if isinstance(value, XContainer) and layout is None:
-        return value
     if isinstance(value, Lifted):
         evaluated: XContainer = value.evaluated()
         return evaluated

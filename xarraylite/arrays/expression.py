@@ -31,17 +31,15 @@ from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
-from ..operands import tracing
+from ..operands import recall, tracing
 from ..operands.gathers import gather, is_index_array
-from ..operands.learning import key_of, learn, learn_product, stretched_key
-from ..operands.namespace import namespace
+from ..operands.learning import key_of, learn, learn_product
 from ..operands.nodes import (
+    Gathers,
     HasNode,
     Lifted,
-    as_item,
     as_node,
     as_operand,
-    ends,
     is_operand,
     unwrapped,
 )
@@ -71,32 +69,14 @@ def apply(op: Op, *operands: object) -> XExpression:
         if isinstance(left, XExpression):
             return again((op, key_of(right)), op, left, right)
         return again((op.reflected, key_of(left)), op, left, right)
-    return chosen(op, *operands)
+    keys = key_of(operands[1]), key_of(operands[2])
+    found = recall.three(op, keys, operands)
+    return written((op, *keys), op, *operands) if found is None else _handle(found)
 
 
-def chosen(op: Op, first: object, second: object, third: object) -> XExpression:
-    """Return an operation on three operands, whose kind may be known from all three kinds."""
-    keys = key_of(second), key_of(third)
-    known = first._kind.leads(op, keys[0]) if isinstance(first, XExpression) else None
-    entry = None if known is None else known.get(keys[1])
-    if entry is None or tracing.running.value:
-        return written((op, *keys), op, first, second, third)
-    assert isinstance(first, XExpression)
-    kind, *bounds = entry
+def _handle(found: recall.Found) -> XExpression:
     made = _new(XExpression)
-    made._kind, made._shape = kind, first._shape
-    operands = first.now()
-    try:
-        for operand, bound in zip((second, third), bounds, strict=True):
-            if isinstance(operand, XExpression):
-                if operand._shape != made._shape:
-                    raise KeyError
-                operands += operand.now()
-            else:
-                operands += (as_item(operand, *bound[1:]),)
-    except KeyError:
-        return written((op, *keys), op, first, second, third)
-    made._operands = operands
+    made._kind, made._shape, made._operands = found
     return made
 
 
@@ -105,9 +85,12 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 
     The first operand's kind, or the only one there is, learns where it leads.
     """
-    known = _stretched(op, *operands) if len(operands) == 2 else None
+    settled = [x.settled() if isinstance(x, Gathers) else x for x in operands]
+    if any([x is not y for x, y in zip(settled, operands, strict=True)]):
+        return apply(op, *settled)
+    known = recall.stretched(op, *operands) if len(operands) == 2 else None
     if known is not None:
-        return known
+        return _handle(known)
     nodes = [as_operand(x, op.name) for x in operands]
     node = build.elementwise(op, *nodes)
     del nodes  # their snapshots are counted
@@ -122,55 +105,16 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     return made
 
 
-def _stretched(op: Op, left: object, right: object) -> XExpression | None:
-    """Return an operation on two operands of other shapes, if one like it was met before."""
-    if not isinstance(left, XExpression) or not isinstance(right, XExpression):
-        return None
-    found = left._kind.leads(op, stretched_key(left, right))
-    if found is None or tracing.running.value:
-        return None
-    made = _new(XExpression)
-    made._kind, made._shape = found
-    made._operands = left.now() + right.now()
-    return made
-
-
 def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation whose kind may be known, though a snapshot has yet to be made."""
-    mine = [x for x in operands if isinstance(x, XExpression)]
-    found = mine[0]._kind.leads(*key) if mine else None
-    if found is None or tracing.running.value:
-        return written(key, op, *operands)
-    made = _new(XExpression)
-    try:
-        if found.__class__ is tuple:
-            kind, low, high = found
-            made._shape = mine[0]._shape
-            parts = [
-                x.now() if isinstance(x, XExpression) else (as_item(x, low, high),)
-                for x in operands
-            ]
-        else:
-            kind = found
-            made._shape = mine[0]._shape if len(mine) == 1 else ends(mine[0]._shape, mine[1]._shape)
-            parts = [x.now() for x in mine]
-    except KeyError:
-        return written(key, op, *operands)
-    made._kind, made._operands = kind, sum(parts, ())
-    return made
+    found = recall.operation(key, operands)
+    return written(key, op, *operands) if found is None else _handle(found)
 
 
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
-    if not isinstance(x, XExpression) or tracing.running.value:
-        return None
-    kind = x._kind.leads(op, None)
-    shape = x._shape
-    if kind is None or not shape or 0 in shape:
-        return None
-    made = _new(XExpression)
-    made._kind, made._shape, made._operands = kind, (), (shape, *x.now())
-    return made
+    found = recall.fold(op, x)
+    return None if found is None else _handle(found)
 
 
 _new = object.__new__
@@ -180,11 +124,9 @@ POWER = OPS["pow"]
 
 def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     """Return elements converted to another dtype, lazily."""
-    known = x._kind.leads(build.CAST, dtype)
-    if known is not None and not tracing.running.value:
-        made = _new(XExpression)
-        made._kind, made._shape, made._operands = known, x._shape, x.now()
-        return made
+    known = recall.conversion(x, dtype)
+    if known is not None:
+        return _handle(known)
     made = XExpression(build.cast(x.node, dtype))
     if x._kind is not NODE and made._kind.items == x.kind_items():
         x._kind.learn(build.CAST, dtype, made._kind)
@@ -304,24 +246,6 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         kind = self._kind
         return self.node.dtype if kind is NODE else kind.dtype
 
-    @property
-    def real(self) -> Any:
-        """The real part: of complex memory a view that can be written; see `xl.real`."""
-        return namespace(None).real(self)
-
-    @real.setter
-    def real(self, value: object) -> None:
-        namespace(None).real(self._target())[...] = value
-
-    @property
-    def imag(self) -> Any:
-        """The imaginary part: of complex memory a view that can be written; see `xl.imag`."""
-        return namespace(None).imag(self)
-
-    @imag.setter
-    def imag(self, value: object) -> None:
-        namespace(None).imag(self._target())[...] = value
-
     # --- views --------------------------------------------------------------------------------
 
     def _view(self, step: steps.Transform) -> XExpression:
@@ -336,6 +260,10 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
     def _one(self) -> Any:
         """Return the only element, computed."""
         return self._container(self)._one()
+
+    def _evaluated(self) -> Any:
+        """Return a container of the values where no engine has to compute them, else None."""
+        return None
 
     def _values(self) -> NumpyArray:
         return self.numpy()

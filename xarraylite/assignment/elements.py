@@ -104,6 +104,17 @@ def view_of(of: Any, shape: tuple[int, ...]) -> Any:
     return made
 
 
+def whole(of: Any) -> Any:
+    """Return a view of all elements of a container, which goes on where it is when that moves."""
+    if of._kind is NODE:
+        return of._over(of._map)
+    made = _new(of._view_class)
+    made._buffer, made._dtype = of._buffer, of._dtype
+    made._shape, made._start = of._shape, of._start
+    made._kind = of._kind.loose()
+    return made
+
+
 _BOUNDS = frozenset((int, type(None)))
 
 
@@ -184,7 +195,12 @@ def array_of(container: Any) -> NumpyArray:
     try:
         made = container._array
     except AttributeError:
-        made = container._buffer.view(container._dtype, container._map)
+        buffer, shape = container._buffer, container._shape
+        if container._kind.strides is None and 0 not in shape:
+            start = buffer._start + container._start
+            made = container._array = np.ndarray(shape, container._dtype, buffer._memory, start)
+            return made
+        made = buffer.view(container._dtype, container._map)
         if container._kind.strides is not None and made.flags.writeable:
             span = Span(0, made.shape, made.strides, made.itemsize)
             made.flags.writeable = not self_overlaps(span)

@@ -13,25 +13,34 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._config import config
+from ..codegen import store
+from ..compiler.graph import canonical
+from ..compiler.target import Target
 from ..ir.node import Node
+from ..layout.strided import Strided
+from ..memory.buffer import Buffer
 from ..operands.nodes import as_node
-from .cut import has_stored, requests
+from ..runtime import evaluate as engine
+from .cut import has_stored
 from .extras import imported
-from .journal import fingerprint
-from .parcel import Parcel
+from .parcel import Parcel, fingerprint
 from .pipeline import Array, Run, computed, over
-from .plan import Cuts, Grid, Load, Piece, budget_of, chunks_for, piece_of
-from .selection import Box, shape_of
+from .plan import Cuts, Grid, Piece, budget_of, chunks_for, piece_of
+from .selection import Box
 from .stream import reduced
+from .trees import imagined
 
-#: Tasks in flight for each thread of a cluster.
+#: Tasks of a wave for each thread of a cluster.
 _AHEAD = 4
+
+#: Bytes of operands and results of blocks that share a task.
+_SHARED = 4 << 20
 
 
 def to_dask(
@@ -120,30 +129,73 @@ def computed_of(piece: Piece) -> Array:
         return computed(over(piece, arrays))
 
 
-def run_cut(parcel: Parcel, box: Box, write: Any) -> Array | None:
-    """Cut a block on a worker, compute it, and write it there or return it."""
-    values = computed_of(piece_of(parcel.node, box))
-    if write is None:
-        return values
-    write(box, values)
-    return None
+class Work:
+    """What every task of a run needs, sent to each worker once.
+
+    Parameters
+    ----------
+    make : callable
+        Cuts a block.
+    write : callable or None
+        Writes it; None if it is given back.
+    kernels : mapping
+        Object code of the kernels that blocks run, by key.
+    """
+
+    __slots__ = ("kernels", "make", "write")
+
+    def __init__(self, make: Any, write: Any, kernels: Mapping[str, bytes]) -> None:
+        self.make, self.write, self.kernels = make, write, kernels
+
+    def __reduce__(self) -> Any:
+        return _received, (self.make, self.write, self.kernels)
 
 
-def run_piece(
-    parcel: Parcel, loads: list[tuple[Any, Box, list[int]]], box: Box, write: Any
-) -> Array | None:
-    """Compute a block on a worker, and write it there or return it."""
-    nodes = requests(parcel.node)
-    own = [Load(source, part, [nodes[k] for k in users]) for source, part, users in loads]
-    values = computed_of(Piece(box, parcel.node, own))
-    if write is None:
-        return values
-    write(box, values)
-    return None
+def _received(make: Any, write: Any, kernels: Mapping[str, bytes]) -> Work:
+    store.offer(kernels)
+    return Work(make, write, kernels)
+
+
+def _same(work: Work) -> Work:
+    return work
+
+
+def run_keys(keys: Sequence[Any], work: Work) -> list[Array | None]:
+    """Compute blocks on a worker, and write them there or return them."""
+    made: list[Array | None] = []
+    for key in keys:
+        piece = work.make(key)
+        values = computed_of(piece)
+        if work.write is None:
+            made.append(values)
+        else:
+            work.write(piece.box, values)
+            made.append(None)
+    return made
+
+
+def _kernels_of(piece: Piece) -> dict[str, bytes]:
+    """Return the object code of the kernels that a block runs, compiling those that are new."""
+    if engine.uses_reference():
+        return {}
+    node = imagined(piece.node)
+    place = Strided.row_major(node.shape)
+    target = Target(Buffer.allocate(0), place, node.dtype)
+    with config(threads=1):
+        program = engine.program_of(canonical(node, None, True), target, True)
+    keys = {step.kernel.key for step in program.kernels} - {""}
+    return {key: image for key in sorted(keys) if (image := store.load(key)) is not None}
+
+
+Wave = list[tuple[list[Any], Any]]
 
 
 class DaskCluster:
     """Runs blocks as tasks of dask.distributed.
+
+    Blocks go out in waves of some tasks for each thread, the next one before the last has ended;
+    small blocks share a task.  So what the client does for a block is a small part of what the
+    worker does, and no more is in flight than was counted.
 
     Parameters
     ----------
@@ -151,73 +203,66 @@ class DaskCluster:
         Of the cluster.
     """
 
+    keeps = False  # tasks go to any worker
+
     def __init__(self, client: Any) -> None:
         self.client = client
-        self._limited = False
 
     def run_blocks(
         self,
-        pieces: Iterable[Piece],
+        pieces: Cuts,
         take: Callable[[Piece, Array], None] | None,
         write: Callable[[Box, Array], None] | None,
+        kept: int = 0,
     ) -> Iterator[Piece]:
         """Run blocks on the cluster, and yield each when it is done, in order."""
-        workers = self.client.scheduler_info()["workers"].values()
-        threads = sum([worker["nthreads"] for worker in workers]) or 1
-        self._limited = all(["memory" in worker.get("resources", {}) for worker in workers])
-        flying: deque[tuple[Piece, Any]] = deque()
-        left = self._started(pieces, write)
-        try:
-            while True:
-                flying.extend(itertools.islice(left, max(0, _AHEAD * threads - len(flying))))
-                if not flying:
-                    return
-                piece, future = flying.popleft()
-                values = future.result()
-                del future
-                if take is not None:
-                    take(piece, values)
-                yield piece
-        except BaseException:
-            self.client.cancel([future for _, future in flying])
-            raise
-
-    def _started(self, pieces: Iterable[Piece], write: Any) -> Iterator[tuple[Piece, Any]]:
-        """Yield blocks and the futures of their tasks."""
-        if not isinstance(pieces, Cuts):
-            for piece in pieces:
-                yield piece, self._submit(piece, write)
-            return
-        # The expression goes to all workers once, and tasks say no more than where blocks lie.
-        root = pieces.root
-        boxes = iter(pieces.boxes)
-        first = next(boxes, None)
+        keys = iter(pieces.keys)
+        first = next(keys, None)
         if first is None:
             return
-        options = self._options(piece_of(root, first).need)
-        sent, written = self.client.scatter([Parcel(root), write], broadcast=True, hash=False)
-        for box in itertools.chain([first], boxes):
-            piece = Piece(box, Node(shape_of(box), root.dtype), [])
-            yield (
-                piece,
-                self.client.submit(run_cut, sent, box, written, pure=False, **options),
-            )
+        piece = pieces.make(first)
+        keys = itertools.chain([first], keys)
+        workers = list(self.client.scheduler_info()["workers"].values())
+        tasks = _AHEAD * max(1, sum([worker["nthreads"] for worker in workers]))
+        limited = all(["memory" in worker.get("resources", {}) for worker in workers])
+        options = {"resources": {"memory": piece.need}} if limited and piece.need else {}
+        per = 1 if take is not None else max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
+        work = Work(pieces.make, write, _kernels_of(piece))
+        sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
-    def _options(self, need: int) -> dict[str, Any]:
-        return {"resources": {"memory": need}} if self._limited and need else {}
+        def started() -> Wave:
+            groups = [list(itertools.islice(keys, per)) for _ in range(tasks)]
+            groups = [group for group in groups if group]
+            futures = self.client.map(run_keys, groups, work=sent, pure=False, **options)
+            return list(zip(groups, futures, strict=True))
 
-    def _submit(self, piece: Piece, write: Any) -> Any:
-        place = {id(node): k for k, node in enumerate(requests(piece.node))}
-        loads = [
-            (load.source, load.box, [place[id(user)] for user in load.users])
-            for load in piece.loads
-        ]
-        return self.client.submit(
-            run_piece,
-            Parcel(piece.node),
-            loads,
-            piece.box,
-            write,
-            pure=False,
-            **self._options(piece.need),
-        )
+        waves: deque[Wave] = deque()
+        try:
+            waves.append(started())
+            while waves[0]:
+                waves.append(started())
+                for key, values in self._ended(waves.popleft()):
+                    done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
+                    if take is not None:
+                        take(done, values)
+                    yield done
+        except BaseException:
+            self.client.cancel([future for wave in waves for _, future in wave])
+            raise
+
+    def _ended(self, wave: Wave) -> Iterator[tuple[Any, Any]]:
+        """Yield the blocks of a wave when all are done, or those that are before an error."""
+        futures = [future for _, future in wave]
+        try:
+            results = self.client.gather(futures)
+        except Exception:
+            for group, future in wave:
+                if future.status == "finished":
+                    yield from zip(group, future.result(), strict=True)
+            self.client.cancel(futures)
+            raise
+        except BaseException:
+            self.client.cancel(futures)
+            raise
+        for (group, _), values in zip(wave, results, strict=True):
+            yield from zip(group, values, strict=True)

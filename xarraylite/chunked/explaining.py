@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
 from .pipeline import Array, Run
-from .plan import Load, Piece, budget_of, chunks_for
+from .plan import Cuts, Load, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of
 from .source import chunks_of, chunks_text
 from .target import Sink
@@ -46,8 +46,8 @@ class Pass:
         Extents of one, of the result or, for a fold, of what is folded.
     read, needed, written : int
         Bytes of chunks that are read, of different chunks among them, and of results.
-    peak : int
-        Bytes in flight.
+    peak, kept : int
+        Bytes in flight, and of chunks that are kept for later blocks among them.
     steps : tuple of str
         What the kernels of a block do.
     drawing : str
@@ -61,6 +61,7 @@ class Pass:
     needed: int = 0
     written: int = 0
     peak: int = 0
+    kept: int = 0
     steps: tuple[str, ...] = ()
     drawing: str = ""
     _touched: set[tuple[int, Any]] = field(default_factory=set)
@@ -72,21 +73,23 @@ class Pass:
 
     def add(self, piece: Piece) -> None:
         """Count a block."""
-        self.read += piece.moved
+        before = self.needed
         self.written += piece.nbytes
-        self.peak = max(self.peak, piece.need)
+        self.peak = max(self.peak, piece.need + self.kept)
         for load in piece.loads:
             for key, nbytes in _pieces(load):
                 if key not in self._touched:
                     self._touched.add(key)
                     self.needed += nbytes
+        self.read += self.needed - before if self.kept else piece.moved
 
     def __str__(self) -> str:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
+        kept = f", {self.kept:,} of them for chunks that later blocks need" if self.kept else ""
         lines = [
             f"{self.what}: {self.blocks} block(s) of {list(self.block)}",
             f"  reads {self.read:,} bytes{times}, makes {self.written:,} bytes",
-            f"  needs {self.peak:,} bytes in flight",
+            f"  needs {self.peak:,} bytes in flight{kept}",
             *[f"  {step}" for step in self.steps],
             *[f"  {line}" for line in self.drawing.split("\n") if line],
         ]
@@ -136,6 +139,8 @@ class StoragePlan(Explanation):
 class _Dry:
     """Runs no block, and says what running them would take."""
 
+    keeps = True
+
     def __init__(self) -> None:
         self.passes: list[Pass] = []
 
@@ -145,12 +150,14 @@ class _Dry:
 
     def run_blocks(
         self,
-        pieces: Iterable[Piece],
+        pieces: Cuts,
         take: Callable[[Piece, Array], None] | None,
         write: Callable[[Box, Array], None] | None,
+        kept: int,
     ) -> Iterator[Piece]:
         """Count blocks."""
         own = self.passes[-1]
+        own.kept = kept
         for number, piece in enumerate(pieces):
             own.add(piece)
             if number == 0:

@@ -19,25 +19,30 @@ from ..compiler.tree import Tree
 from ..dtypes.names import kind
 from ..ir import build
 from ..ir.node import Node, Reduce
-from ..ops.reductions import PROD, SUM
+from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .cut import requests
+from .parcel import Parcel
 from .pipeline import Array, Run, computed, run_blocks
-from .plan import Grid, Piece, choose, piece_of
+from .plan import Cuts, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, window_of
 from .trees import Begin, Parts, Result, leaf_of, tree_in_memory
+
+#: Folds that give the same bits in any order.
+_EXACT = (MIN, MAX, ANY, ALL)
 
 
 def folded(node: Reduce, run: Run) -> Node:
     """Return the results of a reduction over stored operands as a leaf."""
-    flat = _without_kept(node)
+    flat = without_kept(node)
     made = np.empty(flat.shape, node.dtype)
     for box, values in fold(node, run):
         made[as_slices(box)] = values
     return leaf_of(made.reshape(node.shape))
 
 
-def _without_kept(node: Reduce) -> Reduce:
+def without_kept(node: Reduce) -> Reduce:
+    """Return a reduction without the dimensions that it would keep with extent 1."""
     shape = tuple([n for k, n in enumerate(node.arg.shape) if k not in node.axes])
     return replace(node, shape=shape, keepdims=False)
 
@@ -64,8 +69,8 @@ def fold(
     known : sequence of int, optional
         These extents, where some blocks are there.
     """
-    node = _without_kept(node)
-    rounds = node.op in (SUM, PROD) and kind(node.dtype) in "fc"
+    node = without_kept(node)
+    rounds = node.op not in _EXACT and kind(node.dtype) in "fc"
     if not rounds or engine.uses_reference():
         yield from _joined(node, run, chunks, begin, known)
         return
@@ -89,6 +94,19 @@ def _operand_chunks(node: Node) -> tuple[int, ...]:
     return tuple([min(n, 1024) for n in node.shape])
 
 
+class _Folder(Cutter):
+    """Cuts blocks of what a reduction folds, and folds each."""
+
+    __slots__ = ()
+
+    def __call__(self, box: Box) -> Piece:
+        node = self.parcel.node
+        assert isinstance(node, Reduce)
+        piece = piece_of(node.arg, box)
+        shape = tuple([len(s) for k, s in enumerate(box) if k not in node.axes])
+        return replace(piece, node=replace(node, shape=shape, arg=piece.node))
+
+
 def _joined(
     node: Reduce,
     run: Run,
@@ -105,12 +123,8 @@ def _joined(
     def fits(box: Box) -> bool:
         return known is None or all([len(box[k]) <= n for k, n in zip(kept, known, strict=True)])
 
-    def make(box: Box) -> Piece:
-        piece = piece_of(node.arg, box)
-        shape = tuple([len(box[k]) for k in kept])
-        return replace(piece, node=replace(node, shape=shape, arg=piece.node))
-
-    grid, _ = choose(make, node.arg.shape, lengths, run.budget, chunks is not None, fits)
+    make = _Folder(Parcel(node))
+    grid = choose(make, node.arg.shape, lengths, run.budget, chunks is not None, fits).grid
     ready = begin([grid.block[k] for k in kept])
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
     order = [*kept, *node.axes]
@@ -118,8 +132,8 @@ def _joined(
         tuple([node.arg.shape[k] for k in order]), tuple([grid.block[k] for k in order])
     ).boxes()
     back = np.argsort(order).tolist()
-    pieces = (
-        make(tuple([box[k] for k in back]))
+    own = (
+        tuple([box[k] for k in back])
         for box in boxes
         if not ready or corner(box[: len(kept)]) not in ready
     )
@@ -133,7 +147,7 @@ def _joined(
         found.append(values)
 
     per = math.prod([grid.counts[k] for k in node.axes])
-    for done, piece in enumerate(run_blocks(pieces, run, join), 1):
+    for done, piece in enumerate(run_blocks(Cuts(make, own), run, join), 1):
         run.advance(piece)
         if done % per == 0:
             values = found.pop()
@@ -156,25 +170,20 @@ def _complete(
     def fits(box: Box) -> bool:
         return tree is not None and tree_in_memory(piece_of(node, box).node) == tree
 
-    def make(box: Box) -> Piece:
-        return piece_of(node, box)
-
+    make = Cutter(Parcel(node))
     while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
-    grid, _ = choose(make, shape, block, run.budget, True, fits, known)
+    grid = choose(make, shape, block, run.budget, True, fits, known).grid
     ready = begin(grid.block)
     boxes = [box for box in grid.boxes() if corner(box) not in ready]
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
-
-    def widened() -> Iterator[Piece]:
-        for box in boxes:
-            yield piece_of(node, grid.widened(box))
-
     found: list[Array] = []
     for box, piece in zip(
         boxes,
-        run_blocks(widened(), run, lambda piece, values: found.append(values)),
+        run_blocks(
+            Cuts(make, map(grid.widened, boxes)), run, lambda piece, values: found.append(values)
+        ),
         strict=True,
     ):
         run.advance(piece)

@@ -12,23 +12,15 @@ block that was recorded.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
 from collections.abc import Sequence
-from functools import singledispatch
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
+from typing import BinaryIO
 
 from .._errors import StorageError
 from ..io.atomic import replace_file
-from ..ir.node import Concat, Elementwise, Gather, Iota, Leaf, Node, Reduce, Scalar, Stored, View
-from ..ir.walk import postorder
-from ..memory.arrays import read
-from ..ops.user import UserOp
 
 Corner = tuple[int, ...]
 
@@ -142,65 +134,3 @@ class Journal:
 
 def _beside(target: Path) -> Path:
     return target.with_name(f".{target.name}.xl-store")
-
-
-def fingerprint(root: Node, chunks: Sequence[int]) -> str:
-    """Return a hash of an expression, of its operands as they are now, and of chunks."""
-    digest = hashlib.sha256(repr(tuple(chunks)).encode())
-    number: dict[int, int] = {}
-    for node in postorder(root):
-        number[id(node)] = len(number)
-        args = [number[id(arg)] for arg in node.args]
-        told = [type(node).__name__, node.shape, node.dtype.name, args, *_told(node)]
-        digest.update(repr(told).encode())
-    return digest.hexdigest()
-
-
-@singledispatch
-def _told(node: Node) -> list[Any]:
-    return []
-
-
-@_told.register
-def _(node: Leaf) -> list[Any]:
-    values = np.ascontiguousarray(read(node.snapshot, node.dtype, node.map))
-    return [hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest()]
-
-
-@_told.register
-def _(node: Stored) -> list[Any]:
-    source: Any = node.source
-    return [source.identity()]
-
-
-@_told.register
-def _(node: Scalar) -> list[Any]:
-    return [np.asarray(node.value, node.dtype).tobytes()]
-
-
-@_told.register
-def _(node: Iota) -> list[Any]:
-    return [node.map]
-
-
-@_told.register
-def _(node: Elementwise) -> list[Any]:
-    if isinstance(node.op, UserOp):
-        code = node.op.function.__code__
-        return [node.op.name, code.co_code.hex(), repr(code.co_consts), code.co_names]
-    return [node.op.name]
-
-
-@_told.register
-def _(node: View) -> list[Any]:
-    return [node.step]
-
-
-@_told.register
-def _(node: Gather | Concat) -> list[Any]:
-    return [node.axis]
-
-
-@_told.register
-def _(node: Reduce) -> list[Any]:
-    return [node.op.name, node.axes, node.keepdims]

@@ -1,4 +1,4 @@
-"""Expressions that travel: to a task of dask, on this machine or another.
+"""Expressions that travel, to a task of dask on this machine or another, and what tells them apart.
 
 A parcel pickles as a list of plain tuples: operations by their names in the table, memory as the
 values that are read of it, stored operands as the arrays they are, which know how to pickle
@@ -8,8 +8,9 @@ travels as whatever the pickler of the scheduler makes of it (distributed's take
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -33,6 +34,7 @@ from ..operands.nodes import borrow_array
 from ..ops.op import Op
 from ..ops.reductions import REDUCTIONS
 from ..ops.table import OPS
+from ..ops.user import UserOp
 
 #: Parcels kept by a process, by their keys.
 _KEPT = 32
@@ -125,7 +127,53 @@ def _(node: Gather | Concat) -> tuple[Any, ...]:
 
 @_told.register
 def _(node: Reduce) -> tuple[Any, ...]:
-    return node.op.name, node.axes, node.keepdims
+    known = REDUCTIONS.get(node.op.name) is node.op
+    return node.op.name if known else node.op, node.axes, node.keepdims
+
+
+def fingerprint(root: Node, chunks: Sequence[int]) -> str:
+    """Return a hash of an expression, of its operands as they are now, and of chunks."""
+    digest = hashlib.sha256(repr(tuple(chunks)).encode())
+    number: dict[int, int] = {}
+    for node in postorder(root):
+        number[id(node)] = len(number)
+        args = [number[id(arg)] for arg in node.args]
+        told = [type(node).__name__, node.shape, node.dtype.name, args, *_content(node)]
+        digest.update(repr(told).encode())
+    return digest.hexdigest()
+
+
+def _content(node: Node) -> tuple[Any, ...]:
+    """Return what a node is made of, as text that is the same in every process."""
+    if isinstance(node, Leaf):
+        values = np.ascontiguousarray(read(node.snapshot, node.dtype, node.map))
+        return (hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest(),)
+    if isinstance(node, Stored):
+        source: Any = node.source
+        return (source.identity(),)
+    if isinstance(node, Scalar):
+        return (np.asarray(node.value, node.dtype).tobytes(),)
+    if isinstance(node, Elementwise) and isinstance(node.op, UserOp):
+        return _code(node.op)
+    if isinstance(node, Reduce) and isinstance(node.op.combine, UserOp):
+        return (*_code(node.op.combine), repr(node.op.identity), node.axes, node.keepdims)
+    return _told(node)
+
+
+def _code(op: UserOp) -> tuple[Any, ...]:
+    code = op.function.__code__
+    return (op.name, code.co_code.hex(), repr(code.co_consts), code.co_names)
+
+
+def identity(node: Node) -> tuple[Any, ...]:
+    """Return what, besides its type, shape, dtype and arguments, tells a node from others."""
+    if isinstance(node, Leaf):
+        return (id(node.snapshot), node.map)
+    if isinstance(node, Stored):
+        return (id(node.source),)
+    if isinstance(node, Scalar):
+        return (*_content(node), node.weak, node.parameter)
+    return _told(node)
 
 
 def _leaf(shape: Any, dtype: Any, args: list[Node], values: Any) -> Node:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -25,14 +25,14 @@ from ..memory.buffer import Buffer
 from ..memory.pool import pool
 from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
+from .cache import READERS, ChunkCache
 from .cut import bind
-from .plan import AHEAD, BEHIND, Load, Piece, within
+from .plan import AHEAD, BEHIND, Cuts, Load, Piece, within
 from .selection import Box, select
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
-#: Threads that read, and that write.
-READERS = 4
+#: Threads that write.
 WRITERS = 2
 
 #: Seconds that an interrupted run waits for blocks that are being written.
@@ -68,13 +68,22 @@ class Clock:
 
 
 class Cluster(Protocol):
-    """Whoever runs blocks on other machines."""
+    """Whoever runs blocks on other machines.
+
+    Attributes
+    ----------
+    keeps : bool
+        Whether blocks can share chunks.
+    """
+
+    keeps: bool
 
     def run_blocks(
         self,
-        pieces: Iterable[Piece],
+        pieces: Cuts,
         take: Callable[[Piece, Array], None] | None,
         write: Callable[[Box, Array], None] | None,
+        kept: int,
     ) -> Iterator[Piece]:
         """Do as the function of this name does."""
 
@@ -103,19 +112,25 @@ class Run:
     advance: Callable[[Piece], None] = lambda piece: None
     cluster: Cluster | None = None
 
+    @property
+    def keeps(self) -> bool:
+        """Whether chunks can be kept from block to block."""
+        return self.cluster is None or self.cluster.keeps
+
 
 def run_blocks(
-    pieces: Iterable[Piece],
+    pieces: Cuts,
     run: Run,
     take: Callable[[Piece, Array], None] | None = None,
     write: Callable[[Box, Array], None] | None = None,
     compute: Callable[[Piece, Node], Any] | None = None,
+    kept: int = 0,
 ) -> Iterator[Piece]:
     """Run blocks one after another, and yield each when it is done.
 
     Parameters
     ----------
-    pieces : iterable of Piece
+    pieces : Cuts
         The blocks, in order.
     run : Run
         Where time and bytes are counted, and the cluster that computes, if there is one.
@@ -125,12 +140,15 @@ def run_blocks(
         Given where a block lies and its values, on another thread or machine.
     compute : callable, optional
         Given a block and its expression over memory, instead of evaluating it into new memory.
+    kept : int, default 0
+        Bytes of chunks that are kept for blocks that come later.
     """
     if run.cluster is not None:
-        yield from run.cluster.run_blocks(pieces, take, write)
+        yield from run.cluster.run_blocks(pieces, take, write, kept)
         return
     clock = run.clock
     pool.trim()  # what other passes have used has other sizes
+    cache = ChunkCache(kept)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read")
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write")
     coming: deque[tuple[Piece, list[Future[Array]]]] = deque()
@@ -142,7 +160,8 @@ def run_blocks(
                 piece = next(left, None)
                 if piece is None:
                     break
-                coming.append((piece, [readers.submit(x.source.read, x.box) for x in piece.loads]))
+                reads = [readers.submit(cache.read, x.source, x.box) for x in piece.loads]
+                coming.append((piece, reads))
             if not coming:
                 break
             piece, reads = coming.popleft()
@@ -174,6 +193,7 @@ def run_blocks(
     finally:
         readers.shutdown(wait=False, cancel_futures=True)
         writers.shutdown(wait=False)
+        cache.close()
 
 
 def _written(leaving: deque[tuple[Piece, Future[None]]], clock: Clock) -> Piece:

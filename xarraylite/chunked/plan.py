@@ -11,18 +11,21 @@ Requests of one operand that overlap (the shifts of a stencil) are read as one b
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._errors import ShapeError, SizeError
 from ..ir.build import describe
 from ..ir.node import Node, Stored
 from .cut import Request, cut, requests
-from .selection import Box, hull, shifted, size_of, window_of
+from .parcel import Parcel
+from .selection import Box, hull, shifted, size_of, whole, window_of
+from .source import keeps
 
 #: Blocks read ahead of the one that is computed.
 AHEAD = 1
@@ -122,23 +125,45 @@ def piece_of(root: Node, box: Box) -> Piece:
     return Piece(box, node, gathered(requests(node)))
 
 
+class Cutter:
+    """Cuts blocks of an expression, here or in another process.
+
+    Parameters
+    ----------
+    parcel : Parcel
+        The expression.
+    """
+
+    __slots__ = ("parcel",)
+
+    def __init__(self, parcel: Parcel) -> None:
+        self.parcel = parcel
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.parcel,)
+
+    def __call__(self, box: Box) -> Piece:
+        """Return the block in a box."""
+        return piece_of(self.parcel.node, box)
+
+
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """Blocks of one expression, cut as they are needed.
+    """Blocks, cut as they are needed.
 
     Attributes
     ----------
-    root : Node
-        The expression.
-    boxes : iterable of box
-        Where the blocks lie.
+    make : callable
+        Cuts one.
+    keys : iterable
+        What it is given: where a block lies.
     """
 
-    root: Node
-    boxes: Iterable[Box]
+    make: Callable[[Any], Piece]
+    keys: Iterable[Any]
 
     def __iter__(self) -> Iterator[Piece]:
-        return (piece_of(self.root, box) for box in self.boxes)
+        return map(self.make, self.keys)
 
 
 def gathered(asked: Sequence[Stored]) -> list[Load]:
@@ -248,6 +273,38 @@ class Grid:
         return self.box([(c - 1) // 2 for c in self.counts])
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a result is divided.
+
+    Attributes
+    ----------
+    grid : Grid
+        The blocks.
+    piece : Piece
+        One of them.
+    rate : float
+        Bytes that are read for each element.
+    kept : int
+        Bytes of chunks that are kept from block to block; 0 if none are.
+    """
+
+    grid: Grid
+    piece: Piece
+    rate: float
+    kept: int = 0
+
+    @property
+    def need(self) -> int:
+        """Bytes in flight."""
+        return self.piece.need + self.kept
+
+    @property
+    def size(self) -> int:
+        """Bytes of operands and result of a block."""
+        return self.piece.inputs + self.piece.nbytes
+
+
 def choose(
     make: Callable[[Box], Piece],
     shape: tuple[int, ...],
@@ -256,8 +313,9 @@ def choose(
     fixed: bool,
     fits: Callable[[Box], bool] | None = None,
     known: Sequence[int] | None = None,
-) -> tuple[Grid, Piece]:
-    """Return the blocks that a result is computed in, and one of them.
+    keep: bool = False,
+) -> Choice:
+    """Return the blocks that a result is computed in.
 
     Parameters
     ----------
@@ -275,6 +333,8 @@ def choose(
         Tells whether a larger block, at the origin, will do.
     known : sequence of int, optional
         Extents of the blocks, where some of them are finished.
+    keep : bool, default False
+        Whether chunks can be kept from block to block.
 
     Raises
     ------
@@ -282,33 +342,61 @@ def choose(
         If the budget is too small for one block; it says how much would do.
     """
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
-    grid, best = _tried(make, shape, block)
-    fixed = fixed or known is not None
+    best = first = _tried(make, shape, block)
     while best.need > budget:
-        small = best.inputs + best.nbytes <= SMALLEST
-        smaller = None if fixed or small else _halved(block)
+        smaller = None if fixed or known or best.size <= SMALLEST else _halved(best.grid.block)
         if smaller is None:
-            raise too_small(best, budget)
-        block = smaller
-        grid, best = _tried(make, shape, block)
-    while known is None:
+            raise too_small(best.piece, budget)
+        best = first = _tried(make, shape, smaller)
+    if known is None:
+        best = _grown(make, first, budget, fits, lambda choice: choice)
+    shared = keep and all([keeps(load.source) for load in first.piece.loads])
+    once = _rate(make(whole(shape))) if shared else math.inf
+    if best.rate > once / WORTH:
+        keeping = functools.partial(_keeping, make, once)
+        kept = keeping(first)
+        if kept.need <= budget:
+            return kept if known else _grown(make, kept, budget, fits, keeping)
+    return best
+
+
+def _grown(
+    make: Callable[[Box], Piece],
+    best: Choice,
+    budget: int,
+    fits: Callable[[Box], bool] | None,
+    keeping: Callable[[Choice], Choice],
+) -> Choice:
+    """Return blocks as large as is worth the memory."""
+    shape = best.grid.shape
+    while True:
         options = []
+        block = best.grid.block
         for axis, extent in enumerate(block):
             if extent < shape[axis]:
-                wide = (*block[:axis], 2 * extent, *block[axis + 1 :])
-                if 2 * extent > shape[axis]:
-                    wide = (*block[:axis], shape[axis], *block[axis + 1 :])
+                wide = (*block[:axis], min(2 * extent, shape[axis]), *block[axis + 1 :])
                 if fits is None or fits(window_of([0] * len(wide), wide)):
-                    options.append((wide, *_tried(make, shape, wide)))
-        options = [option for option in options if option[2].need <= budget]
+                    options.append(keeping(_tried(make, shape, wide)))
+        options = [option for option in options if option.need <= budget]
         if not options:
-            return grid, best
+            return best
         # The least reading for each element; among equals the dimension that lies closest.
-        chosen = min(reversed(options), key=lambda option: _rate(option[2]))
-        if best.inputs + best.nbytes >= ENOUGH and _rate(chosen[2]) > WORTH * _rate(best):
-            return grid, best
-        block, grid, best = chosen
-    return grid, best
+        chosen = min(reversed(options), key=lambda option: option.rate)
+        if best.size >= ENOUGH and chosen.rate > WORTH * best.rate:
+            return best
+        best = chosen
+
+
+def _keeping(make: Callable[[Box], Piece], once: float, choice: Choice) -> Choice:
+    """Return the same blocks, with the chunks kept that a row of them touches."""
+    grid = choice.grid
+    row = list(whole(grid.shape))
+    for axis, count in enumerate(grid.counts):
+        if count > 1:
+            row[axis] = grid.middle()[axis]
+            break
+    kept = make(tuple(row)).moved + choice.piece.moved
+    return replace(choice, rate=once, kept=kept)
 
 
 def too_small(piece: Piece, budget: int) -> SizeError:
@@ -320,11 +408,10 @@ def too_small(piece: Piece, budget: int) -> SizeError:
     )
 
 
-def _tried(
-    make: Callable[[Box], Piece], shape: tuple[int, ...], block: tuple[int, ...]
-) -> tuple[Grid, Piece]:
+def _tried(make: Callable[[Box], Piece], shape: tuple[int, ...], block: tuple[int, ...]) -> Choice:
     grid = Grid(shape, block)
-    return grid, make(grid.middle())
+    piece = make(grid.middle())
+    return Choice(grid, piece, _rate(piece))
 
 
 def _rate(piece: Piece) -> float:

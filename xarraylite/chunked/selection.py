@@ -119,6 +119,15 @@ def inside(selection: Selection, low: int, high: int) -> Selection | None:
     return shifted(selection[first:last], -low)[0]
 
 
+def place_of(selection: range, low: int, high: int) -> tuple[slice, slice]:
+    """Return which of the positions lie from ``low`` up to ``high``, and where, counted from it."""
+    start, step = selection.start, selection.step
+    first = max(0, -((start - low) // step))
+    last = min(len(selection), -((start - high) // step))
+    at = start + first * step - low
+    return slice(first, last), slice(at, at + (last - first - 1) * step + 1, step)
+
+
 def hull(selection: Selection) -> range:
     """Return all positions from the first to the last one."""
     return range(selection[0], selection[-1] + 1)

@@ -7,6 +7,8 @@ memory maps, zarr, h5py and dask have in common is enough.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import itertools
 import math
@@ -19,13 +21,9 @@ import numpy as np
 from .._errors import DTypeError, ShapeError, StorageError
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
-from ..memory.buffer import Buffer
-from .extras import imported
 from .places import Carried, identity_of, library_of
 from .selection import Box, as_slices, hull, runs, shape_of, size_of, text_of
-
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
-
+from .zarrs import Array, ZarrReader, new_array
 
 #: Chunks that a library reads at once, for one call.
 AT_ONCE = 10
@@ -50,7 +48,17 @@ class StoredArray:
         Whether a chunk must be read as a whole to get at any element of it.
     """
 
-    __slots__ = ("_copy", "_lock", "array", "chunks", "dtype", "name", "shape", "whole_chunks")
+    __slots__ = (
+        "_fetch",
+        "_lock",
+        "_serial",
+        "array",
+        "chunks",
+        "dtype",
+        "name",
+        "shape",
+        "whole_chunks",
+    )
 
     def __init__(self, array: Any, name: str, serial: bool = False) -> None:
         self.array = array = array.again() if isinstance(array, Carried) else array
@@ -63,9 +71,10 @@ class StoredArray:
         chunks = getattr(array, "chunks", None)
         self.chunks = chunks_of(chunks, self.shape) or self.shape
         self.whole_chunks = chunks is not None
-        self._copy = _copier(array, self.dtype)
+        self._serial = serial
+        self._fetch = _fetcher(array, self.dtype)
         # HDF5's library reads for one thread at a time, and says so only by crashing.
-        self._lock = threading.Lock() if serial else None
+        self._lock: Any = threading.Lock() if serial else contextlib.nullcontext()
 
     def __str__(self) -> str:
         return self.name
@@ -74,7 +83,7 @@ class StoredArray:
         return f"<{self.name}: {dtype_name(self.dtype)}{list(self.shape)} in {self.chunks}>"
 
     def __reduce__(self) -> Any:
-        return type(self), (Carried(self.array), self.name, self._lock is not None)
+        return type(self), (Carried(self.array), self.name, self._serial)
 
     @property
     def nbytes(self) -> int:
@@ -123,13 +132,8 @@ class StoredArray:
 
     def _get(self, box: Box) -> Array:
         try:
-            made = new_array(shape_of(box), self.dtype)
-            if self._lock is None:
-                self._copy(made, self.array, as_slices(box))
-            else:
-                with self._lock:
-                    self._copy(made, self.array, as_slices(box))
-            return made
+            with self._lock:
+                return self._fetch(self.array, as_slices(box), shape_of(box))
         except Exception as error:
             raise StorageError(
                 f"read: {self.name} {dtype_name(self.dtype)}{list(self.shape)}, elements "
@@ -144,6 +148,11 @@ class StoredArray:
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
+def keeps(source: Any) -> bool:
+    """Tell whether chunks of an operand are worth keeping: it reads them as a whole."""
+    return isinstance(source, StoredArray) and source.whole_chunks
+
+
 def covered(selection: Any, chunk: int, extent: int) -> int:
     """Return how many positions the chunks that a selection touches have along a dimension."""
     if not isinstance(selection, range):
@@ -156,32 +165,33 @@ def covered(selection: Any, chunk: int, extent: int) -> int:
     return sum([min(extent, (k + 1) * chunk) - k * chunk for k in owners])
 
 
-def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Return memory to read into, of blocks that were used before where there are any."""
-    return Buffer.allocate(math.prod(shape) * dtype.itemsize).array(dtype, shape)
+Fetch = Callable[[Any, Any, tuple[int, ...]], Array]
 
 
-def _copier(array: Any, dtype: np.dtype[Any]) -> Callable[[Array, Any, Any], None]:
+def _fetcher(array: Any, dtype: np.dtype[Any]) -> Fetch:
     """Return how elements get into memory of ours: without a copy between, where that is known."""
-    module = library_of(array)
+    library = library_of(array)
     if np.dtype(array.dtype) == dtype and array.shape:
-        if module == "zarr" and hasattr(array, "get_basic_selection"):
-            buffer = imported("zarr.buffer.cpu", "zarr").NDBuffer
-            return lambda out, a, key: _quiet(a.get_basic_selection(key, out=buffer(out)))
-        if module == "h5py":
-            return lambda out, a, key: a.read_direct(out, source_sel=key)
-    return _copy_any
+        if library == "zarr" and hasattr(array, "get_basic_selection"):
+            return ZarrReader(array, dtype)
+        if library == "h5py":
+            return functools.partial(_from_hdf5, dtype)
+    return functools.partial(_from_any, dtype)
 
 
-def _quiet(result: object) -> None:
-    """Drop what a call returns."""
+def _from_hdf5(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> Array:
+    made = new_array(shape, dtype)
+    array.read_direct(made, source_sel=key)
+    return made
 
 
-def _copy_any(out: Array, array: Any, key: Any) -> None:
+def _from_any(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> Array:
     values = np.asarray(array[key])
-    if values.shape != out.shape:
+    if values.shape != shape:
         raise ShapeError(f"got shape {values.shape}")
-    np.copyto(out, values)
+    made = new_array(shape, dtype)
+    np.copyto(made, values)
+    return made
 
 
 def chunks_of(chunks: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:

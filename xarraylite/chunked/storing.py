@@ -21,12 +21,13 @@ from ..memory.arrays import read
 from ..operands.nodes import as_node
 from . import folds
 from .cluster import DaskCluster
-from .journal import Corner, fingerprint
+from .journal import Corner
+from .parcel import Parcel, fingerprint
 from .pipeline import Array, Run, run_blocks
 from .places import path_of, same_place
-from .plan import Cuts, Piece, budget_of, choose, chunks_for, piece_of
+from .plan import Cuts, Cutter, Piece, budget_of, choose, chunks_for
 from .progress import Progress
-from .selection import Box, corner, shape_of
+from .selection import corner, shape_of
 from .stream import reduced
 from .target import Sink, sink_of
 
@@ -142,11 +143,11 @@ def run_into(root: Node, sink: Sink, run: Run) -> None:
 
 def _map_into(root: Node, sink: Sink, run: Run) -> None:
     """Evaluate an expression without anything folded in it."""
-
-    def make(box: Box) -> Piece:
-        return piece_of(root, box)
-
-    grid, _ = choose(make, root.shape, sink.chunks, run.budget, sink.whole, known=sink.block)
+    make = Cutter(Parcel(root))
+    choice = choose(
+        make, root.shape, sink.chunks, run.budget, sink.whole, known=sink.block, keep=run.keeps
+    )
+    grid = choice.grid
     done = sink.begin(grid.block)
     boxes = (box for box in grid.boxes() if corner(box) not in done)
     run.report("store", len(grid) - len(done))
@@ -156,7 +157,11 @@ def _map_into(root: Node, sink: Sink, run: Run) -> None:
         sink.write(piece.box, values)
 
     for piece in run_blocks(
-        Cuts(root, boxes), run, take if here else None, None if here else sink.write
+        Cuts(make, boxes),
+        run,
+        take if here else None,
+        None if here else sink.write,
+        kept=choice.kept,
     ):
         sink.record(piece.box)
         run.advance(piece)

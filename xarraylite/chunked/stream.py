@@ -14,6 +14,7 @@ from typing import Any
 
 from ..compiler.graph import byte_span
 from ..compiler.target import Target
+from ..ir import build
 from ..ir.node import Leaf, Node, Reduce, Stored
 from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
@@ -21,8 +22,9 @@ from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from . import folds
 from .cut import has_stored
+from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
-from .plan import Cuts, Piece, budget_of, choose, chunks_for, piece_of
+from .plan import Cuts, Cutter, Piece, budget_of, choose, chunks_for
 from .selection import window
 from .trees import leaf_of
 
@@ -61,35 +63,53 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         engine.assign(target, last, True)
         return
     chunks = chunks_for(last, None, "eval")
-    grid, _ = choose(lambda box: piece_of(last, box), last.shape, chunks, run.budget, False)
+    make = Cutter(Parcel(last))
+    choice = choose(make, last.shape, chunks, run.budget, False, keep=run.keeps)
+    grid = choice.grid
 
     def compute(piece: Piece, node: Node) -> None:
         place = target.map.apply(window(piece.box))
         engine.assign(Target(target.buffer, place, target.dtype), node, True)
 
     run.report("evaluate", len(grid))
-    for piece in run_blocks(Cuts(last, grid.boxes()), run, compute=compute):
+    for piece in run_blocks(Cuts(make, grid.boxes()), run, compute=compute, kept=choice.kept):
         run.advance(piece)
 
 
 def reduced(root: Node, run: Run) -> Node:
-    """Return an expression with what is folded in it evaluated, each fold in a pass of its own."""
+    """Return an expression with what is folded in it evaluated, each fold in a pass of its own.
+
+    What is written twice becomes one node, so `mean` and the mean inside `std` are one pass.
+    """
     made: dict[int, Node] = {}
     stored: set[int] = set()
+    known: dict[tuple[Any, ...], Node] = {}
     for node in postorder(root):
-        if isinstance(node, Stored):
-            prepare: Any = getattr(node.source, "prepared", None)
-            made[id(node)] = replace(node, source=prepare(run)) if prepare else node
-            stored.add(id(made[id(node)]))
-            continue
         new = with_args(node, tuple([made[id(arg)] for arg in node.args]))
-        own = any([id(made[id(arg)]) in stored for arg in node.args])
-        if isinstance(new, Reduce):
-            new = folds.folded(new, run) if own else _in_memory(new)
-        elif own:
-            stored.add(id(new))
-        made[id(node)] = new
+        shape, flat = new.shape, new
+        if isinstance(new, Reduce):  # the same results with and without the dimensions
+            flat = folds.without_kept(new)
+        key = (type(flat), flat.shape, flat.dtype, identity(flat), tuple(map(id, flat.args)))
+        found = known.get(key)
+        if found is None:
+            own = any([id(arg) in stored for arg in new.args])
+            found = known[key] = _evaluated(flat, own, run)
+            if isinstance(found, Stored) or (own and not isinstance(new, Reduce)):
+                stored.add(id(found))
+        if found.shape != shape:
+            found = build.reshape(found, shape)
+        made[id(node)] = found
     return made[id(root)]
+
+
+def _evaluated(node: Node, over_stored: bool, run: Run) -> Node:
+    """Return a node, or what it folds as a leaf."""
+    if isinstance(node, Stored):
+        prepare: Any = getattr(node.source, "prepared", None)
+        return replace(node, source=prepare(run)) if prepare else node
+    if isinstance(node, Reduce):
+        return folds.folded(node, run) if over_stored else _in_memory(node)
+    return node
 
 
 def _in_memory(node: Node) -> Node:

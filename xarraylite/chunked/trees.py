@@ -15,13 +15,12 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..codegen.emit.folding import Form
 from ..compiler.graph import canonical
-from ..compiler.target import Target
 from ..compiler.tree import Tree, tree_of
 from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node, Reduce
@@ -31,9 +30,11 @@ from ..memory.snapshots import Snapshot
 from ..operands.nodes import borrow_array
 from ..ops.reductions import SUM
 from .cut import Request, bind, cut, requests
+from .parcel import Parcel
 from .pipeline import Array, Run, computed, part_of, run_blocks
-from .plan import Grid, Piece, gathered, too_small
+from .plan import WORTH, Cuts, Grid, Piece, gathered, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
+from .source import keeps
 
 #: Elements that are folded at a time, at least, where memory allows.
 _MANY = 1 << 20
@@ -71,10 +72,7 @@ def imagined(node: Node) -> Node:
 
 def tree_in_memory(node: Node) -> Tree | None:
     """Return the tree of a reduction of operands in memory."""
-    made = imagined(node)
-    graph = canonical(made, None, True)
-    place = Strided.row_major(made.shape)
-    return tree_of(graph, Target(_NOWHERE, place, made.dtype))
+    return tree_of(canonical(imagined(node), None, True))
 
 
 def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf:
@@ -171,8 +169,8 @@ class Parts:
 
     def divided(
         self, run: Run, chunks: Sequence[int] | None, known: Sequence[int] | None
-    ) -> tuple[Grid, list[int]] | None:
-        """Return blocks of results, and where the pieces of each begin and end.
+    ) -> tuple[Grid, list[int], int] | None:
+        """Return blocks of results, where the pieces of each begin and end, and bytes to keep.
 
         Where only some results are asked for at a time, and one part of all is too much for the
         budget, there are several blocks.  None if the parts cannot be folded one by one.
@@ -193,10 +191,14 @@ class Parts:
             block[axis] = -(-steps[axis] // 2) * chunks[axis]
         if first.need > run.budget:
             raise too_small(first, run.budget)
-        edges = self._edges(run, first, box)
-        return None if edges is None else (Grid(shape, tuple(block)), edges)
+        row = [load.moved for load in first.loads if keeps(load.source)]
+        kept = sum(row) + max(row, default=0) if run.keeps else 0
+        found = self._edges(run, first, box, kept if kept + first.need <= run.budget else 0)
+        return None if found is None else (Grid(shape, tuple(block)), *found)
 
-    def results(self, run: Run, grid: Grid, edges: list[int], begin: Begin) -> Iterator[Result]:
+    def results(
+        self, run: Run, grid: Grid, edges: list[int], kept: int, begin: Begin
+    ) -> Iterator[Result]:
         """Yield the results block by block."""
         ready = begin(grid.block)
         boxes = [box for box in grid.boxes() if corner(box) not in ready]
@@ -209,29 +211,40 @@ class Parts:
             def take(piece: Piece, values: Array, join: _Join = join) -> None:
                 join.take(np.moveaxis(values, kept_before, 0))
 
-            for piece in run_blocks(self._pieces(edges, full), run, take):
+            keys = [(low, high, full) for low, high in itertools.pairwise(edges)]
+            for piece in run_blocks(Cuts(self, keys), run, take, kept=kept):
                 run.advance(piece)
             yield box, join.result()[grid.inside(box)]
 
-    def _pieces(self, edges: list[int], box: Box) -> Iterator[Piece]:
-        for low, high in itertools.pairwise(edges):
-            piece = self.piece(low, high, box)
-            assert piece is not None, "tried before"
-            yield piece
+    def __call__(self, key: tuple[int, int, Box]) -> Piece:
+        """Return a piece that `divided` has tried."""
+        piece = self.piece(*key)
+        assert piece is not None, "tried before"
+        return piece
 
-    def _edges(self, run: Run, best: Piece, box: Box) -> list[int] | None:
-        """Return where pieces begin and end, as large as the budget allows."""
+    def __reduce__(self) -> Any:
+        return _again, (Parcel(self.node), self.tree, self.first, self.last, self.unit)
+
+    def _edges(self, run: Run, best: Piece, box: Box, kept: int) -> tuple[list[int], int] | None:
+        """Return where pieces begin and end, and bytes of chunks that they share.
+
+        Pieces that share chunks are no larger than starting them is worth, others as large as the
+        budget allows.
+        """
         full = self.length // self.unit * self.unit
         per = self.unit
+        alone = best.inputs / per  # bytes for each position
         while per < full:
             wide = min(2 * per, full)
             wider = self.piece(0, wide, box)
-            if wider is None or wider.need > run.budget:
+            if wider is None or wider.need + kept > run.budget:
                 break
             many = size_of(best.box) >= _MANY
-            if many and wider.moved / wide > 0.95 * best.moved / per:
+            if many and (kept or wider.moved / wide > WORTH * best.moved / per):
                 break
             per, best = wide, wider
+        if best.moved / per <= alone / WORTH:
+            kept = 0  # pieces are whole chunks
         edges = list(range(0, full, per)) + [full]
         if full < self.length:
             edges.append(self.length)
@@ -241,7 +254,11 @@ class Parts:
                 tried.discard(b - a)
                 if self.piece(a, b, box) is None:
                     return None
-        return edges
+        return edges, kept
+
+
+def _again(parcel: Parcel, *told: Any) -> Parts:
+    return Parts(cast("Reduce", parcel.node), *told)
 
 
 def _split(root: Node, dims: tuple[int, int], start: int, count: int, unit: int) -> Node | None:

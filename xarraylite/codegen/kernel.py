@@ -42,12 +42,15 @@ class Kernel:
         Makes its IR again.
     nbytes : int
         Size of the object it was loaded from.
+    key : str
+        Under which that is kept; empty if it is not.
     """
 
     code: machine.Code
     origin: str
     emit: Callable[[], Module]
     nbytes: int
+    key: str
 
     @property
     def run(self) -> Callable[[int], int]:
@@ -113,7 +116,7 @@ class Kernels:
             self.loaded += 1
         else:
             self.compiled += 1
-        return Kernel(code, origin, emit, nbytes)
+        return Kernel(code, origin, emit, nbytes, "" if private else key_of(text))
 
     def clear(self) -> None:
         """Forget the kernels in memory."""

@@ -24,7 +24,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from .._config import settings
@@ -46,7 +46,7 @@ class CacheInfo:
     Attributes
     ----------
     directory : str
-        Where entries are kept; empty if no place could be found.
+        Where entries are kept; empty if none could be found.
     problem : str
         Why the directory is not used; empty if it is (or will be, when first needed).
     entries, nbytes, limit : int
@@ -80,7 +80,7 @@ class _State:
         "estimate",
         "hits",
         "misses",
-        "place",
+        "directory",
         "saves",
         "until_scan",
         "warned",
@@ -89,12 +89,16 @@ class _State:
     def __init__(self) -> None:
         self.hits = self.misses = self.saves = self.damaged = self.errors = 0
         self.warned = False
-        self.place: Path | None = None  # directory of the last save
+        self.directory: Path | None = None  # directory of the last save
         self.estimate = 0  # bytes in it, as far as known
         self.until_scan = 0
 
 
 _state = _State()
+
+#: Entries from other processes, kept in memory until they are asked for; the latest ones.
+_offered: dict[str, bytes] = {}
+_OFFERS = 256
 
 
 class _Unusable(Exception):
@@ -153,10 +157,32 @@ def load(key: str) -> bytes | None:
     except (OSError, _Unusable) as error:
         _give_up("read", error)
     if payload is None:
+        payload = _offered.get(key)
+        if payload is not None:
+            save(key, payload)
+    if payload is None:
         _state.misses += 1
     else:
         _state.hits += 1
     return payload
+
+
+def offer(found: Mapping[str, bytes]) -> None:
+    """Take over entries of another process, as a task of a cluster brings them.
+
+    Who sends tasks may run any code here, so its entries are believed as its tasks are; that an
+    entry is for this processor and these versions, its key says: no other is ever asked for.
+
+    Parameters
+    ----------
+    found : mapping of str to bytes
+        Payloads by key.
+    """
+    for key, payload in found.items():
+        _file_name(key)  # refuses what is no key
+        _offered[key] = payload
+    for key in list(_offered)[: max(0, len(_offered) - _OFFERS)]:
+        _offered.pop(key, None)
 
 
 def save(key: str, payload: bytes) -> None:
@@ -201,9 +227,9 @@ def discard(key: str) -> None:
 
 def cache_info() -> CacheInfo:
     """Return what is on disk and what this process did with it; never warns or raises."""
-    place, problem, files, nbytes = "", "", 0, 0
+    shown, problem, files, nbytes = "", "", 0, 0
     try:
-        place = str(_place())
+        shown = str(_chosen_directory())
         directory = _directory(create=False)
         if directory is not None:
             for entry in entries.listed(directory):
@@ -214,7 +240,7 @@ def cache_info() -> CacheInfo:
     if not settings.cache:
         problem = "switched off by the setting 'cache'"
     return CacheInfo(
-        place,
+        shown,
         problem,
         files,
         nbytes,
@@ -242,7 +268,7 @@ def clear() -> int:
             removed = sum(
                 entries.remove(directory / entry.name) for entry in entries.listed(directory)
             )
-        _state.place = None
+        _state.directory = None
     except (OSError, _Unusable) as error:
         _give_up("cleared", error)
     return removed
@@ -254,7 +280,7 @@ def _file_name(key: str) -> str:
     return key + entries.SUFFIX
 
 
-def _place() -> Path:
+def _chosen_directory() -> Path:
     """Return where the directory is, or will be."""
     try:
         if settings.cache_dir:
@@ -265,34 +291,34 @@ def _place() -> Path:
             return Path(os.path.abspath(named))  # noqa: PTH100
         import platformdirs  # noqa: PLC0415
 
-        place = platformdirs.user_cache_path("xarraylite")
+        directory = platformdirs.user_cache_path("xarraylite")
     except (RuntimeError, LookupError, ValueError) as error:
-        raise _Unusable(f"no place for it: {error}") from error
-    if not place.is_absolute():  # an unknown user without HOME gets "~/.cache"
+        raise _Unusable(f"the system names none: {error}") from error
+    if not directory.is_absolute():  # an unknown user without HOME gets "~/.cache"
         raise _Unusable("this user has no home directory")
-    return place / "kernels"
+    return directory / "kernels"
 
 
 def _directory(*, create: bool) -> Path | None:
     """Return the directory, checked; None if it does not exist and is not to be created."""
-    place = _place()
+    directory = _chosen_directory()
     try:
-        found = place.lstat()
+        found = directory.lstat()
     except FileNotFoundError:
         if not create:
             return None
-        place.parent.mkdir(parents=True, exist_ok=True)
+        directory.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):  # another process was faster
-            place.mkdir(mode=0o700)
-        found = place.lstat()
+            directory.mkdir(mode=0o700)
+        found = directory.lstat()
     if stat.S_ISLNK(found.st_mode):
-        raise _Unusable(f"{place} is a symbolic link")
+        raise _Unusable(f"{directory} is a symbolic link")
     if not stat.S_ISDIR(found.st_mode):
-        raise _Unusable(f"{place} is not a directory")
+        raise _Unusable(f"{directory} is not a directory")
     reason = entries.not_private(found)
     if reason:
-        raise _Unusable(f"{place} {reason}")
-    return place
+        raise _Unusable(f"{directory} {reason}")
+    return directory
 
 
 def _verified(path: Path, key: str) -> bytes | None:
@@ -313,9 +339,9 @@ def _make_room(directory: Path, added: int) -> None:
     """
     _state.estimate += added
     _state.until_scan -= 1
-    if directory == _state.place and _state.until_scan > 0 and _state.estimate <= LIMIT:
+    if directory == _state.directory and _state.until_scan > 0 and _state.estimate <= LIMIT:
         return
-    _state.place, _state.until_scan = directory, _RESCAN
+    _state.directory, _state.until_scan = directory, _RESCAN
     kept: list[entries.Entry] = []
     total = added
     for entry in entries.listed(directory):

@@ -15,8 +15,8 @@ from ..index.transform import FIXED, IndexMap, Transform
 from ..layout.splitting import split_index_set
 from ..layout.strided import Strided
 from ..layout.tiled import Map
+from .arguments import Destination
 from .lower import Lowered
-from .steps import Destination
 
 
 @record(frozen=True, slots=True)

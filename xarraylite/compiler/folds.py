@@ -14,11 +14,12 @@ from ..codegen.emit.streams import Access
 from ..ir.node import Reduce
 from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided
+from .arguments import Destination, Memory, rows, strided
 from .boxes import Part, divide, spread
 from .lower import Lowered, Use
 from .planner import Planner
 from .program import Step
-from .steps import Destination, Memory, Range, chunk_ranges, reduce_step, rows, strided
+from .steps import Range, chunk_ranges, reduce_step
 
 
 def fold_steps(

@@ -31,22 +31,19 @@ from ..codegen.emit.mapping import Mode
 from ..codegen.emit.streams import Access
 from ..index.transform import FIXED, Reshape, window
 from ..ir.build import describe
-from ..ir.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, Scalar, SegmentReduce, View
-from ..layout.splitting import TooManyBoxes
-from ..layout.strided import Strided
+from ..ir.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, SegmentReduce, View
 from ..ops.op import Op
 from ..ops.user import UserOp
-from .boxes import Part, divide, spread
+from .arguments import Destination, rows
 from .dependence.aliasing import Traversal, direction_of, shares, traversals
 from .dependence.overlap import Direction
 from .dependence.traversal import traversal_step
 from .folds import fold_steps
 from .graph import Graph
-from .lower import Lowered, Materialise, Use, lower
-from .program import TARGET, HostStep, Place, Program, Step, Temporary
+from .lower import Lowered, Use
+from .planner import Planner, is_host, map_steps
+from .program import TARGET, Program, Step
 from .segments import segment_steps
-from .size import materialise_large
-from .steps import Destination, Memory, map_depth, map_step, rows
 from .target import Target
 
 _ORDERS = {Direction.ASCENDING: Mode.STAGED, Direction.DESCENDING: Mode.FALLING}
@@ -63,35 +60,33 @@ def plan(graph: Graph, target: Target, noalias: bool) -> Program:
     return Planning(graph, target, noalias).run()
 
 
-class Planning:
-    """The state of one planning."""
+class Planning(Planner):
+    """The planning of one assignment.
 
-    __slots__ = (
-        "materialised",
-        "free",
-        "graph",
-        "leaf_slot",
-        "noalias",
-        "program",
-        "slots",
-        "traversing",
-        "target",
-        "todo",
-    )
+    Attributes
+    ----------
+    target : Target
+        What is written.
+    noalias : bool
+        Whether no operand is said to overlap it.
+    traversing : bool
+        Whether slabs in a safe order are still a way to do without copies.
+    """
+
+    __slots__ = ("noalias", "target", "traversing")
 
     def __init__(self, graph: Graph, target: Target, noalias: bool) -> None:
-        self.graph = graph
+        super().__init__(graph)
         self.target = target
         self.noalias = noalias
-        self.program = Program(leaves=len(graph.leaves))
-        self.leaf_slot = {id(leaf): 1 + k for k, leaf in enumerate(graph.leaves)}
-        self.materialised: dict[int, str] = {}
-        self.free: dict[int, list[int]] = {}
-        self.slots: dict[int, int] = {}
-        self.todo: list[int] = []
         self.traversing = True
 
     def run(self) -> Program:
+        """Make the last step first, then those of the nodes that steps so far have materialised.
+
+        A node's steps are made when all that reads it is: its ordinal is lower than theirs, and
+        the highest of those that wait comes next.
+        """
         graph, root = self.graph, len(self.graph.nodes) - 1
         if math.prod(self.target.map.shape) == 0:
             return self.program
@@ -125,26 +120,6 @@ class Planning:
             node = self.graph.nodes[root]
         return root
 
-    # --- materialised nodes --------------------------------------------------------------------
-
-    def find_materialised(self, root: int) -> None:
-        """Mark the nodes that cannot be part of another node's kernel."""
-        nodes, args = self.graph.nodes, self.graph.args
-        for ordinal, node in enumerate(nodes):
-            if isinstance(node, Reduce) and ordinal != root:
-                self.materialised[ordinal] = f"{node.op.name} is evaluated once"
-            elif isinstance(node, Concat) and ordinal != root:
-                self.materialised[ordinal] = "joined arrays are laid out first"
-            elif is_host(node):
-                if ordinal != root:
-                    self.materialised[ordinal] = "NumPy evaluates this operation"
-                for arg in args[ordinal]:
-                    if not isinstance(nodes[arg], Leaf | Scalar):
-                        self.materialised.setdefault(
-                            arg, "operand of an operation that NumPy evaluates"
-                        )
-        materialise_large(self.graph, self.materialised, root)
-
     # --- steps ---------------------------------------------------------------------------------
 
     def steps(self, ordinal: int, to: Destination, note: str) -> list[Step]:
@@ -174,113 +149,6 @@ class Planning:
                 found.append((arg, replace(to, layout=piece)))
             start += extent
         return found
-
-    def map_one(self, start: int, own: int, to: Destination, note: str) -> list[Step]:
-        """Return the steps that compute node ``start`` element by element."""
-        parts = self.divided(start, own, to)
-        if parts is None:
-            return [self.copy_step(start, own, to, note)]
-        memory = [self.memory(use, Access.APART, own) for use in parts[0].lowered.uses]
-        return _map_steps(parts, memory, None, note)
-
-    def divided(
-        self,
-        start: int,
-        own: int,
-        to: Destination,
-        axes: tuple[int, ...] | None = None,
-        along: int = FIXED,
-    ) -> list[Part] | None:
-        """Return the boxes of a kernel, materialising operands whose tiles do not fit the others'.
-
-        None if that is the destination, or the very operand that the kernel copies: no loop nest
-        serves its layout.
-        """
-        while True:
-            lowered = self.lowered(start, own)
-            over = to
-            if axes is not None:
-                over = replace(to, layout=spread(to.layout, lowered.shape, axes))
-            try:
-                return divide(lowered, over, along)
-            except TooManyBoxes as rough:
-                if rough.which == 0 or lowered.uses[rough.which - 1].ordinal == own:
-                    return None
-                misfit = lowered.uses[rough.which - 1].ordinal
-                self.materialised[misfit] = "its tiles have too little in common with the others'"
-
-    def copy_step(self, start: int, own: int, to: Destination, note: str) -> HostStep:
-        """Return the step with which NumPy copies between memory that no loop nest serves."""
-        node = self.graph.nodes[start]
-        if start == own and isinstance(node, Leaf):
-            place = Place(self.leaf_slot[id(node)], node.map.based(), node.dtype)
-        else:
-            self.materialised.setdefault(start, "the destination's layout is no loop nest")
-            place = Place(self.slot(start), Strided.row_major(node.shape), node.dtype)
-        return HostStep(
-            None, [place], Place(to.slot, to.layout, to.dtype), f"{note}; NumPy copies elements"
-        )
-
-    def host_step(self, ordinal: int, to: Destination, note: str) -> HostStep:
-        node = self.graph.nodes[ordinal]
-        assert isinstance(node, Elementwise)
-        operands: list[Place | int] = []
-        for arg in self.graph.args[ordinal]:
-            value = self.graph.nodes[arg]
-            if isinstance(value, Scalar):
-                operands.append(arg)
-            elif isinstance(value, Leaf) and arg not in self.materialised:
-                slot = self.leaf_slot[id(value)]
-                operands.append(Place(slot, value.map.based(), value.dtype))
-            else:
-                layout = Strided.row_major(value.shape)
-                operands.append(Place(self.slot(arg), layout, value.dtype))
-        place = Place(to.slot, to.layout, to.dtype)
-        return HostStep(node.op, operands, place, f"{note}; NumPy runs {node.op.name}")
-
-    def lowered(self, start: int, own: int) -> Lowered:
-        """Lower a kernel, materialising nodes until it can be."""
-        while True:
-            try:
-                return lower(self.graph, start, self.materialised, own)
-            except Materialise as needed:
-                if needed.ordinal in self.materialised:  # would go on for ever
-                    raise RuntimeError(
-                        f"node {needed.ordinal} was materialised twice: {needed.reason}"
-                    ) from needed
-                self.materialised[needed.ordinal] = needed.reason
-
-    def memory(self, use: Use, access: Access, own: int) -> Memory:
-        """Return where an operand of node ``own``'s kernel is, planning its temporary."""
-        node = self.graph.nodes[use.ordinal]
-        if use.iota:
-            return Memory(-1, Access.POSITION)
-        if isinstance(node, Leaf) and (use.ordinal not in self.materialised or use.ordinal == own):
-            return Memory(self.leaf_slot[id(node)], access)
-        return Memory(self.slot(use.ordinal), Access.APART)
-
-    def slot(self, ordinal: int) -> int:
-        """Return the slot of a materialised node's temporary."""
-        if ordinal not in self.slots:
-            node = self.graph.nodes[ordinal]
-            nbytes = math.prod(node.shape) * node.dtype.itemsize
-            reason = f"{self.materialised[ordinal]}: {describe(node)}"
-            self.slots[ordinal] = self.temporary(nbytes, reason)
-            heapq.heappush(self.todo, -ordinal)
-        return self.slots[ordinal]
-
-    def temporary(self, nbytes: int, reason: str) -> int:
-        """Return the slot of memory, of which only steps that run later have made use."""
-        temporaries, first = self.program.temporaries, self.program.leaves + 1
-        slots = self.free.get(nbytes)
-        if not slots:
-            temporaries.append(Temporary(nbytes, reason))
-            return self.program.leaves + len(temporaries)
-        slot = slots.pop()
-        after = temporaries[slot - first].reason
-        if reason not in after:
-            temporaries[slot - first] = Temporary(nbytes, f"{reason}; later: {after}")
-        return slot
 
     # --- aliasing ------------------------------------------------------------------------------
 
@@ -337,7 +205,7 @@ class Planning:
         order = next((_ORDERS[v] for v in directions if v in _ORDERS), None)
         if order is not None and len(parts) > 1:
             return self.by_way_of(root, "no order of boxes keeps what operands still need")
-        return _map_steps(parts, memory, order, "result")
+        return map_steps(parts, memory, order, "result")
 
     def resolved(
         self, lowered: Lowered, directions: Sequence[Direction]
@@ -440,13 +308,6 @@ class Planning:
             self.noalias = True
 
 
-def _map_steps(
-    parts: Sequence[Part], memory: Sequence[Memory], order: Mode | None, note: str
-) -> list[Step]:
-    depth = max([map_depth(part.lowered, part.to) for part in parts]) if len(parts) > 1 else 1
-    return [map_step(part.lowered, memory, part.to, order, note, depth) for part in parts]
-
-
 _ACCESS = {Direction.DISJOINT: Access.APART, Direction.SAME: Access.SAME}
 
 
@@ -462,10 +323,3 @@ def _may_raise(node: Node) -> bool:
 
 
 _HALF = "a function that may raise must not leave half a result"
-
-
-def is_host(node: Node) -> bool:
-    """Tell whether NumPy must run a node."""
-    if not isinstance(node, Elementwise):
-        return False
-    return node.op.body(tuple([arg.dtype for arg in node.operands])) is None

@@ -1,50 +1,204 @@
-"""What the modules that make steps ask of the planner, which asks them for steps."""
+"""What a plan has decided so far: which nodes are materialised, their memory, the kernels over it.
+
+`plan` decides in what order steps run and how the target is written; `folds` and `segments` make
+the steps of reductions.  All of them ask here for the lowered code of a kernel, the boxes of its
+iteration space and the slots of its operands, and what they ask for may materialise nodes: each of
+these gets a temporary, and stays materialised for the rest of the plan.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 
+from ..codegen.emit.mapping import Mode
 from ..codegen.emit.streams import Access
-from .boxes import Part
+from ..index.transform import FIXED
+from ..ir.build import describe
+from ..ir.node import Concat, Elementwise, Leaf, Node, Reduce, Scalar
+from ..layout.splitting import TooManyBoxes
+from ..layout.strided import Strided
+from .arguments import Destination, Memory
+from .boxes import Part, divide, spread
 from .graph import Graph
-from .lower import Lowered, Use
-from .program import HostStep, Step
-from .steps import Destination, Memory
+from .lower import Lowered, Materialise, Use, lower
+from .program import HostArray, HostStep, Program, Step, Temporary
+from .size import materialise_large
+from .steps import map_depth, map_step
 
 
-class Planner(Protocol):
-    """The graph, what has been decided so far, and how to go on.
+class Planner:
+    """The state of one planning, and the kernels that can be made in it.
 
     Attributes
     ----------
     graph : Graph
         The expression.
+    program : Program
+        Its steps and temporaries, so far.
     materialised : dict of int to str
         Nodes that are evaluated on their own, and why.
     leaf_slot : dict of int to int
         The slot of a leaf, by its identity.
+    slots : dict of int to int
+        The slot of a materialised node's temporary.
+    todo : list of int
+        A heap of such nodes, whose steps have yet to be made: negative, so that the last is first.
+    free : dict of int to list of int
+        Slots of temporaries that only steps which run later have made use of, by size.
     """
 
-    graph: Graph
-    materialised: dict[int, str]
-    leaf_slot: dict[int, int]
+    __slots__ = ("free", "graph", "leaf_slot", "materialised", "program", "slots", "todo")
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.program = Program(leaves=len(graph.leaves))
+        self.leaf_slot = {id(leaf): 1 + k for k, leaf in enumerate(graph.leaves)}
+        self.materialised: dict[int, str] = {}
+        self.free: dict[int, list[int]] = {}
+        self.slots: dict[int, int] = {}
+        self.todo: list[int] = []
+
+    def find_materialised(self, root: int) -> None:
+        """Mark the nodes that cannot be part of another node's kernel."""
+        nodes, args = self.graph.nodes, self.graph.args
+        for ordinal, node in enumerate(nodes):
+            if isinstance(node, Reduce) and ordinal != root:
+                self.materialised[ordinal] = f"{node.op.name} is evaluated once"
+            elif isinstance(node, Concat) and ordinal != root:
+                self.materialised[ordinal] = "joined arrays are laid out first"
+            elif is_host(node):
+                if ordinal != root:
+                    self.materialised[ordinal] = "NumPy evaluates this operation"
+                for arg in args[ordinal]:
+                    if not isinstance(nodes[arg], Leaf | Scalar):
+                        self.materialised.setdefault(
+                            arg, "operand of an operation that NumPy evaluates"
+                        )
+        materialise_large(self.graph, self.materialised, root)
+
+    # --- kernels -------------------------------------------------------------------------------
+
+    def map_one(self, start: int, own: int, to: Destination, note: str) -> list[Step]:
+        """Return the steps that compute node ``start`` element by element."""
+        parts = self.divided(start, own, to)
+        if parts is None:
+            return [self.copy_step(start, own, to, note)]
+        memory = [self.memory(use, Access.APART, own) for use in parts[0].lowered.uses]
+        return map_steps(parts, memory, None, note)
+
+    def divided(
+        self,
+        start: int,
+        own: int,
+        to: Destination,
+        axes: tuple[int, ...] | None = None,
+        along: int = FIXED,
+    ) -> list[Part] | None:
+        """Return the boxes of a kernel, materialising operands whose tiles do not fit the others'.
+
+        None if that is the destination, or the very operand that the kernel copies: no loop nest
+        serves its layout.
+        """
+        while True:
+            lowered = self.lowered(start, own)
+            over = to
+            if axes is not None:
+                over = replace(to, layout=spread(to.layout, lowered.shape, axes))
+            try:
+                return divide(lowered, over, along)
+            except TooManyBoxes as rough:
+                if rough.which == 0 or lowered.uses[rough.which - 1].ordinal == own:
+                    return None
+                misfit = lowered.uses[rough.which - 1].ordinal
+                self.materialised[misfit] = "its tiles have too little in common with the others'"
+
+    def copy_step(self, start: int, own: int, to: Destination, note: str) -> HostStep:
+        """Return the step with which NumPy copies between memory that no loop nest serves."""
+        node = self.graph.nodes[start]
+        if start == own and isinstance(node, Leaf):
+            place = HostArray(self.leaf_slot[id(node)], node.map.based(), node.dtype)
+        else:
+            self.materialised.setdefault(start, "the destination's layout is no loop nest")
+            place = HostArray(self.slot(start), Strided.row_major(node.shape), node.dtype)
+        return HostStep(
+            None, [place], HostArray(to.slot, to.layout, to.dtype), f"{note}; NumPy copies elements"
+        )
+
+    def host_step(self, ordinal: int, to: Destination, note: str) -> HostStep:
+        node = self.graph.nodes[ordinal]
+        assert isinstance(node, Elementwise)
+        operands: list[HostArray | int] = []
+        for arg in self.graph.args[ordinal]:
+            value = self.graph.nodes[arg]
+            if isinstance(value, Scalar):
+                operands.append(arg)
+            elif isinstance(value, Leaf) and arg not in self.materialised:
+                slot = self.leaf_slot[id(value)]
+                operands.append(HostArray(slot, value.map.based(), value.dtype))
+            else:
+                layout = Strided.row_major(value.shape)
+                operands.append(HostArray(self.slot(arg), layout, value.dtype))
+        place = HostArray(to.slot, to.layout, to.dtype)
+        return HostStep(node.op, operands, place, f"{note}; NumPy runs {node.op.name}")
 
     def lowered(self, start: int, own: int) -> Lowered:
         """Lower a kernel, materialising nodes until it can be."""
-
-    def divided(
-        self, start: int, own: int, to: Destination, axes: tuple[int, ...] | None = None
-    ) -> list[Part] | None:
-        """Return the boxes of a kernel; None if no loop nest serves the destination."""
+        while True:
+            try:
+                return lower(self.graph, start, self.materialised, own)
+            except Materialise as needed:
+                if needed.ordinal in self.materialised:  # would go on for ever
+                    raise RuntimeError(
+                        f"node {needed.ordinal} was materialised twice: {needed.reason}"
+                    ) from needed
+                self.materialised[needed.ordinal] = needed.reason
 
     def memory(self, use: Use, access: Access, own: int) -> Memory:
-        """Return where an operand is, planning its temporary."""
+        """Return where an operand of node ``own``'s kernel is, planning its temporary."""
+        node = self.graph.nodes[use.ordinal]
+        if use.iota:
+            return Memory(-1, Access.POSITION)
+        if isinstance(node, Leaf) and (use.ordinal not in self.materialised or use.ordinal == own):
+            return Memory(self.leaf_slot[id(node)], access)
+        return Memory(self.slot(use.ordinal), Access.APART)
+
+    def slot(self, ordinal: int) -> int:
+        """Return the slot of a materialised node's temporary."""
+        if ordinal not in self.slots:
+            node = self.graph.nodes[ordinal]
+            nbytes = math.prod(node.shape) * node.dtype.itemsize
+            reason = f"{self.materialised[ordinal]}: {describe(node)}"
+            self.slots[ordinal] = self.temporary(nbytes, reason)
+            heapq.heappush(self.todo, -ordinal)
+        return self.slots[ordinal]
 
     def temporary(self, nbytes: int, reason: str) -> int:
-        """Return the slot of new memory."""
+        """Return the slot of memory, of which only steps that run later have made use."""
+        temporaries, first = self.program.temporaries, self.program.leaves + 1
+        slots = self.free.get(nbytes)
+        if not slots:
+            temporaries.append(Temporary(nbytes, reason))
+            return self.program.leaves + len(temporaries)
+        slot = slots.pop()
+        after = temporaries[slot - first].reason
+        if reason not in after:
+            temporaries[slot - first] = Temporary(nbytes, f"{reason}; later: {after}")
+        return slot
 
-    def map_one(self, start: int, own: int, to: Destination, note: str) -> list[Step]:
-        """Return the steps that compute a node element by element."""
 
-    def copy_step(self, start: int, own: int, to: Destination, note: str) -> HostStep:
-        """Return the step with which NumPy copies where no loop nest serves."""
+def map_steps(
+    parts: Sequence[Part], memory: Sequence[Memory], order: Mode | None, note: str
+) -> list[Step]:
+    """Return the steps of all boxes of a kernel, with equally many loops, so that they share it."""
+    depth = max([map_depth(part.lowered, part.to) for part in parts]) if len(parts) > 1 else 1
+    return [map_step(part.lowered, memory, part.to, order, note, depth) for part in parts]
+
+
+def is_host(node: Node) -> bool:
+    """Tell whether NumPy must run a node."""
+    if not isinstance(node, Elementwise):
+        return False
+    return node.op.body(tuple([arg.dtype for arg in node.operands])) is None

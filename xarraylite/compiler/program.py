@@ -86,7 +86,7 @@ class KernelStep:
 
 
 @record(slots=True)
-class Place:
+class HostArray:
     """An array in a slot, as NumPy sees it."""
 
     slot: int
@@ -103,17 +103,17 @@ class HostStep:
     ----------
     op : Op or None
         The operation; None to copy.
-    operands : list of Place or int
+    operands : list of HostArray or int
         Arrays, or the place of a scalar among the graph's scalars.
-    result : Place
+    result : HostArray
         Where the result goes.
     note : str
         What it does, for `explain`.
     """
 
     op: Op | None
-    operands: list[Place | int]
-    result: Place
+    operands: list[HostArray | int]
+    result: HostArray
     note: str
 
 

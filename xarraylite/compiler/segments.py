@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Sequence
 
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.segments import SegmentSpec, emit_segments
-from ..codegen.emit.streams import Access, Operand
+from ..codegen.emit.streams import Access
 from ..codegen.kernel import kernels
 from ..index.transform import FIXED, IndexMap, Transform
 from ..ir.node import SegmentReduce
 from ..layout.strided import Strided
-from .identities import identity_words
-from .loops import AddressStream, address_stream, split
-from .lower import Lowered
-from .planner import Planner
-from .program import KernelStep, Step, Work
-from .steps import (
+from .arguments import (
+    Block,
     Destination,
     Memory,
     cost_of,
-    finish,
-    inner_of,
+    operands_of,
     packing,
-    put_all,
-    scalar_places,
     streams_of,
     strided,
     traffic_of,
     unit,
 )
+from .identities import identity_words
+from .loops import AddressStream, address_stream, split
+from .lower import Lowered
+from .planner import Planner
+from .program import KernelStep, Step, Work
 
 
 def segment_steps(
@@ -89,30 +86,25 @@ def segment_step(
             Form.ALONG,
             count,
             0,
-            _operands(lowered, memory, to, steps),
+            operands_of([AddressStream(0, (step,)) for step in steps], lowered, memory, to),
             lowered.body,
             node.op,
             len(lowered.gathers),
         )
     )
-    words = spec.words()
-    block = array("q", [0]) * len(words)
+    block = Block(spec.words())
     rows, columns = node.shape[0], math.prod(kept.extents)
     elements = lowered.shape[0]
-    put_all(block, words, [("rows", rows), ("columns", columns)])
-    put_all(block, words, [(f"n_k{d}", kept.extents[d]) for d in range(count)])
-    for w, (step, sides) in enumerate(zip(steps, kept.streams, strict=True)):
-        put_all(block, words, [(f"s{w}_k{d}", sides.strides[d]) for d in range(count)])
-        put_all(block, words, [(f"e{w}", step)])
-    identity = identity_words(node.op, lowered.body.dtype)
-    put_all(block, words, list(zip(("z", "z+"), identity, strict=False)))
-    starts = [a.start + b.start for a, b in zip(kept.streams, reduced.streams, strict=True)]
-    addresses = finish(block, words, lowered, memory, to, starts)
-    return KernelStep(
+    block.put([("rows", rows), ("columns", columns)])
+    block.loops("k", kept.extents[:count], [w.strides for w in kept.streams])
+    block.inner(steps)
+    block.put(zip(("z", "z+"), identity_words(node.op, lowered.body.dtype), strict=False))
+    step = block.step(
         kernels.get(spec, emit_segments),
-        block,
-        (*addresses, (words.index["o"], offsets, 0, 1)),
-        scalar_places(words, lowered),
+        lowered,
+        memory,
+        to,
+        [a.start + b.start for a, b in zip(kept.streams, reduced.streams, strict=True)],
         Work(
             elements + rows,
             1,
@@ -123,20 +115,11 @@ def segment_step(
         f"{note} [segments, {rows * columns} results of {elements * columns} elements]",
         traffic_of(lowered, to) + 8 * (rows + 1),
     )
+    step.addresses = (*step.addresses, (block.words.index["o"], offsets, 0, 1))
+    return step
 
 
 def _along(layout: Strided, shape: tuple[int, ...]) -> Strided:
     """Return the destination's layout over the space that is folded: it stands still in a run."""
     sides = [IndexMap(0, 1, k) for k in range(1, len(shape))]
     return layout.apply(Transform(shape, (IndexMap(0, 0, FIXED), *sides)))
-
-
-def _operands(
-    lowered: Lowered, memory: Sequence[Memory], to: Destination, steps: Sequence[int]
-) -> tuple[Operand, ...]:
-    first = inner_of(AddressStream(0, (steps[0],)), to.bits, to.dtype, 1)
-    found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
-    for use, known, step in zip(lowered.uses, memory, steps[1:], strict=True):
-        inner = inner_of(AddressStream(0, (step,)), use.bits, use.dtype, 1)
-        found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
-    return tuple(found)

@@ -7,21 +7,27 @@ elements are stored, how work may be divided, what stands in every word of the b
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from .._records import record
-from ..codegen.emit.body import Apply, Body, Const
 from ..codegen.emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
-from ..codegen.emit.streams import Access, Inner, Operand, Words
+from ..codegen.emit.streams import Access
 from ..codegen.kernel import kernels
 from ..layout.strided import Strided, row_major_strides
-from ..layout.tiled import Map
 from ..ops.reductions import Reduction
+from .arguments import (
+    Block,
+    Destination,
+    Memory,
+    cost_of,
+    operands_of,
+    packing,
+    streams_of,
+    strided,
+    traffic_of,
+    unit,
+)
 from .identities import identity_words
 from .loops import AddressStream, Nest, address_stream, deepen, move_to_end, normalise, split
 from .lower import Lowered
@@ -45,32 +51,6 @@ MOST_PARTS = 1 << 16
 
 #: (r0, r1, j0, j1): a range of reduced rows and one of the innermost loop.
 Range = tuple[int, int, int, int]
-
-
-@record(frozen=True, slots=True)
-class Destination:
-    """Where a step writes: a slot, and a layout counted from the slot's first element.
-
-    ``bits`` lead from one position of the layout to the next.
-    """
-
-    slot: int
-    layout: Map
-    dtype: np.dtype[np.generic]
-    bits: int
-
-
-def rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Destination:
-    """Return a row-major destination at the start of a slot."""
-    return Destination(slot, Strided.row_major(shape), dtype, 8 * dtype.itemsize)
-
-
-@record(frozen=True, slots=True)
-class Memory:
-    """What a step knows of one operand besides its use: its slot and how it may be accessed."""
-
-    slot: int
-    access: Access
 
 
 def map_step(
@@ -110,22 +90,22 @@ def map_step(
     lanes = 1
     if mode is Mode.INTERLEAVED:
         nest, lanes = _interleave(nest, lowered, to)
-    operands = _operands(nest, lowered, memory, to, lanes=lanes)
+    operands = operands_of(nest.streams, lowered, memory, to, lanes=lanes)
     rank = len(nest.extents) - (2 if mode is Mode.INTERLEAVED else 1)
     past, lines = False, 1
     if mode is Mode.TILED:
         operands, lines = crossed(nest, lowered, operands)
         past = _is_large(nest, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
     spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
-    words = spec.words()
-    block = array("q", [0]) * len(words)
-    outer = _put_loops(block, words, nest, spec)
+    block = Block(spec.words())
+    outer = _put_loops(block, nest, spec)
     cost = cost_of(lowered.body) * nest.extents[-1] * (spec.tall if mode is Mode.TILED else lanes)
-    return KernelStep(
+    return block.step(
         kernels.get(spec, emit_map),
-        block,
-        finish(block, words, lowered, memory, to, [w.start for w in nest.streams]),
-        scalar_places(words, lowered),
+        lowered,
+        memory,
+        to,
+        [w.start for w in nest.streams],
         Work(
             outer,
             nest.extents[-1],
@@ -138,8 +118,8 @@ def map_step(
     )
 
 
-def _put_loops(block: array[int], words: Words, nest: Nest, spec: MapSpec) -> int:
-    """Write extents and strides of the loops of a map; return the trips of all but the innermost.
+def _put_loops(block: Block, nest: Nest, spec: MapSpec) -> int:
+    """Fill extents and strides of the loops of a map; return the trips of all but the innermost.
 
     The second innermost loop is the kernel's own in some modes, with strides ``h``: it makes the
     lanes (`Mode.INTERLEAVED`, where it is no loop any more), or the rows of a tile (`Mode.TILED`,
@@ -148,18 +128,16 @@ def _put_loops(block: array[int], words: Words, nest: Nest, spec: MapSpec) -> in
     extents = list(nest.extents[:-1])
     strides = [list(w.strides) for w in nest.streams]
     if spec.mode in (Mode.INTERLEAVED, Mode.TILED):
-        put_all(block, words, [(f"h{w}", steps[-2]) for w, steps in enumerate(strides)])
+        block.put([(f"h{w}", steps[-2]) for w, steps in enumerate(strides)])
     if spec.mode is Mode.INTERLEAVED:
         extents.pop()
         strides = [[*steps[:-2], steps[-1]] for steps in strides]
     if spec.mode is Mode.TILED:
-        put_all(block, words, [("rows", extents[-1])])
+        block.put([("rows", extents[-1])])
         extents[-1] = -(-extents[-1] // spec.tall)
         strides = [[*steps[:-2], steps[-2] * spec.tall, steps[-1]] for steps in strides]
-    put_all(block, words, [(f"n_t{d}", extent) for d, extent in enumerate(extents)])
-    for w, steps in enumerate(strides):
-        put_all(block, words, [(f"s{w}_t{d}", step) for d, step in enumerate(steps[:-1])])
-        put_all(block, words, [(f"e{w}", steps[-1])])
+    block.loops("t", extents, strides)
+    block.inner([steps[-1] for steps in strides])
     return math.prod(extents)
 
 
@@ -171,26 +149,6 @@ def map_depth(lowered: Lowered, to: Destination) -> int:
 def _map_nest(lowered: Lowered, to: Destination) -> Nest:
     streams = [address_stream(strided(to.layout), unit(to.bits)), *streams_of(lowered)]
     return normalise(lowered.shape, streams)
-
-
-def streams_of(lowered: Lowered) -> list[AddressStream]:
-    return [address_stream(strided(use.layout), unit(use.bits)) for use in lowered.uses]
-
-
-def strided(layout: Map) -> Strided:
-    """Return a layout that `boxes` has made strided."""
-    assert isinstance(layout, Strided), "tiled operands are divided into boxes first"
-    return layout
-
-
-def unit(bits: int) -> int:
-    """Return by how much a stream changes per position: bytes, or elements that share bytes."""
-    return max(1, bits // 8)
-
-
-def packing(bits: int) -> int:
-    """Return how many elements share a byte."""
-    return 8 // bits if 0 < bits < 8 else 1
 
 
 def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination) -> Mode:
@@ -273,28 +231,23 @@ def reduce_step(
     inner = reduced if along else kept
     kept_loops = len(kept.extents) - (0 if along else 1)
     reduced_loops = len(reduced.extents) - (1 if along else 0)
-    operands = _operands(inner, lowered, memory, to, 0 if along else -1)
+    operands = operands_of(inner.streams, lowered, memory, to, 0 if along else -1)
     gathers, joins = len(lowered.gathers), not chunks
     spec = ReduceSpec(form, kept_loops, reduced_loops, operands, lowered.body, op, gathers, joins)
-    words = spec.words()
-    block = array("q", [0]) * len(words)
+    block = Block(spec.words())
     for letter, nest, count in (("k", kept, kept_loops), ("r", reduced, reduced_loops)):
-        put_all(block, words, [(f"n_{letter}{d}", nest.extents[d]) for d in range(count)])
-        for w, steps in enumerate(nest.streams):
-            pairs = [(f"s{w}_{letter}{d}", steps.strides[d]) for d in range(count)]
-            put_all(block, words, pairs)
-    for w, steps in enumerate(inner.streams):
-        _put(block, words, f"e{w}", steps.strides[-1])
-    for k, word in enumerate(identity_words(op, lowered.body.dtype)):
-        _put(block, words, ("z", "z+")[k], word)
+        block.loops(letter, nest.extents[:count], [w.strides for w in nest.streams])
+    block.inner([w.strides[-1] for w in inner.streams])
+    block.put(zip(("z", "z+"), identity_words(op, lowered.body.dtype), strict=False))
     outer = kept.outer * (kept.extents[-1] if along else 1)
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = inner.extents[-1]
-    return KernelStep(
+    return block.step(
         kernels.get(spec, emit_reduce),
-        block,
-        finish(block, words, lowered, memory, to, starts),
-        scalar_places(words, lowered),
+        lowered,
+        memory,
+        to,
+        starts,
         Work(
             outer,
             width,
@@ -374,82 +327,3 @@ def _ranges(rows: int, width: int, along: bool, size: int) -> Iterator[Range]:
     step = max(1, size // width)
     for r in range(0, rows, step):
         yield r, min(r + step, rows), 0, width
-
-
-def _operands(
-    nest: Nest,
-    lowered: Lowered,
-    memory: Sequence[Memory],
-    to: Destination,
-    still: int = -1,
-    lanes: int = 1,
-) -> tuple[Operand, ...]:
-    """Classify every stream; ``still`` is a stream that does not move innermost, or -1."""
-    first = Inner.STILL if still == 0 else inner_of(nest.streams[0], to.bits, to.dtype, lanes)
-    found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
-    for use, known, steps in zip(lowered.uses, memory, nest.streams[1:], strict=True):
-        inner = inner_of(steps, use.bits, use.dtype, lanes)
-        found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
-    return tuple(found)
-
-
-def inner_of(steps: AddressStream, bits: int, dtype: np.dtype[np.generic], lanes: int) -> Inner:
-    stride = steps.strides[-1]
-    if stride == 0:
-        return Inner.STILL
-    size = dtype.itemsize if bits >= 8 else 1
-    if lanes > 1 and bits and (stride, steps.strides[-2]) == (lanes * size, size):
-        return Inner.INTERLEAVED
-    return Inner.UNIT if bits and stride == size else Inner.ANY
-
-
-def _put(block: array[int], words: Words, name: str, value: int) -> None:
-    at = words.index.get(name)
-    if at is not None:
-        block[at] = value
-
-
-def put_all(block: array[int], words: Words, pairs: Sequence[tuple[str, int]]) -> None:
-    for name, value in pairs:
-        _put(block, words, name, value)
-
-
-def finish(
-    block: array[int],
-    words: Words,
-    lowered: Lowered,
-    memory: Sequence[Memory],
-    to: Destination,
-    starts: Sequence[int],
-) -> tuple[tuple[int, int, int, int], ...]:
-    """Fill gather strides and iota starts; return the address words still to fill."""
-    put_all(block, words, [(f"g{k}", stride) for k, stride in enumerate(lowered.gathers)])
-    addresses = [(words.index["p0"], to.slot, starts[0], packing(to.bits))]
-    for k, (use, known) in enumerate(zip(lowered.uses, memory, strict=True)):
-        word = words.index[f"p{k + 1}"]
-        if use.iota:
-            block[word] = starts[k + 1]
-        else:
-            addresses.append((word, known.slot, starts[k + 1], packing(use.bits)))
-    return tuple(addresses)
-
-
-def scalar_places(words: Words, lowered: Lowered) -> tuple[tuple[int, int], ...]:
-    slots = [s.slot for s in lowered.body.instructions if isinstance(s, Const)]
-    return tuple([(words.index[f"c{slot}"], lowered.scalars[slot]) for slot in sorted(set(slots))])
-
-
-def cost_of(body: Body) -> int:
-    return sum(s.op.cost if isinstance(s, Apply) else 1 for s in body.instructions)
-
-
-def traffic_of(lowered: Lowered, to: Destination, results: int = 1) -> int:
-    read = sum(_distinct(strided(use.layout)) * use.bits // 8 for use in lowered.uses)
-    return read + results * _distinct(strided(to.layout)) * to.bits // 8
-
-
-def _distinct(layout: Strided) -> int:
-    count = 1
-    for extent, stride in zip(layout.shape, layout.strides, strict=True):
-        count *= extent if stride else 1
-    return count

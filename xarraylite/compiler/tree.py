@@ -14,11 +14,11 @@ from ..codegen.emit.body import Body
 from ..codegen.emit.folding import Form, ReduceSpec, block_size
 from ..ir.node import Reduce
 from ..layout.strided import Strided, row_major_strides
+from .arguments import rows, streams_of
 from .graph import Graph
 from .loops import address_stream, split
-from .plan import Planning
-from .steps import Range, chunk_ranges, form_of, rows, streams_of
-from .target import Target
+from .planner import Planner
+from .steps import Range, chunk_ranges, form_of
 
 
 @record(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Tree:
     parts: tuple[Range, ...]
 
 
-def tree_of(graph: Graph, target: Target) -> Tree | None:
+def tree_of(graph: Graph) -> Tree | None:
     """Return the tree of a graph that ends in a reduction; None if it is no single loop nest.
 
     Also None if its loops run in another order than the dimensions.
@@ -53,10 +53,10 @@ def tree_of(graph: Graph, target: Target) -> Tree | None:
     node = graph.nodes[root]
     if not isinstance(node, Reduce):
         return None
-    planning = Planning(graph, target, True)
-    planning.find_materialised(root)
+    planner = Planner(graph)
+    planner.find_materialised(root)
     arg, axes = graph.args[root][0], node.axes
-    parts = planning.divided(arg, root, rows(-1, node.shape, node.dtype), axes)
+    parts = planner.divided(arg, root, rows(-1, node.shape, node.dtype), axes)
     if parts is None or len(parts) != 1:
         return None
     lowered, axes = parts[0].lowered, parts[0].loops(axes)

@@ -84,11 +84,10 @@ def asarray(
     >>> str(xl.asarray(xl.zeros((6, 8)), shape=blocks, layout="blocked").layout)
     '{1,0:T(3,4)}'
     """
-    usual = order is None and device is None and layout is None and strides is None
-    if usual and dtype is None and shape is None and copy is not False:
-        made = _copied(values)
-        if made is not None:
-            return made
+    options = (dtype, order, device, layout, strides, shape)
+    plain = copy is not False and options.count(None) == len(options)
+    if plain and (made := _copied(values)) is not None:
+        return made
     check_device(device, "asarray")
     layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
     if shape is not None:
@@ -105,9 +104,9 @@ def asarray(
         if wanted is not None and made.dtype != wanted:
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
-    owner: type[XArray] = XArray
-    if isinstance(values, XExpression):
-        owner = owner_class(values._fixed_now(), wanted or values.dtype, values.shape)
+    if not isinstance(values, XExpression):
+        return XArray(values, dtype, layout, strides)
+    owner: type[XArray] = owner_class(values._fixed_now(), wanted or values.dtype, values.shape)
     return owner(values, dtype, layout, strides)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
+from ..arrays import few
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..index.broadcast import check_axis
@@ -252,6 +254,11 @@ def take(
     XArray([[3, 1],
             [6, 4]])
     """
+    if isinstance(x, XContainer) and mode == "raise" and (axis is not None or x.ndim == 1):
+        before = check_axis(0 if axis is None else axis, x.ndim, "take")
+        known = few.selected(x, (*(slice(None),) * before, indices))
+        if type(known) is XExpression:  # of no mask
+            return into(out, known, "take")
     node = as_node(x, "take")
     if axis is None:
         node, axis = build.reshape(node, (-1,)), 0

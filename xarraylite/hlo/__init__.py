@@ -1,4 +1,7 @@
-"""XLA's programs: read, printed, checked.
+"""XLA's programs: read, printed, checked, evaluated, weighed.
+
+The facade imports it.  Each opcode is a row of `opcodes` and has its rule of shapes in ``rules_*``;
+``evaluation``, ``cost`` and ``export`` are rooms of their own.  Nothing here runs or imports XLA.
 
 ::
 

@@ -54,8 +54,14 @@ class _Run:
 
     def __init__(self, devices: Seat) -> None:
         self.devices = devices
-        self.random = np.random.default_rng(devices.device)
+        self._random: np.random.Generator | None = None
         self._state = 1
+
+    @property
+    def random(self) -> np.random.Generator:
+        if self._random is None:  # few programs ask
+            self._random = np.random.default_rng(self.devices.device)
+        return self._random
 
     def call(self, computation: HloComputation, arguments: list[Value]) -> Value:
         return _program(computation).run(self, arguments)

@@ -7,6 +7,7 @@ a part of an axis is written with the size of what is outside it and its own.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import prod
 from typing import Final
@@ -48,6 +49,25 @@ def normalise_mesh(text: str) -> str:
     return f"mesh[{match['axes']}]{ids} {{{match['group']}}}"
 
 
+def _parts(
+    sizes: Mapping[str, int], references: Sequence[tuple[str, int, int]]
+) -> list[tuple[str, int, int]]:
+    """Return the parts into which references divide the axes of a mesh, the outermost first.
+
+    A reference is an axis, the number of devices along it that lie outside of the part that is
+    meant, and the size of this part.  A part is an axis, where it starts and where it ends: as many
+    devices along the axis lie outside of it, and outside of what is inside of it.
+    """
+    found = []
+    for axis, extent in sizes.items():
+        borders = {1, extent}
+        for name, outside, size in references:
+            if name == axis:
+                borders |= {outside, outside * size}
+        found += [(axis, start, end) for start, end in pairwise(sorted(borders))]
+    return found
+
+
 def expand_mesh(text: str) -> tuple[tuple[int, ...], ...]:
     """Return the numbers of the replicas in each group.
 
@@ -63,24 +83,21 @@ def expand_mesh(text: str) -> tuple[tuple[int, ...], ...]:
     if not sizes or not 0 < total <= MOST_DEVICES:
         raise ValueError(f"a mesh of {total} devices")
     devices = _devices(match["ids"], total).reshape(tuple(sizes.values()))
-    # Each axis in the parts that the references divide it into, outermost first.
-    parts: dict[str, list[int]] = {name: [1, size] for name, size in sizes.items()}
-    references = [(n, int(a or 1), int(b or 0)) for n, a, b in _REFERENCE.findall(match["group"])]
+    references = [
+        (name, int(outside or 1), int(size or 0) or sizes.get(name, 0))
+        for name, outside, size in _REFERENCE.findall(match["group"])
+    ]
     for name, outside, size in references:
-        if name not in sizes or sizes[name] % (outside * (size or sizes[name])):
+        if name not in sizes or outside < 1 or sizes[name] % (outside * size):
             raise ValueError(f"the mesh has no axis {name!r}, or no such part of it")
-        parts[name] += [outside, outside * (size or sizes[name])]
-    shape: list[int] = []
-    places: dict[tuple[str, int], int] = {}  # axis and what is outside, to a dimension
-    for name in sizes:
-        borders = sorted(set(parts[name]))
-        for border, following in pairwise(borders):
-            places[name, border] = len(shape)
-            shape.append(following // border)
-    inner = []
-    for name, outside, size in references:
-        end = outside * (size or sizes[name])
-        inner += [place for (n, b), place in places.items() if n == name and outside <= b < end]
+    parts = _parts(sizes, references)
+    shape = [end // start for _, start, end in parts]
+    inner = [
+        k
+        for name, outside, size in references
+        for k, (axis, start, _) in enumerate(parts)
+        if axis == name and outside <= start < outside * size
+    ]
     outer = [k for k in range(len(shape)) if k not in inner]
     members = prod([shape[k] for k in inner])
     rows = devices.reshape(shape).transpose([*outer, *inner]).reshape(-1, members)

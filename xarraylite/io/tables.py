@@ -19,11 +19,11 @@ from ..layout.tiled import TiledMap
 from ..operands.nodes import as_node
 from ..operands.representation import class_of
 
-Place = str | os.PathLike[str] | TextIO
+TextFile = str | os.PathLike[str] | TextIO
 
 
 def load_csv(
-    file: Place,
+    file: TextFile,
     *,
     delimiter: str = ",",
     skip_rows: int = 0,
@@ -78,7 +78,7 @@ def load_csv(
     return XArray(values, as_dtype(dtype))
 
 
-def dump_csv(file: Place, x: object, /, *, delimiter: str = ",") -> None:
+def dump_csv(file: TextFile, x: object, /, *, delimiter: str = ",") -> None:
     r"""Write an array of at most two dimensions as a table of numbers that reads back the same.
 
     Raises

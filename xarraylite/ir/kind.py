@@ -188,6 +188,13 @@ class Kind:
             return known
         return row_major(self.dtype, len(shape), min(self.fixed, RANK))
 
+    def loose(self) -> Kind:
+        """Return the kind of the same leaf where of its shape at most the rank is fixed."""
+        if self.fixed != SHAPE:
+            return self
+        places = row_major(self.dtype, self.rank, RANK)
+        return places if self.strides is None else places._strided(self.strides)
+
     def _strided(self, strides: Shape) -> Kind:
         if len(self.places) >= _LIMIT:
             self.places.clear()

@@ -306,30 +306,38 @@ def _fold(
     acc: DType,
     notes: list[Note] | None,
 ) -> Factor:
-    """Return the product of factors, summed over jagged labels and those that nobody else has."""
+    """Return the product of factors, summed over jagged labels and those that nobody else has.
+
+    In three steps: all factors become arrays over the same rows, so that their product is one of
+    arrays; where rows are left that the result does not have, runs of them are added up; and what
+    remains gets its modes back.
+    """
     needed = set(labels) | {k for f in others for k in f.labels}
     head, depth, rows = _common_rows(members, needed, tables)
-    dense = [over(factor, head, rows) for factor in members]
+    dense = tuple([over(factor, head, rows) for factor in members])
     extents = {k: n for factor in dense for k, n in _extents(factor).items()}
-    kept = (ROWS, *[k for k in extents if k != ROWS and k in needed])
-    product = XLabelled((Term(tuple(dense)),), acc, extents)
-    node = Lowering(product, kept, None, acc, notes).run()
+    sides = tuple([k for k in extents if k != ROWS and k in needed])
+    product = XLabelled((Term(dense),), acc, extents)
+    node = Lowering(product, (ROWS, *sides), None, acc, notes).run()
     assert isinstance(node, Node), "there is no destination that BLAS could write"
     op = ANY if acc == bool_ else SUM
     if depth == 0:
-        return Indexed(build.reduce(op, node, (0,), False), kept[1:])
-    node = build.segment_reduce(op, node, rows.offsets_leaf(depth))
-    own = (*head[:depth], *kept[1:])
-    sides: list[Extent] = [extents[k] for k in kept[1:]]
-    leading: list[Extent] = [
+        return Indexed(build.reduce(op, node, (0,), False), sides)
+    runs = build.segment_reduce(op, node, rows.offsets_leaf(depth))
+    known = [
         tables.get(k, n if n is not None else 0)
         for k, n in zip(head[:depth], rows.modes, strict=False)
     ]
-    numbers = [n for n in (*leading, *sides) if not isinstance(n, Table)]
-    if len(numbers) == len(own):
-        return Indexed(build.reshape(node, numbers), own)
-    shape = _shape_of(own, [*leading, *sides])
-    return JaggedIndexed(build.reshape(node, rows_of(shape).shape), own, shape)
+    return _with_modes(runs, (*head[:depth], *sides), [*known, *[extents[k] for k in sides]])
+
+
+def _with_modes(node: Node, labels: Labels, extents: Sequence[Extent]) -> Factor:
+    """Return elements over rows as a factor with these labels: a box, where none is jagged."""
+    numbers = [n for n in extents if not isinstance(n, Table)]
+    if len(numbers) == len(labels):
+        return Indexed(build.reshape(node, numbers), labels)
+    shape = _shape_of(labels, extents)
+    return JaggedIndexed(build.reshape(node, rows_of(shape).shape), labels, shape)
 
 
 def _common_rows(

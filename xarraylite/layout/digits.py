@@ -196,7 +196,7 @@ class Tiled:
                 rest = index[dims[0]]
             else:
                 rest = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])
-            position += place_of(rest, digits)
+            position += position_of(rest, digits)
         return position
 
     def position_by_levels(self, index: Sequence[Any]) -> Any:
@@ -230,7 +230,7 @@ class Tiled:
         return order
 
 
-def place_of(value: Any, digits: Digits) -> Any:
+def position_of(value: Any, digits: Digits) -> Any:
     """Return the sum of a number's digits times their strides; of an int, or of an array."""
     place = 0
     for period, stride in digits:

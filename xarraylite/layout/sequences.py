@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from .digits import Digits, Tiled, place_of, simplify
+from .digits import Digits, Tiled, position_of, simplify
 
 #: Elements up to which layouts without digits are compared one by one.
 MOST_ELEMENTS = 1 << 18
@@ -65,7 +65,7 @@ def _same(first: Digits, second: Digits, count: int) -> bool:
     if count < p + q:  # the same before p, and what follows is the beginning once more
         return _same(first[1:], second, p) and _comes_again(second, p, step, count - p)
     width = math.gcd(p, q)
-    pace = int(place_of(width, first))
+    pace = int(position_of(width, first))
     loop = ((width, pace), *simplify(first, width))
     return (
         step == pace * (p // width)
@@ -77,7 +77,7 @@ def _same(first: Digits, second: Digits, count: int) -> bool:
 
 def _comes_again(digits: Digits, at: int, step: int, count: int) -> bool:
     """Tell whether from ``at`` on a function is its first ``count`` values and ``step``."""
-    if place_of(at, digits) != step:
+    if position_of(at, digits) != step:
         return False
     (period, stride), inner = digits[0], digits[1:]
     if count == 1 or period == 1:

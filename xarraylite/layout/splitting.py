@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .._records import record
-from .digits import Digits, place_of
+from .digits import Digits, position_of
 from .strided import Strided
 from .tiled import Map, Term
 
@@ -53,7 +53,7 @@ class Wave(NamedTuple):
 
     def at(self, j: int) -> int:
         """Return the value at ``j``."""
-        return int(place_of(self.start + self.pace * j, self.digits))
+        return int(position_of(self.start + self.pace * j, self.digits))
 
     def shifted(self, by: int) -> Wave:
         """Return the wave that starts at ``by``."""

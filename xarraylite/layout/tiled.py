@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 from .._records import record
 from ..index.radix import round_up
 from ..index.transform import FIXED, Transform, identity
-from .digits import Digits, Tiled, place_of
+from .digits import Digits, Tiled, position_of
 from .layout import Layout
 from .strided import Strided
 
@@ -40,7 +40,7 @@ class Term(NamedTuple):
     def at(self, index: Sequence[int]) -> int:
         """Return the value at an index."""
         moved = sum([p * i for p, i in zip(self.paces, index, strict=True)])
-        return int(place_of(self.start + moved, self.digits))
+        return int(position_of(self.start + moved, self.digits))
 
 
 @record(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ..dtypes.info import finfo
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import int_bounds
 from ..index.transform import FIXED
-from ..layout.digits import place_of
+from ..layout.digits import position_of
 from ..layout.layout import PaddingValue
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
@@ -48,7 +48,7 @@ def positions(layout: TiledMap, only: Choice | None = None) -> Array:
     else:
         for dims, weights, digits in fields:
             merged = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])
-            total = total + place_of(merged, digits)
+            total = total + position_of(merged, digits)
     return np.broadcast_to(np.asarray(total, np.int64), shape)
 
 

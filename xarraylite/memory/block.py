@@ -25,8 +25,8 @@ class Memory:
     nbytes : int
         Length in bytes.
     made : object
-        How a product of arrays made the bytes, for `explain`; None for all others, and as soon
-        as an assignment writes them.
+        How a product of arrays made the bytes, for `explain`, or the view that they were copied
+        from, for `late`; None for all others, and as soon as an assignment writes them.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_memory", "_start", "address", "nbytes")

@@ -77,6 +77,14 @@ class Snapshot(Memory):
         made.address, made.nbytes, made.origin = memory.address, memory.nbytes, None
         return made
 
+    @staticmethod
+    def alone(nbytes: int, made: object) -> Snapshot:
+        """Return a snapshot of new memory, to be filled, and of what is copied into it."""
+        own = Snapshot.__new__(Snapshot)
+        own._memory, own._start, own.address = take(nbytes)
+        own.nbytes, own.origin, own.made = nbytes, None, made
+        return own
+
     def expire(self, reason: str) -> None:
         """Say that the old values are gone."""
         self.stale = reason

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .._errors import NotWritableError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update, converted, fit, node_of
 from ..assignment.inplace import InPlace
-from ..operands.nodes import unwrapped
+from ..operands.nodes import is_number, unwrapped
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..views.picked import XPicked
-from ..views.selection import as_array, mask_of
+from ..views.scattered import is_few
+from ..views.selection import as_array, mask_of, pointed, values_of
 from .array import Memory, Missing, XOptional
 
 
@@ -95,6 +98,9 @@ class Filtration(InPlace):
 def write_where(target: XExpression, flags: XExpression, value: object) -> None:
     """Write a value to the elements of memory where flags are set."""
     memory, value = _memory(target), unwrapped(value)
+    if is_number(value) and is_few(memory):
+        _chosen(memory, flags)[...] = value
+        return
     if isinstance(value, XOptional | Missing) or value is None:
         raise NotWritableError(
             "assignment: a masked view has no place for values that may be missing; "
@@ -107,11 +113,25 @@ def write_where(target: XExpression, flags: XExpression, value: object) -> None:
 def update_where(target: XExpression, flags: XExpression, op: Op, value: object) -> None:
     """Perform ``target op= value`` where flags are set."""
     memory, value = _memory(target), unwrapped(value)
+    if is_number(value) and is_few(memory):
+        _chosen(memory, flags)._update(op, value, True)
+        return
     made = apply(
         op, memory, XExpression(node_of(value, memory)) if isinstance(value, list) else value
     )
     check_update(memory, op.name, made.shape, made.dtype)
     memory[...] = apply(OPS["where"], flags, made.astype(memory.dtype), memory)
+
+
+def _chosen(memory: Memory, flags: XExpression) -> XExpression:
+    """Return a view of the elements where flags are set."""
+    mask = np.broadcast_to(values_of(flags), memory.shape)
+    return pointed(memory, mask.reshape(-1).nonzero()[0])
+
+
+def _flags(condition: object, shape: tuple[int, ...], operation: str) -> XArray:
+    """Return a condition's values in memory of their own."""
+    return XArray._adopted(np.array(mask_of(condition, shape, operation)))
 
 
 def _memory(target: XExpression) -> Memory:
@@ -153,7 +173,7 @@ def masked_view(x: object, mask: object, /) -> XMaskedView:
             [0. , 0. ]])
     """
     array = as_array(x, "masked_view")
-    return XMaskedView(array, XArray(mask_of(mask, array.shape, "masked_view")))
+    return XMaskedView(array, _flags(mask, array.shape, "masked_view"))
 
 
 def filtration(x: object, condition: object, /) -> Filtration:
@@ -190,4 +210,4 @@ def filtration(x: object, condition: object, /) -> Filtration:
     XArray([  1, 105, 103])
     """
     memory = _memory(as_array(x, "filtration"))
-    return Filtration(memory, XArray(mask_of(condition, memory.shape, "filtration")))
+    return Filtration(memory, _flags(condition, memory.shape, "filtration"))

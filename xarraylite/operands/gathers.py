@@ -17,6 +17,9 @@ from ..memory.buffer import Buffer
 from .nodes import HasNode, is_masked
 from .tracing import remember_index
 
+#: Elements up to which copying takes less than planning a gather.
+FEW = 1 << 12
+
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
@@ -50,30 +53,45 @@ def index_leaf(index: object, extent: int) -> Leaf:
         If it is no integer array, or a position is out of range.
     """
     values = _index_values(index)
-    if values.dtype.kind not in "iu":
-        raise IndexRangeError(
-            f"index array of dtype {values.dtype} and shape {values.shape}: only integer arrays "
-            "are supported"
-        )
-    if values.size and not (-extent <= int(values.min()) and int(values.max()) < extent):
-        raise IndexRangeError(
-            f"index array holds {int(values.min())} to {int(values.max())}, out of range for an "
-            f"extent of {extent}"
-        )
     layout = Strided.row_major(values.shape)
     buffer = Buffer.allocate(values.size * int64.itemsize)
-    positions = buffer.view(int64, layout)
-    np.copyto(positions, values.astype(np.int64, copy=False))
-    np.add(positions, extent, out=positions, where=positions < 0)
+    counted_from_front(values, extent, buffer.view(int64, layout))
     return Leaf(values.shape, int64, buffer.snapshot(), layout)
 
 
+def counted_from_front(given: NumpyArray, extent: int, positions: NumpyArray) -> None:
+    """Copy an index array into one of int64, counted from the front.
+
+    It is the copy that is checked: another thread may write to what was given.
+
+    Raises
+    ------
+    IndexRangeError
+        If it is no integer array, or a position is out of range.
+    """
+    if given.dtype.kind not in "iu":
+        raise IndexRangeError(
+            f"index array of dtype {given.dtype} and shape {given.shape}: only integer arrays "
+            "are supported"
+        )
+    np.copyto(positions, given, casting="unsafe")  # what is no int64 becomes negative
+    if not positions.size or int(positions.view(np.uint64).max()) < extent:
+        return
+    low, high = int(positions.min()), int(positions.max())
+    if low < -extent or high >= extent or (given.dtype == np.uint64 and low < 0):
+        low, high = int(given.min()), int(given.max())
+        raise IndexRangeError(
+            f"index array holds {low} to {high}, out of range for an extent of {extent}"
+        )
+    np.add(positions, extent, out=positions, where=positions < 0)
+
+
 def _index_values(index: object) -> NumpyArray:
-    """Return an index array's values, which nobody else can change: they are checked next."""
+    """Return an index array's values."""
     if isinstance(index, np.ndarray) and is_masked(index):
         raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
     try:
-        values = np.array(index.numpy() if isinstance(index, HasNode) else index)
+        values = np.asarray(index.numpy() if isinstance(index, HasNode) else index)
     except ValueError as error:
         raise IndexRangeError(f"index array: nested lists are ragged ({error})") from None
     empty = not values.size and isinstance(index, list)

@@ -90,6 +90,20 @@ class HasNode:
         raise NotImplementedError
 
 
+class Gathers:
+    """Base of views whose elements expressions gather, or copy where they are few."""
+
+    __slots__ = ()
+
+    def gathered(self) -> Node:
+        """Return the elements, gathered by the kernel that reads them."""
+        raise NotImplementedError
+
+    def settled(self) -> Any:
+        """Return the elements as they are now, as an expression."""
+        raise NotImplementedError
+
+
 class Evaluates:
     """Base of what says itself how it is evaluated."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dtypes.names import dtype_name
 from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored
+from .nodes import Gathers
 
 #: Dtypes whose name a reader can tell from the values.
 _OBVIOUS = frozenset({"float64", "int64", "bool", "complex128"})
@@ -63,7 +64,7 @@ def class_of(node: Node) -> str:
 _CLASSES: dict[type[Node], Callable[[Any], str]] = {
     Elementwise: lambda node: f"XFunction {node.op.name}",
     Reduce: lambda node: f"XReducer {node.op.name}",
-    Leaf: lambda node: "XView",
+    Leaf: lambda node: "Gather" if isinstance(node.snapshot.made, Gathers) else "XView",
     Scalar: lambda node: f"XScalar {node.value}",
     Iota: lambda node: "XGenerator",
     Stored: lambda node: f"XFunction over {node.source}",

@@ -22,11 +22,12 @@ from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
+from ..compiler.arguments import cost_of
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.lower import Lowered, Materialise, lower
-from ..compiler.plan import is_host
-from ..compiler.steps import CHUNK, cost_of
+from ..compiler.planner import is_host
+from ..compiler.steps import CHUNK
 from ..ir.kind import Kind, Operands, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..ir.translation import form_of, node_of, of, twins

@@ -18,7 +18,7 @@ from .._config import settings
 from ..codegen.kernel import KernelRaised
 from ..compiler.graph import Graph
 from ..compiler.identities import scalar_words
-from ..compiler.program import HostStep, KernelStep, Place, Program, TraversalStep, Work
+from ..compiler.program import HostArray, HostStep, KernelStep, Program, TraversalStep, Work
 from ..compiler.target import Target
 from ..ir.node import Scalar
 from ..layout.tiled import Map
@@ -154,16 +154,16 @@ def _inner_ranges(work: Work, cost: int, grain: int) -> Iterator[tuple[int, int]
 def run_host(step: HostStep, buffers: list[Memory], starts: list[int], graph: Graph) -> None:
     """Let NumPy run one operation."""
 
-    def moved(place: Place) -> Map:
+    def moved(place: HostArray) -> Map:
         start = starts[place.slot] * 8 // place.layout.bits_of(place.dtype.itemsize)
         return replace(place.layout, offset=start + place.layout.offset)
 
-    def operand(place: Place) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+    def operand(place: HostArray) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
         return read(buffers[place.slot], place.dtype, moved(place))
 
     args: list[object] = []
     for known in step.operands:
-        if isinstance(known, Place):
+        if isinstance(known, HostArray):
             args.append(operand(known))
         else:
             node = graph.nodes[known]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from types import EllipsisType
 from typing import Any, SupportsIndex
@@ -13,6 +14,9 @@ from .._records import record
 from ..index.box import is_vector
 
 Positions = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+#: Positions up to which Python takes no longer than NumPy.
+_SHORT = 32
 
 #: Stands for as many whole dimensions as are left.
 ellipsis: EllipsisType = Ellipsis
@@ -61,6 +65,15 @@ class Pick:
         IndexRangeError
             If one is out of range.
         """
+        if len(self.positions) <= _SHORT and (not self.drops or extent <= _SHORT):
+            numbers = builtins.range(extent)
+            try:
+                found = [numbers[p] for p in self.positions]
+            except IndexError:
+                pass
+            else:
+                found = [k for k in numbers if k not in found] if self.drops else found
+                return np.array(found, np.int64)
         given = np.array(self.positions, np.int64).reshape(-1)
         wrong = given[(given < -extent) | (given >= extent)]
         if wrong.size:

@@ -6,89 +6,63 @@ another shape (`XReshapeView`).  In an expression it is a gather (or a reshape) 
 of the kernel that reads it, and like a container it is read as it is when the expression is
 written.  A view of it is again such a view, of the same container.
 
-What is assigned is computed in full before the first element is written, so it may read the same
-memory.  Where positions repeat, elements are written in row-major order of the view, and the last
-one stays.
+How elements are read and written is said in `scattered`.  Where positions repeat, elements are
+written in row-major order of the view, and the last one stays.
 """
 
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from .._errors import IndexRangeError
 from ..arrays.container import XContainer
-from ..arrays.expression import XExpression, written
-from ..arrays.xarray import XArray, XView, layout_named
-from ..assignment.assign import check_update, check_writable, converted, fit, node_of
-from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
+from ..arrays.expression import XExpression
+from ..arrays.xarray import XArray, layout_named
+from ..assignment import elements
 from ..dtypes.names import dtype_name, int64
 from ..index.transform import FIXED, IndexMap, Transform
 from ..ir import build
 from ..ir.kind import NODE, owner_class
-from ..ir.node import RANK, Leaf, Node, Scalar
+from ..ir.node import RANK, Leaf, Node
 from ..layout.strided import Strided
-from ..layout.tiled import Map
 from ..memory.arrays import read
 from ..memory.arrays import write as write_elements
-from ..memory.block import Memory
 from ..memory.buffer import Buffer
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
-from ..operands.learning import key_of
-from ..operands.nodes import unwrapped
 from ..operands.representation import container_repr
-from ..ops.op import Op
 from .items import Positions
-
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+from .scattered import Array, Scattered
 
 
 def leaf_of(positions: Positions) -> Leaf:
     """Return positions that were checked as an operand of a gather."""
     layout = Strided.row_major(positions.shape)
+    if positions.flags.c_contiguous and positions.size:
+        address = positions.__array_interface__["data"][0]  # nobody writes to positions
+        run = positions.reshape(-1).view(np.uint8)
+        return Leaf(
+            positions.shape, int64, Snapshot.of(Buffer(run, 0, address, run.nbytes)), layout
+        )
     buffer = Buffer.allocate(positions.size * int64.itemsize)
     np.copyto(buffer.view(int64, layout), positions)
     return Leaf(positions.shape, int64, buffer.snapshot(), layout)
 
 
-class XPicked(XExpression):
+class XPicked(Scattered):
     """What views of irregular elements have in common; see the module's classes."""
 
-    __slots__ = ("_base",)
+    __slots__ = ()
     _title: ClassVar[str] = "XPicked"
-
-    #: Like a container it is memory, which may change.
-    lasting: ClassVar[bool] = False
-
-    _base: XContainer
-
-    @classmethod
-    def _over(cls, base: XContainer, shape: tuple[int, ...]) -> Self:
-        self = cls.__new__(cls)
-        if not isinstance(base, XView):  # which goes on where it is when its container moves
-            viewed = base._over(base.map)
-            assert isinstance(viewed, XView)
-            base = viewed
-        self._base, self._shape, self._kind, self._operands = base, shape, NODE, ()
-        return self
 
     @property
     def base(self) -> XContainer:
         """The container, or the view of one, that elements are picked from."""
         return self._base
-
-    @property
-    def node(self) -> Node:
-        """The elements as they are now."""
-        raise NotImplementedError(f"{type(self).__name__} is abstract")
-
-    def positions(self) -> Positions:
-        """Return where each element stands in the row-major order of the base's elements."""
-        raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def take(self, picks: Mapping[int, Positions]) -> XPicked:
         """Return a view of positions along some dimensions of this one."""
@@ -97,24 +71,15 @@ class XPicked(XExpression):
             found = np.take(found, chosen, axis)
         return XIndexView.of(self.base, found)
 
-    def _scatter(self, values: Array) -> None:
-        """Write values of this shape and dtype."""
-        raise NotImplementedError(f"{type(self).__name__} is abstract")
-
     @property
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the elements."""
-        return self.base.dtype
+        return self._base._dtype
 
     @property
     def readonly(self) -> bool:
         """Whether assignments are refused."""
         return self.base.readonly
-
-    def numpy(self) -> Array:
-        """Return the values in a new NumPy array, by NumPy's own indexing of the memory."""
-        values = read(self._base.buffer, self.dtype, self._base.map)
-        return np.array(values.reshape(-1)[self.positions()], self.dtype)
 
     def parent_index(self, *index: int) -> tuple[int, ...]:
         """Return where in the base the element at an index of the view is.
@@ -176,84 +141,12 @@ class XPicked(XExpression):
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
         return XIndexView.of(self.base, self.positions().reshape(shape))
 
-    # --- assignment ---------------------------------------------------------------------------
-
-    def __setitem__(self, key: Any, value: object) -> None:
-        """Assign to selected elements by the view rule; ``key`` may be all that NumPy takes.
-
-        Raises
-        ------
-        BroadcastError
-            If ``value`` does not broadcast to the selection.
-        ReadOnlyError, OverlapError
-            If the memory cannot be written.
-        """
-        held = sys.getrefcount(value) > HELD_SETITEM
-        self._store(key, unwrapped(value), held, False)
-
-    def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
-        if value is self and key is Ellipsis:
-            return
-        to: XPicked = self
-        if key is not Ellipsis:
-            to = XIndexView.of(self.base, np.asarray(self.positions()[key]))
-        to._write(node_of(value, to), value, held)
-
-    def assign(self, value: object) -> XPicked:
-        """Assign by the view rule: a view never changes its shape.
-
-        Returns
-        -------
-        XPicked
-            The view itself.
-        """
-        held = sys.getrefcount(value) > HELD_ASSIGN
-        self._assign(unwrapped(value), held, False)
-        return self
-
-    def _assign(self, value: object, held: bool, noalias: bool) -> None:
-        self._write(node_of(value, self), value, held)
-
-    def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
-        value = unwrapped(value)
-        result = written((op, key_of(value)), op, self, value).node
-        check_update(self, op.name, result.shape, result.dtype)
-        self._write(result, value, held)
-
-    def _write(self, node: Node, value: object, held: bool) -> None:
-        """Compute a node, and write it when that is done."""
-        check_writable(self.base, "assignment")
-        fit(node, self)
-        values = self._computed(converted(node, self.dtype))
-        with protect(self.base.buffer, node, node, value, held):
-            self._scatter(values)
-
-    def _is_apart(self, leaf: Leaf) -> bool:
-        """Tell whether an operand can be read as it is: valid, and no byte of it is written."""
-        snapshot = leaf.snapshot
-        if snapshot.stale is not None or snapshot.traced or snapshot.retired or snapshot.late:
-            return False
-        size = self.dtype.itemsize
-        low, high = _span(self._base.buffer, self._base.map, size)
-        first, last = _span(snapshot, leaf.map, leaf.dtype.itemsize)
-        return last < low or high < first
-
-    def _computed(self, node: Node) -> Array:
-        """Return what is written as an array of this shape that shares no memory with the base."""
-        if isinstance(node, Scalar):
-            values = np.asarray(node.value).astype(node.dtype)
-        elif isinstance(node, Leaf) and self._is_apart(node):
-            values = read(node.snapshot, node.dtype, node.map)
-        else:
-            values = XExpression(node).numpy()
-        extra = values.ndim - len(self._shape)
-        values = values.reshape(values.shape[extra:]) if extra > 0 else values
-        return np.broadcast_to(values, self._shape)
-
-
-def _span(memory: Memory, place: Map, itemsize: int) -> tuple[int, int]:
-    low, high = place.byte_range(itemsize)
-    return memory.address + low, memory.address + high
+    def _part(self, key: Any) -> XPicked:
+        try:
+            found = self.positions()[key]
+        except IndexError as error:
+            raise IndexRangeError(f"assignment to {self.summary()}: {error}") from None
+        return XIndexView.of(self.base, np.asarray(found))
 
 
 def check_index(index: Sequence[SupportsIndex], shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -316,9 +209,8 @@ class XDynamicView(XPicked):
         self._takes = dict(takes)
         return self
 
-    @property
-    def node(self) -> Node:
-        """The elements as they are now."""
+    def gathered(self) -> Node:
+        """Return the elements as the kernel that reads them gathers them."""
         try:
             leaves = self._leaves
         except AttributeError:
@@ -369,30 +261,34 @@ class XDynamicView(XPicked):
         assert isinstance(base, XContainer)
         return XDynamicView.of(base, takes) if takes else base
 
-    def numpy(self) -> Array:
-        """Return the values in a new NumPy array, by NumPy's own indexing of the memory."""
-        values = read(self._base.buffer, self.dtype, self._base.map)
-        for axis, chosen in self._takes.items():
-            values = np.take(values, chosen, axis)
-        return values
+    def _fill(self, out: Array) -> None:
+        source = elements.array_of(self._base)
+        *others, (axis, chosen) = self._takes.items()
+        for k, some in others:
+            source = source.take(some, k)
+        source.take(chosen, axis, out, "clip")
 
     def _scatter(self, values: Array) -> None:
-        base, place = self.base, self.base.map
-        if len(self._takes) == 1:
-            (only,) = self._takes.items()
-            axis, chosen = only
-            if isinstance(place, Strided) and _LONG * chosen.size * chosen.size < values.size:
-                # Slice by slice, in order: NumPy's own loop takes three times as long.
-                slices = np.moveaxis(base.buffer.view(self.dtype, place), axis, 0)
-                for position, part in zip(chosen, np.moveaxis(values, axis, 0), strict=True):
-                    slices[position] = part
+        base = self._base
+        if base._kind is NODE:
+            if len(self._takes) > 1:
+                scatter(base, self.positions(), values)
                 return
-            write_elements(base.buffer, self.dtype, place, values, only)
-        elif isinstance(place, Strided):
-            grid = np.ix_(*[self._along(axis) for axis in range(self.ndim)])
-            base.buffer.view(self.dtype, place)[grid] = values
-        else:
-            scatter(base, self.positions(), values)
+            (only,) = self._takes.items()
+            write_elements(base.buffer, self.dtype, base.map, values, only)
+            return
+        array = elements.array_of(base)
+        if len(self._takes) > 1:
+            array[np.ix_(*[self._along(axis) for axis in range(self.ndim)])] = values
+            return
+        ((axis, chosen),) = self._takes.items()
+        if _LONG * chosen.size * chosen.size < self.size:
+            # Slice by slice, in order: NumPy's own loop takes three times as long.
+            slices, values = np.moveaxis(array, axis, 0), np.broadcast_to(values, self._shape)
+            for position, part in zip(chosen, np.moveaxis(values, axis, 0), strict=True):
+                slices[position] = part
+            return
+        array[(slice(None),) * axis + (chosen,)] = values
 
 
 class XIndexView(XPicked):
@@ -423,24 +319,37 @@ class XIndexView(XPicked):
     def of(cls, base: XContainer, positions: Positions) -> XIndexView:
         """Return the view of checked row-major positions of a container's elements."""
         self = cls._over(base, positions.shape)
-        self._where = self._offsets = positions
-        place = base.map
-        if isinstance(place, Strided) and not place.is_row_major():
-            index = np.unravel_index(positions.reshape(-1), place.shape) if place.size else ()
-            low = place.bounds()[0]
-            pairs = zip(index, place.strides, strict=False)
-            offsets = sum([i * s for i, s in pairs], np.full(positions.size, place.offset - low))
-            self._offsets = np.asarray(offsets, np.int64).reshape(positions.shape)
+        self._where = positions
         return self
 
-    @property
-    def node(self) -> Node:
-        """The elements as they are now."""
+    def positions(self) -> Positions:
+        """Return where each element stands in the row-major order of the base's elements."""
+        return self._where
+
+    def _places(self) -> Positions:
+        """Return where each element stands in the memory that a strided base reaches."""
+        try:
+            return self._offsets
+        except AttributeError:
+            where = self._offsets = self._where
+        if self._base._kind.strides is not None:
+            place = self._base.map
+            assert isinstance(place, Strided)
+            index = np.unravel_index(where.reshape(-1), place.shape) if place.size else ()
+            pairs = zip(index, place.strides, strict=False)
+            first = np.full(where.size, place.offset - place.bounds()[0])
+            offsets = np.asarray(sum([i * s for i, s in pairs], first), np.int64)
+            self._offsets = offsets.reshape(where.shape)
+        return self._offsets
+
+    def gathered(self) -> Node:
+        """Return the elements as the kernel that reads them gathers them."""
         leaf, place = self.base.node, self.base.map
+        strided = isinstance(place, Strided)
         try:
             index = self._leaf
         except AttributeError:
-            index = self._leaf = leaf_of(self._offsets)
+            index = self._leaf = leaf_of(self._places() if strided else self._where)
         if not isinstance(place, Strided):
             return build.gather(build.reshape(leaf, (-1,)), 0, index)
         low, high = place.bounds()
@@ -448,34 +357,28 @@ class XIndexView(XPicked):
         flat = Leaf(run.shape, leaf.dtype, leaf.snapshot, run, min(leaf.fixed, RANK))
         return build.gather(flat, 0, index)
 
-    def positions(self) -> Positions:
-        """Return where each element stands in the row-major order of the base's elements."""
-        return self._where
-
-    def numpy(self) -> Array:
-        """Return the values in a new NumPy array, by NumPy's own indexing of the memory."""
-        run = self._run()
-        return super().numpy() if run is None else run.take(self._offsets)
-
-    def _run(self) -> Array | None:
-        """Return the memory that the base reaches; None if it is tiled."""
+    def _run(self) -> Array:
+        """Return the memory that a strided base reaches."""
         try:
             return self._memory
         except AttributeError:
-            place = self._base.map
-        if not isinstance(place, Strided):
-            return None
-        low, high = place.bounds()
-        run = Strided((high + 1 - low,), (1,), low)
-        self._memory = self._base.buffer.view(self.dtype, run)
-        return self._memory
+            base = self._base
+        low, size = base._start, base.size
+        if base._kind.strides is not None:
+            first, last = base.map.bounds()
+            low, size = first * base.itemsize, last + 1 - first
+        memory = base._buffer
+        run = self._memory = np.ndarray((size,), base._dtype, memory._memory, memory._start + low)
+        return run
+
+    def _fill(self, out: Array) -> None:
+        self._run().take(self._places(), None, out, "clip")
 
     def _scatter(self, values: Array) -> None:
-        run = self._run()
-        if run is None:
+        if self._base._kind is NODE:
             scatter(self._base, self.positions(), values)
         else:
-            run[self._offsets] = values
+            self._run()[self._places()] = values
 
 
 def scatter(base: XContainer, positions: Positions, values: Array) -> None:

@@ -223,23 +223,37 @@ def _found(view: XContainer, at: tuple[int, ...], parent: XContainer) -> tuple[i
     """Return the parent's index of a place in their memory; None if it has none."""
     place, whole = view.map, parent.map
     if isinstance(place, TiledMap) and isinstance(whole, TiledMap):
-        if not whole.is_whole or whole.layout != place.layout or whole.offset != place.offset:
-            return None
-        maps = place.step.maps
-        along = [0 if axis == FIXED else pace * at[axis] for _, pace, axis in maps]
-        return tuple([m.start + moved for m, moved in zip(maps, along, strict=True)])
-    if not (isinstance(place, Strided) and isinstance(whole, Strided)):
+        return _index_in_tiles(place, at, whole)
+    if isinstance(place, TiledMap) or isinstance(whole, TiledMap):
         return None
     if view.itemsize != parent.itemsize:
         return None
-    rest = place.offset + sum([i * s for i, s in zip(at, place.strides, strict=True)])
-    rest -= whole.bounds()[0]
+    moved = sum([i * s for i, s in zip(at, place.strides, strict=True)])
+    return _index_of(place.offset + moved, whole)
+
+
+def _index_in_tiles(
+    place: TiledMap, at: tuple[int, ...], whole: TiledMap
+) -> tuple[int, ...] | None:
+    """Return the index of a view's element in the array that it is a view of, tiles and all."""
+    if not whole.is_whole or whole.layout != place.layout or whole.offset != place.offset:
+        return None
+    along = [0 if axis == FIXED else pace * at[axis] for _, pace, axis in place.step.maps]
+    return tuple([m.start + moved for m, moved in zip(place.step.maps, along, strict=True)])
+
+
+def _index_of(position: int, whole: Strided) -> tuple[int, ...] | None:
+    """Return the index of the element at a position; None if there is none.
+
+    Strides are gone through from the largest down, as the digits of a number: the quotients are the
+    indices, counted from the end with the lowest address, and the last rest is 0.
+    """
+    rest = position - whole.bounds()[0]
     found = [0] * whole.ndim
     for axis in sorted(range(whole.ndim), key=lambda k: -abs(whole.strides[k])):
         stride, extent = whole.strides[axis], whole.shape[axis]
-        if extent == 1 or stride == 0:
-            continue
-        steps, rest = divmod(rest, abs(stride))
-        found[axis] = extent - 1 - steps if stride < 0 else steps
+        if extent > 1 and stride != 0:
+            steps, rest = divmod(rest, abs(stride))
+            found[axis] = extent - 1 - steps if stride < 0 else steps
     fits = rest == 0 and all([0 <= i < n for i, n in zip(found, whole.shape, strict=True)])
     return tuple(found) if fits else None

@@ -8,14 +8,15 @@ import numpy as np
 
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..assignment import elements
 from ..assignment.assign import fit, write
 from ..index.transform import Transform
 from ..ir import build
 from ..ir.node import Node
 from ..layout.strided import Strided
-from ..memory.arrays import read
 from .items import Positions
-from .picked import Array, XIndexView, XPicked, places
+from .picked import XIndexView, XPicked, places
+from .scattered import Array
 
 
 class XReshapeView(XPicked):
@@ -40,19 +41,20 @@ class XReshapeView(XPicked):
         """Return the view of a container under a shape of the same size."""
         return cls._over(base, shape)
 
-    @property
-    def node(self) -> Node:
-        """The elements as they are now."""
+    def gathered(self) -> Node:
+        """Return the elements as the kernel that reads them takes them."""
         return build.reshape(self.base.node, self._shape)
 
     def positions(self) -> Positions:
         """Return where each element stands in the row-major order of the base's elements."""
         return np.arange(self.size, dtype=np.int64).reshape(self._shape)
 
-    def numpy(self) -> Array:
-        """Return the values in a new NumPy array."""
-        values = read(self._base.buffer, self.dtype, self._base.map)
-        return np.array(values, order="C").reshape(self._shape)
+    def _fill(self, out: Array) -> None:
+        out.reshape(self._base.shape)[...] = elements.array_of(self._base)
+
+    def _scatter(self, values: Array) -> None:
+        shape = self._base.shape
+        elements.array_of(self._base)[...] = np.broadcast_to(values, self._shape).reshape(shape)
 
     def _view(self, step: Transform) -> XExpression:
         return XIndexView.of(self.base, places(Strided.row_major(self._shape).apply(step)))

@@ -10,16 +10,22 @@ import numpy as np
 from .._errors import IndexRangeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..assignment import direct, elements
+from ..dtypes.names import int64
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
 from ..ir import build
 from ..ir.build import describe
+from ..ir.kind import NODE
 from ..layout.strided import COLUMN_MAJOR
+from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, as_order
+from ..operands.gathers import counted_from_front
 from ..operands.nodes import as_node, unwrapped
 from .items import Pick, Positions
 from .picked import XDynamicView, XIndexView, XPicked, leaf_of
 from .reshaped import XReshapeView
+from .scattered import Array
 
 
 def as_array(x: object, operation: str) -> XExpression:
@@ -86,7 +92,10 @@ def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
             plain.append(item)
         axis += item is not None
         out += item is None or isinstance(item, Pick | slice)
-    found = array._view(parse_index(tuple(plain), array.shape, _no_array).transform)
+    key = tuple(plain)
+    found = elements.part(array, key) if isinstance(array, XContainer) else None
+    if found is None:
+        found = array._view(parse_index(key, array.shape, _no_array).transform)
     return taken(found, picks) if picks else found
 
 
@@ -101,7 +110,7 @@ def _slice_of(positions: Positions) -> slice | None:
         return slice(0, 0)
     first = int(positions[0])
     pace = int(positions[1]) - first if count > 1 else 1
-    if pace == 0 or (count > 2 and (np.diff(positions) != pace).any()):
+    if pace == 0 or (count > 2 and (positions[1:] - positions[:-1] != pace).any()):
         return None
     stop = first + pace * count
     return slice(first, stop if stop >= 0 else None, pace)
@@ -220,7 +229,7 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
     """
     rank = len(shape)
     try:
-        listed = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices))
+        listed = values_of(indices if hasattr(indices, "dtype") else list(indices))
     except (TypeError, ValueError):
         listed = np.empty(0, object)
     listed = listed.reshape(-1, rank) if listed.size == 0 and len(indices) == 0 else listed
@@ -231,16 +240,22 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
         raise IndexRangeError(
             f"{operation}: indices must be a list with {rank} integers each, for shape {shape}"
         )
-    found = listed.astype(np.int64)
-    extents = np.array(shape, np.int64).reshape(1, rank)
-    wrong = ((found < -extents) | (found >= extents)).any(axis=1)
-    if wrong.any():
-        bad = tuple(map(int, found[wrong][0]))
-        raise IndexRangeError(f"{operation}: index {bad} is out of range for shape {shape}")
-    total = np.zeros(len(found), np.int64)
-    for axis in range(rank):
-        total = total * shape[axis] + np.where(found[:, axis] < 0, shape[axis], 0) + found[:, axis]
+    total = np.zeros(len(listed), np.int64)
+    for axis, extent in enumerate(shape if listed.size else ()):
+        along = Buffer.allocate(8 * len(listed)).array(int64, (len(listed),))
+        try:
+            counted_from_front(listed[:, axis], extent, along)
+        except IndexRangeError:
+            bad = tuple(map(int, listed[_out_of_range(listed[:, axis], extent)][0]))
+            raise IndexRangeError(
+                f"{operation}: index {bad} is out of range for shape {shape}"
+            ) from None
+        total = total * extent + along if axis else along
     return total
+
+
+def _out_of_range(given: Array, extent: int) -> Array:
+    return (given >= extent) | ((given < -extent) if given.dtype.kind == "i" else False)
 
 
 def filter(x: object, condition: object, /, order: LayoutLike = None) -> XExpression:
@@ -286,7 +301,17 @@ def where_true(condition: object, shape: tuple[int, ...], order: LayoutLike = No
     if order is not None and as_order(order, "filter") is COLUMN_MAJOR:
         numbers = np.arange(mask.size, dtype=np.int64).reshape(shape)
         return numbers.T[mask.T]
-    return np.flatnonzero(mask).astype(np.int64, copy=False)
+    return mask.reshape(-1).nonzero()[0].astype(np.int64, copy=False)
+
+
+def values_of(x: object) -> Array:
+    """Return the values of what positions are made of, to be looked at only."""
+    x = unwrapped(x)
+    if isinstance(x, XExpression):
+        lazy = x.__class__ is XExpression
+        made = direct.evaluate(x) if lazy else x._evaluated()
+        return x.numpy() if made is None or made._kind is NODE else elements.array_of(made)
+    return np.asarray(x)
 
 
 def mask_of(
@@ -299,7 +324,9 @@ def mask_of(
     IndexRangeError
         If it is not bool, or does not broadcast to the shape.
     """
-    values = np.asarray(condition)
+    values = values_of(condition)
+    if values.shape == shape and values.dtype.kind == "b":
+        return values
     if values.dtype.kind != "b":
         raise IndexRangeError(f"{operation}: the condition must be bool, got {values.dtype}")
     try:

@@ -157,20 +157,20 @@ def _text(value: Value | int) -> str:
 class Local:
     """A variable of a kernel."""
 
-    __slots__ = ("builder", "place", "type")
+    __slots__ = ("builder", "pointer", "type")
 
-    def __init__(self, builder: Builder, type: str, place: str) -> None:
+    def __init__(self, builder: Builder, type: str, pointer: str) -> None:
         self.builder = builder
         self.type = type
-        self.place = place
+        self.pointer = pointer
 
     def get(self) -> Value:
         """Return its value now."""
-        return self.builder.make(self.type, f"load {self.type}, ptr {self.place}")
+        return self.builder.make(self.type, f"load {self.type}, ptr {self.pointer}")
 
     def set(self, value: Value | int) -> None:
         """Give it another value."""
-        self.builder.line(f"store {self.type} {_text(value)}, ptr {self.place}")
+        self.builder.line(f"store {self.type} {_text(value)}, ptr {self.pointer}")
 
     def add(self, value: Value | int) -> None:
         """Increase it."""
@@ -221,9 +221,9 @@ class Builder:
     def local(self, value: Value | int, type: str = "i64") -> Local:
         """Return a variable that has a value to begin with; an ``int`` is an int64."""
         self._number += 1
-        place, kind = f"%l{self._number}", value.type if isinstance(value, Value) else type
-        self._entry.append(f"  {place} = alloca {kind}")
-        made = Local(self, kind, place)
+        pointer, kind = f"%l{self._number}", value.type if isinstance(value, Value) else type
+        self._entry.append(f"  {pointer} = alloca {kind}")
+        made = Local(self, kind, pointer)
         made.set(value)
         return made
 

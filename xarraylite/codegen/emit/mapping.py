@@ -36,8 +36,8 @@ from .streams import (
     add_streams,
     add_values,
     constants,
+    element_of,
     load_words,
-    place,
     readers,
 )
 from .tiles import LINES, WIDE, Copy, scratch_of
@@ -170,7 +170,7 @@ class _Row:
     def store(self, index: Value, value: Value) -> None:
         """Emit the store of one element."""
         to = self.spec.operands[0]
-        address, number = place(to, 0, self.pointers[0], self.words, index)
+        address, number = element_of(to, 0, self.pointers[0], self.words, index)
         keep(self.b, to.memory, value, address, number, "dst")
 
     def fill(self, low: Value, high: Value) -> None:

@@ -48,7 +48,7 @@ def keep(
         b.store(value, address, index, scope)
 
 
-def _place(b: Builder, storage: str, address: Value, index: Value | int) -> tuple[Value, Value]:
+def _byte_of(b: Builder, storage: str, address: Value, index: Value | int) -> tuple[Value, Value]:
     """Return the address of the byte that holds an element, and by how many bits to shift it."""
     bits = int(storage[-1])
     at = address + index
@@ -60,7 +60,7 @@ def _place(b: Builder, storage: str, address: Value, index: Value | int) -> tupl
 def _fetch_packed(
     b: Builder, storage: str, address: Value, index: Value | int, scope: str
 ) -> Value:
-    byte, shift = _place(b, storage, address, index)
+    byte, shift = _byte_of(b, storage, address, index)
     held = b.load("i8", byte, 0, scope)
     code = b.make("i8", f"lshr i8 {held.text}, {shift.text}") & ((1 << int(storage[-1])) - 1)
     if storage.startswith("packed"):
@@ -71,7 +71,7 @@ def _fetch_packed(
 def _keep_packed(
     b: Builder, storage: str, value: Value, address: Value, index: Value | int, scope: str
 ) -> None:
-    byte, shift = _place(b, storage, address, index)
+    byte, shift = _byte_of(b, storage, address, index)
     mask = (1 << int(storage[-1])) - 1
     if storage.startswith("packed"):
         code = value & mask

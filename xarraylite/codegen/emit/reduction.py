@@ -25,7 +25,7 @@ from collections.abc import Callable
 from ..._records import record
 from .builder import Builder, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
-from .streams import DType, MultiIndex, constants, load_words, place
+from .streams import DType, MultiIndex, constants, element_of, load_words
 
 #: Rows that are added one after another before the tile enters the counter.
 ROWS = 128
@@ -94,7 +94,7 @@ def _fold_across(fold: Fold, pointers: list[Value]) -> None:
             done = fold.pull(fold.values, j - left)
             if summed:
                 done = fold.compensate(done, fold.pull(fold.counter, j - left))
-            address, number = place(to, 0, pointers[0], words, j)
+            address, number = element_of(to, 0, pointers[0], words, j)
             fold.store(done, address, number)
 
 

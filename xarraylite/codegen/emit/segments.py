@@ -136,7 +136,7 @@ def _columns(batch: _Batch, emit: Callable[[_Batch, Fold], None]) -> None:
     if spec.kept == 0:
         emit(batch, fold.along(places))
         return
-    moving: dict[int, Local] = {w: b.local(place) for w, place in enumerate(places)}
+    moving: dict[int, Local] = {w: b.local(element_of) for w, element_of in enumerate(places)}
     columns = MultiIndex.at(b, "k", spec.kept, words, moving, b.integer(0))
     with b.loop(0, words["columns"]):
         emit(batch, fold.along([pointer.get() for pointer in moving.values()]))

@@ -227,7 +227,7 @@ def readers(
         scope = _SCOPE.get(operand.access, "dst")
 
         def read(moved: Value | None) -> Value:
-            base, number = place(operand, owner, pointers[owner], words, at)
+            base, number = element_of(operand, owner, pointers[owner], words, at)
             base = base if moved is None else base + moved
             return fetch(b, operand.memory, base, number, scope)
 
@@ -236,7 +236,7 @@ def readers(
     return [reader(w) for w in range(1, len(operands))]
 
 
-def place(
+def element_of(
     operand: Operand, w: int, pointer: Value, words: Mapping[str, Value], index: Value | int
 ) -> tuple[Value, Value | int]:
     """Return the address to count from, and the element's number from there."""

@@ -17,10 +17,11 @@ from ..._records import record
 from ...codegen.emit.mapping import Mode
 from ...codegen.emit.streams import Access
 from ...layout.strided import Strided
+from ..arguments import Destination, Memory, strided, unit
 from ..boxes import Part
 from ..lower import Lowered
 from ..program import TraversalStep
-from ..steps import Destination, Memory, map_depth, map_step, strided, unit
+from ..steps import map_depth, map_step
 from .aliasing import Traversal
 from .overlap import Direction, Span, classify
 

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from ..instruction import HloComputation, HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
+from .trips import trip_count
 
 __all__ = ["Work", "work_of"]
 
@@ -149,11 +150,20 @@ def _batch_norm(instruction: HloInstruction) -> Work:
 
 
 def _called(instruction: HloInstruction) -> Work:
-    """Everything that is called, once: nobody knows how often a loop runs."""
+    """Everything that is called, once."""
     total = Work()
     for computation in instruction.called_computations:
         total = total.plus(_region(computation))
     return total
+
+
+def _loop(instruction: HloInstruction) -> Work:
+    """Body and condition, as often as they run; once where nobody knows."""
+    body, condition = [_region(computation) for computation in instruction.called_computations]
+    trips = trip_count(instruction)
+    if trips is None:
+        return body.plus(condition)
+    return body.times(trips).plus(condition.times(trips + 1))
 
 
 def _branches(instruction: HloInstruction) -> Work:
@@ -186,7 +196,7 @@ _FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
     "select-and-scatter": _select_and_scatter,
     "sort": _sort,
     "triangular-solve": _triangular_solve,
-    "while": _called,
+    "while": _loop,
 }
 
 

@@ -56,7 +56,7 @@ def cost_lines(cost: ModuleCost) -> Iterator[str]:
     yield f"  peak memory      {peak.peak:,} at {peak.peak_at.name}"
     for instruction, size in peak.alive[:_SHOWN]:
         yield f"    {bytes_text(size):>10}  {instruction.name} = {instruction.shape}"
-    largest = sorted(cost.instructions, key=lambda item: -item.bytes)[:_SHOWN]
+    largest = sorted(cost.instructions, key=lambda item: -item.bytes * item.runs)[:_SHOWN]
     yield "most expensive by bytes:"
     yield from _rows(largest)
     if cost.relayouts:
@@ -72,12 +72,13 @@ def cost_lines(cost: ModuleCost) -> Iterator[str]:
 
 
 def _rows(costs: Sequence[InstructionCost]) -> Iterator[str]:
-    rows = [("instruction", "opcode", "flops", "bytes", "padding")]
+    rows = [("instruction", "opcode", "runs", "flops", "bytes", "padding")]
     for cost in costs:
         share = f"{cost.padding / cost.bytes:.0%}" if cost.bytes else ""
         name = f"{cost.instruction.name} {cost.instruction.shape.human_string()}"
         flops = f"{cost.flops + cost.transcendentals:,}"
-        rows.append((name, cost.instruction.opcode, flops, bytes_text(cost.bytes), share))
+        size = bytes_text(cost.bytes)
+        rows.append((name, cost.instruction.opcode, f"{cost.runs:,}", flops, size, share))
     return _table(rows)
 
 

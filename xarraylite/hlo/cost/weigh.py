@@ -16,8 +16,10 @@ from ..._records import record
 from ...xla.formats import CHIPS, tpu_layout
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
+from ..order import computations_below
 from .flops import work_of
 from .memory import Timeline, timeline
+from .trips import trip_count
 
 __all__ = ["Advice", "InstructionCost", "ModuleCost", "module_cost"]
 
@@ -35,20 +37,22 @@ _PARTIAL: Final = frozenset(("dynamic-slice", "gather", "slice"))
 
 @record(frozen=True, slots=True, eq=False)
 class InstructionCost:
-    """What one instruction costs.
+    """What one instruction costs each time it runs.
 
     Attributes
     ----------
     instruction : HloInstruction
         Which one.
     flops, transcendentals : int
-        Operations, of what it calls too (loops once).
+        Operations, of what it calls too.
     bytes_read, bytes_written : int
         With padding; 0 for what only names values.
     padding : int
         How many of these are padding.
     move : str
         ``"bitcast"``, ``"relayout"``, ``"copy"`` for one to the same layout, or empty.
+    runs : int
+        How often it runs, as far as that is known: in loops, that many trips; else once.
     """
 
     instruction: HloInstruction
@@ -58,6 +62,7 @@ class InstructionCost:
     bytes_written: int
     padding: int
     move: str
+    runs: int = 1
 
     @property
     def bytes(self) -> int:
@@ -101,7 +106,7 @@ class ModuleCost:
         Of the entry computation and of what it calls as such (loops, branches), in order.
         Fusions are one instruction.
     flops, transcendentals, bytes_read, bytes_written, padding : int
-        Sums.
+        Sums over all runs.
     timeline : Timeline
         Memory of the entry computation over its schedule.
     """
@@ -130,7 +135,7 @@ class ModuleCost:
     def relayouts(self) -> tuple[InstructionCost, ...]:
         """Instructions that only move bytes, the most expensive first."""
         found = [cost for cost in self.instructions if cost.move == "relayout"]
-        return tuple(sorted(found, key=lambda cost: -cost.bytes))
+        return tuple(sorted(found, key=lambda cost: -cost.bytes * cost.runs))
 
     @property
     def bitcasts(self) -> tuple[InstructionCost, ...]:
@@ -186,6 +191,7 @@ class ModuleCost:
                     "bytes_written": cost.bytes_written,
                     "padding": cost.padding,
                     "move": cost.move,
+                    "runs": cost.runs,
                 }
                 for cost in self.instructions
             ],
@@ -252,32 +258,43 @@ def module_cost(entry: HloComputation, name: str, chip: str | None = "v5e") -> M
     computations = _run_by(entry)
     tiled = any([_is_tiled(i.shape) for c in computations for i in c.instructions])
     used = "" if tiled or chip is None else chip
-    costs = [_cost(i, used) for c in computations for i in c.instructions]
+    costs = [_cost(i, used, runs) for c, runs in computations.items() for i in c.instructions]
     own = {cost.instruction for cost in costs if cost.instruction.opcode not in _CALLERS}
     counted = [cost for cost in costs if cost.instruction in own]
     return ModuleCost(
         name,
         used,
         tuple(costs),
-        sum([cost.flops for cost in counted]),
-        sum([cost.transcendentals for cost in counted]),
-        sum([cost.bytes_read for cost in counted]),
-        sum([cost.bytes_written for cost in counted]),
-        sum([cost.padding for cost in counted]),
+        sum([cost.flops * cost.runs for cost in counted]),
+        sum([cost.transcendentals * cost.runs for cost in counted]),
+        sum([cost.bytes_read * cost.runs for cost in counted]),
+        sum([cost.bytes_written * cost.runs for cost in counted]),
+        sum([cost.padding * cost.runs for cost in counted]),
         timeline(entry, lambda spec: stored_bytes(spec, used)[0]),
     )
 
 
-def _run_by(entry: HloComputation) -> list[HloComputation]:
-    """The entry and what it runs as it stands: bodies of loops, branches, calls; callees last."""
-    found, seen = [entry], {entry}
-    for computation in found:
+def _run_by(entry: HloComputation) -> dict[HloComputation, int]:
+    """The entry and what it runs as it stands, with how often: loops, branches, calls."""
+    runs = {entry: 1}
+    for computation in reversed(computations_below(entry, set())):
+        if computation not in runs:
+            continue  # applied by an instruction, and part of its cost
         for instruction in computation.instructions:
             if instruction.opcode in _CALLERS:
-                fresh = [c for c in instruction.called_computations if c not in seen]
-                found += fresh
-                seen.update(fresh)
-    return found
+                for callee, often in zip(
+                    instruction.called_computations, _often(instruction), strict=True
+                ):
+                    runs[callee] = runs.get(callee, 0) + often * runs[computation]
+    return runs
+
+
+def _often(instruction: HloInstruction) -> list[int]:
+    """How often an instruction runs each computation that it calls."""
+    trips = trip_count(instruction) if instruction.opcode == "while" else None
+    if trips is not None:
+        return [trips, trips + 1]
+    return [1] * len(instruction.called_computations)
 
 
 def _is_tiled(spec: ArraySpec) -> bool:
@@ -286,12 +303,12 @@ def _is_tiled(spec: ArraySpec) -> bool:
     return spec.layout is not None and bool(spec.layout.tiles)
 
 
-def _cost(instruction: HloInstruction, chip: str) -> InstructionCost:
+def _cost(instruction: HloInstruction, chip: str, runs: int) -> InstructionCost:
     work = work_of(instruction)
     move = _move(instruction, chip)
     opcode = instruction.opcode
     if opcode in _FREE or opcode in _CALLERS or move == "bitcast":
-        return InstructionCost(instruction, *work, 0, 0, 0, move)
+        return InstructionCost(instruction, *work, 0, 0, 0, move, runs)
     written = stored_bytes(instruction.shape, chip)
     read = [stored_bytes(operand.shape, chip) for operand in instruction.operands]
     if opcode in _PARTIAL:
@@ -304,7 +321,7 @@ def _cost(instruction: HloInstruction, chip: str) -> InstructionCost:
         read = []
     padding = written[1] + sum([waste for _, waste in read])
     taken = sum([size for size, _ in read])
-    return InstructionCost(instruction, *work, taken, written[0], padding, move)
+    return InstructionCost(instruction, *work, taken, written[0], padding, move, runs)
 
 
 def _move(instruction: HloInstruction, chip: str) -> str:

@@ -37,12 +37,15 @@ def _call(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
 
 _TABLE: Final[dict[str, Evaluator]] = {
     **ELEMENTWISE,
-    **{name: HEAVY[name] for name in ("bitcast-convert", "constant", "get-tuple-element", "tuple")},
+    **{name: HEAVY[name] for name in ("bitcast-convert", "constant")},
     **dict.fromkeys(("broadcast", "copy", "opt-barrier", "reshape", "transpose"), _same),
     "bitcast": _bitcast,
     "call": _call,
     "fusion": _call,
 }
+
+
+_PASSED_ON: Final = ("get-tuple-element", "parameter", "tuple")
 
 
 @lru_cache(maxsize=256)
@@ -55,7 +58,7 @@ def _is_elementwise(computation: HloComputation) -> bool:
     waiting, seen = [computation], {computation}
     while waiting:
         for instruction in waiting.pop().instructions:
-            known = instruction.opcode in _TABLE or instruction.opcode == "parameter"
+            known = instruction.opcode in _TABLE or instruction.opcode in _PASSED_ON
             if not known or (instruction.shape.is_array and instruction.shape.rank):
                 return False
             waiting += [c for c in instruction.called_computations if c not in seen]

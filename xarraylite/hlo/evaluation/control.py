@@ -6,7 +6,7 @@ from typing import Final
 
 from ...functions.manipulation import stack
 from ..instruction import HloInstruction
-from .values import TOKEN, Evaluator, Runner, Value, array, container, stored
+from .values import TOKEN, Evaluator, Runner, Value, array, container, integer, stored
 
 __all__ = ["CONTROL"]
 
@@ -29,7 +29,7 @@ def _while(run: Runner, instruction: HloInstruction, state: Value) -> Value:
     body, condition = instruction.called_computations
     holder = [state]
     del state
-    while bool(array(run.call(condition, [holder[0]]))):
+    while integer(run.call(condition, [holder[0]])):
         # The call empties the list: the body alone holds the state, and lets go what it replaces.
         holder = [run.call(body, holder)]
     return holder[0]

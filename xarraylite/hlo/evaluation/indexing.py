@@ -13,20 +13,22 @@ from typing import Any, Final
 import numpy as np
 
 from ...arrays.xarray import XArray
-from ..instruction import HloInstruction
+from ...functions.manipulation import reshape
+from ..instruction import HloComputation, HloInstruction
+from .elementwise import ELEMENTWISE
 from .reductions import combiner
-from .values import Evaluator, NumpyArray, Runner, Value, array, container
+from .values import Evaluator, NumpyArray, Runner, Value, array, container, integer
 from .windows import scatter_rounds
 
-__all__ = ["INDEXING"]
+__all__ = ["INDEXING", "IN_PLACE"]
 
 
 def _starts(indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
     """Return where a slice begins in each dimension, moved inside."""
-    if len(indices) == 1 and array(indices[0]).ndim == 1:
+    if len(indices) == 1 and indices[0].ndim == 1:
         numbers = [int(index) for index in array(indices[0])]
     else:
-        numbers = [int(array(index)) for index in indices]
+        numbers = [integer(index) for index in indices]
     return [
         min(max(start, 0), whole - size)
         for start, size, whole in zip(numbers, sizes, shape, strict=True)
@@ -42,12 +44,17 @@ def _dynamic_slice(run: Runner, instruction: HloInstruction, x: Value, *indices:
 
 
 def _dynamic_update_slice(
-    run: Runner, instruction: HloInstruction, x: Value, update: Value, *indices: Value
+    run: Runner,
+    instruction: HloInstruction,
+    x: Value,
+    update: Value,
+    *indices: Value,
+    alone: bool = False,
 ) -> Value:
     if not x.shape:
         return update
     starts = _starts(indices, update.shape, x.shape)
-    made = XArray(x)
+    made = x if alone else XArray(x)
     place = [slice(start, start + n) for start, n in zip(starts, update.shape, strict=True)]
     made[tuple(place)] = update
     return made
@@ -123,9 +130,15 @@ _BLOCK: Final = 32
 """Elements from which a window is written at once."""
 
 
-def _scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+def _scatter(
+    run: Runner, instruction: HloInstruction, *operands: Value, alone: bool = False
+) -> Value:
     get = instruction.get
     count = len(operands) // 2
+    if count == 1 and math.prod(operands[2].shape) >= _BLOCK:
+        found = _one_window(run, instruction, alone, *operands)
+        if found is not None:
+            return found
     targets, updates = (
         [array(x) for x in operands[:count]],
         [array(x) for x in operands[count + 1 :]],
@@ -165,6 +178,44 @@ def _scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Valu
     return _as_result(instruction, made)
 
 
+def _one_window(
+    run: Runner, instruction: HloInstruction, alone: bool, x: Value, indices: Value, update: Value
+) -> Value | None:
+    """Combine one window by a kernel; None where there are several, or it needs more."""
+    get = instruction.get
+    inner = get("update_window_dims")
+    outer = [axis for axis in range(update.ndim) if axis not in inner]
+    gone = (*get("inserted_window_dims"), *(get("input_batching_dims") or ()))
+    name = combiner(instruction.to_apply)
+    replaces = _replaces(instruction.to_apply)
+    if any([update.shape[axis] != 1 for axis in outer]) or not (replaces or name):
+        return None
+    sizes = [1 if axis in gone else 0 for axis in range(x.ndim)]
+    for axis, size in zip([axis for axis in range(x.ndim) if axis not in gone], inner, strict=True):
+        sizes[axis] = update.shape[size]
+    low = [0] * x.ndim
+    numbers = array(indices).reshape(-1).tolist()
+    for axis, start in zip(get("scatter_dims_to_operand_dims"), numbers, strict=True):
+        low[axis] = start
+    ranges = list(zip(low, sizes, x.shape, strict=True))
+    made = x if alone else XArray(x)
+    if any([start < 0 or start + size > extent for start, size, extent in ranges]):
+        return made
+    where = tuple([slice(start, start + size) for start, size, _ in ranges])
+    given = reshape(update, tuple(sizes))
+    if replaces:
+        made[where] = given
+    else:  # in one statement: an expression that has a name keeps what it reads
+        made[where] = ELEMENTWISE[name](run, instruction, made[where], given)
+    return made
+
+
+def _replaces(computation: HloComputation) -> bool:
+    """Whether it returns its second parameter."""
+    root = computation.root
+    return root.opcode == "parameter" and root.parameter_number == 1
+
+
 def _as_result(instruction: HloInstruction, made: Sequence[NumpyArray]) -> Value:
     found = [container(x) for x in made]
     return tuple(found) if instruction.shape.is_tuple else found[0]
@@ -182,7 +233,7 @@ def _write_blocks(
     """Write few large windows one after the other."""
     shape = made[0].shape
     body = instruction.to_apply
-    replaces = body.root.opcode == "parameter" and body.root.parameter_number == 1
+    replaces = _replaces(body)
     known = _AT.get(combiner(body)) if made[0].dtype.kind in "biufc" else None
     for place in np.ndindex(updates[0].shape[:batch]):
         low = [int(starts[axis][place]) if axis in starts else 0 for axis in range(len(shape))]
@@ -211,7 +262,7 @@ def _combine(
 ) -> None:
     """Write updates into flat arrays, in their order."""
     body = instruction.to_apply
-    replaces = body.root.opcode == "parameter" and body.root.parameter_number == 1
+    replaces = _replaces(body)
     known = places >= 0
     if len(made) == 1 and replaces:
         # NumPy writes in order, so the last of several updates of one element stays.
@@ -229,3 +280,6 @@ INDEXING: Final[dict[str, Evaluator]] = {
     "scatter": _scatter,
 }
 """Evaluators of operations that take places as arguments."""
+
+IN_PLACE: Final = ("dynamic-update-slice", "scatter")
+"""Those that may write into their first operand where ``alone`` says that nobody else has it."""

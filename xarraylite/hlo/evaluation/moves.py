@@ -13,12 +13,14 @@ from typing import Final
 
 import numpy as np
 
+from ...arrays.container import XContainer
 from ...arrays.expression import XExpression
 from ...arrays.xarray import XArray
 from ...functions.creation import full
 from ...functions.manipulation import broadcast_to, concat, flip, permute_dims, reshape
 from ...functions.sequences import arange
 from ...layout.layout import Layout
+from ...layout.strided import Strided
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
@@ -66,7 +68,14 @@ def _broadcast(run: Runner, instruction: HloInstruction, x: Value) -> Value:
 
 
 def _reshape(run: Runner, instruction: HloInstruction, x: Value) -> Value:
-    return x if x.shape == extents(instruction) else reshape(x, _sizes(instruction, x.size))
+    shape = extents(instruction)
+    if x.shape == shape:
+        return x
+    if isinstance(x, XContainer) and x.ndim and math.prod(shape) == x.size:
+        layout = x.map.reshape(shape) if isinstance(x.map, Strided) else None
+        if layout is not None:  # a view of memory that is there: nothing to build
+            return x._over(layout)
+    return reshape(x, _sizes(instruction, x.size))
 
 
 def _sizes(instruction: HloInstruction, count: int) -> tuple[int, ...]:
@@ -210,14 +219,6 @@ def _pad(run: Runner, instruction: HloInstruction, x: Value, value: Value) -> Va
     return pad(x, value, instruction.get("padding"))
 
 
-def _tuple(run: Runner, instruction: HloInstruction, *elements: Value) -> Value:
-    return tuple(elements)
-
-
-def _element(run: Runner, instruction: HloInstruction, whole: Value) -> Value:
-    return whole[instruction.get("index")]
-
-
 def _token(run: Runner, instruction: HloInstruction, *values: Value) -> Value:
     return TOKEN
 
@@ -272,11 +273,9 @@ HEAVY: Final[dict[str, Evaluator]] = {
     "domain": _same,
     "dynamic-reshape": _dynamic_reshape,
     "get-dimension-size": _get_size,
-    "get-tuple-element": _element,
     "iota": _iota,
     "opt-barrier": _same,
     "pad": _pad,
     "set-dimension-size": _set_size,
-    "tuple": _tuple,
 }
 """Evaluators that take values in memory, or none."""

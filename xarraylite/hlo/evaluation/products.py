@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +24,7 @@ from .windows import pad_negative, sliding
 __all__ = ["PRODUCTS"]
 
 
+@lru_cache(maxsize=256)
 def working_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
     """Return the type in which products are computed whose operands and result have these."""
     wide = [
@@ -61,6 +63,8 @@ def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
         instruction.get("lhs_contracting_dims") or (),
         instruction.get("rhs_contracting_dims") or (),
     )
+    if contracted == ((1,), (0,)) and left.ndim == right.ndim == 2:
+        return container(product(left, right, result_dtype(instruction)))
     stack = tuple([left.shape[axis] for axis in batch[0]])
     rows, above = _as_matrices(left, batch[0], contracted[0], True)
     columns, below = _as_matrices(right, batch[1], contracted[1], False)
@@ -126,13 +130,14 @@ def _convolution(run: Runner, instruction: HloInstruction, x: Value, kernel: Val
     window = instruction.get("window") or (WindowDimension(1),) * labels.spatial
     groups = instruction.get("feature_group_count")
     batches = instruction.get("batch_group_count")
-    image = array(x).transpose(labels.dimensions("input", "bf"))
+    lie = labels.dimensions("input", "bf")
     filters = array(kernel).transpose(labels.dimensions("kernel", "oi"))
     turned = tuple([slice(None, None, -1 if part.reversal else 1) for part in window])
     filters = filters[(slice(None), slice(None), *turned)]
     plain = (WindowDimension(1), WindowDimension(1), *window)
-    padded = array(pad_negative(image, 0, plain))
-    view = sliding(padded, plain)
+    # Padded as it lies in memory, so that rows of it can be copied in runs.
+    padded = pad_negative(array(x), 0, [plain[lie.index(axis)] for axis in range(len(lie))])
+    view = sliding(array(padded).transpose(lie), plain)
     # Batch and features slide by themselves, with windows of one element.
     spatial = labels.spatial
     places = view.shape[2 : 2 + spatial]
@@ -151,7 +156,11 @@ def _grouped(
     spatial: int,
     dtype: np.dtype[Any],
 ) -> NumpyArray:
-    """Multiply windows ``[b, f, places, elements]`` with filters, group by group."""
+    """Multiply windows ``[b, f, places, elements]`` with filters, group by group.
+
+    In the windows that are copied for it, what lies together in memory stays together.
+    """
+    inner = -1 if view.strides[1] == view.itemsize else 1 + spatial
     count = max(groups, batches)
     by_batch = batches > 1
     outputs = filters.shape[0] // count
@@ -165,10 +174,11 @@ def _grouped(
             size = view.shape[1] // count
             mine = view[:, group * size : (group + 1) * size]
         # Rows: batch and places.  Columns: features and elements of the window.
-        rows = np.moveaxis(mine, 1, 1 + spatial)
+        rows = np.moveaxis(mine, 1, inner)
         shape = rows.shape[: 1 + spatial]
         matrix = rows.reshape(math.prod(shape), math.prod(rows.shape[1 + spatial :]))
-        weights = filters[part].reshape(outputs, matrix.shape[1]).T
+        chosen = np.moveaxis(filters[part], 1, -1) if inner < 0 else filters[part]
+        weights = chosen.reshape(outputs, matrix.shape[1]).T
         result = product(matrix, weights, dtype).reshape(*shape, outputs)
         made.append(np.moveaxis(result, -1, 1))
     return np.concatenate(made, axis=1) if count > 1 else made[0]

@@ -1,49 +1,43 @@
 """From a computation to steps: what is computed together, what is stored, when it is let go.
 
-The result of an instruction stays a lazy expression where whoever takes it can be computed in the
-same loop, and is stored where not.  One with several users stays lazy only if they all end in the
-same store by the same path: elementwise users, of the same shape, whose own results do.  Then the
-kernel meets it as one shared node and computes it once; a path that moves elements, such as a
-slice, would compute it again for each mover.  What is stretched is stored first, as every element
-would be computed as often as it is repeated.  Groups are bounded, for compilers take their time.
+A step is an operation on values in memory, or a *group*: the operations that one kernel computes
+(`groups`).  A group is traced once for operands of some shapes and layouts, as a function given to
+`xl.jit` is, and run again from then on; so the trips of a loop plan nothing.  Where an operation
+of a group asks for values, or where there is nothing to compute (views of what is stored), its
+operations are applied one after the other instead.
 
-A slot of a run's list holds a value from its instruction to its last user.  Constants, positions
-and views of them are lazy and the same in every run, so they are made once.
+A slot of a run's list holds a value from its step to the last one that takes it.  Constants,
+positions and views of them are lazy and the same in every run, so they are made once.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from ..._errors import HloError, XarrayliteError
+from ..._errors import HloError, TracedValueError, XarrayliteError
 from ...arrays.container import XContainer
+from ...transforms.jit import jit
 from ..instruction import HloComputation, HloInstruction
-from .elementwise import ELEMENTWISE
+from .groups import is_lazy, lazy_sites
+from .indexing import IN_PLACE
 from .moves import VIEWS
-from .reductions import is_fused_reduction
+from .sites import Flat, Site, flatten
 from .table import EVALUATORS
-from .values import Evaluator, Runner, Value, refuse, stored
+from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
 __all__ = ["Program"]
 
-_LARGEST_GROUP: Final = 48
-"""Most instructions of one kernel."""
-
-_CHEAP: Final = frozenset(("constant", "iota", "parameter"))
-_INLINED: Final = frozenset(("call", "fusion", "get-tuple-element", "tuple"))
-
-# Where a lazy value ends: the instruction that is stored, or the mover on the way to it.
-_End = tuple[str, HloInstruction]
+_Table = Mapping[str, Evaluator]
 
 
 class Step(NamedTuple):
-    """One instruction, ready to run."""
+    """One operation or group, ready to run."""
 
     instruction: HloInstruction
-    evaluator: Evaluator
+    action: Callable[..., Value]
     slot: int
     operands: tuple[int, ...]
-    store: bool
     free: tuple[int, ...]
 
 
@@ -55,61 +49,22 @@ class Program:
     computation : HloComputation
         What to run.
     table : mapping, optional
-        Evaluators by opcode; those of scalars that stand for many elements, for instance.
+        Evaluators by opcode; those of scalars that stand for many elements, for instance.  Their
+        shapes are not those of the text, and often others, so nothing is traced.
     """
 
     __slots__ = ("initial", "parameters", "root", "steps")
 
-    def __init__(
-        self, computation: HloComputation, table: dict[str, Evaluator] | None = None
-    ) -> None:
-        evaluators = EVALUATORS if table is None else table
-        numbers = {instr: k for k, instr in enumerate(computation.instructions)}
-        lazy = _lazy(computation)
-        last = {computation.root: len(numbers)}
-        for k, instruction in enumerate(computation.instructions):
-            for operand in instruction.operands:
-                if operand is not computation.root:
-                    last[operand] = k
-        dying: dict[int, list[int]] = {}
-        for instruction, k in last.items():
-            dying.setdefault(k, []).append(numbers[instruction])
-        self.parameters = tuple([numbers[instr] for instr in computation.parameters])
-        self.root = numbers[computation.root]
-        self.initial: list[Value] = [None] * len(numbers)
-        steps = [
-            Step(
-                instruction,
-                evaluators.get(instruction.opcode, _unknown),
-                k,
-                tuple([numbers[operand] for operand in instruction.operands]),
-                instruction not in lazy,
-                tuple(dying.get(k, ())),
-            )
-            for instruction, k in numbers.items()
-            if instruction.opcode != "parameter" and (instruction in last or _acts(instruction))
-        ]
-        self.steps = tuple([step for step in steps if not self._is_made(step, computation.root)])
-
-    def _is_made(self, step: Step, root: HloInstruction) -> bool:
-        """Make a value that is the same in every run, if this is one."""
-        instruction = step.instruction
-        opcode = instruction.opcode
-        if instruction is root or not instruction.shape.is_array:
-            return False
-        operands = [self.initial[slot] for slot in step.operands]
-        spread = opcode == "broadcast" and not instruction.operands[0].shape.dimensions
-        if step.store and not spread:
-            return False
-        if opcode not in _CHEAP and (opcode not in VIEWS or not operands):
-            return False
-        if any([operand is None for operand in operands]):
-            return False
-        if opcode == "constant" and instruction.literal.is_elided:
-            return False  # an error of the run
-        made: Any = None  # no evaluator of these asks who runs it
-        self.initial[step.slot] = step.evaluator(made, instruction, *operands)
-        return True
+    def __init__(self, computation: HloComputation, table: _Table | None = None) -> None:
+        flat = flatten(computation)
+        numbers = {site: k for k, site in enumerate((*flat.parameters, *flat.sites))}
+        self.parameters = tuple([numbers[site] for site in flat.parameters])
+        self.root = numbers[flat.root]
+        self.initial: list[Value] = [None] * (1 + max(numbers.values()))
+        made = _Planner(flat, numbers, EVALUATORS if table is None else table)
+        for site, value in made.made.items():
+            self.initial[numbers[site]] = value
+        self.steps = made.steps(table is None)
 
     def run(self, runner: Runner, arguments: list[Value]) -> Value:
         """Return the value of the root; the list of arguments is emptied.
@@ -124,99 +79,214 @@ class Program:
             values[slot] = argument
         arguments.clear()
         argument = None
-        for step in self.steps:
-            operands = [values[slot] for slot in step.operands]
-            for slot in step.free:
-                values[slot] = None
+        for instruction, action, slot, taken, free in self.steps:
+            operands = [values[number] for number in taken]
+            for number in free:
+                values[number] = None
             try:
-                values[step.slot] = _result(runner, step, operands)
+                values[slot] = action(runner, instruction, operands)
             except HloError:
                 raise
             except XarrayliteError as error:
-                raise refuse(step.instruction, str(error)) from error
+                raise refuse(instruction, str(error)) from error
         return values[self.root]
 
 
-def _result(runner: Runner, step: Step, operands: list[Value]) -> Value:
-    value = step.evaluator(runner, step.instruction, *operands)
-    if step.store and not isinstance(value, XContainer):
+class _Planner:
+    """What is known of the sites of a computation while steps are made of them."""
+
+    def __init__(self, flat: Flat, numbers: dict[Site, int], table: _Table) -> None:
+        self.flat, self.numbers, self.table = flat, numbers, table
+        self.lazy = lazy_sites(flat)
+        self.made: dict[Site, Value] = {}
+        for site in flat.sites:
+            if self._is_made(site):
+                made: Any = None  # no evaluator of these asks who runs it
+                operands = [self.made[operand] for operand in site.operands]
+                self.made[site] = self.evaluator(site)(made, site.instruction, *operands)
+
+    def evaluator(self, site: Site) -> Evaluator:
+        """What computes a site."""
+        return self.table.get(site.instruction.opcode, _unknown)
+
+    def _is_made(self, site: Site) -> bool:
+        """Whether its value is the same in every run, and costs nothing to keep."""
+        instruction = site.instruction
+        opcode = instruction.opcode
+        if site is self.flat.root or not instruction.shape.is_array:
+            return False
+        spread = opcode == "broadcast" and not site.operands[0].instruction.shape.dimensions
+        if site not in self.lazy and not spread:
+            return False
+        if opcode == "constant":
+            return not instruction.literal.is_elided  # that is an error of the run
+        known = opcode == "iota" or (opcode in VIEWS and bool(site.operands))
+        return known and all([operand in self.made for operand in site.operands])
+
+    def steps(self, traced: bool) -> tuple[Step, ...]:
+        """Return the steps, each with what is needed for the last time."""
+        units: list[tuple[Site, Callable[..., Value], list[Site]]] = []
+        for site in self.flat.sites:
+            if site in self.made or site.instruction.opcode == "parameter":
+                continue
+            if site in self.lazy and is_lazy(site):
+                continue  # a part of the groups of its users
+            units.append((site, *self._action(site, traced)))
+        last = {leaf: k for k, (_, _, leaves) in enumerate(units) for leaf in leaves}
+        last[self.flat.root] = len(units)
+        dying: dict[int, list[int]] = {}
+        for site, k in last.items():
+            dying.setdefault(k, []).append(self.numbers[site])
+        return tuple(
+            [
+                Step(
+                    site.instruction,
+                    action,
+                    self.numbers[site],
+                    tuple([self.numbers[leaf] for leaf in leaves]),
+                    tuple(dying.get(k, ())),
+                )
+                for k, (site, action, leaves) in enumerate(units)
+            ]
+        )
+
+    def _action(self, site: Site, traced: bool) -> tuple[Callable[..., Value], list[Site]]:
+        """Return what makes the value of a site, and of which sites' values."""
+        members, leaves = self._group(site)
+        if is_lazy(site) and (len(members) > 1 or _computes(site)):
+            known = {leaf: self.made[leaf] for leaf in leaves if leaf in self.made}
+            leaves = [leaf for leaf in leaves if leaf not in known]
+            pairs = [(member, self.evaluator(member)) for member in members]
+            traces = traced and bool(leaves) and any([_computes(member) for member in members])
+            return Group(pairs, leaves, known, traces).run, leaves
+        opcode, evaluator = site.instruction.opcode, self.evaluator(site)
+        if opcode == "tuple":
+            return _gathered, list(site.operands)
+        if opcode == "get-tuple-element":
+            return _taken(site.instruction.get("index")), list(site.operands)
+        if opcode in IN_PLACE:
+            return _replaced(evaluator), list(site.operands)
+        stores = site not in self.lazy
+        return _applied(evaluator, stores, self._wanted(site)), list(site.operands)
+
+    def _wanted(self, site: Site) -> frozenset[int] | None:
+        """The elements of a tuple that somebody takes; None for all."""
+        users = [user.instruction for user in site.users]
+        takers = all([user.opcode == "get-tuple-element" for user in users])
+        if site is self.flat.root or not users or not takers:
+            return None
+        return frozenset([user.get("index") for user in users])
+
+    def _group(self, root: Site) -> tuple[list[Site], list[Site]]:
+        """Return the sites that are computed with one, in order, and those that they take."""
+        if not is_lazy(root):
+            return [root], list(root.operands)
+        members, leaves, waiting = {root}, dict[Site, None](), [root]
+        while waiting:
+            for operand in waiting.pop().operands:
+                inner = operand in self.lazy and is_lazy(operand)
+                if not inner or operand in self.made:
+                    leaves[operand] = None
+                elif operand not in members:
+                    members.add(operand)
+                    waiting.append(operand)
+        return sorted(members, key=self.numbers.__getitem__), list(leaves)
+
+
+class Group:
+    """Operations that one kernel computes.
+
+    Parameters
+    ----------
+    members : list of (Site, evaluator)
+        In order; the last one is stored.
+    leaves : list of Site
+        Whose values they take.
+    known : dict
+        Values that they take and that are always the same.
+    traced : bool
+        Whether to trace it.
+    """
+
+    __slots__ = ("_known", "_leaves", "_members", "_traced")
+
+    def __init__(
+        self,
+        members: list[tuple[Site, Evaluator]],
+        leaves: list[Site],
+        known: dict[Site, Value],
+        traced: bool,
+    ) -> None:
+        self._members, self._leaves, self._known = members, leaves, known
+        self._traced: Callable[..., Value] | None = jit(self._value) if traced else None
+
+    def run(self, runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
+        """Return the value of the last member."""
+        if self._traced is not None:
+            try:
+                return self._traced(*operands)
+            except TracedValueError:
+                self._traced = None  # an operation asks for values
+        value = self._value(*operands)
         # Operands may be let go while a value that needs them no longer is computed.
         operands.clear()
         return stored(value)
-    return value
+
+    def _value(self, *operands: Value) -> Value:
+        values = self._known | dict(zip(self._leaves, operands, strict=True))
+        nobody: Any = None  # no elementwise operation or view asks who runs it
+        for site, evaluator in self._members:
+            instruction = site.instruction
+            try:
+                given = [values[operand] for operand in site.operands]
+                values[site] = evaluator(nobody, instruction, *given)
+            except (HloError, TracedValueError):
+                raise
+            except XarrayliteError as error:
+                raise refuse(instruction, str(error)) from error
+        return values[self._members[-1][0]]
+
+
+def _computes(site: Site) -> bool:
+    """Whether it is more than a view."""
+    return site.instruction.opcode not in VIEWS
+
+
+def _gathered(runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
+    return tuple(operands)
+
+
+def _taken(index: int) -> Callable[..., Value]:
+    """Return the step that is an element of a tuple."""
+    return lambda runner, instruction, operands: operands[0][index]
+
+
+def _applied(
+    evaluator: Evaluator, stores: bool, wanted: frozenset[int] | None
+) -> Callable[..., Value]:
+    """Return the step that is one operation on values in memory."""
+
+    def action(runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
+        value = evaluator(runner, instruction, *operands)
+        if not stores or isinstance(value, XContainer):
+            return value
+        operands.clear()
+        if wanted is None or not isinstance(value, tuple):
+            return stored(value)
+        return tuple([stored(part) if k in wanted else None for k, part in enumerate(value)])
+
+    return action
+
+
+def _replaced(evaluator: Evaluator) -> Callable[..., Value]:
+    """Return the step that may write into its first operand, where nobody else has it."""
+
+    def action(runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
+        alone = is_alone(operands)
+        return evaluator(runner, instruction, *operands, alone=alone)
+
+    return action
 
 
 def _unknown(runner: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     raise refuse(instruction, "is not evaluated")
-
-
-def _acts(instruction: HloInstruction) -> bool:
-    """Whether it does something even if nobody takes its result."""
-    return instruction.opcode in ("custom-call", "outfeed", "send", "infeed", "recv")
-
-
-def _lazy(computation: HloComputation) -> frozenset[HloInstruction]:
-    """The instructions whose values are not stored."""
-    ends: dict[HloInstruction, _End] = {}
-    for instruction in reversed(computation.instructions):
-        ends[instruction] = _end(instruction, ends, computation.root)
-    lazy: set[HloInstruction] = set()
-    sizes: dict[HloInstruction, int] = {}
-    for instruction in computation.instructions:
-        size = 1 + sum([sizes.get(operand, 0) for operand in instruction.operands])
-        if ends[instruction] != ("stored", instruction) and size <= _LARGEST_GROUP:
-            lazy.add(instruction)
-            sizes[instruction] = size
-        elif instruction.opcode in _CHEAP or instruction.opcode in _INLINED:
-            lazy.add(instruction)
-    return frozenset(lazy)
-
-
-def _end(
-    instruction: HloInstruction, ends: dict[HloInstruction, _End], root: HloInstruction
-) -> _End:
-    """Where the value of an instruction ends, given where those of its users do."""
-    own: _End = ("stored", instruction)
-    if instruction is root or not _is_lazy(instruction):
-        return own
-    found: set[_End] = set()
-    for user in instruction.users:
-        found.add(_seen(user, instruction, ends))
-    if len(found) != 1:
-        return own
-    (end,) = found
-    moved = end == ("moved", instruction.users[0])
-    if moved and (
-        len(instruction.users) > 1 or instruction.users[0].operands.count(instruction) > 1
-    ):
-        return own
-    return own if end[0] == "none" else end
-
-
-def _seen(user: HloInstruction, operand: HloInstruction, ends: dict[HloInstruction, _End]) -> _End:
-    """Where a user takes the value of an operand: to its own end, or past a move, or nowhere."""
-    nowhere: _End = ("none", user)
-    if user.shape.is_tuple or not operand.shape.is_array:
-        return nowhere
-    if user.opcode in ELEMENTWISE:
-        return ends[user] if user.shape.dimensions == operand.shape.dimensions else nowhere
-    count, size = operand.shape.dimensions, user.shape.dimensions
-    if user.opcode == "broadcast":
-        return ("moved", user) if _elements(count) == _elements(size) else nowhere
-    if user.opcode in VIEWS or is_fused_reduction(user, operand):
-        return ("moved", user)
-    return nowhere
-
-
-def _elements(sizes: tuple[int, ...]) -> int:
-    count = 1
-    for size in sizes:
-        count *= size
-    return count
-
-
-def _is_lazy(instruction: HloInstruction) -> bool:
-    opcode = instruction.opcode
-    if opcode in ELEMENTWISE or opcode in VIEWS:
-        return True
-    return opcode == "reduce" and is_fused_reduction(instruction, instruction.operands[0])

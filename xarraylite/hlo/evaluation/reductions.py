@@ -3,24 +3,37 @@
 A combiner that is one operation of its two parameters is recognised, and the fold is the
 package's own: lazy, fused with what is folded, sums pairwise.  Any other computation is applied
 to many elements at a time: in the order of the elements where they are few, pairwise where they
-are many. XLA leaves the order open and asks that the computation be associative.
+are many. XLA leaves the order open and asks that the computation be associative.  What JAX makes of
+``argmax`` and ``argmin`` is recognised too: its numbers need not be made then, so it is given its
+elements alone (`sites`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
 import numpy as np
 
+from ...dtypes.info import finfo
+from ...dtypes.names import kind
+from ...dtypes.promotion import int_bounds
 from ...functions import reducers
 from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .moves import broadcast
 from .values import Evaluator, NumpyArray, Runner, Value, array, container
 
-__all__ = ["FOLDS", "combiner", "fold", "is_fused_reduction"]
+__all__ = [
+    "FOLDS",
+    "combiner",
+    "fold",
+    "is_fused_reduction",
+    "is_place_of_extreme",
+    "neutral",
+]
 
 _IN_ORDER: Final = 256
 """Most elements that an unknown computation folds one after the other."""
@@ -52,22 +65,99 @@ def combiner(computation: HloComputation) -> str:
     return root.opcode if root.opcode in known else ""
 
 
+@lru_cache(maxsize=256)
+def _extreme(computation: HloComputation) -> str:
+    """Return whether a computation keeps the greater (GT) or the smaller (LT) of two elements.
+
+    Each has its number, which is kept with it; of equal elements the first one is kept, and NaN
+    before everything else.  So does JAX fold for ``argmax`` and ``argmin``.
+    """
+    if len(computation.instructions) > 16:
+        return ""
+    found: dict[HloInstruction, Any] = {}
+    for instruction in computation.instructions:
+        given = tuple([found[operand] for operand in instruction.operands])
+        if instruction.opcode == "parameter":
+            found[instruction] = instruction.parameter_number
+        elif instruction.opcode == "compare":
+            total = instruction.get("type") == "TOTALORDER"
+            found[instruction] = ("" if total else instruction.get("direction"), *given)
+        else:
+            found[instruction] = (instruction.opcode, *given)
+    for direction in ("GT", "LT"):
+        better = (direction, 0, 2)
+        for first in (better, ("or", better, ("NE", 0, 0))):
+            tie = ("and", ("EQ", 0, 2), ("LT", 1, 3))
+            kept = ("select", first, 0, 2), ("select", ("or", first, tie), 1, 3)
+            if found[computation.root] == ("tuple", *kept):
+                return direction
+    return ""
+
+
+def is_place_of_extreme(instruction: HloInstruction) -> bool:
+    """Whether an instruction finds the extremes along a dimension and where they are.
+
+    It folds elements with their numbers, from the value that no element is beyond.
+    """
+    if instruction.opcode != "reduce" or len(instruction.operands) != 4:
+        return False
+    axes, direction = instruction.get("dimensions"), _extreme(instruction.to_apply)
+    elements, numbers, start, zero = instruction.operands
+    shape = elements.shape
+    if not direction or len(axes) != 1 or any(shape.dynamic) or not shape.dimensions[axes[0]]:
+        return False
+    if start.opcode != "constant" or zero.opcode != "constant" or zero.literal.values != 0:
+        return False
+    least: Any = start.literal.values
+    if least != neutral("maximum" if direction == "GT" else "minimum", least.dtype):
+        return False
+    axis: Any = axes[0]
+    if numbers.opcode == "broadcast" and numbers.get("dimensions") == axes:
+        numbers, axis = numbers.operands[0], 0
+    return numbers.opcode == "iota" and numbers.get("iota_dimension") == axis
+
+
+def _place_of_extreme(instruction: HloInstruction, x: Value) -> Value:
+    (axis,) = instruction.get("dimensions")
+    value, number = instruction.shape.tuple_shapes
+    if _extreme(instruction.to_apply) == "GT":
+        found, place = reducers.max(x, axis=axis), reducers.argmax(x, axis=axis)
+    else:
+        found, place = reducers.min(x, axis=axis), reducers.argmin(x, axis=axis)
+    return found.astype(value.dtype), place.astype(number.dtype)
+
+
+def neutral(name: str, dtype: np.dtype[Any]) -> NumpyArray:
+    """Return what changes nothing that an operation combines it with."""
+    if name in ("add", "multiply"):
+        return np.asarray(int(name == "multiply"), dtype)
+    sign = -1 if name == "maximum" else 1
+    if kind(dtype) in "iu":
+        return np.asarray(int_bounds(dtype)[int(sign > 0)], dtype)
+    if kind(dtype) == "b":
+        return np.asarray(sign > 0)
+    # The largest number, where there is no infinity.
+    infinite = np.asarray(sign * np.inf).astype(dtype)
+    return infinite if infinite == infinite else np.asarray(sign * finfo(dtype).max, dtype)
+
+
 def _family(instruction: HloInstruction) -> str:
     return "bool" if instruction.shape.element_type.name == "pred" else "num"
 
 
-def is_fused_reduction(instruction: HloInstruction, operand: HloInstruction) -> bool:
-    """Whether an operand of an instruction is folded lazily by it."""
+def is_fused_reduction(instruction: HloInstruction) -> bool:
+    """Whether an instruction folds its first operand lazily."""
     if instruction.opcode != "reduce" or len(instruction.operands) != 2:
         return False
-    name = combiner(instruction.to_apply)
-    known = (name, _family(instruction)) in _FOLDS and not instruction.shape.element_type.is_complex
-    return known and operand is instruction.operands[0] and operand is not instruction.operands[1]
+    key = combiner(instruction.to_apply), _family(instruction)
+    return key in _FOLDS and not instruction.shape.element_type.is_complex
 
 
 def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     half = len(operands) // 2
     axes = instruction.get("dimensions")
+    if not half:
+        return _place_of_extreme(instruction, *operands)
     if half == 1:
         key = combiner(instruction.to_apply), _family(instruction)
         x, start = operands

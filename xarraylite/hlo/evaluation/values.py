@@ -6,6 +6,7 @@ operands of kernels.  What evaluators need from whoever runs them stands in `Run
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -16,7 +17,10 @@ from ...arrays.adapt import adapt
 from ...arrays.container import XContainer
 from ...arrays.evaluation import eval_
 from ...arrays.expression import XExpression, apply
+from ...arrays.xarray import XArray
+from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
+from ...memory.buffer import COUNTS
 from ...operands.nodes import as_node
 from ...ops.table import OPS
 from ..instruction import HloComputation, HloInstruction
@@ -36,7 +40,10 @@ class Runner(Protocol):
     """Runs computations for the evaluators of operations that call some."""
 
     devices: Seat
-    random: np.random.Generator
+
+    @property
+    def random(self) -> np.random.Generator:
+        """What gives random numbers whose algorithm is left open."""
 
     def step_random(self, delta: int) -> int:
         """Return the state of the program's random numbers, and move it on."""
@@ -65,6 +72,11 @@ def array(value: Value) -> NumpyArray:
     return known.numpy()
 
 
+def integer(value: Value) -> int:
+    """Return the only element of an array of integers."""
+    return int(value.item() if isinstance(value, XContainer) else array(value)[()])
+
+
 def container(values: Any) -> XContainer:
     """Return a NumPy array as a container over the same memory."""
     plain = np.asarray(values)
@@ -85,6 +97,16 @@ def stored(value: Value) -> Value:
     if isinstance(value, tuple):
         return tuple([stored(element) for element in value])
     return value if isinstance(value, XContainer) else eval_(value)
+
+
+def is_alone(values: list[Value]) -> bool:
+    """Whether a list alone holds its first value, a container that alone has its memory."""
+    if not COUNTS or not isinstance(values[0], XArray) or sys.getrefcount(values[0]) > OWNED:
+        return False
+    buffer = values[0].buffer
+    borrowed = buffer.shared or buffer.special or buffer.kept
+    del buffer
+    return not borrowed and sys.getrefcount(values[0]._buffer) <= OWNED
 
 
 def op(name: str, *operands: object) -> XExpression:

@@ -14,15 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dtypes.info import finfo
-from ...dtypes.names import kind
-from ...dtypes.promotion import int_bounds
 from ...functions import reducers
 from ..instruction import HloInstruction
 from ..values import PadDimension, WindowDimension
 from .elementwise import ELEMENTWISE
 from .moves import pad
-from .reductions import combiner, fold
+from .reductions import combiner, fold, neutral
 from .values import Evaluator, NumpyArray, Runner, Value, array, container
 
 __all__ = ["WINDOWS", "sliding"]
@@ -31,18 +28,6 @@ _REDUCERS: Final = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum
 _GROWING: Final[dict[str, Any]] = {
     "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
 }  # fmt: skip
-
-
-def _neutral(name: str, dtype: np.dtype[Any]) -> NumpyArray:
-    """Return what changes nothing that it is combined with."""
-    if name in ("add", "multiply"):
-        return np.asarray(int(name == "multiply"), dtype)
-    sign = -1 if name == "maximum" else 1
-    if kind(dtype) in "iu":
-        return np.asarray(int_bounds(dtype)[int(sign > 0)], dtype)
-    # The largest number, where there is no infinity.
-    infinite = np.asarray(sign * np.inf).astype(dtype)
-    return infinite if infinite == infinite else np.asarray(sign * finfo(dtype).max, dtype)
 
 
 def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
@@ -137,7 +122,7 @@ def _known(
         grown = _GROWING[name].accumulate(values, axis=axis, dtype=values.dtype)
         found = container(np.flip(grown, axis) if backwards else grown)
     else:
-        filler = container(_neutral(name, x.dtype))
+        filler = container(neutral(name, x.dtype))
         view = container(sliding(array(set_apart(x, filler, window)), window))
         axes = tuple(range(x.ndim, 2 * x.ndim))
         options = {"dtype": x.dtype} if name in ("add", "multiply") else {}

@@ -1,0 +1,67 @@
+"""Chunks that several blocks need are read once where the budget allows."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.chunked.kept import Kept, Sink
+from xarraylite.chunked import plan, trees
+from xarraylite.chunked.cache import ChunkCache
+from xarraylite.chunked.source import StoredArray
+
+VALUES = np.random.default_rng(0).normal(size=(120, 130))
+
+
+@pytest.fixture(autouse=True)
+def small_blocks() -> object:
+    with (
+        mock.patch.object(plan, "ENOUGH", 1),
+        mock.patch.object(plan, "SMALLEST", 1),
+        mock.patch.object(trees, "_MANY", 1),
+    ):
+        yield
+
+
+@pytest.mark.parametrize("chunks", [(20, 30), (7, 130), (50, 11)])
+def test_a_stencil_reads_every_chunk_once(chunks: tuple[int, int]) -> None:
+    kept = Kept(VALUES, chunks)
+    u, v = xl.open(kept), VALUES
+    e = u[1:-1, 1:-1] * 4 - u[:-2, 1:-1] - u[2:, 1:-1] - u[1:-1, :-2] - u[1:-1, 2:]
+    expected = v[1:-1, 1:-1] * 4 - v[:-2, 1:-1] - v[2:, 1:-1] - v[1:-1, :-2] - v[1:-1, 2:]
+    target = np.zeros(expected.shape)
+    xl.store(e, Sink(target, (20, 30)), memory=400_000)
+    np.testing.assert_array_equal(target, expected)
+    assert len(kept.read) > 10
+    assert kept.elements == VALUES.size
+
+
+def test_a_sum_along_rows_reads_every_chunk_once(engine: str) -> None:
+    x = np.random.default_rng(1).normal(size=(900, 900))
+    kept = Kept(x, (300, 100))
+    total = float(xl.sum(xl.open(kept) * 0.5))
+    assert kept.elements == x.size
+    if engine != "reference":
+        assert total == float(xl.sum(xl.asarray(x) * 0.5))
+
+
+@pytest.mark.parametrize("box", [(range(3, 100, 7), range(2, 130)), (range(20, 40), range(30, 60))])
+def test_boxes_of_any_step(box: tuple[range, range]) -> None:
+    cache = ChunkCache(100_000)
+    source = StoredArray(Kept(VALUES, (20, 30)), "kept")
+    expected = VALUES[np.ix_(*map(list, box))]
+    for _ in range(2):
+        np.testing.assert_array_equal(cache.read(source, box), expected)
+    cache.close()
+
+
+def test_no_more_is_kept_than_was_allowed() -> None:
+    kept = Kept(VALUES, (20, 30))
+    cache, source = ChunkCache(3 * 20 * 30 * 8), StoredArray(kept, "kept")
+    for k in (0, 1, 0, 1, 2, 3, 0):
+        cache.read(source, (range(20), range(30 * k, min(130, 30 * (k + 1)))))
+    assert len(kept.read) == 5
+    cache.close()

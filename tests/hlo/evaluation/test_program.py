@@ -1,0 +1,200 @@
+"""Plans of computations: calls opened, the same work done once, loops that write in place."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.hlo.evaluation import program
+from xarraylite.hlo.evaluation.sites import flatten
+
+ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
+
+
+def opcodes(text: str) -> list[str]:
+    flat = flatten(xl.hlo.parse(text).entry)
+    return [site.instruction.opcode for site in flat.sites]
+
+
+def test_calls_are_opened_and_dead_code_is_dropped():
+    text = (
+        "twice { x = f32[4] parameter(0)  y = f32[4] add(x, x)  z = f32[4] exponential(x)  "
+        "ROOT t = (f32[4], f32[4]) tuple(y, z) }\n"
+        "ENTRY e { p = f32[4] parameter(0)  c = (f32[4], f32[4]) call(p), to_apply=twice  "
+        "g = f32[4] get-tuple-element(c), index=0  ROOT r = f32[4] negate(g) }"
+    )
+    assert opcodes(text) == ["parameter", "add", "negate"]
+    assert xl.hlo.parse(text)([1, 2, 3, 4]).tolist() == [-2, -4, -6, -8]
+
+
+def test_the_same_operation_of_the_same_operands_is_done_once():
+    text = (
+        "ENTRY e { p = f32[4] parameter(0)  a = f32[4] sine(p)  b = f32[4] sine(p)  "
+        "q = pred[4] compare(a, p), direction=LT  s = pred[4] compare(b, p), direction=GT  "
+        "ROOT r = (pred[4], pred[4], f32[4]) tuple(q, s, b) }"
+    )
+    assert opcodes(text) == ["parameter", "sine", "compare", "compare", "tuple"]
+
+
+def test_random_numbers_are_drawn_as_often_as_they_are_asked_for():
+    text = (
+        "ENTRY e { z = f32[] constant(0)  o = f32[] constant(1)  "
+        "a = f32[8] rng(z, o), distribution=rng_uniform  "
+        "b = f32[8] rng(z, o), distribution=rng_uniform  ROOT r = f32[8] subtract(a, b) }"
+    )
+    assert np.any(np.asarray(xl.hlo.parse(text)()))
+
+
+def test_moves_that_move_nothing_are_dropped():
+    text = (
+        "ENTRY e { p = f32[4] parameter(0)  a = f32[1,4] reshape(p)  "
+        "b = f32[1,4] broadcast(a), dimensions={0,1}  c = f32[4] reshape(b)  "
+        "q = f32[2,4] parameter(1)  w = f32[2,4] broadcast(c), dimensions={1}  "
+        "d = f32[2,4] copy(q)  t = f32[2,4] transpose(d), dimensions={0,1}  "
+        "ROOT r = f32[2,4] add(w, t) }"
+    )
+    assert opcodes(text) == ["parameter", "parameter", "add"]
+    x, y = np.arange(4, dtype=np.float32), np.ones((2, 4), np.float32)
+    assert np.array_equal(xl.hlo.parse(text)(x, y), x + y)
+
+
+def test_calls_of_calls_stay_calls_before_they_take_any_size():
+    lines = ["f0 { x = f32[2] parameter(0)  ROOT y = f32[2] add(x, x) }"]
+    for k in range(1, 20):  # 2 ** 20 additions
+        lines.append(
+            f"f{k} {{ x = f32[2] parameter(0)  a = f32[2] call(x), to_apply=f{k - 1}  "
+            f"ROOT b = f32[2] call(a), to_apply=f{k - 1} }}"
+        )
+    lines.append("ENTRY e { p = f32[2] parameter(0)  ROOT r = f32[2] call(p), to_apply=f19 }")
+    assert len(opcodes("\n".join(lines))) < 5000
+
+
+@pytest.mark.parametrize("direction", ["GT", "LT"])
+@pytest.mark.parametrize("dtype", ["f32", "s32"])
+def test_places_of_extremes_are_found_without_their_numbers(direction, dtype):
+    nan = dtype == "f32"
+    worst = {"GT": "-inf", "LT": "inf"} if nan else {"GT": -(2**31), "LT": 2**31 - 1}
+    text = f"""
+f {{
+  a = {dtype}[] parameter(0)
+  i = s32[] parameter(1)
+  b = {dtype}[] parameter(2)
+  j = s32[] parameter(3)
+  w = pred[] compare(a, b), direction={direction}
+  n = pred[] compare(a, a), direction=NE
+  o = pred[] or(w, n)
+  v = {dtype}[] select({"o" if nan else "w"}, a, b)
+  q = pred[] compare(a, b), direction=EQ
+  l = pred[] compare(i, j), direction=LT
+  t = pred[] and(q, l)
+  k = pred[] or({"o" if nan else "w"}, t)
+  u = s32[] select(k, i, j)
+  ROOT r = ({dtype}[], s32[]) tuple(v, u)
+}}
+ENTRY e {{
+  x = {dtype}[3,4] parameter(0)
+  i = s32[3,4] iota(), iota_dimension=1
+  w = {dtype}[] constant({worst[direction]})
+  z = s32[] constant(0)
+  ROOT r = ({dtype}[3], s32[3]) reduce(x, i, w, z), dimensions={{1}}, to_apply=f
+}}"""
+    assert "iota" not in opcodes(text)
+    values = np.array([[1, 7, 7, 0], [3, 3, 3, 3], [5, 0, 0, 9]])
+    values = values.astype(np.float32 if nan else np.int32)
+    if nan:
+        values[2, 1] = np.nan
+        values[2, 3] = np.nan
+    found, place = xl.hlo.parse(text)(values)
+    want = np.argmax(values, 1) if direction == "GT" else np.argmin(values, 1)
+    assert np.asarray(place).tolist() == want.tolist()
+    assert np.array_equal(found, np.take_along_axis(values, want[:, None], 1)[:, 0], equal_nan=nan)
+
+
+LOOP = (
+    ADD
+    + """
+body {
+  s = (s32[], f32[64,8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[64,8] get-tuple-element(s), index=1
+  zero = s32[] constant(0)
+  one = s32[] constant(1)
+  row = f32[1,8] dynamic-slice(x, i, zero), dynamic_slice_sizes={1,8}
+  more = f32[1,8] add(row, row)
+  j = s32[] add(i, one)
+  UPDATE
+  ROOT t = (s32[], f32[64,8]) tuple(j, y)
+}
+cond {
+  s = (s32[], f32[64,8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(63)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  x = f32[64,8] parameter(0)
+  zero = s32[] constant(0)
+  s = (s32[], f32[64,8]) tuple(zero, x)
+  w = (s32[], f32[64,8]) while(s), body=body, condition=cond
+  ROOT r = f32[64,8] get-tuple-element(w), index=1
+}"""
+)
+UPDATES = {
+    "dynamic-update-slice": "y = f32[64,8] dynamic-update-slice(x, more, j, zero)",
+    "scatter": """
+  k = s32[1] reshape(j)
+  wide = f32[8,8] broadcast(more), dimensions={0,1}
+  y = f32[64,8] scatter(x, k, more), update_window_dims={0,1}, inserted_window_dims={},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add""",
+}
+
+
+@pytest.mark.parametrize("opcode", UPDATES)
+def test_loops_write_in_place(opcode, monkeypatch):
+    asked: list[bool] = []
+    known = program.is_alone
+
+    def is_alone(values: list[Any]) -> bool:
+        asked.append(known(values))
+        return asked[-1]
+
+    monkeypatch.setattr(program, "is_alone", is_alone)
+    module = xl.hlo.parse(LOOP.replace("UPDATE", UPDATES[opcode]))
+    given = xl.asarray(np.random.default_rng(0).random((64, 8)).astype(np.float32))
+    before = np.array(given)
+    result = np.asarray(module(given))
+    want = before.copy()
+    for k in range(63):
+        want[k + 1] = 2 * want[k] + (want[k + 1] if opcode == "scatter" else 0)
+    assert np.allclose(result, want, rtol=1e-5)
+    assert np.array_equal(given, before)  # the caller's array is copied first
+    if hasattr(sys, "getrefcount"):
+        # A row that is a view of the array would be written: the first trip copies, and none after.
+        assert asked[0] is False
+        assert len(asked) == 63
+
+
+def test_a_view_that_is_still_needed_keeps_an_array_from_being_written():
+    module = xl.hlo.parse(
+        "ENTRY e { p = f32[4] parameter(0)  x = f32[4] negate(p)  "
+        "row = f32[2] slice(x), slice={[1:3]}  i = s32[] constant(1)  "
+        "u = f32[2] constant({8, 9})  y = f32[4] dynamic-update-slice(x, u, i)  "
+        "ROOT t = (f32[2], f32[4]) tuple(row, y) }"
+    )
+    row, whole = module([1, 2, 3, 4])
+    assert row.tolist() == [-2, -3]
+    assert whole.tolist() == [-1, 8, 9, -4]
+
+
+def test_groups_that_ask_for_values_are_not_traced():
+    module = xl.hlo.parse(
+        "ENTRY e { p = f32[3] parameter(0)  a = f32[3] add(p, p)  "
+        "c = c64[3] complex(a, p)  ROOT r = c64[3] multiply(c, c) }"
+    )
+    for _ in range(2):
+        found = module([1, 2, 3])
+        assert np.asarray(found).tolist() == [(2 + 1j) ** 2, (4 + 2j) ** 2, (6 + 3j) ** 2]

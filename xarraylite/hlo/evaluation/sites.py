@@ -1,0 +1,199 @@
+"""A computation as one list of operations: calls opened, tuples taken apart, nothing twice.
+
+What a call runs stands in the place of the call, with the call's operands for its parameters, so
+kernels reach over its borders and a loop's body is planned as a whole.  Where a program calls the
+same computation again and again, opening every call could take any size; calls that would make a
+list too long stay calls.  Operations without effects that are the same of the same operands become
+one, and elements of parameters are taken first, so that nobody keeps the tuple that they are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from ..instruction import HloComputation, HloInstruction
+from ..order import computations_below
+from .elementwise import ELEMENTWISE
+from .moves import VIEWS
+from .reductions import is_place_of_extreme
+
+__all__ = ["Flat", "Site", "flatten"]
+
+_LONGEST: Final = 4096
+"""Most operations of a list that calls were opened into."""
+
+_OPENED: Final = ("call", "fusion")
+
+_PURE: Final = frozenset((*ELEMENTWISE, *VIEWS, "constant", "get-tuple-element", "iota"))
+_MOVES: Final = ("broadcast", "copy", "reshape", "transpose")
+_NOTES: Final = ("backend_config", "frontend_attributes", "sharding", "statistics")
+"""Attributes that change no value; not all of them can be compared."""
+
+
+class Site:
+    """One operation of a list: an instruction, and the sites whose values it takes."""
+
+    __slots__ = ("instruction", "operands", "users")
+
+    def __init__(self, instruction: HloInstruction, operands: tuple[Site, ...]) -> None:
+        self.instruction = instruction
+        self.operands = operands
+        self.users: list[Site] = []
+
+
+class Flat(NamedTuple):
+    """The sites of a computation in an order in which they can run."""
+
+    parameters: tuple[Site, ...]
+    sites: tuple[Site, ...]
+    root: Site
+
+
+def flatten(computation: HloComputation) -> Flat:
+    """Return the operations of a computation whose values somebody takes, or that do something."""
+    known: dict[HloComputation, Flat] = {}
+    for callee in computations_below(computation, set()):
+        known[callee] = _opened(callee, known)
+    found = _merged(known[computation])
+    kept = _needed([found.root, *[site for site in found.sites if _acts(site.instruction)]])
+    listed = [site for site in found.sites if site in kept]
+    sites = tuple(sorted(listed, key=_rank))
+    for site in sites:
+        for operand in dict.fromkeys(site.operands):
+            operand.users.append(site)
+    return Flat(found.parameters, sites, found.root)
+
+
+def _opened(computation: HloComputation, known: dict[HloComputation, Flat]) -> Flat:
+    sites: list[Site] = []
+    found: dict[HloInstruction, Site] = {}
+    left = _LONGEST - len(computation.instructions)
+    for instruction in computation.instructions:
+        operands = tuple([found[operand] for operand in instruction.operands])
+        if instruction.opcode in _OPENED:
+            callee = known[instruction.to_apply]
+            if len(callee.sites) <= left:
+                left -= len(callee.sites)
+                found[instruction] = _copied(callee, operands, sites)
+                continue
+        found[instruction] = _placed(instruction, operands, sites)
+    parameters = tuple([found[parameter] for parameter in computation.parameters])
+    return Flat(parameters, tuple(sites), found[computation.root])
+
+
+def _copied(callee: Flat, operands: tuple[Site, ...], sites: list[Site]) -> Site:
+    """Add what a call runs, and return its result."""
+    copies: dict[Site, Site] = dict(zip(callee.parameters, operands, strict=True))
+    for site in callee.sites:
+        if site not in copies:
+            given = tuple([copies[operand] for operand in site.operands])
+            copies[site] = _placed(site.instruction, given, sites)
+    return copies[callee.root]
+
+
+def _placed(instruction: HloInstruction, operands: tuple[Site, ...], sites: list[Site]) -> Site:
+    if instruction.opcode == "get-tuple-element":
+        whole = operands[0]
+        if whole.instruction.opcode == "tuple":
+            return whole.operands[int(instruction.get("index"))]
+    elif instruction.opcode in _MOVES and not any(instruction.shape.dynamic):
+        source = operands[0]
+        if instruction.opcode == "reshape" and source.instruction.opcode == "reshape":
+            source = source.operands[0]
+            operands = (source,)
+        if _moves_nothing(instruction, source.instruction):
+            return source
+    elif is_place_of_extreme(instruction):
+        operands = operands[:1]
+    elif instruction.opcode in ELEMENTWISE:
+        operands = _unspread(instruction, operands)
+    site = Site(instruction, operands)
+    sites.append(site)
+    return site
+
+
+def _merged(flat: Flat) -> Flat:
+    """Return the operations of a list, each of its operands once."""
+    known: dict[Any, Site] = {}
+    merged: dict[Site, Site] = {}
+    sites: list[Site] = []
+    for site in flat.sites:
+        site.operands = tuple([merged[operand] for operand in site.operands])
+        key = _key(site)
+        first = known.setdefault(key, site) if key is not None else site
+        merged[site] = first
+        if first is site:
+            sites.append(site)
+    return Flat(flat.parameters, tuple(sites), merged[flat.root])
+
+
+def _key(site: Site) -> Any:
+    """What is the same for operations that have the same value; None where they may differ."""
+    instruction = site.instruction
+    opcode = instruction.opcode
+    if opcode not in _PURE or instruction.called_computations:
+        return None
+    attributes = frozenset(
+        [(name, value) for name, value in instruction.attributes.items() if name not in _NOTES]
+    )
+    return opcode, instruction.shape, attributes, site.operands
+
+
+def _rank(site: Site) -> int:
+    """Parameters and their elements come first."""
+    if site.instruction.opcode == "parameter":
+        return 0
+    first = site.operands[0].instruction.opcode if site.operands else ""
+    return 1 if site.instruction.opcode == "get-tuple-element" and first == "parameter" else 2
+
+
+def _unspread(instruction: HloInstruction, operands: tuple[Site, ...]) -> tuple[Site, ...]:
+    """Return what is stretched along leading dimensions as it is, where other operands are whole.
+
+    Our own operations stretch it themselves, in kernels that serve all extents.
+    """
+    sizes = instruction.shape.dimensions
+    spread = [_is_spread(operand) for operand in operands]
+    whole = [
+        not flag and operand.instruction.shape.dimensions == sizes
+        for flag, operand in zip(spread, operands, strict=True)
+    ]
+    if not any(spread) or not any(whole):
+        return operands
+    pairs = zip(spread, operands, strict=True)
+    return tuple([operand.operands[0] if flag else operand for flag, operand in pairs])
+
+
+def _is_spread(site: Site) -> bool:
+    instruction = site.instruction
+    if instruction.opcode != "broadcast" or any(instruction.shape.dynamic):
+        return False
+    source, sizes = site.operands[0].instruction.shape, instruction.shape.dimensions
+    first = len(sizes) - len(source.dimensions)
+    same = source.dimensions == sizes[first:]
+    return same and instruction.get("dimensions") == tuple(range(first, len(sizes)))
+
+
+def _moves_nothing(instruction: HloInstruction, source: HloInstruction) -> bool:
+    """Whether an operation leaves all elements of its operand where they are."""
+    if source.shape.dimensions != instruction.shape.dimensions or any(source.shape.dynamic):
+        return False
+    axes = instruction.get("dimensions")
+    return instruction.opcode in ("copy", "reshape") or axes == tuple(range(len(axes)))
+
+
+def _needed(roots: Iterable[Site]) -> set[Site]:
+    found = set(roots)
+    waiting = list(found)
+    while waiting:
+        for operand in waiting.pop().operands:
+            if operand not in found:
+                found.add(operand)
+                waiting.append(operand)
+    return found
+
+
+def _acts(instruction: HloInstruction) -> bool:
+    """Whether it does something even if nobody takes its result."""
+    return instruction.opcode in ("custom-call", "outfeed", "send", "infeed", "recv")

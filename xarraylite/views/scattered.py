@@ -1,0 +1,257 @@
+"""Elements that lie anywhere in a container's memory: how they are read and written.
+
+`Scattered` is what `picked`'s views share.  In an expression many elements are a gather, part of
+the kernel that reads them.  Few (`FEW`) are copied when the expression is written: it then means
+what it should, the copy is read like any container, by programs that are known already, and
+planning a gather would take longer than both.  The copy's snapshot says what it was copied from, so
+`late` reads the elements again.
+
+What is assigned is computed in full before the first element is written, so it may read the same
+memory.  Few numbers, or elements of the same dtype, are written at once where nobody waits for the
+old ones.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression, apply, written
+from ..arrays.few import copy_of
+from ..arrays.xarray import XView
+from ..assignment import direct, elements
+from ..assignment.assign import check_update, check_writable, converted, fit, node_of
+from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
+from ..ir.kind import NODE, Kind, row_major
+from ..ir.node import RANK, Leaf, Node, Scalar
+from ..layout.tiled import Map
+from ..memory.arrays import read
+from ..memory.block import Memory
+from ..memory.snapshots import Snapshot
+from ..operands import tracing
+from ..operands.gathers import FEW
+from ..operands.learning import key_of
+from ..operands.nodes import Gathers, unwrapped
+from ..operands.operators import entries
+from ..ops.op import Op
+from .items import Positions
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+_new = object.__new__
+
+
+def _binary(op: Op) -> tuple[Any, Any]:
+    """Return an operator's methods: those of the elements as they are now."""
+    names = {entry.reflected: name for name, entry in entries().items() if entry.op is op}
+
+    def forward(self: Scattered, other: object) -> Any:
+        return getattr(self.settled(), names[False])(other)
+
+    def reflected(self: Scattered, other: object) -> Any:
+        return getattr(self.settled(), names[True])(other)
+
+    return forward, reflected
+
+
+def _unary(op: Op) -> Any:
+    """Return an operator's method."""
+    return lambda self: apply(op, self.settled())
+
+
+def is_few(x: Any) -> bool:
+    """Tell whether elements are few, in strided memory, and no function is traced."""
+    base = x._base if isinstance(x, Scattered) else x
+    return math.prod(x._shape) <= FEW and base._kind is not NODE and not tracing.running.value
+
+
+class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
+    """A view whose elements are read and written through positions; see the module."""
+
+    __slots__ = ("_base",)
+
+    #: Like a container it is memory, which may change.
+    lasting: ClassVar[bool] = False
+
+    _base: XContainer
+
+    @classmethod
+    def _over(cls, base: XContainer, shape: tuple[int, ...]) -> Self:
+        self = _new(cls)
+        if not isinstance(base, XView):  # which goes on where it is when its container moves
+            base = elements.whole(base)
+        self._base, self._shape, self._kind, self._operands = base, shape, NODE, ()
+        return self
+
+    def positions(self) -> Positions:
+        """Return where each element stands in the row-major order of the base's elements."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _part(self, key: Any) -> Self:
+        """Return a view of what one of NumPy's indices selects."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def _fill(self, out: Array) -> None:
+        """Write the elements of strided memory into an array of this shape."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _copied_kind(self) -> Kind:
+        kind, rank = self._base._kind, len(self._shape)
+        return kind.places.get(rank) or row_major(kind.dtype, rank, min(kind.fixed, RANK))
+
+    def settled(self) -> XExpression:
+        """Return the elements as they are now: copied if they are few, else to be gathered."""
+        if not is_few(self):
+            return XExpression._of(self.gathered())
+        kind, shape = self._copied_kind(), self._shape
+        snapshot = Snapshot.alone(self.size * kind.itemsize, self)
+        self._fill(snapshot.array(kind.dtype, shape))
+        return copy_of(kind, shape, snapshot)
+
+    @property
+    def node(self) -> Node:
+        """The elements as they are now."""
+        return self.settled().node
+
+    def _evaluated(self) -> XContainer | None:
+        if not is_few(self):
+            return None
+        kind, shape = self._copied_kind(), self._shape
+        cls = kind.owned(shape) or self._container
+        made: XContainer = elements.new_container(cls, kind, shape, self.size)
+        self._fill(made.buffer.array(kind.dtype, shape))
+        return made
+
+    def numpy(self) -> Array:
+        """Return the values in a new NumPy array, by NumPy's own indexing of the memory."""
+        if self._base._kind is NODE:
+            values = read(self._base.buffer, self.dtype, self._base.map)
+            return np.array(values.reshape(-1)[self.positions()], self.dtype)
+        made = np.empty(self._shape, self.dtype)
+        self._fill(made)
+        return made
+
+    # --- assignment ---------------------------------------------------------------------------
+
+    def _scatter(self, values: Array) -> None:
+        """Write values of this dtype that broadcast to this shape."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Assign to selected elements by the view rule; ``key`` may be all that NumPy takes.
+
+        Raises
+        ------
+        BroadcastError
+            If ``value`` does not broadcast to the selection.
+        ReadOnlyError, OverlapError
+            If the memory cannot be written.
+        """
+        held = sys.getrefcount(value) > HELD_SETITEM
+        self._store(key, unwrapped(value), held, False)
+
+    def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
+        if value is self and key is Ellipsis:
+            return
+        to = self if key is Ellipsis else self._part(key)
+        if not to._wrote(value):
+            to._write(node_of(value, to), value, held)
+
+    def assign(self, value: object) -> Self:
+        """Assign by the view rule: a view never changes its shape.
+
+        Returns
+        -------
+        XPicked
+            The view itself.
+        """
+        held = sys.getrefcount(value) > HELD_ASSIGN
+        self._assign(unwrapped(value), held, False)
+        return self
+
+    def _assign(self, value: object, held: bool, noalias: bool) -> None:
+        if not self._wrote(value):
+            self._write(node_of(value, self), value, held)
+
+    def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
+        value = unwrapped(value)
+        if is_few(self):
+            made = apply(op, self.settled(), value)
+            if self._wrote(made):
+                return
+        result = written((op, key_of(value)), op, self, value).node
+        check_update(self, op.name, result.shape, result.dtype)
+        self._write(result, value, held)
+
+    def _wrote(self, value: Any) -> bool:
+        """Write a number, or few elements of this dtype and shape; tell whether it is done."""
+        base = self._base
+        values: Any
+        kind = base._kind
+        if not is_few(self) or direct.waiting_for(base._buffer):
+            return False
+        if value.__class__ is np.ndarray:
+            if value.dtype is not kind.dtype or value.shape != self._shape:
+                return False
+            values = value.copy()  # of what may be the same memory
+        elif isinstance(value, XExpression):
+            if value._shape != self._shape or value.dtype is not kind.dtype:
+                return False
+            lazy = value.__class__ is XExpression
+            made = direct.evaluate(value) if lazy else value._evaluated()
+            if made is None or made._kind is NODE:
+                return False
+            values = elements.array_of(made)
+            values = values.copy() if made is value else values
+        else:
+            values = value if value.__class__ in kind.stored else elements.fitting(kind, value)
+            if values is None:
+                return False
+        if kind.strides is not None and not elements.array_of(base).flags.writeable:
+            return False
+        try:
+            self._scatter(values)
+        except elements.REFUSED:  # a number that does not fit
+            return False
+        return True
+
+    def _write(self, node: Node, value: object, held: bool) -> None:
+        """Compute a node, and write it when that is done."""
+        check_writable(self._base, "assignment")
+        fit(node, self)
+        values = self._computed(converted(node, self.dtype))
+        with protect(self._base.buffer, node, node, value, held):
+            self._scatter(values)
+
+    def _is_apart(self, leaf: Leaf) -> bool:
+        """Tell whether an operand can be read as it is: valid, and no byte of it is written."""
+        snapshot = leaf.snapshot
+        if snapshot.stale is not None or snapshot.traced or snapshot.retired or snapshot.late:
+            return False
+        size = self.dtype.itemsize
+        low, high = _span(self._base.buffer, self._base.map, size)
+        first, last = _span(snapshot, leaf.map, leaf.dtype.itemsize)
+        return last < low or high < first
+
+    def _computed(self, node: Node) -> Array:
+        """Return what is written as an array of this shape that shares no memory with the base."""
+        if isinstance(node, Scalar):
+            values = np.asarray(node.value).astype(node.dtype)
+        elif isinstance(node, Leaf) and self._is_apart(node):
+            values = read(node.snapshot, node.dtype, node.map)
+        else:
+            values = XExpression(node).numpy()
+        extra = values.ndim - len(self._shape)
+        values = values.reshape(values.shape[extra:]) if extra > 0 else values
+        return np.broadcast_to(values, self._shape)
+
+
+def _span(memory: Memory, place: Map, itemsize: int) -> tuple[int, int]:
+    low, high = place.byte_range(itemsize)
+    return memory.address + low, memory.address + high
