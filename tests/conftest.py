@@ -113,3 +113,10 @@ def compiled(engine: str) -> None:
     """Skip where this run evaluates with NumPy: what is tested would not be used."""
     if engine == "reference":
         pytest.skip("about the compiled engine")
+
+
+@pytest.fixture
+def whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep lazy results whole, however long they get: for tests of what is done with long ones."""
+    monkeypatch.setattr("xarraylite.arrays.ownership._FEW", 1 << 30)
+    monkeypatch.setattr("xarraylite.arrays.ownership._LONG", 1 << 30)

@@ -8,6 +8,8 @@ cycle.  `check_module` lists what a module does wrong; `find_cycles` does the sa
 from __future__ import annotations
 
 import ast
+import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -81,6 +83,9 @@ LATE_IMPORTS = frozenset(
         "zarr",
     }
 )
+
+# What docstrings may name beside Python's modules and this package's.
+OTHER_NAMESPACES = frozenset({"dask", "np", "numpy", "self", "xarraylite", "xl"})
 
 # Rooms that reason about arrays without touching one, and the NumPy names that would.
 # (`asarray` is not among them: it is how one Python number becomes a constant of a dtype.)
@@ -243,6 +248,36 @@ def _check_sizes(module: str, source: str, tree: ast.Module) -> Iterator[str]:
             size = (node.end_lineno or node.lineno) - node.lineno + 1
             if size > MAX_FUNCTION_LINES:
                 yield f"{module}:{node.lineno}: {node.name} has {size} lines"
+
+
+def stale_references(sources: Mapping[str, str]) -> list[str]:
+    """References such as `` `room.module.name` `` in docstrings and comments that lead nowhere.
+
+    A module may be named by the end of its path.  Where the first part is no module of the package
+    it must be one of Python's, or of a library.
+    """
+    paths: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        parts = module.split(".")[1:]
+        words = set(re.findall(r"\w+", source))
+        for k in range(len(parts)):
+            paths.setdefault(".".join(parts[k:]), set()).update(words)
+
+    def leads_somewhere(parts: list[str]) -> bool:
+        if parts[0] in sys.stdlib_module_names | OTHER_NAMESPACES:
+            return True
+        for k in range(1, len(parts) + 1):
+            words = paths.get(".".join(parts[:k]), set())
+            if words and (k == len(parts) or parts[k] in words):
+                return True
+        return False
+
+    return [
+        f"{module}: {match[1]}"
+        for module, source in sources.items()
+        for match in re.finditer(r"(?<!`)`([a-z_]+(?:\.\w+)+)`(?!`)", source)
+        if not leads_somewhere(match[1].split("."))
+    ]
 
 
 def find_cycles(sources: Mapping[str, str]) -> list[str]:

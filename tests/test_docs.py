@@ -79,6 +79,16 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert run(str(page), text) + skipped == fences
 
 
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs" / "developer").glob("*.md")), ids=lambda p: p.name
+)
+def test_developers_are_sent_to_files_that_exist(page: Path) -> None:
+    """Named from the top of the repository, from the package, or by the end of the path alone."""
+    files = [f"/{path.relative_to(ROOT)}" for path in ROOT.glob("*/**/*.py")]
+    named = re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8"))
+    assert [name for name in named if not any(f.endswith(f"/{name}") for f in files)] == []
+
+
 def test_a_wrong_page_is_seen(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ZeroDivisionError):
         run("bad.md", "# Page\n```python\n1 / 0\n```\n")

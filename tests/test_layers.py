@@ -16,6 +16,7 @@ from tests.layers import (
     find_cycles,
     module_name,
     room,
+    stale_references,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,6 +49,10 @@ def test_every_room_says_what_is_in_it() -> None:
 
 def test_no_import_cycle() -> None:
     assert find_cycles(SOURCES) == []
+
+
+def test_docstrings_name_modules_that_exist() -> None:
+    assert stale_references(SOURCES) == []
 
 
 @pytest.mark.parametrize("folder", ["tests", "asv_bench"])
@@ -128,3 +133,24 @@ def test_the_checker_sees_a_cycle() -> None:
         "xarraylite.shapes.c": "import xarraylite.shapes.a",
     }
     assert set(find_cycles(sources)) == set(sources)
+
+
+@pytest.mark.parametrize(
+    ("text", "stale"),
+    [
+        ("See `shapes.shape`.", False),
+        ("See `shape.box_of`.", False),
+        ("See `itertools.product` and `np.add.at`.", False),
+        ("See ``storage.slabs``.", False),
+        ("See `storage.slabs`.", True),
+        ("See `shapes.shape.Box`.", True),
+        ("See `shape.Box`.", True),
+    ],
+)
+def test_the_checker_sees_a_stale_reference(text: str, stale: bool) -> None:
+    sources = {
+        "xarraylite.shapes": "",
+        "xarraylite.shapes.shape": "def box_of(): ...",
+        "xarraylite.compiler.plan": text,
+    }
+    assert bool(stale_references(sources)) is stale

@@ -521,13 +521,13 @@ from .layout.strided import Order as Order
 from .layout.tile import COMBINE as COMBINE
 from .layout.tile import Tile as Tile
 from .nullable.array import XOptional as XOptional
-from .nullable.array import missing as missing
 from .nullable.conversion import masked_array as masked_array
 from .nullable.conversion import optional as optional
 from .nullable.conversion import to_pandas as to_pandas
 from .nullable.masked import XMaskedView as XMaskedView
 from .nullable.masked import filtration as filtration
 from .nullable.masked import masked_view as masked_view
+from .nullable.missing import missing as missing
 from .runtime.cache import cache_clear as cache_clear
 from .runtime.cache import cache_info as cache_info
 from .shapes.base import ShapeBase as ShapeBase
@@ -557,6 +557,7 @@ from .views.items import range as range
 from .views.picked import XDynamicView as XDynamicView
 from .views.picked import XIndexView as XIndexView
 from .views.regular import as_strided as as_strided
+from .views.regular import block_view as block_view
 from .views.regular import offset_view as offset_view
 from .views.regular import parent_index as parent_index
 from .views.regular import strided_view as strided_view

@@ -10,6 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
+from xarraylite.chunked import explaining, pipeline
 from xarraylite.chunked import plan as planning
 
 VALUES = np.ones((400, 600))
@@ -56,6 +57,33 @@ def test_what_is_read_again_is_told() -> None:
     assert small.kept == 0
     assert small.peak <= 2_000_000
     assert "times what is needed" in str(small)
+
+
+def test_many_blocks_are_told_from_some() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    target = Sink(np.zeros((400, 600)), (1, 40))
+    with mock.patch.object(planning, "DEFAULT_BUDGET", 2_000_000):
+        exact = xl.explain(a * 2, target).passes[0]
+        with mock.patch.object(explaining, "_CUT", 4):
+            told = xl.explain(a * 2, target).passes[0]
+    assert told.blocks == exact.blocks > 4
+    assert told.read == pytest.approx(exact.read, rel=0.2)
+    assert told.written == pytest.approx(exact.written, rel=0.2)
+
+
+def test_seconds_are_those_of_what_ran_before() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    with mock.patch.object(pipeline, "measured", pipeline.Rate()) as rate:
+        with mock.patch.object(explaining, "measured", rate):
+            assert xl.explain(a + 1).passes[0].seconds is None
+            assert "what ran before" not in str(xl.explain(a + 1))
+            xl.store(a + 1, Sink(np.zeros((400, 600)), (100, 100)))
+            once = xl.explain(a + 1).passes[0].seconds
+            assert 0 < once < 60
+            assert xl.explain(xl.concat([a, a]) + 1).passes[0].seconds == pytest.approx(
+                1.5 * once
+            )  # read once, written twice
+            assert "as fast as what ran before" in str(xl.explain(a + 1))
 
 
 def test_what_is_folded_twice_is_one_pass() -> None:

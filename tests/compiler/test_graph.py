@@ -95,6 +95,7 @@ def test_equal_views_and_generators_become_one_node() -> None:
     assert (kinds.count("View"), kinds.count("Iota")) == (1, 1)
 
 
+@pytest.mark.usefixtures("whole")
 def test_a_chain_of_doublings_stays_small() -> None:
     e = ones(3) + 0
     for _ in range(40):

@@ -81,6 +81,7 @@ def test_a_cheap_expression_is_computed_along_every_path() -> None:
     assert kinds(found) == ["Load", "Load", "multiply", "Load", "Load", "multiply", "subtract"]
 
 
+@pytest.mark.usefixtures("whole")
 @pytest.mark.parametrize("length", [RECOMPUTE_LIMIT, RECOMPUTE_LIMIT + 1])
 def test_the_recompute_limit(length: int) -> None:
     e = ones(5)

@@ -195,6 +195,7 @@ def test_a_chain_that_fits_is_one_kernel() -> None:
     assert len(program_for(chain(KERNEL_NODES // 2)).steps) == 1
 
 
+@pytest.mark.usefixtures("whole")
 def test_long_chains_are_divided() -> None:
     program = program_for(chain(6 * KERNEL_NODES))
     assert {reason for _, reason in temporaries(program)} == {
@@ -207,6 +208,7 @@ def test_long_chains_are_divided() -> None:
     assert len(kernels) <= 4
 
 
+@pytest.mark.usefixtures("whole")
 def test_a_sum_of_many_operands_is_divided() -> None:
     total = ones(2)
     for _ in range(199):
@@ -238,6 +240,7 @@ def test_many_operands_of_several_layouts_are_divided() -> None:
     assert len(temporaries(program)) <= 2
 
 
+@pytest.mark.usefixtures("whole")
 @pytest.mark.parametrize("name", ["sin", "exp", "tanh", "sqrt"])
 def test_what_is_expensive_is_divided_sooner(name: str) -> None:
     e = ones(3)
@@ -251,6 +254,7 @@ def test_what_is_expensive_is_divided_sooner(name: str) -> None:
     assert len(temporaries(program)) <= 2
 
 
+@pytest.mark.usefixtures("whole")
 def test_narrow_floats_are_expensive() -> None:
     e = ones(3, dtype="float8_e5m2")
     for _ in range(100):

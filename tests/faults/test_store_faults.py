@@ -50,6 +50,18 @@ def test_round_trip(place: Path) -> None:
     assert (info.hits, info.misses, info.saves, info.damaged, info.errors) == (4, 2, 4, 0, 0)
 
 
+def test_entries_of_other_processes_are_taken_when_they_are_asked_for(place: Path) -> None:
+    store.offer({KEY: PAYLOAD})
+    assert not place.exists()
+    assert load(OTHER) is None
+    assert load(KEY) == PAYLOAD
+    assert entry(place).exists()
+    discard(KEY)  # it did not link
+    assert load(KEY) is None
+    with pytest.raises(ValueError, match="is not a key"):
+        store.offer({"../x": PAYLOAD})
+
+
 @POSIX
 def test_what_is_created_is_private(place: Path) -> None:
     before = os.umask(0)

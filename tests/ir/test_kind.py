@@ -87,6 +87,7 @@ def test_what_needs_more_than_a_kind_says_is_a_node(make: Any) -> None:
     assert NODE.writes == {}
 
 
+@pytest.mark.usefixtures("whole")
 def test_long_expressions_are_nodes() -> None:
     e = ones(3)
     for _ in range(2 * MOST):

@@ -30,7 +30,7 @@ def test_what_is_hidden_is_missing() -> None:
     v = xl.masked_view(xl.asarray(A), MASK)
     assert (v + 1)[2].tolist() == [8, None, -8]
     assert float(v.sum(skipna=True)) == A[MASK].sum()
-    assert repr(v[1]) == "XMaskedView([4.0, masked, masked])"
+    assert repr(v[1]) == "XMaskedView([4., masked, masked])"
     assert repr(xl.masked_view(xl.asarray(A) + 1, MASK)).endswith("lazy>")
     assert type(xl.eval(v + 1)) is xl.XOptional
 

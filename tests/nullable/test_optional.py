@@ -129,11 +129,90 @@ def test_like_masked_arrays(rows: list[tuple[int, bool, bool]], data: st.DataObj
 
 def test_how_they_print() -> None:
     x = make()
-    assert repr(x) == "XOptional([[1.0, N/A, 3.0],\n           [4.0, 5.0, N/A]])"
-    assert str(x + 1) == "[[2.0 N/A 4.0]\n [5.0 6.0 N/A]]"
+    assert repr(x) == "XOptional([[1., N/A, 3.],\n           [4., 5., N/A]])"
+    assert str(x + 1) == "[[2. N/A 4.]\n [5. 6. N/A]]"
     assert repr(x + 1) == "<XOptional: float64[2, 3], lazy>"
     assert repr(xl.missing) == "N/A"
+    with xl.printoptions(precision=2):
+        assert str(xl.optional([2 / 3, None])) == "[0.67 N/A]"
+    assert repr(xl.optional(np.arange(5000), np.arange(5000) > 0)).startswith(
+        "XOptional([N/A, 1, 2,"
+    )
+    assert (f"{x[0, 0]:.2f}", f"{x[0, 1]:.2f}", f"{x[0, 0]}") == ("1.00", "N/A", "1.0")
+    assert "XOptional</b>" in x._repr_html_()
+    assert xl.info(x).startswith("XOptional float64[2, 3]: values row_major")
     assert pickle.loads(pickle.dumps(xl.missing)) is xl.missing
+
+
+#: Functions that move elements, or that meet them one after the other.
+MOVED = [
+    "xl.reshape(x, (3, 2))",
+    "x.T",
+    "x.reshape(-1)",
+    "xl.permute_dims(x, (1, 0))",
+    "xl.flip(x, axis=1)",
+    "xl.roll(x, 1, axis=1)",
+    "xl.expand_dims(x, axis=0)",
+    "xl.squeeze(x[:1], axis=0)",
+    "xl.moveaxis(x, 0, 1)",
+    "xl.broadcast_to(x[0], (4, 3))",
+    "xl.concat([x, np.ones((1, 3)), x])",
+    "xl.stack([x, x])",
+    "xl.vstack((x, x))",
+    "xl.take(x, [2, 0], axis=1)",
+    "xl.repeat(x, 2, axis=0)",
+    "xl.tile(x, (1, 2))",
+    "xl.unstack(x)[1]",
+    "xl.view(x, xl.range(), xl.keep(2, 0, 2))",
+    "xl.filter(x, np.array([[True, False, True], [False, True, True]]))",
+    "xl.index_view(x, [(0, 1), (1, 0)])",
+    "xl.flatten(x, 'column_major')",
+    "xl.as_strided(x, (2, 2), (1, 1))",
+    "xl.diff(x)",
+    "xl.diff(x, 2, axis=1, prepend=x[:, :1])",
+    "xl.cumsum(x, axis=1)",
+    "xl.cumulative_prod(x, axis=0)",
+    "xl.round(x / 3, 1)",
+    "xl.astype(x, 'int8')",
+    "xl.norm_l1(x, axis=0)",
+    "xl.norm_sq(x, axis=1, keepdims=True)",
+]
+
+
+@pytest.mark.parametrize("text", MOVED)
+def test_functions_of_both_halves(text: str) -> None:
+    """What is computed of something missing is missing: as NaN goes through the same function."""
+    x = make()
+    found = xl.eval(eval(text, {"xl": xl, "np": np, "x": x}))
+    plain = np.where(x.has_value(), x.value(), 1)
+    want = np.asarray(eval(text, {"xl": xl, "np": np, "x": xl.asarray(plain)}))
+    spoiled = text.replace("xl.astype(x, 'int8')", "x")
+    nans = np.where(x.has_value(), x.value(), np.nan)
+    known = ~np.isnan(np.asarray(eval(spoiled, {"xl": xl, "np": np, "x": xl.asarray(nans)})))
+    assert type(found) is xl.XOptional
+    np.testing.assert_array_equal(found.has_value(), known)
+    np.testing.assert_array_equal(np.asarray(found.value())[known], want[known])
+
+
+def test_views_are_written_through() -> None:
+    x = make()
+    x.T[0] = [10, None]
+    xl.view(x, 0, xl.keep(2, 1))[...] = [7, 8]
+    assert x.tolist() == [[10, 8, 7], [None, 5, None]]
+    y = xl.masked_view(xl.arange(6), [True, False] * 3)
+    y.reshape(2, 3)[1] = [20, 21, 22]
+    assert y.value().tolist() == [0, 1, 2, 3, 21, 5]
+    assert repr(y[::-1]) == "XMaskedView([masked, 21, masked, 2, masked, 0])"
+
+
+def test_nothing_and_nobody_there() -> None:
+    nobody = xl.optional(np.zeros((0, 3)))
+    assert xl.eval(nobody.max(axis=0, skipna=True)).tolist() == [None] * 3
+    assert nobody.sum(skipna=True).item() == 0
+    assert xl.optional(None).item() is None
+    assert (xl.optional([1, 2]) + [None, 3]).tolist() == [None, 5]
+    with pytest.raises(xl.DTypeError, match=r"sort: got XOptional; .*value_or"):
+        xl.sort(nobody)
 
 
 def test_values() -> None:

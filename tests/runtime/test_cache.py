@@ -59,6 +59,7 @@ def test_clearing_the_disk_too(place: Path) -> None:
     assert xl.cache_info().compiled - before.compiled == 2
 
 
+@pytest.mark.usefixtures("whole")
 def test_plans_are_kept_by_kind_and_bounded(place: Path) -> None:
     evaluate()
     plans = len(_programs)

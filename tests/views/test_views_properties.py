@@ -182,7 +182,7 @@ def test_reading(case: tuple[Any, Array, Any, Array], many: bool) -> None:
 
 def repeats(view: Any) -> bool:
     """Whether strides repeat elements, so that writing is refused."""
-    base = view if isinstance(view, xl.XView) else getattr(view, "base", view)
+    base = view if isinstance(view, xl.XView | xl.XArray) else view.base
     try:
         base[...] = base.copy()
     except xl.OverlapError:

@@ -288,8 +288,19 @@ class Face(Methods):
         return self.item()
 
     def __bool__(self) -> bool:
-        """Return the truth of a 0-d array."""
-        return bool(self._zero_rank("bool"))
+        """Return the truth of the only element.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or more than one: `any`, `all` or ``size`` are meant then.
+        """
+        if self.size != 1:
+            raise ValueError(
+                f"bool({self.summary()}): the truth of {self.size} elements is ambiguous; "
+                "use any(), all() or size"
+            )
+        return bool(self.item())
 
     def __float__(self) -> float:
         """Return a real 0-d array as a float."""

@@ -107,19 +107,30 @@ def call_ufunc(
     if method == "at":
         return _at(ufunc, *inputs)
     ours = any([isinstance(out, HasNode) for out in outs])
-    if method == "__call__" and not options and (ours or (not outs and where is True)):
-        result = _lazily(ufunc, inputs)
-        if result is not NotImplemented:
-            if not outs:
-                return result
-            (out,) = outs
-            _write(out, result, where, ufunc.__name__)
-            return out
+    plain = method == "__call__" and not options and (ours or (not outs and where is True))
+    result = _lazily(ufunc, inputs) if plain else NotImplemented
+    if result is not NotImplemented:
+        if not outs:
+            return result
+        (out,) = outs
+        _write(out, result, where, ufunc.__name__)
+        return out
     if where is not True:
         options["where"] = _numpy_of(where)
     if outs and not ours:
         return getattr(ufunc, method)(*_numpy_of(inputs), out=outs, **options)
-    if outs and where is not True:  # elements that are not computed keep what is there
+    return _by_numpy(ufunc, method, inputs, outs, options)
+
+
+def _by_numpy(
+    ufunc: np.ufunc,
+    method: str,
+    inputs: tuple[Any, ...],
+    outs: tuple[Any, ...],
+    options: dict[str, Any],
+) -> Any:
+    """Return what NumPy computes of the values, or write it to ``outs``, where one is ours."""
+    if outs and "where" in options:  # elements that are not computed keep what is there
         options["out"] = tuple([None if out is None else np.array(out) for out in outs])
     made = getattr(ufunc, method)(*_numpy_of(inputs), **options)
     results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]

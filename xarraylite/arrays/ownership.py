@@ -11,6 +11,10 @@ is evaluated and the others become views of the same memory, as they are in NumP
 other weakly, so a family keeps nothing alive.  A result that nobody holds any more is none: its
 views are then written one by one.
 
+A result on which more and more is built is computed before it gets too long (`shortened`):
+``x = 0.9 * x + b`` in a loop would else compute all its past for every value that is asked for,
+with a new kernel each time.
+
 ``e += b`` needs no memory as long as the expression is short and has no views: the handle stands
 for the sum from then on, still lazy.
 """
@@ -21,11 +25,19 @@ import weakref
 from typing import Any
 
 from ..index.transform import Transform
-from ..ir.kind import NODE
+from ..ir.kind import MOST, NODE
+from ..ir.walk import is_long
 from ..operands import tracing
 
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
+
+#: Nodes from which a lazy operand is computed before more is built on it: what is small costs
+#: little to keep, and its kernels more than it; what is large stays together as long as kinds do.
+_FEW, _LONG = 32, MOST
+
+#: Elements up to which a result is small.
+_SMALL = 4096
 
 #: Members from which those that are gone are looked for.
 _MANY = 16
@@ -123,6 +135,15 @@ def memory_of(e: Any) -> Any:
             if hasattr(view, "buffer"):  # else it is a copy in NumPy too
                 _stand_for(member, view)
     return made
+
+
+def shortened(e: Any) -> Any:
+    """Return an operand, computed if it is a lazy result that has got long."""
+    if not hasattr(e, "_operands") or hasattr(e, "buffer") or tracing.is_active():
+        return e
+    most = _FEW if e.size <= _SMALL else _LONG
+    weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
+    return memory_of(e) if weight > most else e
 
 
 def _stand_for(e: Any, container: Any) -> None:

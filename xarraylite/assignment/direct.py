@@ -2,7 +2,7 @@
 
 Each function asks what may have changed since the program was made, in a few compares, and says
 whether it did the work; where it did not, nothing has happened, and the general way is taken
-(`engine.evaluate`, `containers.assign`).  What depends on addresses and extents is asked by the
+(`runtime.evaluate`, `assignment.assign`).  What depends on addresses and extents is asked by the
 launch itself (`runtime.launch`).
 """
 
@@ -146,12 +146,30 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     return program.call(buffer.address + to._start, to._shape, *operands) is None
 
 
-def promised(to: Any, value: Any) -> bool:
-    """Assign what the caller says is apart, where it is and nobody waits; tell whether done."""
-    try:
-        return not settings.check_noalias and assigned(to, value, True)
-    except AttributeError:  # no container, or no expression
+def promised(to: Any, e: Any, held: bool) -> bool:
+    """Assign an expression that reads no element in another place; tell whether it is done.
+
+    Nothing is asked about addresses: whoever breaks the promise gets values that are undefined.
+    """
+    if settings.check_noalias or settings.engine == "reference" or to._kind is NODE:
         return False
+    if assigned(to, e, held):
+        return True
+    kind, buffer, key = e._kind, to._buffer, (to._kind, None)
+    steps = to._kind.strides or ()
+    places = zip(steps, to._shape[1:], steps[1:], strict=False)
+    if any([pace < extent * step for pace, extent, step in places]):
+        return False  # it may have an element under two indices
+    program: Any = kind.writes.get(key)
+    if program is None and kind is not NODE and not uses_reference():
+        program = direct.writes(kind, to._kind, None) or False
+        kind.keep(key, program)
+    if not program or to._shape != e._shape:
+        return False
+    operands, waiting = e._operands, waiting_for(buffer)
+    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
+        return False
+    return program.call(buffer.address + to._start, to._shape, *operands) is None
 
 
 def updated(to: Any, op: Op, value: Any, held: bool) -> bool:

@@ -230,7 +230,7 @@ class DaskCluster:
         work = Work(pieces.make, write, _kernels_of(piece))
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
-        def started() -> Wave:
+        def started(per: int) -> Wave:
             groups = [list(itertools.islice(keys, per)) for _ in range(tasks)]
             groups = [group for group in groups if group]
             futures = self.client.map(run_keys, groups, work=sent, pure=False, **options)
@@ -238,9 +238,9 @@ class DaskCluster:
 
         waves: deque[Wave] = deque()
         try:
-            waves.append(started())
+            waves.append(started(1))  # where there are few blocks, they are for all workers
             while waves[0]:
-                waves.append(started())
+                waves.append(started(per))
                 for key, values in self._ended(waves.popleft()):
                     done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
                     if take is not None:

@@ -21,7 +21,7 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
-from .pipeline import Array, Run
+from .pipeline import Array, Run, measured
 from .plan import Cuts, Load, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of
 from .source import chunks_of, chunks_text
@@ -30,6 +30,9 @@ from .trees import imagined
 
 #: Chunks of a dimension that a drawing shows at most.
 _SHOWN = 24
+
+#: Blocks of a pass that are cut, about; each stands for those up to the next.
+_CUT = 1000
 
 
 @dataclass(slots=True)
@@ -65,30 +68,42 @@ class Pass:
     steps: tuple[str, ...] = ()
     drawing: str = ""
     _touched: set[tuple[int, Any]] = field(default_factory=set)
+    _kept_in: dict[int, tuple[tuple[int, ...], Any]] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds that it takes at the rate of what ran before; None if nothing did."""
+        return measured.seconds(self.read + self.written)
 
     @property
     def again(self) -> int:
         """Bytes that are read more than once: halos, and chunks that several blocks share."""
         return self.read - self.needed
 
-    def add(self, piece: Piece) -> None:
-        """Count a block."""
+    def add(self, piece: Piece, times: int) -> None:
+        """Count a block that stands for some more like it."""
         before = self.needed
-        self.written += piece.nbytes
+        self.written += times * piece.nbytes
         self.peak = max(self.peak, piece.need + self.kept)
         for load in piece.loads:
             for key, nbytes in _pieces(load):
                 if key not in self._touched:
                     self._touched.add(key)
-                    self.needed += nbytes
-        self.read += self.needed - before if self.kept else piece.moved
+                    self.needed += times * nbytes
+            self._kept_in[id(load.source)] = load.source.shape, load.source.dtype
+        if times > 1:  # chunks that others touch too were counted for each
+            total = [math.prod(n) * dtype.itemsize for n, dtype in self._kept_in.values()]
+            self.needed = max(before, min(self.needed, sum(total)))
+        self.read += self.needed - before if self.kept else times * piece.moved
 
     def __str__(self) -> str:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
         kept = f", {self.kept:,} of them for chunks that later blocks need" if self.kept else ""
+        seconds = self.seconds
+        about = "" if seconds is None else f"; about {seconds:.3g} s, as fast as what ran before"
         lines = [
             f"{self.what}: {self.blocks} block(s) of {list(self.block)}",
-            f"  reads {self.read:,} bytes{times}, makes {self.written:,} bytes",
+            f"  reads {self.read:,} bytes{times}, makes {self.written:,} bytes{about}",
             f"  needs {self.peak:,} bytes in flight{kept}",
             *[f"  {step}" for step in self.steps],
             *[f"  {line}" for line in self.drawing.split("\n") if line],
@@ -158,15 +173,21 @@ class _Dry:
         """Count blocks."""
         own = self.passes[-1]
         own.kept = kept
-        for number, piece in enumerate(pieces):
-            own.add(piece)
+        every = 1 + own.blocks // _CUT
+        for number, key in enumerate(pieces.keys):
+            if number % every == 0:
+                piece = pieces.make(key)
+                own.add(piece, min(every, own.blocks - number))
+                shape, dtype = piece.node.shape, piece.node.dtype
+            else:
+                piece = Piece(key, Node(shape, dtype), [])
             if number == 0:
                 own.block = shape_of(piece.box)
                 own.steps = explain(XExpression(imagined(piece.node))).steps
-            if number == own.blocks // 2:
+            if number == own.blocks // 2 // every * every:
                 own.drawing = "\n".join([_drawn(load) for load in piece.loads])
             if take is not None:
-                take(piece, np.zeros(piece.node.shape, piece.node.dtype))
+                take(piece, np.zeros(shape, dtype))
             yield piece
 
 

@@ -39,6 +39,10 @@ WRITERS = 2
 GRACE = 0.1
 
 
+#: Bytes of a pass from which its time says something.
+_TELLING = 1 << 20
+
+
 class Clock:
     """Seconds and bytes of a run by stage.
 
@@ -65,6 +69,29 @@ class Clock:
             yield
         finally:
             self.waited[stage] += time.perf_counter() - start
+
+
+class Rate:
+    """How fast passes of this process were, the latest ones most of all."""
+
+    __slots__ = ("_bytes", "_seconds")
+
+    def __init__(self) -> None:
+        self._bytes = self._seconds = 0.0
+
+    def add(self, nbytes: int, seconds: float) -> None:
+        """Count a pass, if it was long enough to tell."""
+        if nbytes >= _TELLING:
+            self._bytes = self._bytes / 2 + nbytes
+            self._seconds = self._seconds / 2 + seconds
+
+    def seconds(self, nbytes: int) -> float | None:
+        """Return how long so many bytes would take; None if nothing has run."""
+        return nbytes * self._seconds / self._bytes if self._bytes else None
+
+
+#: What passes on this machine have read, computed and written.
+measured = Rate()
 
 
 class Cluster(Protocol):
@@ -154,6 +181,7 @@ def run_blocks(
     coming: deque[tuple[Piece, list[Future[Array]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
     left = iter(pieces)
+    start, before = time.perf_counter(), clock.read + clock.written
     try:
         while True:
             while len(coming) <= AHEAD:
@@ -184,6 +212,7 @@ def run_blocks(
                 yield _written(leaving, clock)
         while leaving:
             yield _written(leaving, clock)
+        measured.add(clock.read + clock.written - before, time.perf_counter() - start)
     except BaseException as error:
         patient = isinstance(error, Exception)  # what was computed is written, as far as it goes
         readers.shutdown(wait=False, cancel_futures=True)

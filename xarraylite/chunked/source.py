@@ -22,11 +22,14 @@ from .._errors import DTypeError, ShapeError, StorageError
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .places import Carried, identity_of, library_of
-from .selection import Box, as_slices, hull, runs, shape_of, size_of, text_of
+from .selection import Box, as_slices, hull, inside, runs, shape_of, shifted, size_of, text_of
 from .zarrs import Array, ZarrReader, new_array
 
 #: Chunks that a library reads at once, for one call.
 AT_ONCE = 10
+
+#: Chunks that are tried again, at most, to find the one that cannot be read.
+_SEARCHED = 1000
 
 
 class StoredArray:
@@ -135,11 +138,28 @@ class StoredArray:
             with self._lock:
                 return self._fetch(self.array, as_slices(box), shape_of(box))
         except Exception as error:
+            box, cause = self._culprit(box, error)
             raise StorageError(
                 f"read: {self.name} {dtype_name(self.dtype)}{list(self.shape)}, elements "
                 f"{text_of(box)} in chunks {chunks_text(box, self.chunks)}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
+                f"{type(cause).__name__}: {cause}"
+            ) from cause
+
+    def _culprit(self, box: Box, error: Exception) -> tuple[Box, Exception]:
+        """Return the one chunk of a box that cannot be read, and why, if that is quickly found."""
+        if not self.whole_chunks or isinstance(error, TimeoutError):
+            return box, error
+        sides = []
+        for selection, chunk in zip(box, self.chunks, strict=True):
+            owners = range(selection[0] // chunk, selection[-1] // chunk + 1)
+            own = [(k * chunk, inside(selection, k * chunk, (k + 1) * chunk)) for k in owners]
+            sides.append([shifted(part, low)[0] for low, part in own if part is not None])
+        for part in itertools.islice(itertools.product(*sides), _SEARCHED):
+            try:
+                self._fetch(self.array, as_slices(part), shape_of(part))
+            except Exception as cause:
+                return part, cause
+        return box, error
 
     def identity(self) -> str:
         """Return what tells this array from another one, or from what it was before a change."""

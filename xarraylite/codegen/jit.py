@@ -141,7 +141,7 @@ def _found(builder: Any, number: Any) -> Any:
     return builder.load(builder.gep(words, [zero, number]))
 
 
-#: What functions over Python's objects call of `engine.pyapi`.
+#: What functions over Python's objects call of `objects.api`.
 MEMORY: dict[str, Any] = {
     "load": _memory(1, lambda builder, address: builder.load(_at(builder, address))),
     "load_double": _memory(1, _loaded_double, types.float64),

@@ -219,6 +219,7 @@ def discard(key: str) -> None:
     """
     name = _file_name(key)
     _state.damaged += 1
+    _offered.pop(key, None)
     with contextlib.suppress(OSError, _Unusable):
         directory = _directory(create=False)
         if directory is not None:

@@ -30,9 +30,9 @@ RISE = (7.0, 3.0)
 
 
 def mosaic(xl: ModuleType, terrain: Terrain, nbytes: int) -> Any:
-    """Return a mosaic of about so many bytes, lazily."""
+    """Return a mosaic of at least so many bytes, whole chunks of them, lazily."""
     rows, columns = terrain.heights.shape
-    side = max(2 * CHUNK, int(math.sqrt(nbytes / 8)) // CHUNK * CHUNK)
+    side = max(2 * CHUNK, -(-math.isqrt(max(0, nbytes - 1) // 8) // CHUNK) * CHUNK)
     north, across = np.divmod(np.arange(side), rows)
     west, along = np.divmod(np.arange(side), columns)
     across = np.where(north % 2, rows - 1 - across, across)

@@ -9,13 +9,14 @@ import numpy as np
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
+from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..index.broadcast import as_shape, check_axis
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from .computed import Narrow, container, numpy_of
 from .creation import ShapeLike
-from .manipulation import array_arg, broadcast_to, expand_dims
+from .manipulation import broadcast_to, expand_dims
 
 
 def apply_along_axis(
@@ -52,7 +53,7 @@ def apply_along_axis(
     >>> xl.apply_along_axis(lambda u: u[-1] - u[0], 1, xl.asarray([[1, 5], [2, 3]]))
     XArray([4, 1])
     """
-    values = np.asarray(array_arg(arr, "apply_along_axis"))
+    values = np.asarray(as_array(arr, "apply_along_axis"))
     along = check_axis(axis, values.ndim, "apply_along_axis")
     moved = np.moveaxis(values, along, -1)
     outer = moved.shape[:-1]
@@ -87,7 +88,7 @@ def apply_over_axes(func: Callable[..., Any], a: object, axes: int | Iterable[in
     >>> xl.eval(xl.apply_over_axes(xl.sum, xl.ones((2, 3)), (0, 1)))
     XArray([[6.]])
     """
-    made: Any = array_arg(a, "apply_over_axes")
+    made: Any = as_array(a, "apply_over_axes")
     rank = made.ndim
     for axis in axes if isinstance(axes, Iterable) else [axes]:
         along = check_axis(axis, rank, "apply_over_axes")
@@ -130,7 +131,7 @@ def piecewise(
     >>> xl.piecewise(x, [x < 0, x >= 2], [lambda u: -u, 7]).tolist()
     [2.0, 0.0, 7.0]
     """
-    array = array_arg(x, "piecewise")
+    array = as_array(x, "piecewise")
     given: Any = condlist
     if np.isscalar(given) or (array.ndim and np.ndim(given[0]) == 0):
         given = [given]

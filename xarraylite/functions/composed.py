@@ -18,6 +18,7 @@ from ..dtypes.info import finfo
 from ..dtypes.names import bool_, complex128, dtype_name, float64, is_narrow_float, kind
 from ..dtypes.promotion import result_type as promoted
 from ..ir import build
+from ..operands.moving import maps
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from ..transforms.memo import memoised
@@ -87,6 +88,7 @@ def isclose(
     return near
 
 
+@maps
 @memoised
 def nan_to_num(
     x: object,
@@ -147,6 +149,7 @@ def _joined(real: XExpression, imag: XExpression) -> XExpression:
     return _of("add", real, imag * unit)
 
 
+@maps
 @memoised
 def angle(z: object, deg: bool = False) -> XExpression:
     """Return the angles of complex numbers, lazily: 0 or pi for real ones.

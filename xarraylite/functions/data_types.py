@@ -11,11 +11,13 @@ from ..dtypes import promotion
 from ..dtypes.names import as_dtype
 from ..ir.build import WEAK_TYPES
 from ..jagged.lazy import XJaggedExpression
+from ..operands.moving import maps
 from ..operands.nodes import HasNode, as_node
 from .groups import Lazy, takes_jagged
 
 
 @takes_jagged
+@maps
 def astype(x: object, dtype: object, /, *, copy: bool = True, device: str | None = None) -> Lazy:
     """Return the elements converted to ``dtype``, lazily; a container for ``copy`` alone.
 

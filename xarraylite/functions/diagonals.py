@@ -11,6 +11,7 @@ from typing import SupportsIndex
 
 from .._errors import AxisError, ShapeError
 from ..arrays.expression import XExpression, apply
+from ..arrays.operand import as_array
 from ..dtypes.names import int64
 from ..index.broadcast import broadcast_shapes, check_axis
 from ..index.transform import IndexMap, Transform
@@ -22,7 +23,7 @@ from ..operands.nodes import as_node
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from .computed import into
-from .manipulation import array_arg, broadcast_to, expand_dims, moveaxis, reshape, stack
+from .manipulation import broadcast_to, expand_dims, moveaxis, reshape, stack
 from .reducers import sum as total
 
 
@@ -58,7 +59,7 @@ def diagonal(
     >>> xl.diagonal(xl.asarray([[1, 2], [3, 4]]))
     XView([1, 4])
     """
-    array = array_arg(x, "diagonal")
+    array = as_array(x, "diagonal")
     build.require_rank(array.node, 2, "diagonal")
     rows, columns = [check_axis(a, array.ndim, "diagonal") for a in (axis1, axis2)]
     if rows == columns:
@@ -194,7 +195,7 @@ def diag(v: object, k: int = 0) -> XExpression:
     >>> xl.diag(xl.asarray([[1, 2], [3, 4]]), 1)
     XView([2])
     """
-    array = array_arg(v, "diag")
+    array = as_array(v, "diag")
     if array.ndim == 2:
         return diagonal(array, k)
     if array.ndim != 1:
@@ -264,7 +265,7 @@ def cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    left, right = array_arg(a, "cross"), array_arg(b, "cross")
+    left, right = as_array(a, "cross"), as_array(b, "cross")
     for x, where in ((left, axisa), (right, axisb)):
         if x.shape[check_axis(where, x.ndim, "cross")] != 3:
             raise ShapeError(
@@ -300,7 +301,7 @@ def kron(a: object, b: object) -> XExpression:
     >>> xl.eval(xl.kron(xl.asarray([1, 10]), xl.asarray([1, 2, 3])))
     XArray([ 1,  2,  3, 10, 20, 30])
     """
-    left, right = array_arg(a, "kron"), array_arg(b, "kron")
+    left, right = as_array(a, "kron"), as_array(b, "kron")
     rank = builtins.max(left.ndim, right.ndim)
     ones = [reshape(x, (1,) * (rank - x.ndim) + x.shape) for x in (left, right)]
     coarse = expand_dims(ones[0], axis=tuple(range(1, 2 * rank, 2)))

@@ -21,6 +21,7 @@ from ..arrays.expression import XExpression
 from ..dtypes.names import SUPPORTED, float64, kind
 from ..dtypes.promotion import int_bounds
 from ..ir import build
+from ..operands.moving import maps
 from ..operands.nodes import as_node, unwrapped
 from ..ops.table import OPS
 from ..transforms.memo import memoised
@@ -223,6 +224,7 @@ deg2rad = unary("deg2rad")
 rad2deg = unary("rad2deg")
 
 
+@maps
 @memoised
 def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
     """Return the values rounded to a number of decimals, halves to even.

@@ -11,17 +11,20 @@ import numpy as np
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
 from ..ir.build import describe
+from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..transforms.memo import memoised
 from .computed import container
 from .groups import Lazy
-from .manipulation import array_arg, broadcast_to, concat, listed, reshape
+from .manipulation import broadcast_to, concat, listed, reshape
 
 
+@moves
 def unstack(x: object, /, *, axis: SupportsIndex = 0) -> tuple[XExpression, ...]:
     """Return the sub-arrays along a dimension, as views where ``x`` is a container.
 
@@ -48,7 +51,7 @@ def unstack(x: object, /, *, axis: SupportsIndex = 0) -> tuple[XExpression, ...]
     >>> xl.unstack(xl.asarray([[1, 2], [3, 4]]), axis=1)
     (XView([1, 3]), XView([2, 4]))
     """
-    array = array_arg(x, "unstack")
+    array = as_array(x, "unstack")
     along = check_axis(axis, array.ndim, "unstack")
     shape = array.shape
     thin = (*shape[:along], 1, *shape[along + 1 :])
@@ -94,7 +97,7 @@ def array_split(
 def _split(
     ary: object, cuts: Any, axis: SupportsIndex, operation: str, equal: bool
 ) -> list[XExpression]:
-    array = array_arg(ary, operation)
+    array = as_array(ary, operation)
     along = check_axis(axis, array.ndim, operation)
     extent = array.shape[along]
     if np.ndim(cuts):
@@ -171,7 +174,7 @@ def dsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
 
 
 def _at_least(x: object, rank: int, name: str) -> XExpression:
-    array = array_arg(x, name)
+    array = as_array(x, name)
     missing = builtins.max(rank - array.ndim, 0)
     if not missing:
         return array
@@ -220,6 +223,7 @@ def atleast_3d(*arrays: object) -> Any:
     return made[0] if len(made) == 1 else made
 
 
+@moves
 @memoised
 def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined row by row, lazily; vectors are rows.
@@ -235,6 +239,7 @@ def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     return concat(rows, axis=0, dtype=dtype)
 
 
+@moves
 @memoised
 def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined column by column, lazily; vectors one after the other.
@@ -249,6 +254,7 @@ def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     return concat(parts, axis=int(bool(parts) and parts[0].ndim > 1), dtype=dtype)
 
 
+@moves
 @memoised
 def dstack(tup: Sequence[object]) -> Lazy:
     """Return the arrays joined along the third dimension, lazily.
@@ -262,6 +268,7 @@ def dstack(tup: Sequence[object]) -> Lazy:
     return concat([_at_least(x, 3, "dstack") for x in listed(tup, "dstack")], axis=2)
 
 
+@moves
 @memoised
 def column_stack(tup: Sequence[object]) -> Lazy:
     """Return vectors as the columns of a matrix, lazily, beside matrices' own.
@@ -273,7 +280,7 @@ def column_stack(tup: Sequence[object]) -> Lazy:
     XArray([[0, 0],
             [1, 1]])
     """
-    parts = [array_arg(x, "column_stack") for x in listed(tup, "column_stack")]
+    parts = [as_array(x, "column_stack") for x in listed(tup, "column_stack")]
     columns = [reshape(p, (-1, 1)) if p.ndim < 2 else p for p in parts]
     return concat(columns, axis=1)
 
@@ -305,7 +312,7 @@ def block(arrays: Any) -> XExpression:
 
     def joined(part: Any, level: int) -> Any:
         if level == depth:
-            array = array_arg(part, "block")
+            array = as_array(part, "block")
             return reshape(array, (1,) * (rank - array.ndim) + array.shape)
         return concat([joined(p, level + 1) for p in part], axis=rank - depth + level)
 
@@ -329,7 +336,7 @@ def _leaves(arrays: Any) -> Iterable[XExpression]:
         for part in arrays:
             yield from _leaves(part)
     else:
-        yield array_arg(arrays, "block")
+        yield as_array(arrays, "block")
 
 
 def meshgrid(
@@ -373,7 +380,7 @@ def meshgrid(
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
-    known = [array_arg(x, "meshgrid") for x in arrays]
+    known = [as_array(x, "meshgrid") for x in arrays]
     if builtins.any([x.ndim > 1 for x in known]):
         shown = ", ".join([describe(x.node) for x in known])
         raise ShapeError(f"meshgrid({shown}): the ranks must be 0 or 1")

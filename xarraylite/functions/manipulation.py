@@ -12,6 +12,7 @@ from typing import Any, Literal, SupportsIndex
 from .._errors import AxisError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
 from ..index import transform as steps
@@ -26,6 +27,7 @@ from ..index.broadcast import (
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
+from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..transforms.memo import memoised
 from . import jagged_joins
@@ -35,15 +37,12 @@ from .groups import Lazy, takes_jagged
 Axes = SupportsIndex | Iterable[SupportsIndex]
 
 
-def array_arg(x: object, operation: str) -> XExpression:
-    return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
-
-
 def _same(array: XExpression) -> XExpression:
     """Return the same elements: a view of a container, whose own shape may change in place."""
     return array._reshaped(array.shape) if isinstance(array, XContainer) else array
 
 
+@moves
 @memoised
 def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     """Return a view of ``x`` stretched to ``shape``; stretched dimensions have stride 0.
@@ -72,7 +71,7 @@ def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     XView([[1, 2],
            [1, 2]])
     """
-    array = array_arg(x, "broadcast_to")
+    array = as_array(x, "broadcast_to")
     target = as_shape(shape, "broadcast_to")
     build.broadcast_to(array.node, target)
     if array.shape == target:
@@ -95,7 +94,7 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     >>> rows.shape, columns.shape
     ((2, 3), (2, 3))
     """
-    known = [array_arg(x, "broadcast_arrays") for x in arrays]
+    known = [as_array(x, "broadcast_arrays") for x in arrays]
     shape = broadcast_shapes(*[x.shape for x in known])
     return tuple([broadcast_to(x, shape) for x in known])
 
@@ -127,7 +126,7 @@ def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
     >>> xl.permute_dims(xl.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    array = array_arg(x, "permute_dims")
+    array = as_array(x, "permute_dims")
     if not isinstance(axes, Iterable):
         raise AxisError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
     order = tuple(axes)
@@ -153,7 +152,7 @@ def matrix_transpose(x: object, /) -> XExpression:
            [2, 5],
            [3, 6]])
     """
-    turned: XExpression = array_arg(x, "matrix_transpose").mT
+    turned: XExpression = as_array(x, "matrix_transpose").mT
     return turned
 
 
@@ -169,10 +168,11 @@ def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExp
     >>> xl.transpose(xl.zeros((2, 3, 4)), (0, 2, 1)).shape
     (2, 4, 3)
     """
-    array = array_arg(x, "transpose")
+    array = as_array(x, "transpose")
     return permute_dims(array, range(array.ndim)[::-1] if axes is None else axes)
 
 
+@moves
 def reshape(
     x: object,
     /,
@@ -212,7 +212,7 @@ def reshape(
     >>> xl.reshape(xl.arange(6), (2, -1)).shape
     (2, 3)
     """
-    array = array_arg(x, "reshape")
+    array = as_array(x, "reshape")
     target = infer_extent(shape, array.size)
     if order == "F":
         turned: XExpression = reshape(array.T, target[::-1], copy=copy).T
@@ -244,7 +244,7 @@ def flip(x: object, /, axis: Axes | None = None) -> XExpression:
     >>> xl.flip(xl.arange(3))
     XView([2, 1, 0])
     """
-    array = array_arg(x, "flip")
+    array = as_array(x, "flip")
     return array._view(steps.flip(array.shape, check_axes(axis, array.ndim, "flip")))
 
 
@@ -263,7 +263,7 @@ def squeeze(x: object, /, axis: Axes | None = None) -> XExpression:
     >>> xl.squeeze(xl.zeros((1, 3)), 0).shape
     (3,)
     """
-    array = array_arg(x, "squeeze")
+    array = as_array(x, "squeeze")
     if axis is None:
         axis = [k for k, extent in enumerate(array.shape) if extent == 1]
     axes = check_axes(axis, array.ndim, "squeeze")
@@ -290,7 +290,7 @@ def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
     >>> xl.expand_dims(xl.zeros(3), axis=1).shape
     (3, 1)
     """
-    array = array_arg(x, "expand_dims")
+    array = as_array(x, "expand_dims")
     given = tuple(axis) if isinstance(axis, Iterable) else (axis,)
     axes = check_axes(given, array.ndim + len(given), "expand_dims")
     check_rank(array.ndim + len(given), "expand_dims")
@@ -312,7 +312,7 @@ def moveaxis(x: object, /, source: Axes, destination: Axes) -> XExpression:
     >>> xl.moveaxis(xl.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    array = array_arg(x, "moveaxis")
+    array = as_array(x, "moveaxis")
     rank = array.ndim
     sources = tuple(source) if isinstance(source, Iterable) else (source,)
     targets = tuple(destination) if isinstance(destination, Iterable) else (destination,)
@@ -341,6 +341,7 @@ def _parts(arrays: Sequence[object], dtype: object, operation: str) -> list[Node
 
 
 @takes_jagged
+@moves
 @memoised
 def concat(
     arrays: Sequence[object],
@@ -395,6 +396,7 @@ def concat(
 
 
 @takes_jagged
+@moves
 @memoised
 def stack(
     arrays: Sequence[object],

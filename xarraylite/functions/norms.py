@@ -8,9 +8,9 @@ from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
+from ..arrays.operand import as_array
 from ..dtypes.names import kind
 from ..ir.build import describe
-from ..operands.nodes import as_node
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from .reducers import count_nonzero
@@ -19,10 +19,6 @@ from .reducers import min as least
 from .reducers import sum as total
 
 Axes = SupportsIndex | Iterable[SupportsIndex] | None
-
-
-def _array(x: object, operation: str) -> XExpression:
-    return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
 
 
 def _op(name: str, *operands: object) -> XExpression:
@@ -54,7 +50,7 @@ def count_nonnan(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> 
     >>> int(xl.count_nonnan(xl.asarray([1.0, xl.nan, 3.0])))
     2
     """
-    array = _array(x, "count_nonnan")
+    array = as_array(x, "count_nonnan")
     known = _op("logical_not", _op("isnan", array))
     return count_nonzero(known, axis=axis, keepdims=keepdims)
 
@@ -69,7 +65,7 @@ def norm_l0(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     >>> int(xl.norm_l0(xl.asarray([3.0, 0.0, -4.0])))
     2
     """
-    return count_nonzero(_array(x, "norm_l0"), axis=axis, keepdims=keepdims)
+    return count_nonzero(as_array(x, "norm_l0"), axis=axis, keepdims=keepdims)
 
 
 @memoised
@@ -82,7 +78,7 @@ def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     >>> float(xl.norm_l1(xl.asarray([3.0, 0.0, -4.0])))
     7.0
     """
-    return total(_op("abs", _array(x, "norm_l1")), axis=axis, keepdims=keepdims)
+    return total(_op("abs", as_array(x, "norm_l1")), axis=axis, keepdims=keepdims)
 
 
 @memoised
@@ -95,7 +91,7 @@ def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     >>> float(xl.norm_sq(xl.asarray([3 + 4j, 1])))
     26.0
     """
-    array = _array(x, "norm_sq")
+    array = as_array(x, "norm_sq")
     if kind(array.dtype) == "c":
         parts = [_op("square", _op(name, array)) for name in ("real", "imag")]
         return total(_op("add", *parts), axis=axis, keepdims=keepdims)
@@ -125,7 +121,7 @@ def norm_linf(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XEx
     >>> float(xl.norm_linf(xl.asarray([3.0, 0.0, -4.0])))
     4.0
     """
-    magnitudes = _op("abs", _array(x, "norm_linf"))
+    magnitudes = _op("abs", as_array(x, "norm_linf"))
     return greatest(magnitudes, axis=axis, keepdims=keepdims, initial=0)
 
 
@@ -141,7 +137,7 @@ def norm_lp_to_p(
     >>> float(xl.norm_lp_to_p(xl.asarray([1.0, -2.0]), 3))
     9.0
     """
-    array = _array(x, "norm_lp_to_p")
+    array = as_array(x, "norm_lp_to_p")
     if p == 0:
         return norm_l0(array, axis=axis, keepdims=keepdims)
     return total(_op("pow", _op("abs", array), p), axis=axis, keepdims=keepdims)
@@ -204,7 +200,7 @@ def norm_induced_linf(x: object, /) -> XExpression:
 
 
 def _matrix(x: object, operation: str) -> XExpression:
-    array = _array(x, operation)
+    array = as_array(x, operation)
     if array.ndim != 2:
         raise ShapeError(f"{operation}({describe(array.node)}): the rank must be 2")
     return array

@@ -14,17 +14,18 @@ import numpy as np
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..index import transform as steps
 from ..index.broadcast import as_shape, check_axes, check_axis
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.gathers import index_leaf
+from ..operands.moving import moves
 from ..transforms.memo import memoised
 from .computed import Narrow, container, numpy_of
 from .manipulation import (
     Axes,
-    array_arg,
     broadcast_to,
     expand_dims,
     flip,
@@ -36,6 +37,7 @@ from .manipulation import (
 Ints = SupportsIndex | Iterable[SupportsIndex]
 
 
+@moves
 @memoised
 def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
     """Return the elements moved along a dimension; those that leave come in at the other end.
@@ -67,7 +69,7 @@ def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
     >>> xl.eval(xl.roll(xl.arange(5), 2))
     XArray([3, 4, 0, 1, 2])
     """
-    array = array_arg(x, "roll")
+    array = as_array(x, "roll")
     if axis is None:
         return reshape(_rolled(reshape(array, (-1,)), _total(shift), 0), array.shape)
     axes = list(axis) if isinstance(axis, Iterable) else [axis]
@@ -112,7 +114,7 @@ def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
     XView([[2, 4],
            [1, 3]])
     """
-    array = array_arg(m, "rot90")
+    array = as_array(m, "rot90")
     first, second = [check_axis(a, array.ndim, "rot90") for a in axes]
     if first == second:
         raise ShapeError(f"rot90: the axes {axes} must be two different ones")
@@ -138,7 +140,7 @@ def fliplr(m: object) -> XExpression:
     >>> xl.fliplr(xl.asarray([[1, 2]]))
     XView([[2, 1]])
     """
-    array = array_arg(m, "fliplr")
+    array = as_array(m, "fliplr")
     build.require_rank(array.node, 2, "fliplr")
     return flip(array, axis=1)
 
@@ -153,7 +155,7 @@ def flipud(m: object) -> XExpression:
     >>> xl.flipud(xl.asarray([1, 2]))
     XView([2, 1])
     """
-    array = array_arg(m, "flipud")
+    array = as_array(m, "flipud")
     build.require_rank(array.node, 1, "flipud")
     return flip(array, axis=0)
 
@@ -168,7 +170,7 @@ def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpressi
     >>> xl.swapaxes(xl.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    array = array_arg(x, "swapaxes")
+    array = as_array(x, "swapaxes")
     one, other = [check_axis(a, array.ndim, "swapaxes") for a in (axis1, axis2)]
     order = list(range(array.ndim))
     order[one], order[other] = other, one
@@ -185,12 +187,13 @@ def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
     >>> xl.rollaxis(xl.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
-    array = array_arg(a, "rollaxis")
+    array = as_array(a, "rollaxis")
     place = check_axis(axis, array.ndim, "rollaxis")
     start = start + array.ndim if start < 0 else start
     return moveaxis(array, place, start - (place < start))
 
 
+@moves
 @memoised
 def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     """Return all elements as one dimension: a view where that is possible.
@@ -211,6 +214,7 @@ def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     return reshape(x, (-1,), order=order)
 
 
+@moves
 @memoised
 def tile(x: object, repetitions: Ints, /) -> XExpression:
     """Return copies of the array side by side, lazily.
@@ -239,7 +243,7 @@ def tile(x: object, repetitions: Ints, /) -> XExpression:
     XArray([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    array = array_arg(x, "tile")
+    array = as_array(x, "tile")
     times = as_shape(repetitions, "tile")
     rank = builtins.max(len(times), array.ndim)
     times = (1,) * (rank - len(times)) + times
@@ -250,6 +254,7 @@ def tile(x: object, repetitions: Ints, /) -> XExpression:
     return reshape(broadcast_to(apart, spread), shape)
 
 
+@moves
 @memoised
 def repeat(x: object, /, repeats: Any, axis: SupportsIndex | None = None) -> XExpression:
     """Return each element several times in a row, lazily.
@@ -283,7 +288,7 @@ def repeat(x: object, /, repeats: Any, axis: SupportsIndex | None = None) -> XEx
     >>> xl.eval(xl.repeat(xl.asarray([1, 2]), [1, 3]))
     XArray([1, 2, 2, 2])
     """
-    array = array_arg(x, "repeat")
+    array = as_array(x, "repeat")
     if axis is None:
         array, axis = reshape(array, (-1,)), 0
     along = check_axis(axis, array.ndim, "repeat")
@@ -349,7 +354,7 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
     >>> xl.eval(xl.pad(xl.asarray([1, 2, 3]), 2, mode="reflect"))
     XArray([3, 2, 1, 2, 3, 2, 1])
     """
-    x = array_arg(array, "pad")
+    x = as_array(array, "pad")
     widths = _pairs(pad_width, x, "pad_width")
     if mode == "constant" and not options.keys() - {"constant_values"}:
         values = _pairs_of(options.get("constant_values", 0), x, "constant_values")
@@ -407,6 +412,7 @@ def _framed(node: Node, axis: int, width: tuple[int, int], value: tuple[Any, Any
     return build.concat(parts, axis, "pad")
 
 
+@moves
 def sliding_window_view(x: object, window_shape: Ints, axis: Axes | None = None) -> XExpression:
     """Return all windows of an array, lazily.
 
@@ -437,7 +443,7 @@ def sliding_window_view(x: object, window_shape: Ints, axis: Axes | None = None)
             [1, 2],
             [2, 3]])
     """
-    array = array_arg(x, "sliding_window_view")
+    array = as_array(x, "sliding_window_view")
     extents = as_shape(window_shape, "sliding_window_view")
     axes = (
         list(range(array.ndim))

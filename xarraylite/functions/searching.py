@@ -17,6 +17,7 @@ from ..index.broadcast import check_axis
 from ..ir import build
 from ..ir.node import Leaf
 from ..operands.gathers import index_leaf
+from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.tracing import remember_index
 from .computed import NumpyArray, computed, into
@@ -212,6 +213,7 @@ def nonzero(x: Any, /) -> tuple[XArray, ...]:
     return np.nonzero(x)
 
 
+@moves
 def take(
     x: object,
     /,

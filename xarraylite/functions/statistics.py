@@ -13,6 +13,7 @@ import numpy as np
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
+from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..dtypes.names import kind
 from ..index import transform as steps
@@ -20,13 +21,14 @@ from ..index.broadcast import check_axis
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
+from ..operands.moving import Parted
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from . import means, reducers
 from .computed import computed, into, numpy
 from .groups import Axis
-from .manipulation import array_arg, broadcast_to, moveaxis, reshape
+from .manipulation import broadcast_to, concat, moveaxis, reshape
 
 
 @computed("x")
@@ -120,12 +122,14 @@ def diff(
     >>> xl.eval(xl.diff(xl.asarray([1, 4, 9, 16]), n=2))
     XArray([2, 2])
     """
+    if isinstance(x, Parted) and n >= 0:
+        return _of_parts(x, n, axis, [prepend, append])
     node = as_node(x, "diff")
     along = check_axis(axis, len(node.shape), "diff")
     if n < 0:
         raise ValueError(f"diff({describe(node)}): n must not be negative, got {n}")
     if n == 0:
-        return array_arg(x, "diff")
+        return as_array(x, "diff")
     ends = [_end(e, node, along) for e in (prepend, append)]
     parts = [part for part in (ends[0], node, ends[1]) if part is not None]
     node = build.concat(parts, along, "diff") if len(parts) > 1 else node
@@ -138,6 +142,18 @@ def diff(
         ]
         node = build.elementwise(step, after, before)
     return XExpression(node)
+
+
+def _of_parts(x: Parted, n: int, axis: SupportsIndex, ends: list[object]) -> XExpression:
+    """Return the differences of neighbours of which some may be missing."""
+    if not n:
+        return as_array(x, "diff")
+    joined: Any = [part for part in (ends[0], x, ends[1]) if part is not None]
+    whole: Any = concat(joined, axis=axis) if len(joined) > 1 else x
+    front = (slice(None),) * check_axis(axis, whole.ndim, "diff")
+    step = OPS["not_equal" if kind(whole.dtype) == "b" else "subtract"]
+    once = apply(step, whole[(*front, slice(1, None))], whole[(*front, slice(-1))])
+    return diff(once, n - 1, axis)
 
 
 def _end(value: object, node: Node, axis: int) -> Node | None:
@@ -155,7 +171,7 @@ def _end(value: object, node: Node, axis: int) -> Node | None:
 
 def _filled(x: object, value: object, name: str) -> tuple[XExpression, XExpression | None]:
     """Return an array with a value where it is NaN, and where it is not; None if it has none."""
-    array = array_arg(x, name)
+    array = as_array(x, name)
     if kind(array.dtype) not in "fc":
         return array, None
     missing = apply(OPS["isnan"], array)
@@ -408,13 +424,13 @@ def average(
     >>> float(xl.average(xl.asarray([1.0, 5.0]), weights=[3, 1]))
     2.0
     """
-    array = array_arg(x, "average")
+    array = as_array(x, "average")
     if weights is None:
         mean = means.mean(array, axis, keepdims=keepdims)
         count = array.size // max(mean.size, 1)
         total = broadcast_to(XExpression(build.scalar(count, mean.dtype)), mean.shape)
         return (mean, total) if returned else mean
-    wide = _weights(array, array_arg(weights, "average"), axis)
+    wide = _weights(array, as_array(weights, "average"), axis)
     if kind(array.dtype) in "biu":
         array = array.astype(float)
     scale = reducers.sum(wide, axis, keepdims=keepdims, dtype=(array * wide).dtype)

@@ -16,6 +16,7 @@ from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, dtype_name, float64
 from ..ir.build import describe
 from ..layout.tiled import TiledMap
+from ..nullable.array import XOptional
 from ..operands.nodes import as_node
 from ..operands.representation import class_of
 
@@ -107,14 +108,14 @@ def dump_csv(file: TextFile, x: object, /, *, delimiter: str = ",") -> None:
 
 
 def to_json(x: object, /) -> str:
-    """Return an array as nested lists in JSON.
+    """Return an array as nested lists in JSON; missing values are null.
 
     Raises
     ------
     ValueError
         For NaN and infinities, which JSON does not have.
     TypeError
-        For complex numbers.
+        For complex numbers, likewise.
 
     Examples
     --------
@@ -122,7 +123,12 @@ def to_json(x: object, /) -> str:
     >>> xl.to_json(xl.asarray([[1, 2], [3, 4]]))
     '[[1, 2], [3, 4]]'
     """
-    return json.dumps(_values(x, "to_json").tolist(), allow_nan=False)
+    values: Any = x if isinstance(x, XOptional) else _values(x, "to_json")
+    try:
+        return json.dumps(values.tolist(), allow_nan=False)
+    except (ValueError, TypeError) as error:
+        shown = f"{dtype_name(values.dtype)}{list(values.shape)}"
+        raise type(error)(f"to_json({shown}): {error}; JSON has real, finite numbers") from None
 
 
 def from_json(text: str | bytes, /, *, dtype: object = None) -> XArray:
@@ -158,8 +164,11 @@ def info(x: object, /) -> str:
     >>> print(xl.info(a[0] + 1))
     XFunction add int64[2]: rank fixed, lazy
     """
+    if isinstance(x, XOptional):
+        halves = [info(half).partition(": ")[2] for half in x.parts(x)]
+        return f"{x.summary()}: values {halves[0]}; flags {halves[1]}"
     if not isinstance(x, XExpression):
-        x = XExpression(as_node(x, "info"))
+        return f"{type(x).__name__} {describe(as_node(x, 'info'))}: no array of this package"
     fixed = "shape fixed" if x.has_fixed_shape else "rank fixed" if x.has_fixed_rank else ""
     parts = [fixed] if fixed else []
     if isinstance(x, XContainer):

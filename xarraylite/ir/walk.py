@@ -51,6 +51,22 @@ def source_of(root: Node) -> Source | None:
     return next((node.source for node in postorder(root) if isinstance(node, Stored)), None)
 
 
+def is_long(root: Node, most: int) -> bool:
+    """Tell whether a graph has more nodes than that, all of which read memory as it was."""
+    found, stack = {id(root)}, [root]
+    while stack and len(found) <= most:
+        for arg in stack.pop().args:
+            if id(arg) not in found:
+                found.add(id(arg))
+                stack.append(arg)
+    return len(found) > most and not any([_reads_anew(node) for node in postorder(root)])
+
+
+def _reads_anew(node: Node) -> bool:
+    """Tell whether evaluating a node again may give something else, or is no small matter."""
+    return isinstance(node, Stored) or (isinstance(node, Leaf) and node.snapshot.late)
+
+
 def rebuild(root: Node, visit: Callable[[Node, tuple[Node, ...]], Node]) -> Node:
     """Return the graph with every node replaced by ``visit(node, new arguments)``."""
     made: dict[int, Node] = {}

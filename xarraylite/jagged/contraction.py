@@ -2,7 +2,7 @@
 
 A labelled expression of jagged arrays is turned into one of ordinary arrays, which `contraction`
 knows how to compute.  All leading labels up to the last jagged one become a single label, `ROWS`:
-the dimension of `jagged_ops.Rows` that runs over rows.
+the dimension of `rows.Rows` that runs over rows.
 
 1. **Summed jagged labels** go first.  The factors that share one are brought to common rows, in
    which it comes last, and multiplied; runs of the rows are added up between offsets.  A factor
@@ -59,7 +59,7 @@ class JaggedIndexed(NamedTuple):
     Attributes
     ----------
     node : Node
-        The elements, laid out as `jagged_ops.Rows` says.
+        The elements, laid out as `rows.Rows` says.
     labels : tuple of str
         Its labels.
     shape : JaggedShape

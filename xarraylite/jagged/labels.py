@@ -9,7 +9,7 @@ a result, and everything that is refused, are those of ``shapes/labels.py``, mes
 * a jagged label stands after those it depends on, and they are summed only together with it;
 * labels that are jagged by different labels are summed, or the product is refused.
 
-`jagged_contract` computes them.
+`contraction` computes them.
 """
 
 from __future__ import annotations

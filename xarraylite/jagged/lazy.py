@@ -1,7 +1,7 @@
 """The lazy handle of jagged arrays: what operators and functions of them return.
 
 A jagged expression is an ordinary lazy expression over the elements, one after the other, and the
-`JaggedShape` they fill (`jagged_ops` says how they are laid out).  Elementwise operations
+`JaggedShape` they fill (`rows` says how they are laid out).  Elementwise operations
 therefore fuse into one kernel over the flat buffer, whatever the lengths; reductions over jagged
 modes fold it row by row (`xl.sum` and its relatives, in `functions`).
 """
@@ -70,7 +70,7 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
     Parameters
     ----------
     node : Node
-        The elements, laid out as `jagged_ops.Rows` says.
+        The elements, laid out as `rows.Rows` says.
     shape : JaggedShape
         The index space.
 

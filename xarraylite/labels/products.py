@@ -1,7 +1,7 @@
 """`matmul`, `vecdot`, `tensordot`, `einsum`: labelled expressions of their operands' dimensions.
 
 Each function gives the dimensions labels, checks what its rule demands, and has
-`labelled_write.computed` do the work.  A dimension of extent 1 that is broadcast has no
+`writing.computed` do the work.  A dimension of extent 1 that is broadcast has no
 label: its factor is the same for every index.
 """
 

@@ -1,6 +1,6 @@
 """Flat bytes that may be written, and who is still reading them.
 
-**Owning.**  `Buffer.allocate` gives 64-byte aligned memory (`storage.slabs`).
+**Owning.**  `Buffer.allocate` gives 64-byte aligned memory (`slabs`).
 
 **Borrowing.**  `Buffer.borrow` gives any buffer-protocol object the same interface without a
 copy: exactly the byte range it can reach, read-only if it is.

@@ -11,7 +11,6 @@ methods leave these out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -21,54 +20,31 @@ from .._errors import DTypeError, NotWritableError, ReadOnlyError
 from ..arrays.container import XContainer
 from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression, apply
+from ..arrays.face import Face
+from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
 from ..assignment.inplace import InPlace
-from ..dtypes.names import bool_, dtype_name, kind
-from ..dtypes.promotion import int_bounds
+from ..dtypes.names import bool_, dtype_name
 from ..index.broadcast import broadcast_shapes
+from ..index.transform import Transform
 from ..ir import build
+from ..operands.moving import Parted
 from ..operands.namespace import namespace
-from ..operands.nodes import Lifted, as_node, is_operand, unwrapped
+from ..operands.nodes import as_node, is_operand, unwrapped
 from ..operands.operators import Operators
+from ..operands.representation import formatted, html
 from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..views.picked import XPicked
+from .missing import Missing, filled_in
+from .skipping import running, without_missing
 
 #: What can be assigned to.
 Memory = XContainer | XPicked
 
 _AND, _WHERE = OPS["logical_and"], OPS["where"]
-
-
-class Missing:
-    """The one value that is none: ``xl.missing``.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> x = xl.optional([1, 2, 3])
-    >>> x[1] = xl.missing
-    >>> x
-    XOptional([1, N/A, 3])
-    """
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "N/A"
-
-    def __bool__(self) -> bool:
-        """Return False."""
-        return False
-
-    def __reduce__(self) -> str:
-        """Pickle by name: there is only one."""
-        return "missing"
-
-
-missing = Missing()
 
 
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -100,14 +76,14 @@ def _reducer(name: str) -> Callable[..., XOptional]:
 
     def method(
         self: XOptional,
-        *,
         axis: Any = None,
+        *,
         skipna: bool = False,
         keepdims: bool = False,
         **options: Any,
     ) -> XOptional:
         if skipna:
-            return self._without_missing(name, axis, keepdims, **options)
+            return _of(*without_missing(self, name, axis, keepdims, **options))
         reducer: Callable[..., XOptional] = getattr(namespace(None), name)
         return reducer(self, axis=axis, keepdims=keepdims, **options)
 
@@ -118,31 +94,18 @@ def _reducer(name: str) -> Callable[..., XOptional]:
     return method
 
 
-def _bound(least: bool) -> Callable[[np.dtype[Any]], Any]:
-    """Return what tells the greatest (the least) value of a dtype, neutral to ``min`` (``max``)."""
+def _accumulator(name: str) -> Callable[..., XOptional]:
+    """Return the method of an accumulator."""
 
-    def bound(dtype: np.dtype[Any]) -> Any:
-        if kind(dtype) == "b":
-            return not least
-        if kind(dtype) in "iu":
-            return int_bounds(dtype)[0 if least else 1]
-        return -math.inf if least else math.inf
+    def method(self: XOptional, *args: Any, **options: Any) -> XOptional:
+        return _of(*running(self, name, *args, **options))
 
-    return bound
+    method.__name__ = name
+    method.__doc__ = f"Return `xl.{name}`, missing from the first missing element on."
+    return method
 
 
-#: What takes the place of missing elements in folds that leave them out.
-_NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
-    "sum": lambda dtype: 0,
-    "prod": lambda dtype: 1,
-    "any": lambda dtype: False,
-    "all": lambda dtype: True,
-    "min": _bound(False),
-    "max": _bound(True),
-}
-
-
-class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
+class XOptional(Parted, Face, Operators, InPlace, binary=_binary, unary=_unary):
     """An array whose elements may be missing; made by `xl.optional` and by functions of such.
 
     Parameters
@@ -164,7 +127,7 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
     4.0
     """
 
-    __slots__ = ("_flags", "_values")
+    __slots__ = ("_flags", "_plain")
     _title: ClassVar[str] = "XOptional"
     _absent: ClassVar[str] = "N/A"
 
@@ -173,19 +136,19 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
 
     instead = "values may be missing; take its value() or value_or(…)"
 
-    _values: XExpression
+    _plain: XExpression
     _flags: XExpression
 
     def __init__(self, values: XExpression, flags: XExpression) -> None:
         if flags.dtype != bool_:
             raise DTypeError(f"optional: flags must be bool, got {dtype_name(flags.dtype)}")
         broadcast_shapes(values.shape, flags.shape)
-        self._values, self._flags = values, flags
+        self._plain, self._flags = values, flags
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the array."""
-        return broadcast_shapes(self._values.shape, self._flags.shape)
+        return broadcast_shapes(self._plain.shape, self._flags.shape)
 
     @property
     def ndim(self) -> int:
@@ -193,18 +156,45 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
         return len(self.shape)
 
     @property
-    def size(self) -> int:
-        """Number of elements, missing ones included."""
-        return int(np.prod(self.shape, dtype=object))
-
-    @property
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the values."""
-        return self._values.dtype
+        return self._plain.dtype
+
+    @property
+    def node(self) -> Any:
+        """Refuse: it is no one array.
+
+        Raises
+        ------
+        DTypeError
+            Always.
+        """
+        raise DTypeError(f"{self.summary()}: {self.instead}")
+
+    def parts(self, other: object) -> tuple[Any, Any]:
+        """Return the values and flags of an operand: all of plain arrays is there."""
+        if isinstance(other, XOptional):
+            return other.value(), other.has_value()
+        array = as_array(other, "optional")
+        return array, XExpression(build.broadcast_to(as_node(True, "optional"), array.shape))
+
+    def joined(self, parts: tuple[Any, ...]) -> XOptional:
+        """Return values and flags as one array, with views of memory as a view of it."""
+        return type(self)(*parts)
+
+    def _view(self, step: Transform) -> XOptional:
+        return self.joined((self.value()._view(step), self.has_value()._view(step)))
+
+    def _reshaped(self, shape: tuple[int, ...]) -> XOptional:
+        return self.joined((self.value()._reshaped(shape), self.has_value()._reshaped(shape)))
+
+    def astype(self, dtype: object, /, *, copy: bool = True) -> XOptional:
+        """Return the same with the values converted to ``dtype``."""
+        return XOptional(self.value().astype(dtype, copy=copy), self.has_value())
 
     def value(self) -> XExpression:
         """Return the values, to be written through if they are in memory."""
-        return _spread(self._values, self.shape)
+        return _spread(self._plain, self.shape)
 
     def has_value(self) -> XExpression:
         """Return the flags, to be written through if they are in memory."""
@@ -219,12 +209,11 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
         >>> xl.eval(xl.optional([1, None, 3]).value_or(0))
         XArray([1, 0, 3])
         """
-        return apply(_WHERE, self._flags, self._values, other)
+        return apply(_WHERE, self._flags, self._plain, other)
 
     def lift(self, op: Op, operands: tuple[object, ...]) -> XOptional:
         """Return the lazy application of an operation to operands of which some are optional."""
-        values = [_half(x, 0) for x in operands]
-        flags = [_half(x, 1) for x in operands]
+        values, flags = zip(*map(_halves, operands), strict=True)
         made = apply(op, *values)
         if op is _WHERE:
             there = apply(_WHERE, values[0], flags[1], flags[2])
@@ -273,8 +262,11 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
         """
         if value is self and key is Ellipsis:
             return
+        values, flags = _halves(value)
         none = value is None or isinstance(value, Missing)
-        self._store(key, [_half(value, 1), *([] if none else [_half(value, 0)])])
+        halves = [flags] if none else [flags, values]
+        del values, flags  # who holds them is asked
+        self._store(key, halves)
 
     def assign(self, value: object) -> XOptional:
         """Assign by the view rule; see ``x[...] = value``.
@@ -290,7 +282,7 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
     def _update(self, op: Op, value: object, held: bool) -> None:
         made = self.lift(op, (self, value))
         check_update(self, op.name, made.shape, made.dtype)
-        halves = [made._flags, made._values]
+        halves = [made._flags, made._plain]
         del made  # who holds them is asked
         self._store(..., halves)
 
@@ -330,30 +322,20 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
     var = _reducer("var")
     std = _reducer("std")
 
+    cumsum = _accumulator("cumsum")
+    cumprod = _accumulator("cumprod")
+    cumulative_sum = _accumulator("cumulative_sum")
+    cumulative_prod = _accumulator("cumulative_prod")
+
+    #: Functions that are evaluated, and know optional arrays by these methods.
+    own: ClassVar[frozenset[str]] = frozenset(
+        {"cumsum", "cumprod", "cumulative_sum", "cumulative_prod"}
+    )
+
     def count(self, *, axis: Any = None, keepdims: bool = False) -> XExpression:
         """Return how many elements there are, missing ones left out."""
         count: Callable[..., XExpression] = namespace(None).count_nonzero
         return count(self.has_value(), axis=axis, keepdims=keepdims)
-
-    def _without_missing(self, name: str, axis: Any, keepdims: bool, **options: Any) -> XOptional:
-        """Return a fold of the elements that are there."""
-        xl, flags = namespace(None), self.has_value()
-        over = {"axis": axis, "keepdims": keepdims}
-        if name in _NEUTRAL:
-            fold = getattr(xl, name)
-            filled = self.value_or(_NEUTRAL[name](self.dtype))
-            made = fold(filled, **over, **options)
-            empty = name in ("sum", "prod", "any", "all")
-            return XOptional(made, _lazy(True) if empty else xl.any(flags, **over))
-        count = self.count(axis=axis, keepdims=keepdims)
-        if name == "mean":
-            total = self._without_missing("sum", axis, keepdims).value()
-            return XOptional(total / count, count > 0)
-        center = self._without_missing("mean", axis, True).value()
-        square = XOptional(xl.square(xl.abs(self.value() - center)), flags)
-        less = count - options.get("correction", 0)
-        made = square._without_missing("sum", axis, keepdims).value() / less
-        return XOptional(xl.sqrt(made) if name == "std" else made, less > 0)
 
     # --- other forms --------------------------------------------------------------------------
 
@@ -363,15 +345,15 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
         values[~self.has_value().numpy()] = None
         return values.tolist()
 
-    def item(self) -> Any:
-        """Return the only element as a Python scalar, or None.
+    def item(self, *index: Any) -> Any:
+        """Return the only element, or the one at an index, as a Python scalar, or None.
 
         Raises
         ------
         TypeError
-            If there is not exactly one element.
+            If no index is given and there is not exactly one element.
         """
-        return self.value().item() if self.has_value().item() else None
+        return self.value().item(*index) if self.has_value().item(*index) else None
 
     def _present(self, what: str) -> Any:
         if self.shape:
@@ -392,6 +374,9 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
     def __bool__(self) -> bool:
         """Return the truth of a value that is there."""
         return bool(self._present("bool"))
+
+    def _values(self) -> Any:
+        return self.__array__()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Refuse: a NumPy array has no place for what is missing.
@@ -421,33 +406,52 @@ class XOptional(Lifted, Operators, InPlace, binary=_binary, unary=_unary):
             return f"<{self._title}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
         return f"{self._title}({self._text(f'{self._title}(')})"
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts, and values in memory."""
+        lazy = not isinstance(self.value(), Memory) or not isinstance(self.has_value(), Memory)
+        return html(self._facts(self._title + ", lazy" * lazy), None if lazy else str(self))
+
     def __str__(self) -> str:
         """Return the elements as text, evaluated."""
         return self._text("")
 
+    def __format__(self, spec: str) -> str:
+        """Return the value of an array of rank 0 formatted, or what stands for a missing one."""
+        if self.shape:
+            return super().__format__(spec)
+        return formatted(self.value().numpy()[()], spec) if self._is_there() else self._absent
+
+    def _is_there(self) -> bool:
+        return bool(self.has_value().item())
+
     def _text(self, prefix: str) -> str:
-        known = self.has_value().numpy()
-        words = np.where(known, _words(self.value().numpy()), self._absent)
-        return np.array2string(
-            words, separator=", " if prefix else " ", prefix=prefix, formatter={"all": str}
-        )
+        """Return the elements as NumPy prints them, with its settings; of which it shows few."""
+        values, known = self.value().numpy().reshape(-1), self.has_value().numpy().reshape(-1)
+
+        def word(k: int) -> str:
+            return np.array2string(values[k : k + 1])[1:-1].strip() if known[k] else self._absent
+
+        numbers = np.arange(known.size).reshape(self.shape)
+        separator = ", " if prefix else " "
+        words: Any = {"int": word}
+        return np.array2string(numbers, separator=separator, prefix=prefix, formatter=words)
 
 
-def _words(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the text of each value."""
-    made = np.empty(values.shape, object)
-    made.reshape(-1)[:] = [str(value) for value in values.astype(object).reshape(-1)]
-    return made
-
-
-def _half(x: object, which: int) -> Any:
-    """Return an operand's values (0), or its flags (1): True where everything is there."""
+def _halves(x: object) -> tuple[Any, Any]:
+    """Return an operand's values and flags: True where everything is there."""
     x = unwrapped(x)
     if isinstance(x, XOptional):
-        return x._flags if which else x._values
+        return x._plain, x._flags
     if x is None or isinstance(x, Missing):
-        return False if which else 0
-    return True if which else x
+        return 0, False
+    if isinstance(x, list | tuple):
+        values, known = filled_in(x)
+        return values, True if known is None else XArray(known)
+    return x, True
+
+
+def _of(values: XExpression, flags: Any) -> XOptional:
+    return XOptional(values, _lazy(flags))
 
 
 def _lazy(flags: Any) -> XExpression:

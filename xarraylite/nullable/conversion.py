@@ -13,7 +13,8 @@ from ..arrays.xarray import XArray
 from ..dtypes.names import bool_, kind
 from ..index.broadcast import broadcast_shapes
 from ..operands.nodes import is_masked
-from .array import Missing, XOptional
+from .array import XOptional
+from .missing import filled_in
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
@@ -93,19 +94,9 @@ def _plain(values: Any) -> tuple[Any, NumpyArray | None]:
         if wanted is None:
             return values.to_numpy(), ~absent
         return values.to_numpy(dtype=wanted, na_value=wanted.type(0)), ~absent
-    if isinstance(values, list | tuple):
-        objects = np.array(values, dtype=object)
-        absent = np.array([x is None or isinstance(x, Missing) for x in objects.reshape(-1)], bool)
-        if absent.any():
-            absent = absent.reshape(objects.shape)
-            objects[absent] = _like_others(objects[~absent])
-            return objects.tolist(), ~absent
+    if isinstance(values, list | tuple) or values is None:
+        return filled_in(values)
     return values, None
-
-
-def _like_others(present: NumpyArray) -> Any:
-    """Return what stands in for missing values, of a kind that does not change the others'."""
-    return type(present[0])(0) if present.size else 0.0
 
 
 def masked_array(x: XOptional, /) -> Any:

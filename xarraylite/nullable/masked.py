@@ -13,6 +13,7 @@ import numpy as np
 from .._errors import NotWritableError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
+from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update, converted, fit, node_of
 from ..assignment.inplace import InPlace
@@ -21,8 +22,9 @@ from ..ops.op import Op
 from ..ops.table import OPS
 from ..views.picked import XPicked
 from ..views.scattered import is_few
-from ..views.selection import as_array, mask_of, pointed, values_of
-from .array import Memory, Missing, XOptional
+from ..views.selection import mask_of, pointed, values_of
+from .array import Memory, XOptional
+from .missing import Missing
 
 
 class XMaskedView(XOptional):

@@ -115,7 +115,7 @@ def fresh(kind: Kind) -> Direct | None:
     return _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
 
 
-def writes(kind: Kind, target: Kind, same: tuple[bool, ...]) -> Direct | None:
+def writes(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | None:
     """Return the program that evaluates expressions of a kind into memory of another kind.
 
     ``same`` tells which leaves are the destination's own elements; the others share no byte with

@@ -4,7 +4,7 @@ A small kernel takes less time than a handful of Python operations, so what happ
 is machine code too.  One function, `launch`, serves all kernels.  It is a builtin of Python
 (``METH_FASTCALL``) whose ``self`` is a *record*: bytes that hold the kernel's address, a template
 of its argument block, and how the words that change are found from the arguments: the destination's
-address, the shape, and the expression's operands (`expr.kind`).  It fills a block on the stack,
+address, the shape, and the expression's operands (`ir.kind`).  It fills a block on the stack,
 asks the guards, calls the kernel and returns None.  Where a guard fails it returns False, nothing
 has happened, and the planner decides.
 

@@ -10,13 +10,14 @@ from typing import Any, SupportsIndex
 from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..index import transform as steps
 from ..index.broadcast import as_shape, check_axis
 from ..index.indices import parse_index
 from ..layout.strided import COLUMN_MAJOR, Strided
 from ..operands.convert import LayoutLike, as_order
 from .items import Positions
-from .selection import as_array, flat_positions, reshape_view
+from .selection import flat_positions, reshape_view
 
 
 def at(x: object, /, *index: SupportsIndex) -> XExpression:

@@ -34,7 +34,7 @@ from ..memory.arrays import write as write_elements
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
-from ..operands.representation import container_repr
+from ..operands.representation import container_repr, html
 from .items import Positions
 from .scattered import Array, Scattered
 
@@ -105,6 +105,10 @@ class XPicked(Scattered):
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
         return container_repr(self._title, self.numpy())
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: facts and values."""
+        return html(self._facts(self._title), str(self))
 
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new container that owns them; see `XContainer.copy`."""

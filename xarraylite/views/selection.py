@@ -10,6 +10,7 @@ import numpy as np
 from .._errors import IndexRangeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..assignment import direct, elements
 from ..dtypes.names import int64
 from ..index.broadcast import infer_extent
@@ -21,17 +22,12 @@ from ..layout.strided import COLUMN_MAJOR
 from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, as_order
 from ..operands.gathers import counted_from_front
-from ..operands.nodes import as_node, unwrapped
+from ..operands.moving import moves
+from ..operands.nodes import unwrapped
 from .items import Pick, Positions
 from .picked import XDynamicView, XIndexView, XPicked, leaf_of
 from .reshaped import XReshapeView
 from .scattered import Array
-
-
-def as_array(x: object, operation: str) -> XExpression:
-    """Return what a view is made of."""
-    x = unwrapped(x)
-    return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
 
 
 def view(x: object, /, *items: Any) -> XExpression:
@@ -116,6 +112,7 @@ def _slice_of(positions: Positions) -> slice | None:
     return slice(first, stop if stop >= 0 else None, pace)
 
 
+@moves
 def taken(array: XExpression, picks: Mapping[int, Positions]) -> XExpression:
     """Return an array read through checked positions along some dimensions."""
     if isinstance(array, XPicked):
@@ -128,6 +125,7 @@ def taken(array: XExpression, picks: Mapping[int, Positions]) -> XExpression:
     return XExpression(node)
 
 
+@moves
 def pointed(array: XExpression, positions: Positions) -> XExpression:
     """Return an array of checked row-major positions of an array's elements."""
     if isinstance(array, XPicked):

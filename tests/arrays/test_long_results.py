@@ -1,0 +1,88 @@
+"""Lazy results on which more and more is built are computed before they get too long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.arrays.ownership import _FEW
+from xarraylite.ir.kind import MOST
+from xarraylite.ir.walk import postorder
+
+
+def momentum(steps: int, size: int) -> tuple[xl.XExpression, xl.XExpression]:
+    w, v = xl.ones(size), xl.zeros(size)
+    for _ in range(steps):
+        v = 0.9 * v - 0.01 * (2 * w)
+        w = w + v
+    return w, v
+
+
+@pytest.mark.parametrize(("size", "most"), [(4, _FEW), (5000, MOST)])
+def test_what_a_loop_builds_stays_short(size: int, most: int) -> None:
+    w, v = momentum(200, size)
+    assert len(postorder(w.node)) <= 2 * most + 3
+    x, y = 1.0, 0.0
+    for _ in range(200):
+        y = 0.9 * y - 0.01 * (2 * x)
+        x = x + y
+    np.testing.assert_allclose(np.asarray(w), np.full(size, x), rtol=1e-12)
+    np.testing.assert_allclose(np.asarray(v), np.full(size, y), rtol=1e-12)
+
+
+def test_also_what_is_no_kind() -> None:
+    u = xl.asarray([0.0, 1.0, 0.0, 0.0])
+    for _ in range(50):
+        u = u + 0.1 * (xl.roll(u, 1) - u)
+    assert len(postorder(u.node)) <= 2 * _FEW + 12
+
+
+def test_one_expression_is_not_divided() -> None:
+    a = xl.ones(4)
+    e = a
+    for _ in range(_FEW // 2):
+        e = e * a
+    assert len(postorder(e.node)) == _FEW // 2 + 1
+
+
+def test_what_reads_late_stays_late() -> None:
+    a = xl.zeros(2)
+    e = xl.late(a + 0)
+    for _ in range(3 * MOST):
+        e = e + 1
+    a[...] = 1
+    assert xl.eval(e).tolist() == [3 * MOST + 1] * 2
+
+
+def test_what_is_stored_is_not_read(tmp_path: Path) -> None:
+    xl.save(tmp_path / "a.npy", xl.ones(3))
+    e = xl.open(tmp_path / "a.npy")
+    length = 0
+    for _ in range(3 * _FEW):
+        e, length = e + 1, length + 1
+    assert len(postorder(e.node)) >= length
+    assert xl.eval(e).tolist() == [1 + length] * 3
+
+
+def test_a_traced_function_is_not_divided() -> None:
+    def steps(x: xl.XExpression) -> xl.XExpression:
+        for _ in range(3 * _FEW):
+            x = x * 0.5 + 1
+        return x
+
+    fast = xl.jit(steps)
+    for value in (1.0, 3.0):
+        np.testing.assert_allclose(np.asarray(fast(xl.full(2, value))), 2.0, rtol=1e-9)
+
+
+def test_what_was_written_keeps_its_meaning() -> None:
+    a = xl.ones(3)
+    e = a + 0
+    for _ in range(_FEW + 5):
+        e = e + a
+    a[...] = 100
+    later = e + a
+    assert later.tolist() == [_FEW + 6 + 100] * 3

@@ -1,0 +1,59 @@
+"""`missing`, and nested lists in which values are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+
+class Missing:
+    """The one value that is none: ``xl.missing``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> x = xl.optional([1, 2, 3])
+    >>> x[1] = xl.missing
+    >>> x
+    XOptional([1, N/A, 3])
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "N/A"
+
+    def __bool__(self) -> bool:
+        """Return False."""
+        return False
+
+    def __reduce__(self) -> str:
+        """Pickle by name: there is only one."""
+        return "missing"
+
+
+missing = Missing()
+
+
+def filled_in(values: Any) -> tuple[Any, Array | None]:
+    """Return nested lists with values in the gaps, and where there are none; None for everywhere.
+
+    What stands in for a missing value is of a kind that does not change the others'.
+    """
+    try:
+        objects = np.array(values, dtype=object)
+    except ValueError:  # ragged, which is said where an array is made of them
+        return values, None
+    absent = np.array([_is_none(x) for x in objects.reshape(-1)], bool).reshape(objects.shape)
+    if not absent.any():
+        return values, None
+    present = objects[~absent]
+    objects[absent] = type(present[0])(0) if present.size else 0.0
+    return objects.tolist(), ~absent
+
+
+def _is_none(x: object) -> bool:
+    return x is None or isinstance(x, Missing) or type(x).__name__ == "NAType"  # of pandas
