@@ -35,6 +35,7 @@ from ..ir.node import FREE, RANK, SHAPE
 from ..operands.convert import plain_array
 from ..operands.moving import Parted
 from ..operands.nodes import HasNode, Lifted, is_masked
+from ..operands.tracing import writer as trace_writer
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 DType = np.dtype[Any]
@@ -266,6 +267,11 @@ def invoked(
     count = len(names)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        writer = trace_writer()
+        if writer is not None:
+            written = writer.call(name, signature.bind(*args, **kwargs).arguments)
+            if written is not NotImplemented:
+                return written
         first = args[0] if args else None
         if isinstance(first, Parted) and name in first.own:
             return getattr(first, name)(*args[1:], **kwargs)

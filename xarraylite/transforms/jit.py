@@ -192,7 +192,7 @@ class Jitted(Generic[P, R]):
         """Run the traced kernels on these arguments."""
         if kwargs:
             raise TypeError(f"{self._name}: pass arguments of a traced function by position")
-        if any(type(arg) is XExpression and _is_traced(arg.node) for arg in args):
+        if any(type(arg) is XExpression and is_traced(arg.node) for arg in args):
             return self._function(*args)  # type: ignore[no-any-return]
         arrays = [_argument(arg) for arg in args]
         key = tuple([_signature(arg) for arg in arrays])
@@ -240,7 +240,7 @@ def _first(values: list[Any]) -> Any:
     return values[0]
 
 
-def _is_traced(root: Node) -> bool:
+def is_traced(root: Node) -> bool:
     """Tell whether an expression is of arguments of a function that is being traced."""
     return any(
         (isinstance(node, Leaf) and node.snapshot.traced)
