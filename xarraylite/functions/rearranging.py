@@ -127,6 +127,7 @@ def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
     return array
 
 
+@moves
 def fliplr(m: object) -> XExpression:
     """Return the array with the order of its columns reversed.
 
@@ -141,6 +142,7 @@ def fliplr(m: object) -> XExpression:
     return flip(array, axis=1)
 
 
+@moves
 def flipud(m: object) -> XExpression:
     """Return the array with the order of its rows reversed.
 

@@ -19,7 +19,7 @@ from ...dtypes.names import bool_, kind
 from ...layout.layout import Layout
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from ..literals import HloLiteral
+from ..text.literals import HloLiteral
 
 __all__ = ["Term", "Writer", "copysign", "default_spec", "signbit"]
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from ..xla.spec import ArraySpec
+from ...xla.spec import ArraySpec
+from ..values import ReplicaGroups, ResultAccuracy
 from . import kinds_basic, kinds_shared, kinds_structured, kinds_windows
-from .values import ReplicaGroups, ResultAccuracy
 
 __all__ = [
     "DEFAULTS",
@@ -167,7 +167,7 @@ def kind_of(opcode: str, name: str) -> str:
 
     Examples
     --------
-    >>> from xarraylite.hlo.attributes import kind_of
+    >>> from xarraylite.hlo.text.attributes import kind_of
     >>> kind_of("transpose", "dimensions"), kind_of("add", "flavour")
     ('ints', 'text')
     """
@@ -186,7 +186,7 @@ def read_attribute(kind: str, text: str) -> Any:
 
     Examples
     --------
-    >>> from xarraylite.hlo.attributes import read_attribute
+    >>> from xarraylite.hlo.text.attributes import read_attribute
     >>> read_attribute("slice", "{[0:8:2]}")
     (SliceDimension(start=0, limit=8, stride=2),)
     """
@@ -198,7 +198,7 @@ def print_attribute(opcode: str, name: str, value: Any) -> str:
 
     Examples
     --------
-    >>> from xarraylite.hlo.attributes import print_attribute
+    >>> from xarraylite.hlo.text.attributes import print_attribute
     >>> print_attribute("transpose", "dimensions", (1, 0))
     '{1,0}'
     """

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from ..values import Alias, ReplicaGroups
 from .kinds_basic import Kind, bounded, inside, print_lists, read_ints, read_lists
 from .meshes import MOST_DEVICES, normalise_mesh
 from .sharding import normalise_sharding
-from .values import Alias, ReplicaGroups
 
 __all__ = [
     "KINDS",

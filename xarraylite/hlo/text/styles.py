@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from .._errors import HloError
-from .._records import record
+from ..._errors import HloError
+from ..._records import record
 
 __all__ = ["STYLES", "PrintOptions", "print_options"]
 

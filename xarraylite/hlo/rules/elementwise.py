@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ..dtypes.element_types import ElementType
-from ..xla.spec import ArraySpec
+from ...dtypes.element_types import ElementType
+from ...xla.spec import ArraySpec
+from ..opcodes import ACCURATE
 from .call import Call, Rule, array, with_dimensions
-from .opcodes import ACCURATE
 
 __all__ = ["RULES"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, Final
 
-from ..xla.spec import ArraySpec
-from .instruction import HloComputation, HloInstruction
-from .opcodes import ACCURATE
-from .values import OpMetadata
+from ...xla.spec import ArraySpec
+from ..instruction import HloComputation, HloInstruction
+from ..opcodes import ACCURATE
+from ..values import OpMetadata
 
 __all__ = ["guess_operand_shape", "undefined_computation", "wrap_operation"]
 
@@ -61,7 +61,7 @@ def guess_operand_shape(opcode: str, result: ArraySpec | None, position: int) ->
 
     Examples
     --------
-    >>> from xarraylite.hlo.undefined import guess_operand_shape
+    >>> from xarraylite.hlo.text.undefined import guess_operand_shape
     >>> from xarraylite.xla.spec import ArraySpec
     >>> print(guess_operand_shape("add", ArraySpec.parse("f32[2]{0:T(256)}"), 1))
     f32[2]{0:T(256)}

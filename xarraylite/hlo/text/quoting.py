@@ -50,7 +50,7 @@ def unescape(text: str) -> str:
 
     Examples
     --------
-    >>> from xarraylite.hlo.quoting import unescape
+    >>> from xarraylite.hlo.text.quoting import unescape
     >>> unescape(r"caf\\303\\251")
     'café'
     """
@@ -79,7 +79,7 @@ def escape(text: str) -> str:
 
     Examples
     --------
-    >>> from xarraylite.hlo.quoting import escape
+    >>> from xarraylite.hlo.text.quoting import escape
     >>> print(escape('a "café"'))
     a \\"caf\\303\\251\\"
     """

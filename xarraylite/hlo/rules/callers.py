@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..xla.spec import ArraySpec
+from ...xla.spec import ArraySpec
 from .call import Call, Rule, array, scalar, with_dimensions
 
 __all__ = ["RULES"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final, NoReturn
 
-from .._errors import HloError, XarrayliteError
-from ..layout.text import MAX_LENGTH
-from ..xla.spec import ArraySpec
+from ..._errors import HloError, XarrayliteError
+from ...layout.text import MAX_LENGTH
+from ...xla.spec import ArraySpec
 from .quoting import NAME, SKIP, STRING, without_comments
 
 __all__ = ["Scanner"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from .._errors import HloError, XarrayliteError
-from ..xla.spec import ArraySpec
+from ..._errors import HloError, XarrayliteError
+from ...xla.spec import ArraySpec
+from ..nodes import InstructionNode, ModuleNode
+from ..opcodes import ACCURATE, OPCODES
 from .inference import infer_shape
-from .nodes import InstructionNode, ModuleNode
-from .opcodes import ACCURATE, OPCODES
 
 __all__ = ["verify_instruction", "verify_module"]
 

@@ -14,28 +14,28 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from ..xla.spec import ArraySpec
+from ...xla.spec import ArraySpec
+from ..nodes import ComputationNode
 from . import (
-    rules_calls,
-    rules_devices,
-    rules_elementwise,
-    rules_indexed,
-    rules_movement,
-    rules_windows,
+    callers,
+    devices,
+    elementwise,
+    indexed,
+    movement,
+    windows,
 )
 from .call import Call, Rule
-from .nodes import ComputationNode
 
 __all__ = ["RULES", "infer_shape"]
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
-        **rules_elementwise.RULES,
-        **rules_movement.RULES,
-        **rules_windows.RULES,
-        **rules_indexed.RULES,
-        **rules_calls.RULES,
-        **rules_devices.RULES,
+        **elementwise.RULES,
+        **movement.RULES,
+        **windows.RULES,
+        **indexed.RULES,
+        **callers.RULES,
+        **devices.RULES,
     }
 )
 """The rule of each operation that has one."""
@@ -76,7 +76,7 @@ def infer_shape(
 
     Examples
     --------
-    >>> from xarraylite.hlo.inference import infer_shape
+    >>> from xarraylite.hlo.rules.inference import infer_shape
     >>> from xarraylite.xla.spec import ArraySpec
     >>> a, b = ArraySpec("f32", (2, 3)), ArraySpec("f32", (3, 4))
     >>> dims = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from ..layout.text import MAX_DEPTH
-from ..xla.spec import ArraySpec
+from ...layout.text import MAX_DEPTH
+from ...xla.spec import ArraySpec
+from ..values import Domain, ResultAccuracy, Signature
 from .kinds_basic import (
     Kind,
     inside,
@@ -23,7 +24,6 @@ from .kinds_basic import (
 from .literals import HloLiteral, print_literal, read_literal
 from .quoting import NAME
 from .sharding import normalise_sharding
-from .values import Domain, ResultAccuracy, Signature
 
 __all__ = [
     "KINDS",

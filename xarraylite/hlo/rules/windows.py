@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..xla.spec import ArraySpec
+from ...xla.spec import ArraySpec
+from ..values import ConvolutionLabels, WindowDimension
 from .call import Call, Rule, array, scalar
-from .values import ConvolutionLabels, WindowDimension
 
 __all__ = ["RULES", "reducer"]
 

@@ -18,7 +18,7 @@ class NameTable:
 
     Examples
     --------
-    >>> from xarraylite.hlo.names import NameTable
+    >>> from xarraylite.hlo.text.names import NameTable
     >>> table = NameTable()
     >>> [table.unique(name) for name in ["x", "x.1", "x", "y.3", "y", "x"]]
     ['x', 'x.1', 'x.2', 'y.3', 'y', 'x.3']

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from ..values import ConvolutionLabels, PadDimension, SliceDimension, WindowDimension
 from .kinds_basic import Kind, bounded, inside, read_int
-from .values import ConvolutionLabels, PadDimension, SliceDimension, WindowDimension
 
 __all__ = [
     "KINDS",

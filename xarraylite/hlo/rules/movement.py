@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Final
 
-from ..xla.spec import UNBOUNDED, ArraySpec
+from ...xla.spec import UNBOUNDED, ArraySpec
 from .call import Call, Rule, array, bit_count, with_dimensions
 
 __all__ = ["RULES"]

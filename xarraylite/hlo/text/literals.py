@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from .._records import record
-from ..dtypes.element_types import ELEMENT_TYPES, ElementType
-from ..xla.spec import ArraySpec
+from ..._records import record
+from ...dtypes.element_types import ELEMENT_TYPES, ElementType
+from ...xla.spec import ArraySpec
 
 __all__ = ["SHOWN_ELEMENTS", "HloLiteral", "print_literal", "read_literal"]
 
@@ -87,7 +87,7 @@ def read_literal(text: str, shape: ArraySpec) -> HloLiteral:
 
     Examples
     --------
-    >>> from xarraylite.hlo.literals import read_literal
+    >>> from xarraylite.hlo.text.literals import read_literal
     >>> from xarraylite.xla.spec import ArraySpec
     >>> read_literal("{ { 1, 2 }, { 3, 4 } }", ArraySpec("s32", (2, 2))).values.tolist()
     [[1, 2], [3, 4]]
@@ -359,7 +359,7 @@ def print_literal(literal: HloLiteral) -> str:
 
     Examples
     --------
-    >>> from xarraylite.hlo.literals import print_literal, read_literal
+    >>> from xarraylite.hlo.text.literals import print_literal, read_literal
     >>> from xarraylite.xla.spec import ArraySpec
     >>> print_literal(read_literal("{{1.50},{-0.0}}", ArraySpec("f32", (2, 1))))
     '{ {1.5}, {-0} }'

@@ -11,13 +11,13 @@ from dataclasses import field
 from math import prod
 from typing import Any, TypeAlias
 
-from .._errors import HloError
-from .._records import record
-from ..dtypes.element_types import element_type
-from ..layout.layout import Layout
-from ..xla.spec import ArraySpec
-from .attributes import DEFAULTS
-from .nodes import ComputationNode
+from ..._errors import HloError
+from ..._records import record
+from ...dtypes.element_types import element_type
+from ...layout.layout import Layout
+from ...xla.spec import ArraySpec
+from ..nodes import ComputationNode
+from ..text.attributes import DEFAULTS
 
 __all__ = ["Call", "Rule", "array", "bit_count", "default_layout", "scalar", "with_dimensions"]
 

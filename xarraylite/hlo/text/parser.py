@@ -26,17 +26,17 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
-from .._errors import HloError
-from ..xla.spec import ArraySpec
+from ..._errors import HloError
+from ...xla.spec import ArraySpec
+from ..instruction import HloComputation
+from ..module import HloModule
+from ..values import Signature
 from .attribute_reader import Scope
 from .attributes import canonical
 from .bodies import BodyReader
-from .instruction import HloComputation
-from .module import HloModule
 from .quoting import NAME, SKIP
 from .scanner import Scanner
 from .tables import StackFrame, keep_frames, read_tables
-from .values import Signature
 
 __all__ = ["parse"]
 

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..xla.spec import ArraySpec
+from ...xla.spec import ArraySpec
 from .meshes import MOST_DEVICES
 
 __all__ = ["normalise_sharding", "spread_sharding", "without_metadata"]
@@ -54,7 +54,7 @@ def normalise_sharding(text: str) -> str:
 
     Examples
     --------
-    >>> from xarraylite.hlo.sharding import normalise_sharding
+    >>> from xarraylite.hlo.text.sharding import normalise_sharding
     >>> normalise_sharding("{devices=[2,1,2]<=[2,2]T(0,1) last_tile_dims={replicated}}")
     '{devices=[2,1,2]<=[4] last_tile_dim_replicate}'
     """

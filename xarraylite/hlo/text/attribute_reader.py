@@ -6,14 +6,14 @@ import re
 from collections.abc import Generator
 from typing import Any, TypeAlias
 
-from .._errors import XarrayliteError
-from ..xla.spec import ArraySpec
+from ..._errors import XarrayliteError
+from ...xla.spec import ArraySpec
+from ..instruction import HloComputation, HloInstruction
+from ..opcodes import ACCURATE, OPCODES
 from .attributes import kind_of, read_attribute
-from .instruction import HloComputation, HloInstruction
 from .literals import HloLiteral
 from .metadata import read_metadata
 from .names import NameTable
-from .opcodes import ACCURATE, OPCODES
 from .quoting import NAME, SKIP
 from .scanner import Scanner
 from .undefined import undefined_computation

@@ -73,7 +73,7 @@ def expand_mesh(text: str) -> tuple[tuple[int, ...], ...]:
 
     Examples
     --------
-    >>> from xarraylite.hlo.meshes import expand_mesh
+    >>> from xarraylite.hlo.text.meshes import expand_mesh
     >>> expand_mesh("mesh['x'=2,'y'=2] {'x'}")
     ((0, 2), (1, 3))
     """

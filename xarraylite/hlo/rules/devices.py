@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..xla.spec import ArraySpec
+from ...xla.spec import ArraySpec
 from .call import Call, Rule, array, scalar, with_dimensions
-from .rules_windows import reducer
+from .windows import reducer
 
 __all__ = ["RULES"]
 

@@ -11,20 +11,20 @@ from collections.abc import Generator
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
-from .._errors import HloError, XarrayliteError
-from ..xla.spec import ArraySpec
+from ..._errors import HloError, XarrayliteError
+from ...xla.spec import ArraySpec
+from ..instruction import HloComputation, HloInstruction, arity_fits
+from ..opcodes import OPCODES
+from ..order import computations_below
+from ..rules.inference import infer_shape
+from ..values import OpMetadata
 from .attribute_reader import AttributeReader, Called, Scope
 from .attributes import canonical
-from .inference import infer_shape
-from .instruction import HloComputation, HloInstruction, arity_fits
 from .literals import read_literal
 from .names import NameTable
-from .opcodes import OPCODES
-from .order import computations_below
 from .quoting import NAME, SKIP, without_comments
 from .sharding import spread_sharding
 from .undefined import guess_operand_shape, wrap_operation
-from .values import OpMetadata
 
 __all__ = ["BodyReader"]
 
