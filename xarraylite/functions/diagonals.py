@@ -19,6 +19,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Iota, Node
 from ..layout.strided import Strided
+from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from ..transforms.memo import memoised
@@ -27,6 +28,7 @@ from .manipulation import broadcast_to, expand_dims, moveaxis, reshape, stack
 from .reducers import sum as total
 
 
+@moves
 @memoised
 def diagonal(
     x: object, /, offset: int = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1

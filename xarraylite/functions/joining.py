@@ -133,6 +133,7 @@ def split(ary: object, indices_or_sections: Any, axis: SupportsIndex = 0) -> lis
     return _split(ary, indices_or_sections, axis, "split", True)
 
 
+@moves
 def vsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     """Return `split` of the rows.
 
@@ -146,6 +147,7 @@ def vsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     return _split(ary, indices_or_sections, 0, "vsplit", True)
 
 
+@moves
 def hsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     """Return `split` of the columns; of the elements, if the rank is 1.
 
@@ -160,6 +162,7 @@ def hsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     return _split(ary, indices_or_sections, builtins.min(1, len(node.shape) - 1), "hsplit", True)
 
 
+@moves
 def dsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     """Return `split` of the third dimension.
 

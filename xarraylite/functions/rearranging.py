@@ -130,6 +130,7 @@ def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
     return array
 
 
+@moves
 @memoised
 def fliplr(m: object) -> XExpression:
     """Return the array with the order of its columns reversed.
@@ -145,6 +146,7 @@ def fliplr(m: object) -> XExpression:
     return flip(array, axis=1)
 
 
+@moves
 @memoised
 def flipud(m: object) -> XExpression:
     """Return the array with the order of its rows reversed.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from operator import attrgetter
 
 from ..values import OpMetadata
 from .quoting import NAME, STRING, escape, unescape
@@ -30,6 +31,7 @@ _ORDER = [
     "scheduling_name",
     "metadata_payload",
 ]
+_values = attrgetter(*_ORDER)
 
 
 def read_metadata(text: str) -> OpMetadata:
@@ -74,15 +76,15 @@ def read_metadata(text: str) -> OpMetadata:
 
 def print_metadata(metadata: OpMetadata) -> str:
     """Return the text between the braces; an empty one where XLA writes none."""
-    if not any([getattr(metadata, name) for name in _SHOWN]):
+    given = [(name, value) for name, value in zip(_ORDER, _values(metadata), strict=True) if value]
+    if not any([name in _SHOWN for name, _ in given]):
         return ""
     shown = []
-    for name in _ORDER:
-        value = getattr(metadata, name)
-        if value and isinstance(value, str):
+    for name, value in given:
+        if isinstance(value, str):
             shown.append(f'{name}="{escape(value)}"')
-        elif isinstance(value, tuple) and value:
+        elif isinstance(value, tuple):
             shown.append(f"{name}={{{','.join(map(str, value))}}}")
-        elif value:
+        else:
             shown.append(f"{name}={value}")
     return " ".join(shown)

@@ -23,7 +23,7 @@ from ..._errors import HloError
 from ...xla.spec import ArraySpec
 from ..nodes import ComputationNode, InstructionNode, ModuleNode
 from ..opcodes import OPCODES
-from ..values import ReplicaGroups
+from ..values import OpMetadata, ReplicaGroups
 from .attributes import print_attribute
 from .kinds_basic import print_string
 from .kinds_structured import print_frontend
@@ -92,11 +92,10 @@ def module_text(module: ModuleNode, options: PrintOptions) -> str:
 def instruction_text(instruction: InstructionNode, options: PrintOptions) -> str:
     """Return the text of an instruction alone."""
     printer = _Printer(options)
-    return printer.text(
-        printer.instruction(
-            instruction, {}, options.indent_amount, options.is_in_nested_computation
-        )
+    found = printer.instruction(
+        instruction, {}, options.indent_amount, options.is_in_nested_computation
     )
+    return printer.text(iter(found))
 
 
 def computation_text(computation: ComputationNode, options: PrintOptions) -> str:
@@ -143,7 +142,13 @@ class _Printer:
     def __init__(self, options: PrintOptions) -> None:
         self.options = options
         self.shapes: dict[int, str] = {}  # by identity: the reader makes equal ones once
+        self.humans: dict[int, str] = {}
         self.percent = "%" if options.print_percent else ""
+        # How many operands are their names and nothing else.
+        names = options.print_operand_names and options.print_ids
+        plain = not options.print_operand_shape and not options.canonicalize_instruction_names
+        every = options.print_operand_index_annotation_interval or _COMPACT
+        self.bare = min(every, _COMPACT) if names and plain else 0
 
     def text(self, parts: Iterator[Part]) -> str:
         """Join pieces, and put bodies where they belong."""
@@ -190,10 +195,15 @@ class _Printer:
         yield f"{first}{{\n"
         order = computation.instructions if scheduled else computation.post_order()
         numbers: dict[InstructionNode, str] = {}
+        plain, root = f"{tab}  ", computation.root
         for instruction in order:
-            yield f"{tab}  ROOT " if instruction is computation.root else f"{tab}  "
-            yield from self.instruction(instruction, numbers, indent + 1, True)
-            yield "\n"
+            line = self.instruction(instruction, numbers, indent + 1, True)
+            line[0] = f"{plain}ROOT {line[0]}" if instruction is root else f"{plain}{line[0]}"
+            line.append("\n")
+            if instruction.called_computations:
+                yield from line
+            else:
+                yield "".join(line)  # type: ignore[arg-type]  # bodies are what is called
         yield f"{tab}}}"
         if options.print_ids and computation.execution_thread != "main":
             yield f', execution_thread="{escape(computation.execution_thread)}"'
@@ -203,8 +213,15 @@ class _Printer:
         shown = []
         for parameter in computation.parameters:
             name = parameter.name if self.options.print_ids else parameter.name.partition(".")[0]
-            shown.append(f"{name}: {parameter.shape.human_string()}")
-        return f"({', '.join(shown)}) -> {computation.root.shape.human_string()}"
+            shown.append(f"{name}: {self.human(parameter.shape)}")
+        return f"({', '.join(shown)}) -> {self.human(computation.root.shape)}"
+
+    def human(self, shape: ArraySpec) -> str:
+        """A shape without its layout."""
+        found = self.humans.get(id(shape))
+        if found is None:
+            found = self.humans[id(shape)] = shape.human_string()
+        return found
 
     def instruction(
         self,
@@ -212,8 +229,8 @@ class _Printer:
         numbers: dict[InstructionNode, str],
         indent: int,
         nested: bool,
-    ) -> Iterator[Part]:
-        """The text of an instruction."""
+    ) -> list[Part]:
+        """The text of an instruction; in one piece, unless bodies stand in it."""
         options = self.options
         left = ""
         if not options.canonicalize_instruction_names:
@@ -222,18 +239,36 @@ class _Printer:
             left = f"{numbers.setdefault(instruction, f'tmp_{len(numbers)}')} = "
         if options.print_result_shape:
             left += f"{self.shape(instruction.shape)} "
-        opcode = instruction.opcode
-        wrapped = self.wrapped(instruction)
-        shown = opcode if wrapped is None else f"{wrapped.opcode}{opcode[5:]}"
-        yield f"{left}{shown}({self.operands(instruction, numbers, nested)})"
-        yield from self.attributes(instruction, wrapped, indent)
-        yield from self.tail(instruction)
+        shown = opcode = instruction.opcode
+        wrapped = None
+        if opcode.startswith("async-"):
+            wrapped = self.wrapped(instruction)
+            shown = opcode if wrapped is None else f"{wrapped.opcode}{opcode[5:]}"
+        out: list[Part] = [f"{left}{shown}({self.operands(instruction, numbers, nested)})"]
+        given = instruction.attributes
+        if given or instruction.called_computations or instruction.control_predecessors:
+            self.attributes(out, instruction, wrapped, indent)
+        if "origin" in given and options.print_original_value:
+            out.append(f", origin={given['origin']}")
+        if instruction.metadata is not None and options.print_metadata:
+            self.metadata(out, instruction.metadata)
+        if "backend_config" in given and options.print_backend_config:
+            config = print_attribute("", "backend_config", given["backend_config"])
+            out.append(f", backend_config={config}")
+        return out
+
+    def metadata(self, out: list[Part], metadata: OpMetadata) -> None:
+        """Where an instruction comes from."""
+        shown = print_metadata(metadata)
+        if shown and self.options.print_metadata_only_op_name:
+            name = metadata.op_name
+            out.append(f", metadata={{{f'op_name={print_string(name)}' if name else ''}}}")
+        elif shown:
+            out.append(f", metadata={{{shown}}}")
 
     def wrapped(self, instruction: InstructionNode) -> InstructionNode | None:
         """The operation that an asynchronous one runs, where that is all it runs."""
-        if not instruction.opcode.startswith("async-") or not instruction.called_computations:
-            return None
-        if not self.options.syntax_sugar_async_ops:
+        if not instruction.called_computations or not self.options.syntax_sugar_async_ops:
             return None
         called = instruction.called_computations[0]
         return called.root if is_one_operation(called) else None
@@ -248,6 +283,9 @@ class _Printer:
             return self.constant(instruction.literal)
         options = self.options
         operands = instruction.operands
+        if self.bare and len(operands) <= self.bare:
+            percent = self.percent
+            return ", ".join([f"{percent}{operand.name}" for operand in operands])
         shown = operands[:_COMPACT] if options.compact_operands else operands
         texts = []
         for operand in shown:
@@ -275,45 +313,52 @@ class _Printer:
         return print_literal(literal) if small or self.options.print_large_constants else "{...}"
 
     def attributes(
-        self, instruction: InstructionNode, wrapped: InstructionNode | None, indent: int
-    ) -> Iterator[Part]:
+        self,
+        out: list[Part],
+        instruction: InstructionNode,
+        wrapped: InstructionNode | None,
+        indent: int,
+    ) -> None:
         """The attributes of an operation and what it calls, and what any instruction may have."""
         options = self.options
         given = instruction.attributes
         opcode = instruction.opcode
         if options.print_extra_attributes:
             late = "output_to_operand_aliasing" if wrapped is not None else ""
-            yield self.own_attributes(instruction, late)
+            out.append(self.own_attributes(instruction, late))
             if wrapped is not None and opcode == "async-start":
-                yield self.own_attributes(wrapped)
-                yield from self.calls(wrapped, indent)
+                out.append(self.own_attributes(wrapped))
+                self.calls(out, wrapped, indent)
             if late in given:
-                yield f", {late}={print_attribute(opcode, late, given[late])}"
+                out.append(f", {late}={print_attribute(opcode, late, given[late])}")
         if wrapped is None or options.print_subcomputation_mode != "name_only":
-            yield from self.calls(instruction, indent)
+            self.calls(out, instruction, indent)
         if opcode == "call" and given.get("is_composite"):
-            yield ", is_composite=true"
+            out.append(", is_composite=true")
         if "sharding" in given:
             sharding = given["sharding"]
-            yield f", sharding={sharding if options.print_metadata else without_metadata(sharding)}"
+            out.append(
+                f", sharding={sharding if options.print_metadata else without_metadata(sharding)}"
+            )
         if "frontend_attributes" in given and options.print_frontend_attributes:
-            yield f", frontend_attributes={print_frontend(given['frontend_attributes'])}"
+            out.append(f", frontend_attributes={print_frontend(given['frontend_attributes'])}")
         if options.print_control_dependencies and instruction.control_predecessors:
             names = [self.name(before.name) for before in instruction.control_predecessors]
-            yield f", control-predecessors={{{', '.join(names)}}}"
+            out.append(f", control-predecessors={{{', '.join(names)}}}")
         for name in ("statistics", "result_accuracy"):
             if name in given:
-                yield f", {name}={print_attribute(opcode, name, given[name])}"
+                out.append(f", {name}={print_attribute(opcode, name, given[name])}")
 
     def own_attributes(self, instruction: InstructionNode, but: str = "") -> str:
         """The attributes of the operation itself, and those that nobody knows."""
         given = instruction.attributes
         opcode = instruction.opcode
-        known = OPCODES[opcode].attributes
-        unknown = [n for n in given if n not in known and n not in _COMMON]
+        names = [name for name in OPCODES[opcode].attributes if name in given]
+        if len(names) < len(given):
+            names += [name for name in given if name not in names and name not in _COMMON]
         shown = []
-        for name in (*known, *unknown):
-            if name not in given or name == but or (opcode, name) in _UNPRINTED:
+        for name in names:
+            if name == but or (opcode, name) in _UNPRINTED:
                 continue
             value = given[name]
             if name == "replica_groups" and self.options.print_full_replica_group_list:
@@ -322,7 +367,7 @@ class _Printer:
                 shown.append(f", {name}={print_attribute(opcode, name, value)}")
         return "".join(shown)
 
-    def calls(self, instruction: InstructionNode, indent: int) -> Iterator[Part]:
+    def calls(self, out: list[Part], instruction: InstructionNode, indent: int) -> None:
         """The computations that an instruction calls, by name or with their bodies."""
         called = instruction.called_computations
         opcode = instruction.opcode
@@ -339,29 +384,13 @@ class _Printer:
             listed = role in ("branch_computations", "called_computations")
             if not bodies:
                 names = ", ".join([self.name(computation.name) for computation in computations])
-                yield f", {role}={{{names}}}" if listed else f", {role}={names}"
+                out.append(f", {role}={{{names}}}" if listed else f", {role}={names}")
                 continue
-            yield f", {role}={{\n" if listed else f", {role}=\n"
+            out.append(f", {role}={{\n" if listed else f", {role}=\n")
             for k, computation in enumerate(computations):
-                yield (",\n" if listed else ", ") if k else ""
-                yield computation, indent
-            yield "\n}" if listed else ""
-
-    def tail(self, instruction: InstructionNode) -> Iterator[Part]:
-        """Where an instruction comes from, and what compilers say about it."""
-        given = instruction.attributes
-        if "origin" in given and self.options.print_original_value:
-            yield f", origin={given['origin']}"
-        if instruction.metadata is not None and self.options.print_metadata:
-            shown = print_metadata(instruction.metadata)
-            if shown and self.options.print_metadata_only_op_name:
-                name = instruction.metadata.op_name
-                yield f", metadata={{{f'op_name={print_string(name)}' if name else ''}}}"
-            elif shown:
-                yield f", metadata={{{shown}}}"
-        if "backend_config" in given and self.options.print_backend_config:
-            config = given["backend_config"]
-            yield f", backend_config={print_attribute('', 'backend_config', config)}"
+                out.append((",\n" if listed else ", ") if k else "")
+                out.append((computation, indent))
+            out.append("\n}" if listed else "")
 
 
 def _roles(instruction: InstructionNode) -> dict[str, Called]:
