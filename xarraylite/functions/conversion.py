@@ -104,10 +104,15 @@ def asarray(
         if wanted is not None and made.dtype != wanted:
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
+    return _owner(values, wanted)(values, dtype, layout, strides)
+
+
+def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
+    """Return the class of a container of values: one of fixed rank or shape, where theirs is."""
     if not isinstance(values, XExpression):
-        return XArray(values, dtype, layout, strides)
-    owner: type[XArray] = owner_class(values._fixed_now(), wanted or values.dtype, values.shape)
-    return owner(values, dtype, layout, strides)
+        return XArray
+    found: type[XArray] = owner_class(values._fixed_now(), dtype or values.dtype, values.shape)
+    return found
 
 
 #: Lists of these alone NumPy reads as we do.

@@ -70,7 +70,7 @@ class Direct:
         Whether one result is folded; the shape is then that of what is folded, and the first
         operand.
     twins : tuple
-        Parts that do the same (`kind.twins`).
+        Parts that do the same (`translation.twins`).
     result : Kind
         Of the destination.
     kernel : Kernel
