@@ -63,7 +63,8 @@ CONTAINERS: Rows = (
     Row(
         "promotion of shapes (`has_fixed_rank_t`, `get_rank`)",
         "`e.rank`, `e.has_fixed_rank`, `e.has_fixed_shape`",
-        "t = xl.XTensor(m); assert (t + t).has_fixed_rank and not (t + m).has_fixed_rank",
+        "t = xl.XTensor(m); assert (t + t).has_fixed_rank and not (t + m).has_fixed_rank\n"
+        "assert type(t @ t) is type(xl.sort(t)) is xl.XTensor and type(t @ m) is xl.XArray",
         "views and reducers of fixed shapes have a fixed rank",
     ),
     Row(
@@ -129,8 +130,10 @@ EXPRESSIONS: Rows = (
     Row(
         "`evaluation_strategy::lazy`, `immediate`",
         "`xl.sum(e)`, `xl.eval(xl.sum(e))`",
-        "assert type(xl.sum(a)) is xl.XExpression",
-        "one way to force, per call: `xl.eval`; a reducer inside an expression is computed once",
+        "assert type(xl.sum(a)) is xl.XExpression and type(xl.eval(xl.sum(a))) is xl.XArray",
+        "one way to force, per call: `xl.eval`; a flag on every function would say the same in a "
+        "hundred places; a reducer inside an expression is computed once, so that laziness costs "
+        "nothing; accumulators run at once, as there",
     ),
     Row(
         "`make_xshared`, `share`",
@@ -274,6 +277,13 @@ VIEWS: Rows = (
         "`index_mapper`",
         "`xl.parent_index(view, index, parent)`",
         "assert xl.parent_index(a[1:, :, ::2], (0, 1, 1), a) == (1, 1, 2)",
+    ),
+    Row(
+        "`as_chunked(e, chunks)`, `xchunked_view`",
+        "`xl.block_view(e, blocks)`",
+        "w = xl.block_view(a, (3, 1, 2)); assert w.shape == (1, 2, 2, 3, 1, 2)\n"
+        "w[0, 1, 0] = 0; assert float(xl.sum(a[:, 1, :2])) == 0",
+        "blocks fill the array; larger ones than memory are `xl.open`'s",
     ),
     Row(
         "rolling windows (absent)",
@@ -493,11 +503,12 @@ REDUCERS: Rows = (
     ),
     Row("`diff`, `trapz`", "`xl.diff`, `xl.trapezoid`", "same(xl.diff(v), [-4, 3])"),
     Row(
-        "`blockwise::sum(e, chunk_shape)`",
-        "`xl.sum(e)`",
-        "same(xl.sum(xl.ones(100_000)), 100_000)",
-        "every reduction runs in blocks whose results are merged, the same for any number "
-        "of threads",
+        "`blockwise::sum(e, chunk_shape)`, …",
+        "`xl.sum(e)`; of each block `xl.sum(xl.block_view(e, blocks), axis=…)`",
+        "same(xl.sum(xl.block_view(a, (3, 1, 2)), axis=(3, 4, 5)), "
+        "A.reshape(1, 3, 2, 1, 2, 2).sum((1, 3, 5)))",
+        "every reduction runs in blocks whose results are merged, the same for any number of "
+        "threads; `xl.store` and `xl.open` do that beyond memory",
     ),
 )
 

@@ -156,7 +156,7 @@ _MODULES: dict[str, str] = {
     "views.items": "drop ellipsis keep range",
     "views.picked": "XDynamicView XIndexView",
     "views.reshaped": "XReshapeView",
-    "views.regular": "as_strided offset_view parent_index strided_view",
+    "views.regular": "as_strided block_view offset_view parent_index strided_view",
     "views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
 }
 

@@ -557,6 +557,7 @@ from .views.items import range as range
 from .views.picked import XDynamicView as XDynamicView
 from .views.picked import XIndexView as XIndexView
 from .views.regular import as_strided as as_strided
+from .views.regular import block_view as block_view
 from .views.regular import offset_view as offset_view
 from .views.regular import parent_index as parent_index
 from .views.regular import strided_view as strided_view

@@ -80,6 +80,86 @@ class FilterFill(FilterRead):
         return self.operand
 
 
+class FewFiltered(FilterRead):
+    """Ten elements, where what is planned costs more than what is computed."""
+
+    title = "eval(filter(a, a > 1) * 2 + 1), 10 float64, positions known"
+    wanted = 0.25
+    count = 10
+
+    def setup(self) -> None:
+        self.operand = values(self.count)
+        self.mask = self.operand > 1
+        self.a = xl.asarray(self.operand, copy=True)
+        self.view = self.pick()
+        for _ in range(300):  # a process that launches often
+            self.xarraylite()
+
+    def pick(self) -> object:
+        return xl.filter(self.a, self.mask)
+
+
+class FewTaken(FewFiltered):
+    """An index array in brackets, made for each statement."""
+
+    title = "eval(a[[5 positions]] * 2 + 1), 10 float64"
+
+    def setup(self) -> None:
+        super().setup()
+        self.mask = np.array([7, 1, 1, 9, 0])
+
+    def xarraylite(self) -> object:
+        return xl.eval(self.a[self.mask] * 2 + 1)
+
+
+class FewKept(FewFiltered):
+    """Columns of a small matrix."""
+
+    title = "eval(view(a, range(), keep(7, 1, 2)) * 2 + 1), 4 x 10 float64, positions known"
+
+    def pick(self) -> object:
+        self.operand = values(4, 10)
+        self.a = xl.asarray(self.operand, copy=True)
+        return xl.view(self.a, xl.range(), xl.keep(7, 1, 2))
+
+    def numpy(self) -> object:
+        return self.operand[:, [7, 1, 2]] * 2 + 1
+
+
+class FewFilled(FewFiltered):
+    """One value for some of ten elements."""
+
+    title = "filter(a, a > 1) = 0.5, 10 float64, positions known"
+
+    def xarraylite(self) -> object:
+        self.view[...] = 0.5
+        return self.a
+
+    def numpy(self) -> object:
+        self.operand[self.mask] = 0.5
+        return self.operand
+
+
+class FewUpdated(FewFilled):
+    """A filter of ten elements, updated in place."""
+
+    title = "filter(a, a > 1) *= 1.0001, 10 float64, positions known"
+
+    def setup(self) -> None:
+        super().setup()
+        for _ in range(300):  # as often as the other side
+            self.numpy()
+
+    def xarraylite(self) -> object:
+        view = self.view
+        view *= 1.0001
+        return self.a
+
+    def numpy(self) -> object:
+        self.operand[self.mask] *= 1.0001
+        return self.operand
+
+
 class Filtration(FilterRead):
     """An update where a condition holds."""
 
@@ -166,7 +246,8 @@ class FixedRank(FixedShape):
 class NoAlias(FixedShape):
     """A promise, where the analysis would be made: operands that overlap the destination."""
 
-    title = "noalias(c)[1:] = c[1:] + c[1:] of views, 100, against the checked assignment here"
+    title = "noalias(c)[:-1:2] = c[1::2] * 0.5 + c[1::2], 100, against the checked assignment here"
+    wanted = 4.0
 
     def setup(self) -> None:
         self.ours = [xl.asarray(values(100), copy=True)]
@@ -176,12 +257,12 @@ class NoAlias(FixedShape):
 
     def xarraylite(self) -> object:
         (c,) = self.ours
-        xl.noalias(c[1:])[...] = c[:-1] * 0.5
+        xl.noalias(c)[:-1:2] = c[1::2] * 0.5 + c[1::2]
         return None
 
     def numpy(self) -> object:
         (c,) = self.theirs
-        c[1:] = c[:-1] * 0.5
+        c[:-1:2] = c[1::2] * 0.5 + c[1::2]
         return None
 
     def results(self) -> tuple[object, object]:

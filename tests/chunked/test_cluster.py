@@ -100,7 +100,7 @@ def client() -> Iterator[Any]:
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=50,
             resources={"memory": 1e9},
         ) as cluster,

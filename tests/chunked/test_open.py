@@ -132,3 +132,36 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("importlib.import_module", refuse)
     with pytest.raises(ImportError, match=r"pip install xarraylite\[zarr\]"):
         xl.open("some.zarr")
+
+
+@pytest.mark.parametrize("form", [2, 3])
+@pytest.mark.parametrize("dtype", ["f8", "c16", "?", "i2"])
+def test_chunks_that_are_not_compressed(form: int, dtype: str, tmp_path: Path) -> None:
+    """They are read without the library, unless there is anything else about them."""
+    zarr = pytest.importorskip("zarr")
+    values = (np.arange(7 * 9 * 5) % 97).reshape(7, 9, 5).astype(dtype)
+    options: list[dict[str, Any]] = [{}, {"chunks": (3, 9, 5)}, {"chunks": (7, 1, 1)}]
+    if form == 2:
+        options.append({"order": "F"})
+    else:
+        options.append({"serializer": zarr.codecs.BytesCodec(endian="big")})
+        options.append({"filters": [zarr.codecs.TransposeCodec(order=(2, 0, 1))]})
+        options.append({"shards": (4, 8, 4)})
+    for k, own in enumerate(options):
+        told = {"chunks": (2, 4, 2), "compressors": None, "zarr_format": form, **own}
+        made = zarr.create_array(tmp_path / f"{k}", shape=values.shape, dtype=dtype, **told)
+        made[...] = values
+        e = xl.open(tmp_path / f"{k}")
+        for key in np.s_[...], np.s_[1:6, 2:7, 1:4], np.s_[6:, ::2, :1], np.s_[2:4, :, 3]:
+            np.testing.assert_array_equal(xl.eval(e[key]).numpy(), values[key])
+        np.testing.assert_array_equal(xl.eval(e[:, [8, 0, 3]]).numpy(), values[:, [8, 0, 3]])
+
+
+def test_missing_chunks_are_what_the_format_says(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    made = zarr.create_array(tmp_path / "z", shape=(6, 10), chunks=(4, 3), dtype="f8",
+                             compressors=None, fill_value=7.0)  # fmt: skip
+    made[4:] = VALUES[4:]
+    found = xl.eval(xl.open(tmp_path / "z") * 1).numpy()
+    np.testing.assert_array_equal(found[:4], np.full((4, 10), 7.0))
+    np.testing.assert_array_equal(found[4:], VALUES[4:])

@@ -21,7 +21,7 @@ def test_a_mosaic_is_shaded_as_in_memory(
     monkeypatch.setattr(scale, "CHUNK", 300)
     terrain = sample()
     lines = scale.run_scaled(xl, terrain, 4_000_000, tmp_path)
-    assert lines[0].startswith("mosaic: [600, 600]")
+    assert lines[0].startswith("mosaic: [900, 900]")
     heights = xl.eval(xl.open(tmp_path / "mosaic.zarr"))
     side = heights.shape[0]
     rows, columns = terrain.heights.shape

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import xarraylite as xl
-from xarraylite.hlo.styles import PrintOptions
+from xarraylite.hlo.text.styles import PrintOptions
 
 DATA = Path(__file__).parent / "data"
 FACTS: dict[str, Any] = json.loads((DATA / "prints.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ import pytest
 
 import xarraylite as xl
 from tests.hlo.mutations import DATA
-from xarraylite.hlo.inference import RULES
+from xarraylite.hlo.rules.inference import RULES
 
 HEADER = """
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }

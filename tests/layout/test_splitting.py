@@ -179,7 +179,7 @@ def test_too_many_boxes_name_the_operand() -> None:
         split_index_set(shape, [rough, fine])
     assert caught.value.which == 1, "rather not the destination"
     combined = whole("{1,0:T(2,2)(*,3)}", 4, 4)
-    assert combined.terms() is None
+    assert combined.summands() is None
     with pytest.raises(TooManyBoxes) as caught:
         split_index_set((4, 4), [Strided.row_major((4, 4)), combined])
     assert caught.value.which == 1

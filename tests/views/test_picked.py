@@ -192,6 +192,9 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "row": (lambda a: xl.row(a[0], 0), xl.ShapeError, "rank must be 2"),
     "reach": (lambda a: xl.as_strided(a, (4, 4)), xl.BoundsError, "reaches elements 0 to 15"),
     "before": (lambda a: xl.as_strided(a, 2, (-1,)), xl.BoundsError, "reaches elements -1 to 0"),
+    "blocks": (lambda a: xl.block_view(a, (2, 2)), xl.ShapeError, r"\(2, 2\) do not fill"),
+    "block of none": (lambda a: xl.block_view(a, (0, 1)), xl.ShapeError, "do not fill"),
+    "blocks of rank": (lambda a: xl.block_view(a, 3), xl.ShapeError, "do not fill"),
     "strides": (lambda a: xl.as_strided(a, (2, 2), (1,)), xl.LayoutError, "not one for each"),
     "part": (lambda a: xl.offset_view(a, "float64", 1), xl.DTypeError, "no part 1"),
     "wide": (lambda a: xl.offset_view(a, "complex128"), xl.DTypeError, "no part 0"),
@@ -228,6 +231,23 @@ def test_refused(name: str) -> None:
     with pytest.raises(error, match=match):
         call(a)
     np.testing.assert_array_equal(a, A)
+
+
+@pytest.mark.parametrize("layout", ["row_major", "column_major", "{1,0:T(2,2)}"])
+def test_blocks(layout: str) -> None:
+    values = np.arange(48).reshape(6, 8)
+    a = xl.asarray(values, layout=layout)
+    cut = a[::-1, 1:7]
+    for array, own in ((a, values), (cut, values[::-1, 1:7]), (a + 1, values + 1)):
+        b = xl.block_view(array, (3, 2))
+        split = own.reshape(2, 3, own.shape[1] // 2, 2).transpose(0, 2, 1, 3)
+        np.testing.assert_array_equal(b, split)
+        np.testing.assert_array_equal(xl.max(b, axis=(2, 3)), split.max((2, 3)))
+    xl.block_view(cut, (3, 2))[1, 0] = -1
+    want = values.copy()
+    want[::-1, 1:7][3:, :2] = -1
+    np.testing.assert_array_equal(a, want)
+    assert xl.block_view(xl.zeros((0, 4)), (3, 2)).shape == (0, 2, 3, 2)
 
 
 def test_read_only_memory_stays() -> None:

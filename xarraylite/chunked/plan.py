@@ -352,7 +352,8 @@ def choose(
         best = _grown(make, first, budget, fits, lambda choice: choice)
     shared = keep and all([keeps(load.source) for load in first.piece.loads])
     once = _rate(make(whole(shape))) if shared else math.inf
-    if best.rate > once / WORTH:
+    high = once / WORTH
+    if best.rate > high or (best.size > 2 * ENOUGH and first.rate > high):
         keeping = functools.partial(_keeping, make, once)
         kept = keeping(first)
         if kept.need <= budget:

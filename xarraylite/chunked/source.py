@@ -47,8 +47,10 @@ class StoredArray:
         Dtype of its elements, in this machine's byte order.
     chunks : tuple of int
         Extents of the pieces it is kept in; its shape where there are none.
+    units : tuple of int
+        Extents of what must be read to get at any element of it: a chunk, or a row of one.
     whole_chunks : bool
-        Whether a chunk must be read as a whole to get at any element of it.
+        Whether they are pieces at all.
     """
 
     __slots__ = (
@@ -60,6 +62,7 @@ class StoredArray:
         "dtype",
         "name",
         "shape",
+        "units",
         "whole_chunks",
     )
 
@@ -76,6 +79,9 @@ class StoredArray:
         self.whole_chunks = chunks is not None
         self._serial = serial
         self._fetch = _fetcher(array, self.dtype)
+        self.units = self.chunks  # what must be read as a whole
+        if getattr(self._fetch, "plain", False):
+            self.units = (1, *self.chunks[1:])
         # HDF5's library reads for one thread at a time, and says so only by crashing.
         self._lock: Any = threading.Lock() if serial else contextlib.nullcontext()
 
@@ -98,7 +104,7 @@ class StoredArray:
         if not self.whole_chunks:
             return size_of(box) * self.dtype.itemsize
         total = self.dtype.itemsize
-        for selection, chunk, extent in zip(box, self.chunks, self.shape, strict=True):
+        for selection, chunk, extent in zip(box, self.units, self.shape, strict=True):
             total *= covered(selection, chunk, extent)
         return total
 

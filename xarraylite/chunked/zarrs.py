@@ -1,16 +1,22 @@
 """Reading arrays of zarr with as few copies as the library lets us.
 
 A chunk on a local disk is read into a block of the pool, whose pages are there already, and where
-it is not compressed that is the block that the kernel reads.  Only where a box has parts of several
-chunks are they copied together.  The library does everything else: metadata, keys, codecs, fill
-values, shards.
+a box is one chunk that is the block that the kernel reads.  Where chunks are what elements look
+like in memory (one file each, one codec, which copies bytes in this machine's order), the rows that
+a box has of each are read to where they belong, with no copy between and without the rest of the
+chunk.  The library does everything else: metadata, keys, codecs, fill values, shards; and it reads
+again whatever is not as expected, to say what is wrong.
 """
 
 from __future__ import annotations
 
 import asyncio
 import functools
+import itertools
 import math
+import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,6 +29,9 @@ from .extras import imported
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 _BYTES = np.dtype(np.uint8)
+
+#: Pieces of memory that one call reads to, at most.
+_IOV = 1024
 
 
 def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -39,16 +48,23 @@ class ZarrReader:
         The array.
     dtype : numpy.dtype
         Dtype of its elements.
+
+    Attributes
+    ----------
+    plain : bool
+        Whether chunks lie on the disk as they lie in memory.
     """
 
-    __slots__ = ("_array", "_dtype", "_lent")
+    __slots__ = ("_array", "_dtype", "_lent", "_place", "plain")
 
     def __init__(self, array: Any, dtype: np.dtype[Any]) -> None:
         zarr = imported("zarr", "zarr")
         self._array, self._dtype, self._lent = array, dtype, _lent()
         store = array.store
-        large = math.prod(array.chunks) * dtype.itemsize >= POOL_FROM
-        if large and type(store) is zarr.storage.LocalStore:
+        here = type(store) is zarr.storage.LocalStore
+        self.plain = here and hasattr(os, "preadv") and _is_plain(array)
+        self._place = Path(store.root) / array.path if here else Path()
+        if here and math.prod(array.chunks) * dtype.itemsize >= POOL_FROM:
             self._array = zarr.open_array(
                 _pooled()(store.root, read_only=True),
                 path=array.path,
@@ -58,10 +74,108 @@ class ZarrReader:
 
     def __call__(self, array: Any, key: Any, shape: tuple[int, ...]) -> Array:
         """Return the elements of slices of the array."""
+        if self.plain and all([s.step == 1 for s in key]):
+            values = self._read(key, shape)
+            if values is not None:
+                return values
         out = self._lent(shape, self._dtype)
         self._array.get_basic_selection(key, out=out)
-        values: Array = out.as_numpy_array()
-        return values
+        found: Array = out.as_numpy_array()
+        return found
+
+    def _read(self, key: Sequence[slice], shape: tuple[int, ...]) -> Array | None:
+        """Return elements as the files have them; None if a file is not there, or not whole."""
+        made = new_array(shape, self._dtype)
+        chunks = self._array.chunks
+        sides = [
+            [(k, max(s.start, k * c), min(s.stop, (k + 1) * c))
+             for k in range(s.start // c, -(-s.stop // c))]
+            for s, c in zip(key, chunks, strict=True)
+        ]  # fmt: skip
+        for part in itertools.product(*sides):
+            name = self._array.metadata.encode_chunk_key(tuple([k for k, _, _ in part]))
+            at = tuple(
+                [slice(a - s.start, b - s.start) for (_, a, b), s in zip(part, key, strict=True)]
+            )
+            low = [a - k * c for (k, a, _), c in zip(part, chunks, strict=True)]
+            if not _fill(made, at, self._place / name, low, chunks):
+                return None
+        return made
+
+
+def _is_plain(array: Any) -> bool:
+    """Tell whether a file is the elements of a chunk, row-major, and nothing else."""
+    metadata = array.metadata
+    if metadata.zarr_format == 2:
+        return bool(metadata.order == "C" and not metadata.filters and metadata.compressor is None)
+    codecs = imported("zarr.codecs", "zarr")
+    if len(metadata.codecs) != 1 or type(metadata.codecs[0]) is not codecs.BytesCodec:
+        return False
+    endian = metadata.codecs[0].endian
+    return endian is None or endian.value == sys.byteorder
+
+
+def _fill(
+    made: Array, at: tuple[slice, ...], path: Path, low: Sequence[int], chunk: Sequence[int]
+) -> bool:
+    """Read a part of a chunk from its file; tell whether it is there and whole.
+
+    The rows of a part (along the first dimension) are one range of the file.  Where they are whole
+    rows of the chunk, and lie in one piece each in memory, they are read there in one call,
+    otherwise to memory between.
+    """
+    to = made[at]
+    row = math.prod(chunk[1:]) * to.itemsize
+    begin = low[0] * row
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        return False
+    try:
+        if os.fstat(handle).st_size != chunk[0] * row:
+            return False
+        if to.shape[1:] == tuple(chunk[1:]) and to[0].flags.c_contiguous:
+            first = sum([s.start * n for s, n in zip(at, made.strides, strict=True)])
+            return _scatter(handle, begin, made, first, len(to), row)
+        between = new_array((len(to), *chunk[1:]), to.dtype)
+        if not _scatter(handle, begin, between, 0, len(to), row):
+            return False
+    finally:
+        os.close(handle)
+    inside = [slice(a, a + n) for a, n in zip(low[1:], to.shape[1:], strict=True)]
+    to[...] = between[(slice(None), *inside)]
+    return True
+
+
+def _scatter(handle: int, begin: int, made: Array, first: int, count: int, row: int) -> bool:
+    """Read rows that follow each other in a file to memory; tell whether all of them were there.
+
+    Parameters
+    ----------
+    handle, begin : int
+        The file, and where in it.
+    made : numpy.ndarray
+        Row-major memory.
+    first, count, row : int
+        Where in it the first row goes, how many there are, and how long they are, in bytes.
+    """
+    memory = memoryview(cast("Any", made)).cast("B")
+    step = made.strides[0]
+    if step == row:
+        count, row, step = 1, count * row, count * row
+    for k in range(0, count, _IOV):
+        low, high = first + k * step, first + min(count, k + _IOV) * step
+        some = [memory[at : at + row] for at in range(low, high, step)]
+        while some:
+            found = os.preadv(handle, some, begin)
+            if not found:
+                return False
+            begin += found
+            while some and found >= len(some[0]):
+                found -= len(some.pop(0))
+            if found:
+                some[0] = some[0][found:]
+    return True
 
 
 @functools.cache

@@ -2,8 +2,8 @@
 
 Every kind of kernel is made into a step in the same way.  Its operands are classified by how their
 address streams move along the innermost loop, which is part of its specification; the words that
-the specification asks for are filled by name (`Block`); and what only the runtime knows, addresses
-and scalars, is listed with the words where it goes.
+the specification asks for are filled by name (`ArgumentBlock`); and what only the runtime knows,
+addresses and scalars, is listed with the words where it goes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Dest
 
 
 @record(frozen=True, slots=True)
-class Memory:
+class OperandSlot:
     """What a step knows of one operand besides its use: its slot and how it may be accessed."""
 
     slot: int
@@ -73,7 +73,7 @@ def packing(bits: int) -> int:
 def operands_of(
     streams: Sequence[AddressStream],
     lowered: Lowered,
-    memory: Sequence[Memory],
+    memory: Sequence[OperandSlot],
     to: Destination,
     still: int = -1,
     lanes: int = 1,
@@ -97,7 +97,7 @@ def inner_of(steps: AddressStream, bits: int, dtype: np.dtype[np.generic], lanes
     return Inner.UNIT if bits and stride == size else Inner.ANY
 
 
-class Block:
+class ArgumentBlock:
     """The words of a kernel's argument block, filled by name.
 
     Words that the kernel does not have are left out: which those are follows from its
@@ -132,7 +132,7 @@ class Block:
         self,
         kernel: Kernel,
         lowered: Lowered,
-        memory: Sequence[Memory],
+        memory: Sequence[OperandSlot],
         to: Destination,
         starts: Sequence[int],
         work: Work,

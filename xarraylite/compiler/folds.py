@@ -14,7 +14,7 @@ from ..codegen.emit.streams import Access
 from ..ir.node import Reduce
 from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided
-from .arguments import Destination, Memory, rows, strided
+from .arguments import Destination, OperandSlot, rows, strided
 from .boxes import Part, divide, spread
 from .lower import Lowered, Use
 from .planner import Planner
@@ -69,7 +69,7 @@ def _partial_steps(
     node: Reduce,
     to: Destination,
     parts: list[Part],
-    memory: list[Memory],
+    memory: list[OperandSlot],
     chunks: list[tuple[Range, ...]],
     starts: list[int],
     note: str,
@@ -97,7 +97,7 @@ def _partial_steps(
         piece = Destination(slot, moved, to.dtype, 8 * to.dtype.itemsize)
         axes = part.loops(node.axes)
         found.append(reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, note))
-    known, text = [Memory(slot, Access.APART)], "join partial results"
+    known, text = [OperandSlot(slot, Access.APART)], "join partial results"
     for part in ends:
         axes = part.loops((0,))
         found.append(reduce_step(part.lowered, known, part.to, node.op, axes, (), 0, text))

@@ -340,13 +340,13 @@ def _reach(layout: Map, axis: int) -> Reach | None:
     """
     if isinstance(layout, Strided):
         return layout.strides[axis]
-    terms = layout.terms()
-    if terms is None:
+    summands = layout.summands()
+    if summands is None:
         return None
-    moving = [term for term in terms if term.paces[axis]]
-    if any(sum(map(bool, term.paces)) > 1 for term in moving):
+    moving = [s for s in summands if s.paces[axis]]
+    if any(sum(map(bool, s.paces)) > 1 for s in moving):
         return None
-    return tuple([Wave(term.digits, term.start, term.paces[axis]) for term in moving])
+    return tuple([Wave(s.digits, s.start, s.paces[axis]) for s in moving])
 
 
 def _take(layout: M, axis: int, index: Node) -> tuple[M, Strided]:

@@ -20,7 +20,7 @@ from ..ir.build import describe
 from ..ir.node import Concat, Elementwise, Leaf, Node, Reduce, Scalar
 from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided
-from .arguments import Destination, Memory
+from .arguments import Destination, OperandSlot
 from .boxes import Part, divide, spread
 from .graph import Graph
 from .lower import Lowered, Materialise, Use, lower
@@ -156,14 +156,14 @@ class Planner:
                     ) from needed
                 self.materialised[needed.ordinal] = needed.reason
 
-    def memory(self, use: Use, access: Access, own: int) -> Memory:
+    def memory(self, use: Use, access: Access, own: int) -> OperandSlot:
         """Return where an operand of node ``own``'s kernel is, planning its temporary."""
         node = self.graph.nodes[use.ordinal]
         if use.iota:
-            return Memory(-1, Access.POSITION)
+            return OperandSlot(-1, Access.POSITION)
         if isinstance(node, Leaf) and (use.ordinal not in self.materialised or use.ordinal == own):
-            return Memory(self.leaf_slot[id(node)], access)
-        return Memory(self.slot(use.ordinal), Access.APART)
+            return OperandSlot(self.leaf_slot[id(node)], access)
+        return OperandSlot(self.slot(use.ordinal), Access.APART)
 
     def slot(self, ordinal: int) -> int:
         """Return the slot of a materialised node's temporary."""
@@ -190,7 +190,7 @@ class Planner:
 
 
 def map_steps(
-    parts: Sequence[Part], memory: Sequence[Memory], order: Mode | None, note: str
+    parts: Sequence[Part], memory: Sequence[OperandSlot], order: Mode | None, note: str
 ) -> list[Step]:
     """Return the steps of all boxes of a kernel, with equally many loops, so that they share it."""
     depth = max([map_depth(part.lowered, part.to) for part in parts]) if len(parts) > 1 else 1

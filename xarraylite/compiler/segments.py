@@ -13,9 +13,9 @@ from ..index.transform import FIXED, IndexMap, Transform
 from ..ir.node import SegmentReduce
 from ..layout.strided import Strided
 from .arguments import (
-    Block,
+    ArgumentBlock,
     Destination,
-    Memory,
+    OperandSlot,
     cost_of,
     operands_of,
     packing,
@@ -53,7 +53,7 @@ def segment_steps(
 
 def segment_step(
     lowered: Lowered,
-    memory: Sequence[Memory],
+    memory: Sequence[OperandSlot],
     to: Destination,
     node: SegmentReduce,
     offsets: int,
@@ -65,7 +65,7 @@ def segment_step(
     ----------
     lowered : Lowered
         Code and operands; all layouts are strided.
-    memory : sequence of Memory
+    memory : sequence of OperandSlot
         Slot and access of each operand.
     to : Destination
         One row per run.
@@ -92,7 +92,7 @@ def segment_step(
             len(lowered.gathers),
         )
     )
-    block = Block(spec.words())
+    block = ArgumentBlock(spec.words())
     rows, columns = node.shape[0], math.prod(kept.extents)
     elements = lowered.shape[0]
     block.put([("rows", rows), ("columns", columns)])

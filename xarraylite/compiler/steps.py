@@ -17,9 +17,9 @@ from ..codegen.kernel import kernels
 from ..layout.strided import Strided, row_major_strides
 from ..ops.reductions import Reduction
 from .arguments import (
-    Block,
+    ArgumentBlock,
     Destination,
-    Memory,
+    OperandSlot,
     cost_of,
     operands_of,
     packing,
@@ -55,7 +55,7 @@ Range = tuple[int, int, int, int]
 
 def map_step(
     lowered: Lowered,
-    memory: Sequence[Memory],
+    memory: Sequence[OperandSlot],
     to: Destination,
     order: Mode | None,
     note: str,
@@ -67,7 +67,7 @@ def map_step(
     ----------
     lowered : Lowered
         Code and operands.
-    memory : sequence of Memory
+    memory : sequence of OperandSlot
         Slot and access of each operand.
     to : Destination
         Where results go.
@@ -97,7 +97,7 @@ def map_step(
         operands, lines = crossed(nest, lowered, operands)
         past = _is_large(nest, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
     spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
-    block = Block(spec.words())
+    block = ArgumentBlock(spec.words())
     outer = _put_loops(block, nest, spec)
     cost = cost_of(lowered.body) * nest.extents[-1] * (spec.tall if mode is Mode.TILED else lanes)
     return block.step(
@@ -118,7 +118,7 @@ def map_step(
     )
 
 
-def _put_loops(block: Block, nest: Nest, spec: MapSpec) -> int:
+def _put_loops(block: ArgumentBlock, nest: Nest, spec: MapSpec) -> int:
     """Fill extents and strides of the loops of a map; return the trips of all but the innermost.
 
     The second innermost loop is the kernel's own in some modes, with strides ``h``: it makes the
@@ -151,7 +151,9 @@ def _map_nest(lowered: Lowered, to: Destination) -> Nest:
     return normalise(lowered.shape, streams)
 
 
-def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Destination) -> Mode:
+def _pick_mode(
+    nest: Nest, lowered: Lowered, memory: Sequence[OperandSlot], to: Destination
+) -> Mode:
     size = to.dtype.itemsize
     dense = nest.streams[0].strides[-1] == size and to.bits == 8 * size
     if _interleaved_pair(nest, lowered, to) is not None:
@@ -164,7 +166,7 @@ def _pick_mode(nest: Nest, lowered: Lowered, memory: Sequence[Memory], to: Desti
     return Mode.DIRECT
 
 
-def _is_large(nest: Nest, memory: Sequence[Memory], to: Destination) -> bool:
+def _is_large(nest: Nest, memory: Sequence[OperandSlot], to: Destination) -> bool:
     """Tell whether a destination is better stored past the caches: large, and not read."""
     plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
     return plain and nest.outer * nest.extents[-1] * to.dtype.itemsize >= STREAM_BYTES
@@ -208,7 +210,7 @@ def _reverse_outer(nest: Nest) -> Nest:
 
 def reduce_step(
     lowered: Lowered,
-    memory: Sequence[Memory],
+    memory: Sequence[OperandSlot],
     to: Destination,
     op: Reduction,
     axes: tuple[int, ...],
@@ -234,7 +236,7 @@ def reduce_step(
     operands = operands_of(inner.streams, lowered, memory, to, 0 if along else -1)
     gathers, joins = len(lowered.gathers), not chunks
     spec = ReduceSpec(form, kept_loops, reduced_loops, operands, lowered.body, op, gathers, joins)
-    block = Block(spec.words())
+    block = ArgumentBlock(spec.words())
     for letter, nest, count in (("k", kept, kept_loops), ("r", reduced, reduced_loops)):
         block.loops(letter, nest.extents[:count], [w.strides for w in nest.streams])
     block.inner([w.strides[-1] for w in inner.streams])

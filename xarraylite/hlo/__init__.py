@@ -27,11 +27,11 @@ from __future__ import annotations
 from .evaluate import evaluate
 from .evaluation.custom_calls import register_custom_call
 from .instruction import HloComputation, HloInstruction
-from .literals import HloLiteral
 from .module import HloModule
 from .opcodes import OPCODES, Opcode
-from .parser import parse
-from .tables import StackFrame
+from .text.literals import HloLiteral
+from .text.parser import parse
+from .text.tables import StackFrame
 from .values import (
     Alias,
     ConvolutionLabels,

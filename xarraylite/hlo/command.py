@@ -14,7 +14,7 @@ from ..xla.formats import CHIPS
 from .cost.diff import Difference, differences
 from .cost.report import cost_lines, tree_lines
 from .module import HloModule
-from .parser import parse
+from .text.parser import parse
 
 __all__ = ["add_arguments", "run"]
 

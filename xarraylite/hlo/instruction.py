@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from .._errors import HloError
 from .._records import record
 from ..xla.spec import ArraySpec
-from .attributes import DEFAULTS
 from .opcodes import OPCODES
 from .order import post_order
-from .printer import computation_text, instruction_text
-from .styles import print_options
+from .text.attributes import DEFAULTS
+from .text.printer import computation_text, instruction_text
+from .text.styles import print_options
 from .values import OpMetadata
 
 if TYPE_CHECKING:
-    from .literals import HloLiteral
+    from .text.literals import HloLiteral
 
 __all__ = ["HloComputation", "HloInstruction"]
 

@@ -14,11 +14,11 @@ from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
 from .instruction import HloComputation, HloInstruction, no_attributes, unknown
 from .order import computations_below
-from .printer import module_text
-from .styles import print_options
-from .tables import StackFrame
+from .rules.verify import verify_module
+from .text.printer import module_text
+from .text.styles import print_options
+from .text.tables import StackFrame
 from .values import Signature
-from .verify import verify_module
 
 __all__ = ["HloModule"]
 

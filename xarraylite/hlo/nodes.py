@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from ..xla.spec import ArraySpec
-from .literals import HloLiteral
-from .tables import StackFrame
+from .text.literals import HloLiteral
+from .text.tables import StackFrame
 from .values import OpMetadata, Signature
 
 __all__ = ["ComputationNode", "InstructionNode", "ModuleNode"]

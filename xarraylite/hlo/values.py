@@ -13,7 +13,7 @@ import numpy as np
 
 from .._records import record
 from ..xla.spec import ArraySpec
-from .meshes import expand_mesh
+from .text.meshes import expand_mesh
 
 __all__ = [
     "Alias",

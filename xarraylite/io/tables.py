@@ -108,14 +108,14 @@ def dump_csv(file: TextFile, x: object, /, *, delimiter: str = ",") -> None:
 
 
 def to_json(x: object, /) -> str:
-    """Return an array as nested lists in JSON.
+    """Return an array as nested lists in JSON; missing values are null.
 
     Raises
     ------
     ValueError
         For NaN and infinities, which JSON does not have.
     TypeError
-        For complex numbers.
+        For complex numbers, likewise.
 
     Examples
     --------
@@ -123,7 +123,12 @@ def to_json(x: object, /) -> str:
     >>> xl.to_json(xl.asarray([[1, 2], [3, 4]]))
     '[[1, 2], [3, 4]]'
     """
-    return json.dumps(_values(x, "to_json").tolist(), allow_nan=False)
+    values: Any = x if isinstance(x, XOptional) else _values(x, "to_json")
+    try:
+        return json.dumps(values.tolist(), allow_nan=False)
+    except (ValueError, TypeError) as error:
+        shown = f"{dtype_name(values.dtype)}{list(values.shape)}"
+        raise type(error)(f"to_json({shown}): {error}; JSON has real, finite numbers") from None
 
 
 def from_json(text: str | bytes, /, *, dtype: object = None) -> XArray:

@@ -42,6 +42,7 @@ from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from ..memory.pool import counters
 from ..operands.convert import store
+from ..operands.tracing import writer as trace_writer
 from ..ops.op import Op
 from ..ops.reductions import ANY, SUM
 from ..ops.table import OPS
@@ -225,6 +226,11 @@ class Lowering:
         kept = self.ordered(tuple([k for k in union if k not in summed]))
         if not summed:
             return self.fused(left, right, kept, ())
+        written = trace_writer()
+        if written is not None:
+            return Indexed(
+                written.product([self.converted(left), self.converted(right)], kept), kept
+            )
         source = source_of(left.node) or source_of(right.node)
         if source is not None:
             if not self.is_matrix_product(left, right, summed, union):

@@ -23,12 +23,13 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, ShapeError, SizeError, StaleOperandError
+from ..assignment.assign import Described
 from ..dtypes.names import dtype_name
 from ..dtypes.promotion import check_scalar
 from ..ir.build import Operand
@@ -43,13 +44,6 @@ DType = np.dtype[Any]
 Labels = tuple[str, ...]
 
 INT64_MAX = 2**63 - 1
-
-
-class Described(Protocol):
-    """What messages need of an array."""
-
-    def summary(self) -> str:
-        """Return kind, dtype and shape."""
 
 
 class Indexed(NamedTuple):

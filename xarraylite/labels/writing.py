@@ -28,6 +28,7 @@ from ..ir.node import Leaf, Node
 from ..ir.walk import postorder, source_of
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
+from ..operands.tracing import writer as trace_writer
 from ..runtime import evaluate as engine
 from .contraction import Lowering
 from .labelled import (
@@ -264,9 +265,11 @@ def computed(
 def lazily(value: XLabelled, labels: Labels) -> Node | None:
     """Return an expression that has operands which are no memory, as a node; None if it has none.
 
-    Products of such operands are computed block by block, when the node is.
+    Products of such operands are computed block by block, when the node is; those of a trace that
+    has a writer, by what it writes.
     """
-    if all([source_of(node) is None for node in operands_of(value.terms)]):
+    in_memory = all([source_of(node) is None for node in operands_of(value.terms)])
+    if in_memory and trace_writer() is None:
         return None
     result = Lowering(value, labels, None, value.dtype).run()
     assert not isinstance(result, Product), "BLAS multiplies memory"

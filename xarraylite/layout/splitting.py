@@ -24,7 +24,7 @@ from typing import NamedTuple
 from .._records import record
 from .digits import Digits, position_of
 from .strided import Strided
-from .tiled import Map, Term
+from .tiled import Map, Summand
 
 #: Boxes of one splitting; beyond, tiles of the operands have too little in common.
 MOST_BOXES = 1024
@@ -109,17 +109,17 @@ def split_index_set(shape: tuple[int, ...], maps: Sequence[Map]) -> tuple[Box, .
     owners: list[list[int]] = [[] for _ in shape]
     offsets = [m.offset for m in maps]
     for number, m in enumerate(maps):
-        for term in _terms(m, number):
-            moving = [k for k, pace in enumerate(term.paces) if pace and shape[k] > 1]
-            if len(moving) > 1 and len(term.digits) > 1:
+        for summand in _summands(m, number):
+            moving = [k for k, pace in enumerate(summand.paces) if pace and shape[k] > 1]
+            if len(moving) > 1 and len(summand.digits) > 1:
                 raise TooManyBoxes(number)
             if not moving:
-                offsets[number] += term.at((0,) * len(shape))
+                offsets[number] += summand.at((0,) * len(shape))
                 continue
             # The constant part of a sum must be counted once, with the dimension that moves.
-            start = term.start
+            start = summand.start
             for k in moving:
-                waves[k].append(Wave(term.digits, start, term.paces[k]))
+                waves[k].append(Wave(summand.digits, start, summand.paces[k]))
                 owners[k].append(number)
                 start = 0
     along = [_runs(n, w, o) for n, w, o in zip(shape, waves, owners, strict=True)]
@@ -130,18 +130,18 @@ def split_index_set(shape: tuple[int, ...], maps: Sequence[Map]) -> tuple[Box, .
     return tuple([_box(parts, owners, offsets) for parts in numbered])
 
 
-def _terms(m: Map, number: int) -> Sequence[Term]:
+def _summands(m: Map, number: int) -> Sequence[Summand]:
     if isinstance(m, Strided):
         rank = len(m.shape)
         return [
-            Term(((1, stride),), 0, (0,) * k + (1,) + (0,) * (rank - k - 1))
+            Summand(((1, stride),), 0, (0,) * k + (1,) + (0,) * (rank - k - 1))
             for k, stride in enumerate(m.strides)
             if stride
         ]
-    terms = m.terms()
-    if terms is None:
+    summands = m.summands()
+    if summands is None:
         raise TooManyBoxes(number)
-    return terms
+    return summands
 
 
 def _roughest(waves: Sequence[Wave], owners: Sequence[int]) -> int:

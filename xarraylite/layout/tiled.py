@@ -20,7 +20,7 @@ from .layout import Layout
 from .strided import Strided
 
 
-class Term(NamedTuple):
+class Summand(NamedTuple):
     """One summand of a position: the digits of ``start + sum(paces[k] * index[k])``.
 
     Attributes
@@ -175,7 +175,7 @@ class TiledMap:
         )
         return replace(self, step=Transform(shape, maps))
 
-    def terms(self) -> tuple[Term, ...] | None:
+    def summands(self) -> tuple[Summand, ...] | None:
         """Return the summands of a position (besides the offset); None without digits."""
         fields = self.tiled.fields
         if fields is None:
@@ -188,7 +188,7 @@ class TiledMap:
                 start += weight * begin
                 if axis != FIXED:
                     paces[axis] += weight * pace
-            found.append(Term(digits, start, tuple(paces)))
+            found.append(Summand(digits, start, tuple(paces)))
         return tuple(found)
 
     def position(self, index: Sequence[int]) -> int:

@@ -61,8 +61,9 @@ def moves(function: Callable[P, R]) -> Callable[P, R]:
     def moved(*args: P.args, **kwargs: P.kwargs) -> R:
         first: Any = args[0] if args else None
         several = isinstance(first, list | tuple)
-        met = first if several else (first,)
-        whole: Any = next((x for x in met if isinstance(x, Parted)), None)
+        whole: Any = first if isinstance(first, Parted) else None
+        if several:
+            whole = next((x for x in first if isinstance(x, Parted)), None)
         if whole is None:
             return function(*args, **kwargs)
         given = zip(*map(whole.parts, first), strict=True) if several else whole.parts(whole)

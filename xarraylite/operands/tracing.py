@@ -7,6 +7,9 @@ Expressions that existed before keep their own snapshots, and so their meaning.
 An integer array that is used as an index is checked and copied, so its leaf cannot read late.  The
 array is remembered instead (containers, expressions and NumPy's arrays; a list is a constant, as
 Python numbers are), and who runs the trace again reads it again.
+
+A trace may have a *writer*, which is given what functions and products that are no nodes would
+compute of traced operands, and returns what stands for the result.
 """
 
 from __future__ import annotations
@@ -14,13 +17,24 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from ..ir.node import Leaf
 from ..memory.buffer import Buffer
 from ..memory.snapshots import LateSnapshot, Snapshot
+
+
+class TraceWriter(Protocol):
+    """Takes what is computed without nodes."""
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Return the result of a function, or NotImplemented where it may be called."""
+
+    def product(self, factors: Sequence[Any], kept: Sequence[str]) -> Any:
+        """Return the product of two labelled nodes, as a node that has the kept labels."""
 
 
 @dataclass(slots=True)
@@ -34,10 +48,13 @@ class Trace:
     indices : dict
         By the identity of an index's leaf: the leaf, the array it is of, and the extent of the
         dimension that is read through it.
+    writer : TraceWriter or None
+        Who is given what no node can say.
     """
 
     snapshots: dict[int, Snapshot] = field(default_factory=dict)
     indices: dict[int, tuple[Leaf, object, int]] = field(default_factory=dict)
+    writer: TraceWriter | None = None
 
 
 class _State(threading.local):
@@ -75,6 +92,12 @@ def is_active() -> bool:
     return _state.trace is not None
 
 
+def writer() -> TraceWriter | None:
+    """Return the writer of the trace that this thread runs."""
+    trace = _state.trace
+    return None if trace is None else trace.writer
+
+
 def snapshot_of(buffer: Buffer) -> Snapshot:
     """Return the snapshot that a leaf over ``buffer`` holds."""
     trace = _state.trace
@@ -90,10 +113,10 @@ def remember_index(leaf: Leaf, index: object, extent: int) -> None:
 
 
 @contextmanager
-def tracing() -> Iterator[Trace]:
+def tracing(writer: TraceWriter | None = None) -> Iterator[Trace]:
     """Make leaves read late inside the ``with``."""
     before = _state.trace
-    _state.trace = trace = Trace()
+    _state.trace = trace = Trace(writer=writer)
     _count(1)
     try:
         yield trace

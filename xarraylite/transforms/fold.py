@@ -22,12 +22,13 @@ import numpy as np
 from .._errors import DTypeError, XarrayliteError
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..assignment import direct
 from ..codegen.kernel import KernelRaised
 from ..dtypes.names import as_dtype
 from ..dtypes.promotion import result_type
 from ..index.broadcast import check_axes, check_axis
 from ..ir import build
-from ..ir.kind import owner_class
+from ..ir.kind import NODE, owner_class
 from ..ir.walk import fixed_of
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import store
@@ -191,16 +192,33 @@ def accumulate(
     end = node.dtype if dtype is None else as_dtype(dtype)
     op = _operation(function, (end, end), end, "accumulate")
     shape = node.shape
-    place = Strided.row_major(shape)
-    buffer = store(build.cast(node, end), place)
+    made = _copy(x, end, shape)
+    if made is None:
+        place = Strided.row_major(shape)
+        owner: type[XArray] = owner_class(fixed_of(node), end, shape)
+        made = owner._own(store(build.cast(node, end), place), place, end, ROW_MAJOR)
     sizes = math.prod(shape[:number]), shape[number], math.prod(shape[number + 1 :])
     try:
-        scan(buffer, end, op, sizes)
+        scan(made.buffer, end, op, sizes)
     except KernelRaised:
+        place = Strided.row_major(shape)
         again = store(build.cast(node, end), place).view(end, place)
         fold_left(op.numpy, np.moveaxis(again, number, 0))  # raises what the function raises
         raise XarrayliteError(
             "accumulate: the function raised an exception that it does not raise in Python"
         ) from None
-    owner: type[XArray] = owner_class(fixed_of(node), end, shape)
-    return owner._own(buffer, place, end, ROW_MAJOR)
+    return made
+
+
+def _copy(x: object, dtype: DType, shape: tuple[int, ...]) -> XArray | None:
+    """Return a copy of row-major elements where there is a short way to one."""
+    made: Any = None
+    if isinstance(x, XArray) and x._dtype is dtype and x._shape == shape:
+        made = x.copy()
+    elif x.__class__ is XExpression:
+        made = direct.evaluate(x)
+    if made is None or made._dtype is not dtype or made._shape != shape:
+        return None
+    kind = made._kind
+    plain = kind is not NODE and kind.strides is None and made._policy is ROW_MAJOR
+    return made if plain and type(made) is (kind.owned(shape) or XArray) else None

@@ -28,9 +28,9 @@ from ..assignment import direct
 from ..compiler.graph import Graph, canonical
 from ..compiler.target import Target
 from ..ir.build import WEAK_TYPES, scalar
-from ..ir.kind import NODE, Kind, owner_class, plain
-from ..ir.kind import of as kind_of
+from ..ir.kind import NODE, Kind, owner_class
 from ..ir.node import Leaf, Node, Scalar
+from ..ir.translation import plain
 from ..ir.walk import fixed_of, postorder
 from ..layout.strided import ROW_MAJOR
 from ..layout.tiled import Map
@@ -41,6 +41,7 @@ from ..operands.gathers import index_leaf
 from ..operands.nodes import as_node, unwrapped
 from ..operands.tracing import Trace, tracing
 from ..runtime import evaluate as engine
+from ..runtime.direct import described
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -108,7 +109,7 @@ class Quick:
 
 
 def _quick(node: Node, arrays: list[Any], snapshots: dict[int, int]) -> Quick | None:
-    known = kind_of(node, traced=True)
+    known = described(node)
     if known is None:
         return None
     kind, operands = known
@@ -192,7 +193,7 @@ class Jitted(Generic[P, R]):
         """Run the traced kernels on these arguments."""
         if kwargs:
             raise TypeError(f"{self._name}: pass arguments of a traced function by position")
-        if any(type(arg) is XExpression and _is_traced(arg.node) for arg in args):
+        if any(type(arg) is XExpression and is_traced(arg.node) for arg in args):
             return self._function(*args)  # type: ignore[no-any-return]
         arrays = [_argument(arg) for arg in args]
         key = tuple([_signature(arg) for arg in arrays])
@@ -240,7 +241,7 @@ def _first(values: list[Any]) -> Any:
     return values[0]
 
 
-def _is_traced(root: Node) -> bool:
+def is_traced(root: Node) -> bool:
     """Tell whether an expression is of arguments of a function that is being traced."""
     return any(
         (isinstance(node, Leaf) and node.snapshot.traced)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from .._errors import NotWritableError
 from ..arrays.container import XContainer
-from ..assignment import direct
+from ..arrays.expression import XExpression
+from ..assignment import direct, elements
 from ..assignment.inplace import InPlace
+from ..assignment.readers import HELD_SETITEM
 from ..jagged.array import XJagged
 from ..labels.labelled import XLabelled
 from ..ops.op import Op
@@ -50,9 +53,11 @@ class NoAlias(InPlace):
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Assign by the view rule, without alias analysis."""
-        # Where all is apart nothing has to be promised.
-        if key is Ellipsis and direct.promised(self.target, value):
-            return
+        if value.__class__ is XExpression and isinstance(self.target, XContainer):
+            held = sys.getrefcount(value) > HELD_SETITEM
+            to = self.target if key is Ellipsis else elements.part(self.target, key)
+            if to is not None and direct.promised(to, value, held):
+                return
         if not isinstance(value, NoAlias):  # the end of ``noalias(c)[key] += e``
             self.target._store(key, value, False, True)
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, SupportsIndex
 
-from .._errors import BoundsError, DTypeError, IndexRangeError, LayoutError
+from .._errors import BoundsError, DTypeError, IndexRangeError, LayoutError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..dtypes.names import as_dtype, dtype_name, kind
+from ..index import transform as steps
 from ..index.broadcast import as_shape
 from ..index.transform import FIXED
 from ..ir.build import describe
@@ -20,7 +21,7 @@ from ..layout.tiled import TiledMap
 from ..operands.moving import moves
 from .items import Pick
 from .picked import XPicked, check_index, places
-from .selection import pointed, selected
+from .selection import pointed, reshape_view, selected
 
 
 @moves
@@ -113,6 +114,54 @@ def strided_view(x: object, items: Sequence[Any], /) -> XExpression:
     if any(isinstance(item, Pick) for item in items):
         raise IndexRangeError("strided_view: no strides say keep or drop; use dynamic_view")
     return selected(as_array(x, "strided_view"), items)
+
+
+def block_view(x: object, /, blocks: SupportsIndex | Iterable[SupportsIndex]) -> XExpression:
+    """Return an array as a grid of equal blocks: first where a block is, then its elements.
+
+    Reducers over the last half of the dimensions give one result for each block.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to look at.
+    blocks : int or sequence of int
+        Extents of a block, one for each dimension.
+
+    Returns
+    -------
+    XExpression
+        Of twice the rank; of a container a view that can be written.
+
+    Raises
+    ------
+    ShapeError
+        Unless blocks fill every dimension.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.reshape(xl.arange(24), (4, 6))
+    >>> b = xl.block_view(a, (2, 3))
+    >>> b.shape, xl.sum(b, axis=(2, 3)).tolist()
+    ((2, 2, 2, 3), [[24, 42], [96, 114]])
+    >>> b[1, 0] = 0
+    >>> a[2].tolist()
+    [0, 0, 0, 15, 16, 17]
+    """
+    array, sizes = as_array(x, "block_view"), as_shape(blocks, "block_view")
+    whole = array.shape
+    fits = len(sizes) == len(whole) and all(
+        [size > 0 and extent % size == 0 for size, extent in zip(sizes, whole, strict=False)]
+    )
+    if not fits:
+        raise ShapeError(
+            f"block_view: blocks of {sizes} do not fill the shape {whole}; pad or cut it first"
+        )
+    split = [n for size, extent in zip(sizes, whole, strict=True) for n in (extent // size, size)]
+    order = [*range(0, len(split), 2), *range(1, len(split), 2)]
+    made: XExpression = reshape_view(array, split)
+    return made._view(steps.permute(made.shape, order))
 
 
 def offset_view(x: object, /, dtype: object, offset: SupportsIndex = 0) -> XContainer:

@@ -17,7 +17,7 @@ from ..._records import record
 from ...codegen.emit.mapping import Mode
 from ...codegen.emit.streams import Access
 from ...layout.strided import Strided
-from ..arguments import Destination, Memory, strided, unit
+from ..arguments import Destination, OperandSlot, strided, unit
 from ..boxes import Part
 from ..lower import Lowered
 from ..program import TraversalStep
@@ -60,7 +60,7 @@ class _Kind:
 
 def traversal_step(
     parts: Sequence[Part],
-    memory: Sequence[Memory],
+    memory: Sequence[OperandSlot],
     shared: Collection[int],
     traversal: Traversal,
     note: str,
@@ -71,7 +71,7 @@ def traversal_step(
     ----------
     parts : sequence of Part
         The boxes, with rulers along the traversed dimension.
-    memory : sequence of Memory
+    memory : sequence of OperandSlot
         Slot and access of each operand.
     shared : collection of int
         Numbers of the operands that overlap the destination, all of them views of its array.

@@ -24,7 +24,7 @@ from ...layout.strided import Strided
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
-from ..literals import HloLiteral
+from ..text.literals import HloLiteral
 from ..values import PadDimension
 from .bits import bitcast_convert
 from .values import (

@@ -63,7 +63,7 @@ def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
         instruction.get("lhs_contracting_dims") or (),
         instruction.get("rhs_contracting_dims") or (),
     )
-    if contracted == ((1,), (0,)) and left.ndim == right.ndim == 2:
+    if contracted == ((1,), (0,)) and batch == ((), ()) and left.ndim == right.ndim == 2:
         return container(product(left, right, result_dtype(instruction)))
     stack = tuple([left.shape[axis] for axis in batch[0]])
     rows, above = _as_matrices(left, batch[0], contracted[0], True)

@@ -8,7 +8,7 @@ broadcasts; what is none of these (a diagonal) is gathered by computed numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import singledispatchmethod
 from types import MappingProxyType
 from typing import Any
@@ -35,37 +35,45 @@ from ...ir.node import (
     View,
 )
 from ...ir.walk import postorder
+from ...labels.labelled import XLabelled
+from ...labels.writing import lazily, resulting
 from ...layout.layout import Layout
 from ...layout.strided import Strided
-from ...layout.tiled import TiledMap
+from ...layout.tiled import Map, TiledMap
 from ...memory.arrays import read
 from ...memory.snapshots import LateSnapshot
 from ...operands.convert import layout_of
+from ...operands.gathers import gathered_again
 from ...operands.nodes import as_node
 from ...operands.tracing import tracing
-from ...transforms.jit import Jitted
+from ...transforms.jit import Jitted, is_traced
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
 from ..values import Signature, SliceDimension
+from .calls import CALLS
+from .contractions import contracted
 from .operations import applied
 from .terms import Term, Writer, default_spec
 
 __all__ = ["to_hlo"]
 
 
-def to_hlo(source: Any, *specs: Any, name: str = "") -> HloModule:
+def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) -> HloModule:
     """Return an expression, or a function of arrays, as an HLO module.
 
     Parameters
     ----------
     source : expression, callable or Jitted
         What to compute.  A function is called once with handles that have no values, as by
-        ``xl.jit``; it returns an expression, or a tuple or list of them.
+        ``xl.jit``; it returns an expression, or a tuple or list of them.  Products of matrices,
+        sorting, running sums and shares of what is sorted become HLO's operations.
     *specs : ArraySpec, str, array or number
         For a function, one for each argument; a Python number is handed on as it is.
     name : str, optional
         Name of the module.
+    labels : str, optional
+        Labels of the result, where that is a labelled expression.
 
     Returns
     -------
@@ -77,7 +85,9 @@ def to_hlo(source: Any, *specs: Any, name: str = "") -> HloModule:
     Raises
     ------
     HloError
-        If there is no HLO for an operation: a user's function, or a reduction by segments.
+        If there is no HLO for an operation, such as a user's function.
+    ShapeError
+        If a labelled expression is given without the labels of its result.
     TracedValueError
         If the function asks an argument for a value.
 
@@ -98,22 +108,34 @@ def to_hlo(source: Any, *specs: Any, name: str = "") -> HloModule:
     <BLANKLINE>
     <BLANKLINE>
     """
-    if isinstance(source, Jitted) or (callable(source) and not isinstance(source, XExpression)):
-        return _of_function(source, specs, name)
+    expression = isinstance(source, XExpression | XLabelled)
+    if isinstance(source, Jitted) or (callable(source) and not expression):
+        return _of_function(source, specs, name, labels)
     if specs:
         raise HloError("to_hlo: specs are given for a function's arguments, not an expression's")
     export = _Export()
-    return export.module([as_node(source, "to_hlo")], False, name or "expression")
+    with tracing(export):
+        node = _node(source, labels)
+    return export.module([node], False, name or "expression")
 
 
-def _of_function(function: Any, specs: Iterable[Any], name: str) -> HloModule:
+def _node(value: Any, labels: str | None) -> Node:
+    """Return what is to be written, in a trace that has a writer."""
+    if not isinstance(value, XLabelled):
+        return gathered_again(as_node(value, "to_hlo"))
+    made = lazily(*resulting(value, labels))
+    assert made is not None, "products are written"
+    return made
+
+
+def _of_function(function: Any, specs: Iterable[Any], name: str, labels: str | None) -> HloModule:
     plain = function._function if isinstance(function, Jitted) else function
     export = _Export()
     handles = [export.handle(spec) for spec in specs]
-    with tracing():
+    with tracing(export):
         result = plain(*handles)
         several = isinstance(result, tuple | list)
-        nodes = [as_node(item, "to_hlo") for item in (result if several else [result])]
+        nodes = [_node(item, labels) for item in (result if several else [result])]
     title = name or getattr(plain, "__name__", "function").strip("<>")
     return export.module(nodes, several, title)
 
@@ -128,6 +150,7 @@ class _Export:
         self.numbers: dict[int, Term] = {}
         self.terms: dict[int, Term] = {}
         self.of_function = False
+        self.kept: list[Node] = []
 
     def parameter(self, spec: ArraySpec) -> Term:
         """Write a parameter."""
@@ -144,25 +167,59 @@ class _Export:
         place, _ = layout_of(
             known.dimensions, known.layout or "row_major", None, np.dtype(known.dtype), "to_hlo"
         )
+        return XExpression(self.standing_for(self.parameter(known), place))
+
+    def standing_for(self, term: Term, place: Map) -> Node:
+        """Return a node without values for what was written."""
         snapshot = LateSnapshot(NOWHERE)
         snapshot.traced = True
-        leaf = Leaf(known.dimensions, np.dtype(known.dtype), snapshot, place)
-        self.numbers[id(snapshot)] = self.parameter(known)
+        leaf = Leaf(term.shape, term.dtype, snapshot, place)
+        self.numbers[id(snapshot)] = term
         # A view of memory would be other memory; of an expression it remains a view.
-        return XExpression(View(leaf.shape, leaf.dtype, leaf, Reshape(leaf.shape, leaf.shape)))
+        made = View(leaf.shape, leaf.dtype, leaf, Reshape(leaf.shape, leaf.shape))
+        self.kept.append(made)
+        return made
+
+    def result(self, term: Term) -> XExpression:
+        """Return the expression that stands for what was written."""
+        return XExpression(self.standing_for(term, Strided.row_major(term.shape)))
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Write a function of traced arguments that has no node."""
+        given = [value for value in arguments.values() if isinstance(value, XExpression)]
+        if name not in CALLS or not any([is_traced(value.node) for value in given]):
+            return NotImplemented
+        if arguments.pop("out", None) is not None:
+            raise HloError(f"to_hlo: there is no HLO for {name} with out")
+        first, *others = arguments.items()
+        return CALLS[name](self, first[1], **dict(others))
+
+    def product(self, factors: Sequence[Any], kept: Sequence[str]) -> Node:
+        """Write a product of two labelled nodes."""
+        (left, ours), (right, theirs) = factors
+        x, y = self.term(left), self.term(right)
+        return self.result(contracted(x, ours, y, theirs, tuple(kept))).node
+
+    def term(self, value: object) -> Term:
+        """Write an expression, whatever of it has not been written."""
+        top = value if isinstance(value, Node) else gathered_again(as_node(value, "to_hlo"))
+        self.kept.append(top)  # nodes are known by their identity
+        listed = postorder(top)
+        # Indices and offsets are constants of the nodes that have them.
+        inner = {
+            id(arg)
+            for node in listed
+            if isinstance(node, Gather | SegmentReduce)
+            for arg in node.args[1:]
+        }
+        for node in listed:
+            if id(node) not in self.terms and id(node) not in inner:
+                self.terms[id(node)] = self.write(node)
+        return self.terms[id(top)]
 
     def module(self, roots: list[Node], several: bool, name: str) -> HloModule:
         """Write expressions and return the module of all that was written."""
-        for top in roots:
-            listed = postorder(top)
-            # Indices and offsets are constants of the nodes that have them.
-            inner = {
-                id(arg) for node in listed if isinstance(node, Gather) for arg in node.args[1:]
-            }
-            for node in listed:
-                if id(node) not in self.terms and id(node) not in inner:
-                    self.terms[id(node)] = self.write(node)
-        results = [self.terms[id(top)] for top in roots]
+        results = [self.term(top) for top in roots]
         root = results[0].instruction
         if several:
             shape = ArraySpec.tuple([term.instruction.shape for term in results])
@@ -309,20 +366,28 @@ class _Export:
 
     @write.register
     def _(self, node: SegmentReduce) -> Term:
-        raise HloError(f"to_hlo: there is no HLO for {node.op.name} by segments")
+        wide, opcode = self.folded(node)
+        offsets = read(node.offsets.snapshot, node.offsets.dtype, node.offsets.map)
+        rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        start = self.writer.constant(np.asarray(_identity(opcode, wide)).astype(wide.dtype))
+        given = [start.stretched(node.shape), self.writer.constant(rows), wide]
+        made = self.writer.add(
+            "scatter",
+            default_spec(wide.dtype, node.shape),
+            [term.instruction for term in given],
+            [self.writer.region(opcode, wide.dtype)],
+            update_window_dims=tuple(range(1, len(node.shape))),
+            inserted_window_dims=(0,),
+            scatter_dims_to_operand_dims=(0,),
+            index_vector_dim=1,
+            indices_are_sorted=True,
+        )
+        return Term(self.writer, made).cast(node.dtype)
 
     @write.register
     def _(self, node: Reduce) -> Term:
-        (term,) = self.args(node)
-        narrow = term.kind == "f" and term.dtype.itemsize < 4 and node.op.hlo in ("add", "multiply")
-        wide = term.cast(np.dtype(np.float32)) if narrow else term
-        opcode = node.op.hlo
-        if wide.kind == "b":
-            opcode = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}.get(
-                opcode, opcode
-            )
-        identity = _identity(opcode, wide)
-        start = self.writer.constant(np.asarray(identity).astype(wide.dtype))
+        wide, opcode = self.folded(node)
+        start = self.writer.constant(np.asarray(_identity(opcode, wide)).astype(wide.dtype))
         sizes = [size for k, size in enumerate(node.arg.shape) if k not in node.axes]
         made = self.writer.add(
             "reduce",
@@ -332,6 +397,14 @@ class _Export:
             dimensions=node.axes,
         )
         return Term(self.writer, made).cast(node.dtype).reshaped(node.shape)
+
+    def folded(self, node: Reduce) -> tuple[Term, str]:
+        """Return what a reduction folds, and by which operation."""
+        term = self.terms[id(node.arg)]
+        narrow = term.kind == "f" and term.dtype.itemsize < 4 and node.op.hlo in ("add", "multiply")
+        wide = term.cast(np.dtype(np.float32)) if narrow else term
+        logical = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
+        return wide, logical.get(node.op.hlo, node.op.hlo) if wide.kind == "b" else node.op.hlo
 
 
 def _identity(opcode: str, term: Term) -> object:

@@ -19,7 +19,7 @@ from ...dtypes.names import bool_, kind
 from ...layout.layout import Layout
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from ..literals import HloLiteral
+from ..text.literals import HloLiteral
 
 __all__ = ["Term", "Writer", "copysign", "default_spec", "signbit"]
 
@@ -34,6 +34,11 @@ def default_spec(dtype: object, shape: Sequence[int]) -> ArraySpec:
 class Writer:
     """Writes one module: its entry computation, and the regions that it needs.
 
+    Parameters
+    ----------
+    prefix : str, default ""
+        What names of instructions begin with.
+
     Attributes
     ----------
     instructions : list of HloInstruction
@@ -42,7 +47,8 @@ class Writer:
         Computations of two scalars by operation and dtype.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
         self.instructions: list[HloInstruction] = []
         self.regions: dict[tuple[str, DType], HloComputation] = {}
         self.constants: dict[tuple[DType, bytes], HloInstruction] = {}
@@ -57,7 +63,7 @@ class Writer:
     ) -> HloInstruction:
         """Write an instruction."""
         made = HloInstruction(
-            f"{opcode}.{len(self.instructions) + 1}",
+            f"{self.prefix}{opcode}.{len(self.instructions) + 1}",
             opcode,
             spec,
             tuple(operands),

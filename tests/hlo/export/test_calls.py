@@ -1,0 +1,110 @@
+"""Functions without nodes as HLO: products, orders, running sums, shares, rows of jagged arrays."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+X = np.array(
+    [[3, -1, np.nan, 0.0, -0.0, 2], [1, 1, 1, 0, 5, -7], [np.inf, 2, -np.inf, 4, 4, 0.5]],
+    np.float32,
+)
+PLAIN = np.arange(18, dtype=np.float32).reshape(3, 6) % 7 - 2
+FUNCTIONS: list[tuple[str, Callable[[Any], Any]]] = [
+    ("sort", xl.sort),
+    ("sort", lambda x: xl.sort(x, axis=0, descending=True)),
+    ("sort", lambda x: xl.sort(x, axis=None)),
+    ("sort", xl.argsort),
+    ("sort", lambda x: xl.argsort(x, axis=0, descending=True)),
+    ("sort", lambda x: xl.sort(2 * x)[..., ::2] + 1),
+    ("sort", xl.median),
+    ("sort", lambda x: xl.median(x, axis=1, keepdims=True)),
+    ("sort", lambda x: xl.quantile(x, 0.3, axis=0)),
+    ("sort", lambda x: xl.quantile(x, [0.0, 0.75, 1.0], axis=(0, 1))),
+    ("sort", lambda x: xl.percentile(x, 20, axis=-1)),
+    ("reduce-window", xl.cumsum),
+    ("reduce-window", lambda x: xl.cumsum(x, axis=0)),
+    ("reduce-window", lambda x: xl.cumprod(x, axis=1)),
+    ("reduce-window", lambda x: xl.cumulative_sum(x, axis=1, include_initial=True)),
+    ("reduce-window", lambda x: xl.cumulative_prod(x, axis=0, dtype="float64")),
+    ("compare", lambda x: xl.searchsorted(xl.sort(x[0]), x[1])),
+    ("compare", lambda x: xl.searchsorted(xl.sort(x[0]), x, side="right")),
+    ("dot", lambda x: x @ x.T),
+    ("dot", lambda x: xl.matmul(x[0], x.T) + 1),
+    ("dot", lambda x: xl.tensordot(x, x, 2)),
+    ("dot", lambda x: xl.einsum("ij,ik,kl->jl", x, x, x.T @ x)),
+    ("dot", lambda x: xl.vecdot(x, x[::-1])),
+]
+
+
+@pytest.mark.parametrize("number", range(len(FUNCTIONS)))
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bfloat16"])
+def test_function(number, dtype):
+    opcode, function = FUNCTIONS[number]
+    special = dtype == "float32" and opcode in ("sort", "compare")
+    given = xl.asarray(X if special else PLAIN).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = xl.to_hlo(function, given)
+        module.verify()
+        assert opcode in [i.opcode for i in module.entry]
+        again = xl.hlo.parse(module.to_text("short_parsable"))
+        got, want = again(given), xl.asarray(function(given))
+    assert (got.dtype, got.shape) == (want.dtype, want.shape)
+    left, right = [np.asarray(xl.asarray(part).astype("float64")) for part in (got, want)]
+    assert np.allclose(left, right, rtol=1e-2 if dtype == "bfloat16" else 1e-5, equal_nan=True)
+
+
+def test_labelled_expressions():
+    a, b = xl.asarray(PLAIN), xl.asarray(PLAIN.T.copy())
+    module = xl.to_hlo(a["i,j"] * b["j,k"] * 2, labels="k,i")
+    assert [i.opcode for i in module.walk("dot", "transpose")] == ["dot", "transpose"]
+    assert np.array_equal(module(a, b), 2 * (PLAIN @ PLAIN.T).T)
+    with pytest.raises(xl.ShapeError, match="needs the labels of the result"):
+        xl.to_hlo(a["i,j"] * b["j,k"])
+    traced = xl.to_hlo(lambda x, y: x["i,j"] * y["j,i"], a, b, labels="i")
+    assert np.array_equal(traced(a, b), (PLAIN @ PLAIN.T).diagonal())
+
+
+def test_products_of_booleans():
+    a = np.array([[True, False], [True, True]])
+    module = xl.to_hlo(lambda x: x @ x, a)
+    assert np.array_equal(module(a), a @ a)
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "prod"])
+def test_rows_of_jagged_arrays(name):
+    rows = xl.XJagged([[1.0, 2.0], [3.0], [4.0, 5.0, 6.0]])
+    expression = getattr(xl, name)(rows * 2, axis=1)
+    module = xl.to_hlo(expression)
+    module.verify()
+    assert "scatter" in [i.opcode for i in module.entry]
+    flat = np.arange(1.0, 7.0)
+    found = module(*[flat] * len(module.entry.parameters))
+    assert np.asarray(found).tolist() == np.asarray(xl.eval(expression)).tolist()
+
+
+def test_refusals():
+    with pytest.raises(xl.HloError, match="no HLO for the order of complex numbers"):
+        xl.to_hlo(xl.sort, "c64[3]")
+    with pytest.raises(xl.HloError, match="no HLO for cumsum with out"):
+        xl.to_hlo(lambda x: xl.cumsum(x, out=xl.zeros(3)), "f64[3]")
+    with pytest.raises(xl.HloError, match="linear rule"):
+        xl.to_hlo(lambda x: xl.quantile(x, 0.5, method="nearest"), "f64[3]")
+    with pytest.raises(xl.AxisError, match="an axis is needed for rank 2"):
+        xl.to_hlo(xl.cumulative_sum, "f64[3,2]")
+    with pytest.raises(xl.TracedValueError):
+        xl.to_hlo(xl.unique, "f64[3]")
+
+
+def test_what_is_not_traced_is_called():
+    table = xl.asarray([3.0, 1.0, 2.0])
+    module = xl.to_hlo(lambda x: x + xl.sort(table), "f64[3]")
+    assert "sort" not in [i.opcode for i in module.entry]
+    assert module(np.zeros(3)).tolist() == [1, 2, 3]

@@ -1,0 +1,176 @@
+"""One application of an operation, as the rules of shapes see it.
+
+A rule is a function of a `Call` that returns the shape of the result, or None where it does not
+follow.  What is wrong it says by `Call.require`, which names operation and operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from math import prod
+from typing import Any, TypeAlias
+
+from ..._errors import HloError
+from ..._records import record
+from ...dtypes.element_types import element_type
+from ...layout.layout import Layout
+from ...xla.spec import ArraySpec
+from ..nodes import ComputationNode
+from ..text.attributes import DEFAULTS
+
+__all__ = ["Call", "Rule", "array", "bit_count", "default_layout", "scalar", "with_dimensions"]
+
+
+@record(frozen=True, slots=True, eq=False)
+class Call:
+    """An operation, the shapes of its operands, and the rest that decides its result.
+
+    Attributes
+    ----------
+    opcode : str
+        The operation.
+    shapes : tuple of ArraySpec
+        Shapes of the operands.
+    attributes : mapping
+        Its attributes.
+    called : tuple of ComputationNode
+        What it calls.
+    result : ArraySpec or None
+        Shape that the result is said to have, where it is said.
+    """
+
+    opcode: str
+    shapes: tuple[ArraySpec, ...]
+    attributes: Mapping[str, Any]
+    called: tuple[ComputationNode, ...] = ()
+    result: ArraySpec | None = field(default=None)
+
+    def get(self, name: str) -> Any:
+        """Return an attribute, or what is taken for granted."""
+        value = self.attributes.get(name)
+        return DEFAULTS.get(name) if value is None else value
+
+    def ints(self, name: str) -> tuple[int, ...]:
+        """Return an attribute that is a list of integers, empty where there is none."""
+        value: tuple[int, ...] = self.attributes.get(name, ())
+        return value
+
+    def require(self, truth: bool, rule: str) -> None:
+        """Raise unless a rule holds.
+
+        Raises
+        ------
+        HloError
+            With the operation, the shapes of its operands, and the rule.
+        """
+        if not truth:
+            shown = ", ".join([shape.human_string() for shape in self.shapes])
+            raise HloError(f"{self.opcode}({shown}): {rule}")
+
+    def count(self, least: int, most: int = 0) -> None:
+        """Check the number of operands, or with -1 that there are so many or more."""
+        found = len(self.shapes)
+        more = " or more" if most == -1 else ""
+        fits = found >= least if most == -1 else found == least
+        self.require(fits, f"{found} operands; expected {least}{more}")
+
+    def arrays(self, *positions: int) -> None:
+        """Check that operands are arrays: all, or those at some positions."""
+        chosen = [self.shapes[k] for k in positions] if positions else self.shapes
+        self.require(all([shape.is_array for shape in chosen]), "operands are arrays")
+
+    def alike(self, shapes: Iterable[ArraySpec]) -> tuple[int, ...]:
+        """Check that arrays have the same dimensions; return these."""
+        dimensions, *others = [shape.dimensions for shape in shapes]
+        same = all([other == dimensions for other in others])
+        self.require(same, "operands have the same dimensions")
+        return dimensions
+
+    def distinct(self, name: str, numbers: Iterable[int], rank: int) -> tuple[int, ...]:
+        """Check that an attribute names dimensions below a rank, each once."""
+        listed = tuple(numbers)
+        fits = len(set(listed)) == len(listed) and all([0 <= d < rank for d in listed])
+        self.require(
+            fits,
+            f"{name}={{{','.join(map(str, listed))}}} are not dimensions below {rank}, each once",
+        )
+        return listed
+
+    def computation(self, position: int = 0) -> ComputationNode:
+        """Return one of the called computations."""
+        self.require(position < len(self.called), "calls a computation")
+        return self.called[position]
+
+    def signature(
+        self, position: int, parameters: Iterable[ArraySpec], result: ArraySpec | None, what: str
+    ) -> ComputationNode:
+        """Check what a called computation takes and gives.
+
+        Element types of floating point may differ in precision, as they do in mixed programs.
+        """
+        callee = self.computation(position)
+        wanted = tuple(parameters)
+        found = tuple([parameter.shape for parameter in callee.parameters])
+        shown = ", ".join([shape.human_string() for shape in wanted])
+        got = ", ".join([shape.human_string() for shape in found])
+        fits = len(found) == len(wanted) and all(
+            [_similar(a, b) for a, b in zip(found, wanted, strict=True)]
+        )
+        self.require(fits, f"{what} {callee.name} takes ({got}); expected ({shown})")
+        gives = callee.root.shape
+        self.require(
+            result is None or _similar(gives, result),
+            f"{what} {callee.name} gives {gives.human_string()}; "
+            f"expected {result.human_string() if result is not None else ''}",
+        )
+        return callee
+
+
+Rule: TypeAlias = Callable[[Call], "ArraySpec | None"]
+
+
+def _similar(first: ArraySpec, second: ArraySpec) -> bool:
+    return first is second or first.compatible_ignoring_fp_precision(second)
+
+
+def default_layout(rank: int) -> Layout:
+    """Return the layout that XLA gives to a shape of which nothing else is said."""
+    return Layout(tuple(range(rank - 1, -1, -1)))
+
+
+def array(
+    kind: object, dimensions: Iterable[int], dynamic: Iterable[bool] | None = None
+) -> ArraySpec:
+    """Return an array in the default layout."""
+    sizes = tuple(dimensions)
+    return ArraySpec(element_type(kind), sizes, default_layout(len(sizes)), dynamic=dynamic)
+
+
+def scalar(shape: ArraySpec) -> ArraySpec:
+    """Return a scalar of a shape's element type."""
+    return array(shape.element_type, ())
+
+
+def with_dimensions(
+    shape: ArraySpec,
+    dimensions: Iterable[int],
+    kind: object = None,
+    dynamic: Iterable[bool] | None = None,
+) -> ArraySpec:
+    """Return an array of other sizes or another type in the layout of a shape of equal rank."""
+    sizes = tuple(dimensions)
+    flags = shape.dynamic if dynamic is None else tuple(dynamic)
+    layout = shape.layout
+    made = element_type(kind) if kind is not None else shape.element_type
+    if layout is not None and layout.element_size_in_bits and made is not shape.element_type:
+        layout = default_layout(len(sizes))
+    return ArraySpec(made, sizes, layout, dynamic=flags)
+
+
+def bit_count(shape: ArraySpec) -> int:
+    """Return how many bits of memory the elements of an array take together."""
+    width = 8 * shape.element_type.storage_bytes
+    if shape.layout is not None and shape.layout.element_size_in_bits:
+        width = shape.layout.element_size_in_bits
+    return prod(shape.dimensions) * width

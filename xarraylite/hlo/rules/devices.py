@@ -1,0 +1,232 @@
+"""Shapes of operations between devices, of asynchronous ones, and of tokens."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...xla.spec import ArraySpec
+from .call import Call, Rule, array, scalar, with_dimensions
+from .windows import reducer
+
+__all__ = ["RULES"]
+
+_U32: Final = array("u32", ())
+
+
+def _one_or_tuple(shapes: tuple[ArraySpec, ...] | list[ArraySpec]) -> ArraySpec:
+    return shapes[0] if len(shapes) == 1 else ArraySpec.tuple(shapes)
+
+
+def _groups(call: Call) -> int:
+    """Check groups of replicas; return their size, or 0 where it is not known."""
+    groups = call.attributes.get("replica_groups")
+    rows = groups.expanded() if groups is not None else ()
+    listed = [number for row in rows for number in row]
+    call.require(len(set(listed)) == len(listed), "a replica is in one group of replica_groups")
+    sizes = {len(row) for row in rows}
+    return sizes.pop() if len(sizes) == 1 else 0
+
+
+def _same(call: Call) -> ArraySpec:
+    call.count(1, -1)
+    _groups(call)
+    return _one_or_tuple(call.shapes)
+
+
+def _all_reduce(call: Call) -> ArraySpec:
+    call.count(1, -1)
+    call.arrays()
+    _groups(call)
+    # One scalar reducer serves operands of every type; it is checked against the first.
+    reducer(call, [scalar(call.shapes[0])])
+    return _one_or_tuple(call.shapes)
+
+
+def _gathered(call: Call, factor: int, divide: bool) -> ArraySpec | None:
+    """Arrays whose one dimension is multiplied, or divided, by the size of a group."""
+    axes = call.ints("dimensions")
+    call.require(len(axes) == 1, "dimensions names one of them")
+    made = []
+    for shape in call.shapes:
+        call.require(0 <= axes[0] < shape.rank, f"dimension {axes[0]} is one of the operands'")
+        if not factor:
+            return None
+        size = shape.dimensions[axes[0]]
+        call.require(not divide or size % factor == 0, f"groups of {factor} divide {size}")
+        sizes = list(shape.dimensions)
+        sizes[axes[0]] = size // factor if divide else size * factor
+        made.append(with_dimensions(shape, sizes))
+    return _one_or_tuple(made)
+
+
+def _all_gather(call: Call) -> ArraySpec | None:
+    call.count(1, -1)
+    call.arrays()
+    return _gathered(call, _groups(call), divide=False) or call.result
+
+
+def _all_gather_start(call: Call) -> ArraySpec | None:
+    gathered = _all_gather(call)
+    if gathered is None or (call.result is not None and not _groups(call)):
+        return call.result
+    return ArraySpec.tuple([_one_or_tuple(call.shapes), gathered])
+
+
+def _reduce_scatter(call: Call) -> ArraySpec | None:
+    call.count(1, -1)
+    call.arrays()
+    reducer(call, [scalar(call.shapes[0])])
+    return _gathered(call, _groups(call), divide=True) or call.result
+
+
+def _all_to_all(call: Call) -> ArraySpec:
+    call.count(1, -1)
+    call.arrays()
+    size = _groups(call)
+    if "dimensions" not in call.attributes:
+        call.require(
+            not size or size == len(call.shapes), "takes one operand for each member of a group"
+        )
+        return ArraySpec.tuple(call.shapes)
+    return _one_or_tuple(call.shapes)
+
+
+def _permute(call: Call) -> ArraySpec | None:
+    call.count(1, -1)
+    pairs = call.get("source_target_pairs")
+    call.require(all([len(pair) == 2 for pair in pairs]), "source_target_pairs are pairs")
+    for side in (0, 1):
+        chosen = [pair[side] for pair in pairs]
+        call.require(len(set(chosen)) == len(chosen), "a device sends once and receives once")
+    if call.opcode.endswith("-start") or "slice_sizes" in call.attributes:
+        return call.result
+    return _one_or_tuple(call.shapes)
+
+
+def _done(place: int) -> Rule:
+    """The end of something that was started: a place of the tuple that stands for it."""
+
+    def rule(call: Call) -> ArraySpec | None:
+        (started,) = call.shapes
+        if not started.is_tuple:
+            return started if call.opcode == "all-reduce-done" else call.result
+        call.require(len(started.tuple_shapes) > place, f"takes a tuple of more than {place}")
+        return started.tuple_shapes[place]
+
+    return rule
+
+
+def _copy_start(call: Call) -> ArraySpec | None:
+    result = call.result
+    if result is None:
+        return None
+    (operand,) = call.shapes
+    call.require(
+        result.is_tuple
+        and len(result.tuple_shapes) == 3
+        and all([shape.compatible(operand) for shape in result.tuple_shapes[:2]]),
+        "gives (copy, operand, context)",
+    )
+    return result
+
+
+def _async_start(call: Call) -> ArraySpec | None:
+    result = call.result
+    if result is None:
+        return None
+    call.require(
+        result.is_tuple and len(result.tuple_shapes) >= 2 and result.tuple_shapes[0].is_tuple,
+        "gives ((operands), result, ...)",
+    )
+    call.require(
+        ArraySpec.tuple(call.shapes).compatible(result.tuple_shapes[0]),
+        "the first element is the tuple of the operands",
+    )
+    call.signature(0, call.shapes, result.tuple_shapes[1], "the computation")
+    return result
+
+
+def _async_update(call: Call) -> ArraySpec:
+    return call.shapes[0]
+
+
+def _token(call: Call) -> ArraySpec:
+    call.require(all([shape.is_token for shape in call.shapes]), "takes tokens")
+    return ArraySpec.token()
+
+
+def _add_dependency(call: Call) -> ArraySpec:
+    call.require(call.shapes[1].is_token, "the second operand is a token")
+    return call.shapes[0]
+
+
+def _send(call: Call) -> ArraySpec:
+    call.require(call.shapes[1].is_token, "the second operand is a token")
+    return ArraySpec.tuple([call.shapes[0], _U32, ArraySpec.token()])
+
+
+def _receive(call: Call) -> ArraySpec | None:
+    call.require(call.shapes[0].is_token, "takes a token")
+    result = call.result
+    fits = result is None or (
+        result.is_tuple and len(result.tuple_shapes) >= 2 and result.tuple_shapes[-1].is_token
+    )
+    call.require(fits, "gives a tuple that ends in a token")
+    return result
+
+
+def _receive_done(call: Call) -> ArraySpec:
+    (started,) = call.shapes
+    call.require(started.is_tuple and len(started.tuple_shapes) == 3, "takes what recv gives")
+    return ArraySpec.tuple([started.tuple_shapes[0], ArraySpec.token()])
+
+
+def _outfeed(call: Call) -> ArraySpec:
+    call.require(call.shapes[1].is_token, "the second operand is a token")
+    return ArraySpec.token()
+
+
+def _send_done(call: Call) -> ArraySpec:
+    call.require(call.shapes[0].is_tuple, "takes what send gives")
+    return ArraySpec.token()
+
+
+def _number(call: Call) -> ArraySpec:
+    return _U32
+
+
+def _domain(call: Call) -> ArraySpec:
+    return call.shapes[0]
+
+
+RULES: Final[dict[str, Rule]] = {
+    "add-dependency": _add_dependency,
+    "after-all": _token,
+    "all-gather": _all_gather,
+    "all-gather-done": _done(1),
+    "all-gather-start": _all_gather_start,
+    "all-reduce": _all_reduce,
+    "all-reduce-done": _done(0),
+    "all-reduce-start": _all_reduce,
+    "all-to-all": _all_to_all,
+    "async-done": _done(1),
+    "async-start": _async_start,
+    "async-update": _async_update,
+    "collective-broadcast": _same,
+    "collective-permute": _permute,
+    "collective-permute-done": _done(1),
+    "collective-permute-start": _permute,
+    "copy-done": _done(0),
+    "copy-start": _copy_start,
+    "domain": _domain,
+    "infeed": _receive,
+    "outfeed": _outfeed,
+    "partition-id": _number,
+    "recv": _receive,
+    "recv-done": _receive_done,
+    "reduce-scatter": _reduce_scatter,
+    "replica-id": _number,
+    "send": _send,
+    "send-done": _send_done,
+}
+"""Rules by operation."""

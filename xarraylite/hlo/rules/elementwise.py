@@ -1,0 +1,251 @@
+"""Shapes of operations that work element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ...dtypes.element_types import ElementType
+from ...xla.spec import ArraySpec
+from ..opcodes import ACCURATE
+from .call import Call, Rule, array, with_dimensions
+
+__all__ = ["RULES"]
+
+
+def _is_number(kind: ElementType) -> bool:
+    return kind.name != "pred" and kind.is_array
+
+
+def _is_real(kind: ElementType) -> bool:
+    return kind.is_floating or kind.is_integral
+
+
+def _is_bits(kind: ElementType) -> bool:
+    return kind.is_integral or kind.name == "pred"
+
+
+_KINDS: Final[dict[str, tuple[Callable[[ElementType], bool], str]]] = {
+    "any": (lambda kind: kind.is_array, "elements of any type"),
+    "bits": (_is_bits, "integers or pred"),
+    "complex": (lambda kind: kind.is_complex, "complex numbers"),
+    "float": (lambda kind: kind.is_floating, "floating-point numbers"),
+    "inexact": (lambda kind: kind.is_floating or kind.is_complex, "real or complex numbers"),
+    "int": (lambda kind: kind.is_integral, "integers"),
+    "number": (_is_number, "numbers"),
+    "real": (_is_real, "real numbers"),
+}
+
+
+def _require_kind(call: Call, shape: ArraySpec, kind: str) -> None:
+    test, wanted = _KINDS[kind]
+    call.require(bool(test(shape.element_type)), f"operands are {wanted}")
+
+
+def _unary(kind: str) -> Rule:
+    def rule(call: Call) -> ArraySpec:
+        call.arrays()
+        _require_kind(call, call.shapes[0], kind)
+        return call.shapes[0]
+
+    return rule
+
+
+def _merged(call: Call, shapes: tuple[ArraySpec, ...]) -> ArraySpec:
+    """The common shape of arrays: a size is a bound where it is one in any of them."""
+    first = shapes[0]
+    call.alike(shapes)
+    flags = tuple(
+        [any(column) for column in zip(*[shape.dynamic for shape in shapes], strict=True)]
+    )
+    return (
+        first if flags == first.dynamic else with_dimensions(first, first.dimensions, dynamic=flags)
+    )
+
+
+def _same_type(call: Call, shapes: tuple[ArraySpec, ...]) -> None:
+    call.require(
+        len({shape.element_type for shape in shapes}) == 1, "operands have the same element type"
+    )
+
+
+def _binary(kind: str) -> Rule:
+    def rule(call: Call) -> ArraySpec:
+        call.arrays()
+        _same_type(call, call.shapes)
+        _require_kind(call, call.shapes[0], kind)
+        return _merged(call, call.shapes)
+
+    return rule
+
+
+def _abs(call: Call) -> ArraySpec:
+    call.arrays()
+    shape = call.shapes[0]
+    _require_kind(call, shape, "number")
+    return _real_part(call) if shape.element_type.is_complex else shape
+
+
+def _real_part(call: Call) -> ArraySpec:
+    call.arrays()
+    shape = call.shapes[0]
+    _require_kind(call, shape, "inexact")
+    if not shape.element_type.is_complex:
+        return shape
+    return with_dimensions(shape, shape.dimensions, f"f{shape.element_type.bits // 2}")
+
+
+def _complex(call: Call) -> ArraySpec:
+    call.arrays()
+    _same_type(call, call.shapes)
+    kind = call.shapes[0].element_type
+    call.require(kind.name in ("f32", "f64"), "parts of a complex number are f32 or f64")
+    shape = _merged(call, call.shapes)
+    return with_dimensions(shape, shape.dimensions, f"c{2 * kind.bits}")
+
+
+def _is_finite(call: Call) -> ArraySpec:
+    call.arrays()
+    _require_kind(call, call.shapes[0], "float")
+    return with_dimensions(call.shapes[0], call.shapes[0].dimensions, "pred")
+
+
+_COMPARISONS: Final[dict[str, Callable[[ElementType], bool]]] = {
+    "FLOAT": lambda kind: kind.is_floating or kind.is_complex,
+    "TOTALORDER": lambda kind: kind.is_floating,
+    "SIGNED": lambda kind: kind.is_integral and not kind.is_unsigned,
+    "UNSIGNED": lambda kind: kind.is_unsigned or kind.name == "pred",
+}
+
+
+def _compare(call: Call) -> ArraySpec:
+    call.arrays()
+    _same_type(call, call.shapes)
+    direction, kind = call.get("direction"), call.shapes[0].element_type
+    call.require(not kind.is_complex or direction in ("EQ", "NE"), "complex numbers have no order")
+    order = call.get("type")
+    call.require(
+        order is None or (order in _COMPARISONS and _COMPARISONS[order](kind)),
+        f"type={order} does not compare {kind}",
+    )
+    shape = _merged(call, call.shapes)
+    return with_dimensions(shape, shape.dimensions, "pred")
+
+
+def _select(call: Call) -> ArraySpec:
+    mask, *values = call.shapes
+    call.require(values[0].compatible(values[1]), "the values have the same shape")
+    call.require(mask.is_array and mask.element_type.name == "pred", "the first operand is pred")
+    if not values[0].is_array:
+        call.require(not mask.dimensions, "a scalar chooses between values that are no arrays")
+        return values[0]
+    call.require(
+        not mask.dimensions or mask.dimensions == values[0].dimensions,
+        "the first operand is a scalar or has the dimensions of the values",
+    )
+    return values[0]
+
+
+def _clamp(call: Call) -> ArraySpec:
+    call.arrays()
+    low, operand, high = call.shapes
+    _same_type(call, call.shapes)
+    call.require(
+        all([not s.dimensions or s.dimensions == operand.dimensions for s in (low, high)]),
+        "bounds are scalars or have the dimensions of the operand",
+    )
+    return operand
+
+
+def _convert(call: Call) -> ArraySpec | None:
+    call.arrays()
+    if call.result is None or not call.result.is_array:
+        call.require(call.result is None, "gives an array")
+        return None
+    operand = call.shapes[0]
+    return with_dimensions(operand, operand.dimensions, call.result.element_type)
+
+
+def _stochastic_convert(call: Call) -> ArraySpec | None:
+    call.arrays()
+    operand, bits = call.shapes
+    call.require(operand.element_type.is_floating, "the first operand is of floating point")
+    call.require(
+        bits.element_type.is_unsigned and bits.element_type.bits == operand.element_type.bits,
+        "the second operand holds unsigned integers of as many bits",
+    )
+    call.alike((bits, operand))
+    return None if call.result is None else array(call.result.element_type, operand.dimensions)
+
+
+def _bitcast_convert(call: Call) -> ArraySpec | None:
+    call.arrays()
+    if call.result is None:
+        return None
+    operand = call.shapes[0]
+    old, new = operand.element_type, call.result.element_type
+    call.require(new.is_array and old.is_complex == new.is_complex, f"no bits of {old} are {new}")
+    sizes = operand.dimensions
+    if old.bits > new.bits:
+        sizes = (*sizes, old.bits // new.bits)
+    elif old.bits < new.bits:
+        ratio = new.bits // old.bits
+        call.require(bool(sizes) and sizes[-1] == ratio, f"the last dimension is {ratio}")
+        sizes = sizes[:-1]
+    return array(new, sizes, (*operand.dynamic, *[False] * len(sizes))[: len(sizes)])
+
+
+def _reduce_precision(call: Call) -> ArraySpec:
+    call.arrays()
+    _require_kind(call, call.shapes[0], "float")
+    call.require(call.get("exponent_bits") >= 1, "there is at least one exponent bit")
+    call.require(call.get("mantissa_bits") >= 0, "the number of mantissa bits is not negative")
+    return call.shapes[0]
+
+
+def _pass(call: Call) -> ArraySpec:
+    return call.shapes[0]
+
+
+def _table() -> dict[str, Rule]:
+    unary = {
+        "inexact": [*(ACCURATE - {"erf"}), "negate", "sign"],
+        "float": ["ceil", "erf", "floor", "round-nearest-afz", "round-nearest-even"],
+        "bits": ["not"],
+        "int": ["count-leading-zeros", "popcnt"],
+    }
+    binary = {
+        "any": ["add", "maximum", "minimum", "multiply"],
+        "number": ["divide", "power", "subtract"],
+        "real": ["remainder"],
+        "inexact": ["atan2"],
+        "bits": ["and", "or", "xor"],
+        "int": ["mulhi", "shift-left", "shift-right-arithmetic", "shift-right-logical"],
+    }
+    rules: dict[str, Rule] = {}
+    for kind, names in unary.items():
+        rules |= dict.fromkeys(names, _unary(kind))
+    for kind, names in binary.items():
+        rules |= dict.fromkeys(names, _binary(kind))
+    rules |= dict.fromkeys(["negate", "sign"], _unary("number"))
+    return rules
+
+
+RULES: Final[dict[str, Rule]] = {
+    **_table(),
+    "abs": _abs,
+    "bitcast-convert": _bitcast_convert,
+    "clamp": _clamp,
+    "compare": _compare,
+    "complex": _complex,
+    "convert": _convert,
+    "copy": _pass,
+    "imag": _real_part,
+    "is-finite": _is_finite,
+    "opt-barrier": _pass,
+    "real": _real_part,
+    "reduce-precision": _reduce_precision,
+    "select": _select,
+    "stochastic-convert": _stochastic_convert,
+}
+"""Rules by operation."""

@@ -1,0 +1,264 @@
+"""Shapes of operations that move elements."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Final
+
+from ...xla.spec import UNBOUNDED, ArraySpec
+from .call import Call, Rule, array, bit_count, with_dimensions
+
+__all__ = ["RULES"]
+
+
+def _broadcast(call: Call) -> ArraySpec | None:
+    call.arrays()
+    operand = call.shapes[0]
+    dimensions = call.ints("dimensions")
+    call.require(
+        len(dimensions) == operand.rank,
+        f"dimensions={dimensions} name one dimension of the result for each of the operand's",
+    )
+    result = call.result
+    if result is None:
+        return operand if not operand.rank else None
+    call.require(result.is_array, "gives an array")
+    call.distinct("dimensions", dimensions, result.rank)
+    call.require(
+        all(
+            [result.dimensions[d] == n for d, n in zip(dimensions, operand.dimensions, strict=True)]
+        ),
+        f"the dimensions {dimensions} of the result {result.human_string()} are the operand's",
+    )
+    return array(operand.element_type, result.dimensions, result.dynamic)
+
+
+def _reshape(call: Call) -> ArraySpec | None:
+    call.arrays()
+    operand, result = call.shapes[0], call.result
+    if result is None:
+        return None
+    call.require(result.is_array, "gives an array")
+    if UNBOUNDED not in (*operand.dimensions, *result.dimensions):
+        call.require(
+            prod(operand.dimensions) == prod(result.dimensions),
+            f"the result {result.human_string()} has as many elements as the operand",
+        )
+    return array(operand.element_type, result.dimensions, result.dynamic)
+
+
+def _bitcast(call: Call) -> ArraySpec | None:
+    call.arrays()
+    result = call.result
+    if result is None:
+        return None
+    call.require(result.is_array, "gives an array")
+    if UNBOUNDED not in (*call.shapes[0].dimensions, *result.dimensions):
+        call.require(
+            bit_count(call.shapes[0]) == bit_count(result),
+            f"the result {result.human_string()} has as many bits as the operand",
+        )
+    return result
+
+
+def _transpose(call: Call) -> ArraySpec:
+    call.arrays()
+    operand = call.shapes[0]
+    order = call.distinct("dimensions", call.ints("dimensions"), operand.rank)
+    call.require(len(order) == operand.rank, f"dimensions={order} is a permutation")
+    if operand.layout is not None and operand.layout.padded_dimensions is None:
+        return operand.permute_dimensions(order)
+    return array(
+        operand.element_type,
+        [operand.dimensions[d] for d in order],
+        [operand.dynamic[d] for d in order],
+    )
+
+
+def _reverse(call: Call) -> ArraySpec:
+    call.arrays()
+    call.distinct("dimensions", call.ints("dimensions"), call.shapes[0].rank)
+    return call.shapes[0]
+
+
+def _slice(call: Call) -> ArraySpec:
+    call.arrays()
+    operand = call.shapes[0]
+    ranges = call.get("slice")
+    call.require(len(ranges) == operand.rank, "slice has one range for each dimension")
+    for dim, size in zip(ranges, operand.dimensions, strict=True):
+        call.require(
+            0 <= dim.start <= dim.limit and (size == UNBOUNDED or dim.limit <= size),
+            f"the range {dim.start}:{dim.limit} lies within a dimension of {size}",
+        )
+    sizes = [dim.size for dim in ranges]
+    # A dimension that is taken whole keeps its bound.
+    flags = [
+        flag and size == old
+        for flag, size, old in zip(operand.dynamic, sizes, operand.dimensions, strict=True)
+    ]
+    return array(operand.element_type, sizes, flags)
+
+
+def _pad(call: Call) -> ArraySpec:
+    call.arrays()
+    operand, value = call.shapes
+    call.require(not value.dimensions, "what is padded with is a scalar")
+    call.require(value.element_type is operand.element_type, "operands have the same element type")
+    padding = call.get("padding")
+    call.require(len(padding) == operand.rank, "padding has one entry for each dimension")
+    sizes = []
+    for dim, size in zip(padding, operand.dimensions, strict=True):
+        if size == UNBOUNDED:
+            sizes.append(size)
+            continue
+        total = dim.low + dim.high + size + max(size - 1, 0) * dim.interior
+        call.require(
+            total >= 0, f"padding a dimension of {size} by {dim.low}_{dim.high} leaves some"
+        )
+        sizes.append(total)
+    return array(operand.element_type, sizes, operand.dynamic)
+
+
+def _concatenate(call: Call) -> ArraySpec:
+    call.count(1, -1)
+    call.arrays()
+    first = call.shapes[0]
+    (axis,) = call.ints("dimensions")[:1] or (0,)
+    call.require(
+        len(call.ints("dimensions")) == 1 and 0 <= axis < first.rank, "dimensions names one of them"
+    )
+    total = 0
+    flags = list(first.dynamic)
+    for shape in call.shapes:
+        call.require(
+            shape.element_type is first.element_type, "operands have the same element type"
+        )
+        others = [*shape.dimensions[:axis], *shape.dimensions[axis + 1 :]]
+        call.require(
+            shape.rank == first.rank
+            and others == [*first.dimensions[:axis], *first.dimensions[axis + 1 :]],
+            f"operands differ along dimension {axis} alone",
+        )
+        total += shape.dimensions[axis]
+        flags = [a or b for a, b in zip(flags, shape.dynamic, strict=True)]
+    return array(
+        first.element_type, [*first.dimensions[:axis], total, *first.dimensions[axis + 1 :]], flags
+    )
+
+
+def _iota(call: Call) -> ArraySpec | None:
+    result = call.result
+    if result is None:
+        return None
+    call.require(result.is_array, "gives an array")
+    axis = call.get("iota_dimension")
+    call.require(
+        0 <= axis < result.rank, f"iota_dimension={axis} is one of {result.human_string()}"
+    )
+    call.require(result.element_type.name != "pred", "counts in numbers")
+    return result
+
+
+def _starts(call: Call, starts: tuple[ArraySpec, ...], rank: int) -> None:
+    """Check the places of a dynamic slice: one scalar for each dimension, or one vector."""
+    if len(starts) == 1 and starts[0].rank == 1:
+        call.require(starts[0].dimensions == (rank,), "there is one start for each dimension")
+    else:
+        call.require(
+            len(starts) == rank and all([not start.dimensions for start in starts]),
+            "starts are scalars, one for each dimension",
+        )
+    kinds = {start.element_type for start in starts}
+    call.require(
+        len(kinds) <= 1 and all([kind.is_integral for kind in kinds]),
+        "starts are integers of one type",
+    )
+
+
+def _dynamic_slice(call: Call) -> ArraySpec:
+    call.count(1, -1)
+    call.arrays()
+    operand = call.shapes[0]
+    _starts(call, call.shapes[1:], operand.rank)
+    sizes = call.ints("dynamic_slice_sizes")
+    call.require(
+        len(sizes) == operand.rank
+        and all([0 <= n <= size for n, size in zip(sizes, operand.dimensions, strict=True)]),
+        f"dynamic_slice_sizes={sizes} lie within the operand",
+    )
+    return array(operand.element_type, sizes)
+
+
+def _dynamic_update_slice(call: Call) -> ArraySpec:
+    call.count(2, -1)
+    call.arrays()
+    operand, update = call.shapes[:2]
+    _starts(call, call.shapes[2:], operand.rank)
+    call.require(
+        update.element_type.is_floating == operand.element_type.is_floating
+        and (update.element_type is operand.element_type or update.element_type.is_floating),
+        "operand and update have the same element type",
+    )
+    call.require(
+        update.rank == operand.rank
+        and all([n <= m for n, m in zip(update.dimensions, operand.dimensions, strict=True)]),
+        "the update lies within the operand",
+    )
+    return operand
+
+
+def _get_dimension_size(call: Call) -> ArraySpec:
+    call.arrays(0)
+    axes = call.ints("dimensions")
+    call.require(
+        len(axes) == 1 and 0 <= axes[0] < call.shapes[0].rank, "dimensions names one of them"
+    )
+    if call.opcode == "get-dimension-size":
+        return array("s32", ())
+    operand, size = call.shapes
+    call.require(size.element_type.name == "s32" and not size.dimensions, "the size is s32[]")
+    flags = [flag or d == axes[0] for d, flag in enumerate(operand.dynamic)]
+    if call.result is not None and call.result.rank == operand.rank:
+        # Set to its bound, a size is static again; only the program knows.
+        flags[axes[0]] = call.result.dynamic[axes[0]]
+    return with_dimensions(operand, operand.dimensions, dynamic=flags)
+
+
+def _dynamic_reshape(call: Call) -> ArraySpec | None:
+    call.count(1, -1)
+    call.arrays()
+    result = call.result
+    if result is None:
+        return None
+    call.require(
+        result.is_array and len(call.shapes) == result.rank + 1, "takes one size per dimension"
+    )
+    call.require(
+        all([s.element_type.name == "s32" and not s.dimensions for s in call.shapes[1:]]),
+        "sizes are s32[]",
+    )
+    call.require(
+        prod(result.dimensions) == prod(call.shapes[0].dimensions),
+        f"the result {result.human_string()} has as many elements as the operand",
+    )
+    return array(call.shapes[0].element_type, result.dimensions, result.dynamic)
+
+
+RULES: Final[dict[str, Rule]] = {
+    "bitcast": _bitcast,
+    "broadcast": _broadcast,
+    "concatenate": _concatenate,
+    "dynamic-reshape": _dynamic_reshape,
+    "dynamic-slice": _dynamic_slice,
+    "dynamic-update-slice": _dynamic_update_slice,
+    "get-dimension-size": _get_dimension_size,
+    "iota": _iota,
+    "pad": _pad,
+    "reshape": _reshape,
+    "reverse": _reverse,
+    "set-dimension-size": _get_dimension_size,
+    "slice": _slice,
+    "transpose": _transpose,
+}
+"""Rules by operation."""

@@ -1,0 +1,127 @@
+"""Whether a module keeps HLO's rules: shapes, attributes, what is called, and the entry's layout.
+
+What the classes themselves refuse is not checked again: operands and control predecessors stand
+before their users, so there are no cycles, and parameters are numbered without holes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..._errors import HloError, XarrayliteError
+from ...xla.spec import ArraySpec
+from ..nodes import InstructionNode, ModuleNode
+from ..opcodes import ACCURATE, OPCODES
+from .inference import infer_shape
+
+__all__ = ["verify_instruction", "verify_module"]
+
+# Operations that may compute in one precision and give another.
+_MIXED: Final = frozenset(
+    {
+        "all-gather",
+        "all-gather-start",
+        "all-reduce",
+        "all-reduce-start",
+        "call",
+        "conditional",
+        "convolution",
+        "dot",
+        "fusion",
+        "reduce",
+        "reduce-scatter",
+        "reduce-window",
+        "while",
+    }
+)
+
+
+def verify_module(module: ModuleNode) -> None:
+    """Check every instruction of a module, and its header.
+
+    Raises
+    ------
+    HloError
+        For the first rule that is broken.
+    """
+    names: set[str] = set()
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            if instruction.name in names:
+                raise HloError("the name is taken already", instruction=instruction.name)
+            names.add(instruction.name)
+            verify_instruction(instruction)
+    _verify_signature(module)
+
+
+def verify_instruction(instruction: InstructionNode) -> None:
+    """Check one instruction.
+
+    Raises
+    ------
+    HloError
+        With its name, the operation, the shapes of its operands, and the rule that is broken.
+    """
+    row = OPCODES.get(instruction.opcode)
+    name = instruction.name
+    if row is None:
+        raise HloError(f"there is no opcode {instruction.opcode}", instruction=name)
+    operands = instruction.operands
+    if row.arity is not None and len(operands) != row.arity:
+        raise HloError(
+            f"{row.name} takes {row.arity} operands, not {len(operands)}", instruction=name
+        )
+    for needed in row.required:
+        if needed not in instruction.attributes and needed not in row.calls:
+            raise HloError(f"{row.name} needs the attribute {needed}", instruction=name)
+    if "result_accuracy" in instruction.attributes and row.name not in ACCURATE:
+        raise HloError(f"{row.name} has no attribute result_accuracy", instruction=name)
+    shapes = tuple([operand.shape for operand in operands])
+    try:
+        inferred = infer_shape(
+            row.name,
+            shapes,
+            instruction.attributes,
+            instruction.called_computations,
+            instruction.shape,
+        )
+    except HloError as error:
+        raise HloError(error.expected, instruction=name) from None
+    except XarrayliteError as error:
+        raise HloError(f"{row.name}: {error}", instruction=name) from None
+    if inferred is not None and not _agree(row.name, inferred, instruction.shape):
+        shown = ", ".join([shape.human_string() for shape in shapes])
+        raise HloError(
+            f"{row.name}({shown}) gives {inferred.human_string()}, "
+            f"not {instruction.shape.human_string()}",
+            instruction=name,
+        )
+    if row.name == "constant" and instruction.literal.shape != instruction.shape:
+        raise HloError("a constant has the shape of its value", instruction=name)
+
+
+def _agree(opcode: str, inferred: ArraySpec, declared: ArraySpec) -> bool:
+    if inferred is declared or inferred.compatible(declared):
+        return True
+    return opcode in _MIXED and inferred.compatible_ignoring_fp_precision(declared)
+
+
+def _verify_signature(module: ModuleNode) -> None:
+    """Check that the entry has the parameters and the result that the header says."""
+    signature = module.signature
+    parameters = module.entry.parameters
+    if len(parameters) != len(signature.parameters):
+        raise HloError(
+            f"entry_computation_layout has {len(signature.parameters)} parameters, "
+            f"{module.entry.name} {len(parameters)}"
+        )
+    pairs = [
+        *zip(signature.parameters, [p.shape for p in parameters], strict=True),
+        (signature.result, module.entry.root.shape),
+    ]
+    for said, found in pairs:
+        if not said.compatible(found):
+            raise HloError(
+                f"entry_computation_layout says {said.human_string()} where "
+                f"{module.entry.name} has {found.human_string()}"
+            )

@@ -1,0 +1,227 @@
+"""Shapes of contractions, convolutions and sliding windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ...xla.spec import ArraySpec
+from ..values import ConvolutionLabels, WindowDimension
+from .call import Call, Rule, array, scalar
+
+__all__ = ["RULES", "reducer"]
+
+_PRECISIONS: Final = frozenset({"default", "high", "highest", "packed_nibble"})
+
+
+def _contraction_type(call: Call, lhs: ArraySpec, rhs: ArraySpec) -> object:
+    """The element type of a product: as the result says, else the wider of the operands'."""
+    call.require(
+        lhs.element_type.is_complex == rhs.element_type.is_complex,
+        "both operands are complex or none is",
+    )
+    words = call.attributes.get("operand_precision", ())
+    call.require(_PRECISIONS.issuperset(words), f"operand_precision={words} is known")
+    if call.result is not None and call.result.is_array:
+        return call.result.element_type
+    return lhs.element_type if lhs.element_type.bits >= rhs.element_type.bits else rhs.element_type
+
+
+def _paired(
+    call: Call, lhs: ArraySpec, rhs: ArraySpec, names: tuple[str, str]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Dimensions of the operands that belong together, checked to have the same sizes."""
+    left = call.distinct(names[0], call.ints(names[0]), lhs.rank)
+    right = call.distinct(names[1], call.ints(names[1]), rhs.rank)
+    call.require(len(left) == len(right), f"as many {names[0]} as {names[1]}")
+    for a, b in zip(left, right, strict=True):
+        call.require(
+            lhs.dimensions[a] == rhs.dimensions[b],
+            f"{names[0]} {a} has the size of {names[1]} {b}",
+        )
+    return left, right
+
+
+def _dot(call: Call) -> ArraySpec:
+    call.arrays()
+    lhs, rhs = call.shapes[0], call.shapes[1]
+    left, right = _paired(call, lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
+    summed, also = _paired(call, lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
+    call.require(
+        not set(left) & set(summed) and not set(right) & set(also),
+        "no dimension is both batch and contracting",
+    )
+    kept = [d for d in range(lhs.rank) if d not in left and d not in summed]
+    others = [d for d in range(rhs.rank) if d not in right and d not in also]
+    sizes = [lhs.dimensions[d] for d in (*left, *kept)] + [rhs.dimensions[d] for d in others]
+    flags = [lhs.dynamic[d] for d in (*left, *kept)] + [rhs.dynamic[d] for d in others]
+    return array(_contraction_type(call, lhs, rhs), sizes, flags)
+
+
+def _scaled_dot(call: Call) -> ArraySpec:
+    call.arrays()
+    lhs, rhs, lhs_scale, rhs_scale = call.shapes
+    for operand, scale in ((lhs, lhs_scale), (rhs, rhs_scale)):
+        fits = scale.rank == operand.rank and all(
+            [n and not m % n for m, n in zip(operand.dimensions, scale.dimensions, strict=True)]
+        )
+        call.require(not scale.rank or fits, "sizes of a scale divide those of what it scales")
+    return _dot(call)
+
+
+def _ragged_dot(call: Call) -> ArraySpec | None:
+    call.arrays()
+    lhs, rhs, groups = call.shapes
+    call.require(groups.element_type.is_integral, "the sizes of groups are integers")
+    ragged = call.ints("lhs_ragged_dims")
+    call.require(
+        len(ragged) == 1 and 0 <= ragged[0] < lhs.rank, "lhs_ragged_dims names one dimension"
+    )
+    grouped = call.distinct("rhs_group_dims", call.ints("rhs_group_dims"), rhs.rank)
+    left, right = _paired(call, lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
+    summed, also = _paired(call, lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
+    kept = [d for d in range(lhs.rank) if d not in left and d not in summed]
+    others = [d for d in range(rhs.rank) if d not in (*right, *also, *grouped)]
+    sizes = [lhs.dimensions[d] for d in (*left, *kept)] + [rhs.dimensions[d] for d in others]
+    if ragged[0] in summed:
+        sizes = [groups.dimensions[-1] if groups.rank else 0, *sizes]
+    return array(_contraction_type(call, lhs, rhs), sizes)
+
+
+def slid(call: Call, size: int, dim: WindowDimension) -> int:
+    """How many places a window has along a dimension."""
+    call.require(dim.size >= 0 and dim.stride > 0, "windows have sizes and positive strides")
+    call.require(dim.base_dilation > 0 and dim.window_dilation > 0, "dilations are positive")
+    dilated = (size - 1) * dim.base_dilation + 1 if size else 0
+    padded = dilated + dim.padding_low + dim.padding_high
+    reach = (dim.size - 1) * dim.window_dilation + 1 if dim.size else 0
+    return (padded - reach) // dim.stride + 1 if padded >= reach > 0 else 0
+
+
+def _convolution(call: Call) -> ArraySpec:
+    call.arrays()
+    operand, kernel = call.shapes
+    labels: ConvolutionLabels = call.get("dim_labels")
+    window: Sequence[WindowDimension] = call.get("window")
+    ranks = (len(labels.input), len(labels.kernel), len(labels.output))
+    call.require(
+        ranks == (operand.rank, kernel.rank, operand.rank),
+        "dim_labels fit the operands' dimensions",
+    )
+    call.require(len(window) == labels.spatial, "the window has one entry per spatial dimension")
+    batch, features, *spatial = labels.dimensions("input", "bf")
+    ins, outs, *taps = labels.dimensions("kernel", "io")
+    groups, batches = call.get("feature_group_count"), call.get("batch_group_count")
+    call.require(groups > 0 and batches > 0 and min(groups, batches) == 1, "one kind of group")
+    call.require(
+        operand.dimensions[features] == kernel.dimensions[ins] * groups,
+        "the operand has as many features as all groups of the kernel take",
+    )
+    call.require(
+        kernel.dimensions[outs] % groups == 0 and kernel.dimensions[outs] % batches == 0,
+        "groups divide the features that the kernel gives",
+    )
+    call.require(operand.dimensions[batch] % batches == 0, "groups divide the batch")
+    sizes = [0] * operand.rank
+    out_batch, out_features, *places = labels.dimensions("output", "bf")
+    sizes[out_batch] = operand.dimensions[batch] // batches
+    sizes[out_features] = kernel.dimensions[outs]
+    for k, dim in enumerate(window):
+        call.require(
+            kernel.dimensions[taps[k]] == dim.size, "the window has the sizes of the kernel"
+        )
+        sizes[places[k]] = slid(call, operand.dimensions[spatial[k]], dim)
+    return array(_contraction_type(call, operand, kernel), sizes)
+
+
+def reducer(call: Call, scalars: Sequence[ArraySpec], position: int = 0) -> None:
+    """Check a computation that joins accumulators and elements into accumulators."""
+    result = scalars[0] if len(scalars) == 1 else ArraySpec.tuple(scalars)
+    call.signature(position, [*scalars, *scalars], result, "the reducer")
+
+
+def _halves(call: Call) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
+    """Operands and their initial values."""
+    call.require(
+        len(call.shapes) > 0 and len(call.shapes) % 2 == 0,
+        "takes operands and as many initial values",
+    )
+    call.arrays()
+    half = len(call.shapes) // 2
+    operands, values = call.shapes[:half], call.shapes[half:]
+    call.require(all([not value.dimensions for value in values]), "initial values are scalars")
+    call.alike(operands)
+    for operand, value in zip(operands, values, strict=True):
+        call.require(
+            scalar(operand).compatible_ignoring_fp_precision(scalar(value)),
+            "an initial value has the type of its operand",
+        )
+    return operands, values
+
+
+def _results(call: Call, shapes: Sequence[ArraySpec]) -> ArraySpec:
+    return shapes[0] if len(shapes) == 1 else ArraySpec.tuple(shapes)
+
+
+def _reduced_types(call: Call, values: Sequence[ArraySpec]) -> list[object]:
+    """Element types of results: those that the reducer gives."""
+    root = call.computation().root.shape
+    given = root.tuple_shapes if root.is_tuple else (root,)
+    call.require(len(given) == len(values), "the reducer gives one value for each operand")
+    return [shape.element_type for shape in given]
+
+
+def _reduce(call: Call) -> ArraySpec:
+    operands, values = _halves(call)
+    first = operands[0]
+    axes = call.distinct("dimensions", call.ints("dimensions"), first.rank)
+    reducer(call, [scalar(value) for value in values])
+    kept = [d for d in range(first.rank) if d not in axes]
+    sizes, flags = [first.dimensions[d] for d in kept], [first.dynamic[d] for d in kept]
+    return _results(call, [array(kind, sizes, flags) for kind in _reduced_types(call, values)])
+
+
+def _reduce_window(call: Call) -> ArraySpec:
+    operands, values = _halves(call)
+    window = _window(call, operands[0])
+    reducer(call, [scalar(value) for value in values])
+    sizes = [slid(call, n, dim) for n, dim in zip(operands[0].dimensions, window, strict=True)]
+    return _results(call, [array(kind, sizes) for kind in _reduced_types(call, values)])
+
+
+def _window(call: Call, operand: ArraySpec) -> Sequence[WindowDimension]:
+    window: Sequence[WindowDimension] = call.get("window") or ()
+    if not window and operand.rank:
+        # A window that is not given covers one element.
+        window = [WindowDimension(1)] * operand.rank
+    call.require(len(window) == operand.rank, "the window has one entry per dimension")
+    return window
+
+
+def _select_and_scatter(call: Call) -> ArraySpec:
+    call.arrays()
+    operand, source, value = call.shapes
+    window = _window(call, operand)
+    call.require(not value.dimensions, "the initial value is a scalar")
+    kinds = [scalar(shape) for shape in call.shapes]
+    call.require(
+        all([kind.compatible_ignoring_fp_precision(kinds[0]) for kind in kinds]),
+        "operands have the same element type",
+    )
+    sizes = tuple([slid(call, n, dim) for n, dim in zip(operand.dimensions, window, strict=True)])
+    call.require(source.dimensions == sizes, f"the source has the places {sizes} of the window")
+    call.signature(0, [kinds[0], kinds[0]], array("pred", ()), "the selection")
+    reducer(call, [kinds[1]], 1)
+    return operand
+
+
+RULES: Final[dict[str, Rule]] = {
+    "convolution": _convolution,
+    "dot": _dot,
+    "ragged-dot": _ragged_dot,
+    "reduce": _reduce,
+    "reduce-window": _reduce_window,
+    "scaled-dot": _scaled_dot,
+    "select-and-scatter": _select_and_scatter,
+}
+"""Rules by operation."""

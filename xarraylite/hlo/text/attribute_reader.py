@@ -1,0 +1,199 @@
+"""Attributes of instructions: typed values, and the computations that are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from typing import Any, TypeAlias
+
+from ..._errors import XarrayliteError
+from ...xla.spec import ArraySpec
+from ..instruction import HloComputation, HloInstruction
+from ..opcodes import ACCURATE, OPCODES
+from .attributes import kind_of, read_attribute
+from .literals import HloLiteral
+from .metadata import read_metadata
+from .names import NameTable
+from .quoting import NAME, SKIP
+from .scanner import Scanner
+from .undefined import undefined_computation
+
+__all__ = ["AttributeReader", "Called", "Scope"]
+
+_ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME}){SKIP}={SKIP}")
+_WORD = re.compile(rf"\s*%?({NAME})\s*")
+_set = object.__setattr__
+
+Called: TypeAlias = tuple[HloComputation, ...]
+
+
+class Scope:
+    """What is known while a computation is read."""
+
+    __slots__ = ("instructions", "name", "names", "root")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.names: dict[str, HloInstruction] = {}
+        self.instructions: list[HloInstruction] = []
+        self.root: HloInstruction | None = None
+
+
+class AttributeReader:
+    """Reads attributes, and collects the computations that bodies become.
+
+    Parameters
+    ----------
+    scan : Scanner
+        The text.
+    """
+
+    def __init__(self, scan: Scanner) -> None:
+        self.scan = scan
+        self.computations: list[HloComputation] = []
+        self.by_name: dict[str, HloComputation] = {}
+        self.alone = False  # whether the text is one instruction
+        self.computation_names = NameTable()
+        self.instruction_names = NameTable()
+        self.given: list[str] = []  # names of instructions as they were given, in order
+        self.anonymous: NameTable | None = None
+        self.fitting: set[tuple[int, int]] = set()
+        self.literals: dict[tuple[str, int] | None, HloLiteral] = {}
+        self.values: dict[tuple[str, str], Any] = {}  # values of attributes by kind and text
+
+    def adopt(self, made: HloComputation) -> None:
+        """Keep a computation, and give it names that are unique in the module.
+
+        The computation around an instruction alone comes last and has its names all the same.
+        """
+        self.computations.append(made)
+        if not self.alone:
+            self.rename(made)
+
+    def rename(self, made: HloComputation) -> None:
+        """Give a computation and its instructions unique names."""
+        unique = self.instruction_names.unique
+        for instruction in made.instructions:
+            _set(instruction, "name", unique(instruction.name))
+        _set(made, "name", self.computation_names.unique(made.name))
+
+    # Attributes.
+
+    def attributes(
+        self,
+        scope: Scope,
+        opcode: str,
+        wrapped: str,
+        shape: ArraySpec | None,
+        operands: tuple[HloInstruction, ...],
+        attributes: dict[str, Any],
+    ) -> Generator[None, HloComputation, tuple[Called, dict[str, Any]]]:
+        """Read attributes; return the computations among them, and what every operation may have.
+
+        Values are added to ``attributes``.
+        """
+        scan = self.scan
+        row = OPCODES[opcode]
+        calls = row.calls + (OPCODES[wrapped].calls if wrapped else ())
+        called: dict[str, Called] = {}
+        extra: dict[str, Any] = {}
+        at = scan.at
+        while (match := scan.match(_ATTRIBUTE)) is not None:
+            name = match[1]
+            if name in attributes or name in called or name in extra:
+                scan.fail(f"attribute {name} is given twice", match.start(1))
+            if name in calls:
+                instruction = scan.instruction
+                called[name] = yield from self.callees(name, shape, operands)
+                scan.instruction = instruction
+            elif name == "metadata":
+                text, start = scan.value(False)
+                extra[name] = self.read("metadata", text, start)
+            elif name == "control-predecessors":
+                extra[name] = self.predecessors(scope)
+            elif name == "result_accuracy" and opcode not in ACCURATE:
+                scan.fail(f"{opcode} has no attribute {name}", match.start(1))
+            else:
+                attributes[name] = self.value(wrapped or opcode, name)
+        for name in row.required:
+            if (
+                name not in attributes
+                and name not in called
+                and not self.implied(opcode, wrapped, name, operands)
+            ):
+                scan.fail(f"{opcode} needs the attribute {name}", at)
+        return tuple([c for name in calls for c in called.get(name, ())]), extra
+
+    @staticmethod
+    def implied(opcode: str, wrapped: str, name: str, operands: tuple[HloInstruction, ...]) -> bool:
+        """Whether an attribute that must be there follows from the rest."""
+        if opcode == "broadcast" and name == "dimensions":
+            return not operands[0].shape.rank
+        return opcode == "async-start" and bool(wrapped)
+
+    def value(self, opcode: str, name: str) -> Any:
+        """The typed value of an attribute behind its equals sign."""
+        kind = kind_of(opcode, name)
+        text, start = self.scan.value(kind in ("dictionary", "frontend"))
+        if kind == "literal" and not text.startswith("("):
+            text += f" {self.scan.value(False)[0]}"  # a shape, and then what has it
+        return self.read(kind, text, start)
+
+    def read(self, kind: str, text: str, start: int) -> Any:
+        """The value that a text at a place gives, remembered for the next time."""
+        key = (kind, text)
+        value = self.values.get(key)
+        if value is None:
+            try:
+                value = read_metadata(text) if kind == "metadata" else read_attribute(kind, text)
+            except (ValueError, XarrayliteError) as error:
+                self.scan.fail(str(error), start)
+            self.values[key] = value
+        return value
+
+    def callees(
+        self, name: str, shape: ArraySpec | None, operands: tuple[HloInstruction, ...]
+    ) -> Generator[None, HloComputation, Called]:
+        """Read the computation that an attribute names or contains, or a list of them."""
+        scan = self.scan
+        listed = name in ("branch_computations", "called_computations")
+        if listed:
+            scan.expect("{", "before the list of computations")
+        found: list[HloComputation] = []
+        while not (listed and scan.take("}")):
+            if scan.take("{"):
+                found.append((yield))
+            else:
+                found.append(self.callee(shape, operands))
+            if not listed:
+                break
+            if not scan.next_is("}"):
+                scan.expect(",", "or '}'")
+        return tuple(found)
+
+    def callee(
+        self, shape: ArraySpec | None, operands: tuple[HloInstruction, ...]
+    ) -> HloComputation:
+        """The computation of a name."""
+        start = self.scan.skip()
+        name = self.scan.name("the name of a computation")
+        found = self.by_name.get(name)
+        if found is None:
+            if not self.alone or shape is None:
+                self.scan.fail(f"there is no computation {name} before this one", start)
+            found = undefined_computation(name, operands, shape)
+            self.adopt(found)
+            self.by_name[name] = found
+        return found
+
+    def predecessors(self, scope: Scope) -> tuple[HloInstruction, ...]:
+        """The instructions that must run before."""
+        text, start = self.scan.value(False)
+        found = []
+        for word in text.strip("{} \t\r\n").split(","):
+            match = _WORD.fullmatch(word)
+            instruction = scope.names.get(match[1]) if match is not None else None
+            if instruction is None:
+                self.scan.fail("expected names of instructions before this one", start)
+            found.append(instruction)
+        return tuple(found)

@@ -1,0 +1,242 @@
+"""Attributes: one table from names to kinds, and from kinds to what reads and prints a value.
+
+A reader gets the text behind the equals sign, without comments, and raises ValueError with what it
+expected.  A printer gets the value.  Values that XLA takes for granted are not kept: whoever asks
+for one gets the default from `DEFAULTS`.  Attributes with names that nobody knows are kept as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from ...xla.spec import ArraySpec
+from ..values import ReplicaGroups, ResultAccuracy
+from . import kinds_basic, kinds_shared, kinds_structured, kinds_windows
+
+__all__ = [
+    "DEFAULTS",
+    "canonical",
+    "comparison_type",
+    "kind_of",
+    "print_attribute",
+    "read_attribute",
+]
+
+
+KINDS: Final = MappingProxyType(
+    {
+        **kinds_basic.KINDS,
+        **kinds_windows.KINDS,
+        **kinds_shared.KINDS,
+        **kinds_structured.KINDS,
+    }
+)
+"""Readers and printers by kind."""
+
+_NAMES: Final = {
+    "accuracy": "result_accuracy",
+    "aliases": "output_to_operand_aliasing",
+    "program_aliases": "input_output_alias",
+    "bool": """
+        alias_passthrough_params constrain_layout custom_call_has_side_effect indices_are_sorted
+        is_associative is_composite is_host_transfer is_reverse is_scheduled is_stable largest
+        left_side lower unique_indices unit_diagonal use_global_device_ids
+    """,
+    "bools": """
+        allow_spmd_sharding_propagation_to_output allow_spmd_sharding_propagation_to_parameters
+        parameter_replication
+    """,
+    "dictionary": "backend_config",
+    "domain": "domain",
+    "donors": "buffer_donor",
+    "float": "epsilon",
+    "frontend": "frontend_attributes",
+    "groups": "replica_groups",
+    "int": """
+        batch_group_count channel_id cross_program_prefetch_index delta exponent_bits
+        feature_group_count feature_index index index_vector_dim inferred_dimension iota_dimension
+        k mantissa_bits num_carries num_partitions parameter_number replica_count
+    """,
+    "ints": """
+        collapsed_slice_dims dimensions dynamic_slice_sizes fft_length input_batching_dims
+        inserted_window_dims lhs_batch_dims lhs_contracting_dims lhs_ragged_dims offset_dims
+        operand_batching_dims rhs_batch_dims rhs_contracting_dims rhs_group_dims
+        scatter_dims_to_operand_dims scatter_indices_batching_dims slice_sizes
+        start_index_map start_indices_batching_dims update_window_dims
+    """,
+    "labels": "dim_labels",
+    "lists": "source_target_pairs",
+    "literal": "literal",
+    "padding": "padding",
+    "shape": "outfeed_shape",
+    "shapes": "operand_layout_constraints",
+    "sharding": "sharding",
+    "signature": "entry_computation_layout",
+    "slice": "slice",
+    "statistics": "statistics",
+    "string": """
+        async_execution_thread custom_call_target execution_thread infeed_config outfeed_config
+    """,
+    "window": "window",
+    "direction": "direction",
+    "distribution": "distribution",
+    "fusion": "kind",
+    "order": "type",
+    "transform": "fft_type",
+    "transposition": "transpose_a",
+    "word": "algorithm api_version conv_kind padding_type schedule",
+    "words": "operand_precision",
+}
+_KIND_OF: Final = MappingProxyType(
+    {name: kind for kind, names in _NAMES.items() for name in names.split()}
+)
+
+DEFAULTS: Final = MappingProxyType(
+    {
+        "api_version": "API_VERSION_ORIGINAL",
+        "async_execution_thread": "main",
+        "backend_config": "",
+        "batch_group_count": 1,
+        "conv_kind": "",
+        "feature_group_count": 1,
+        "infeed_config": "",
+        "inferred_dimension": -1,
+        "outfeed_config": "",
+        "padding_type": "PADDING_INVALID",
+        "allow_spmd_sharding_propagation_to_output": (False,),
+        "allow_spmd_sharding_propagation_to_parameters": (False,),
+        "num_partitions": 1,
+        "replica_count": 1,
+        "result_accuracy": ResultAccuracy(),
+        "schedule": "SCHEDULE_NONE",
+        "window": (),
+        "frontend_attributes": MappingProxyType({}),
+        **dict.fromkeys(_NAMES["bool"].split(), False),
+        **dict.fromkeys(
+            [
+                "input_batching_dims",
+                "lhs_batch_dims",
+                "lhs_ragged_dims",
+                "operand_batching_dims",
+                "buffer_donor",
+                "input_output_alias",
+                "output_to_operand_aliasing",
+                "parameter_replication",
+                "rhs_batch_dims",
+                "rhs_group_dims",
+                "scatter_indices_batching_dims",
+                "start_indices_batching_dims",
+                "statistics",
+            ],
+            (),
+        ),
+    }
+)
+"""Values that XLA takes for granted, by attribute."""
+
+# Values that are written although they are taken for granted.
+_NO_GROUPS: Final[Mapping[str, Any]] = MappingProxyType({"replica_groups": ReplicaGroups()})
+_NO_SUMS: Final[Mapping[str, Any]] = MappingProxyType(
+    {"lhs_contracting_dims": (), "rhs_contracting_dims": ()}
+)
+# Values that are written although they are taken for granted.
+_WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+    {
+        "all-gather": _NO_GROUPS,
+        "all-gather-start": _NO_GROUPS,
+        "all-reduce": _NO_GROUPS,
+        "all-reduce-start": _NO_GROUPS,
+        "all-to-all": _NO_GROUPS,
+        "broadcast": MappingProxyType({"dimensions": ()}),
+        "collective-broadcast": _NO_GROUPS,
+        "dot": _NO_SUMS,
+        "ragged-all-to-all": _NO_GROUPS,
+        "ragged-dot": _NO_SUMS,
+        "reduce-scatter": _NO_GROUPS,
+        "scaled-dot": _NO_SUMS,
+        "scan": MappingProxyType({"is_reverse": False, "is_associative": False}),
+        "topk": MappingProxyType({"largest": True}),
+    }
+)
+
+
+def kind_of(opcode: str, name: str) -> str:
+    """Return the kind of an attribute, ``"text"`` for one that is not known.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.attributes import kind_of
+    >>> kind_of("transpose", "dimensions"), kind_of("add", "flavour")
+    ('ints', 'text')
+    """
+    if name == "slice_sizes" and opcode.startswith("collective-permute"):
+        return "lists"
+    return _KIND_OF.get(name, "text")
+
+
+def read_attribute(kind: str, text: str) -> Any:
+    """Return the value of a kind that a text gives.
+
+    Raises
+    ------
+    ValueError
+        If the text gives none; it says what was expected.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.attributes import read_attribute
+    >>> read_attribute("slice", "{[0:8:2]}")
+    (SliceDimension(start=0, limit=8, stride=2),)
+    """
+    return KINDS[kind].read(text)
+
+
+def print_attribute(opcode: str, name: str, value: Any) -> str:
+    """Return the text of a value.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.attributes import print_attribute
+    >>> print_attribute("transpose", "dimensions", (1, 0))
+    '{1,0}'
+    """
+    return KINDS[kind_of(opcode, name)].show(value)
+
+
+def canonical(opcode: str, given: dict[str, Any], shapes: tuple[ArraySpec, ...]) -> dict[str, Any]:
+    """Return attributes without what is taken for granted, and with what is always written.
+
+    Parameters
+    ----------
+    opcode : str
+        The operation.
+    given : dict
+        Values by name; changed in place.
+    shapes : tuple of ArraySpec
+        Shapes of the operands.
+    """
+    written = _WRITTEN.get(opcode, {})
+    for name, value in written.items():
+        given.setdefault(name, value)
+    for name in list(given):
+        if name in DEFAULTS and name not in written and given[name] == DEFAULTS[name]:
+            del given[name]
+    if set(given.get("operand_precision", ())) == {"default"}:
+        del given["operand_precision"]
+    if opcode == "compare" and given.get("type") == comparison_type(shapes[:1]):
+        given.pop("type", None)
+    if opcode == "ragged-all-to-all":
+        given.pop("dimensions", None)
+    return given
+
+
+def comparison_type(shapes: tuple[ArraySpec, ...]) -> str:
+    """Return how operands of a shape are compared unless an instruction says otherwise."""
+    if not shapes:
+        return ""
+    kind = shapes[0].element_type
+    if kind.is_floating or kind.is_complex:
+        return "FLOAT"
+    return "UNSIGNED" if kind.is_unsigned or kind.name == "pred" else "SIGNED"

@@ -1,0 +1,129 @@
+"""Kinds of attributes: groups of replicas, and results that share memory with operands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from ..values import Alias, ReplicaGroups
+from .kinds_basic import Kind, bounded, inside, print_lists, read_ints, read_lists
+from .meshes import MOST_DEVICES, normalise_mesh
+from .sharding import normalise_sharding
+
+__all__ = [
+    "KINDS",
+]
+
+
+# Groups of replicas, shards, aliases.
+
+_TILE = re.compile(r"\[([0-9,]+)\]<=\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
+
+
+def _read_groups(text: str) -> ReplicaGroups:
+    stripped = text.strip()
+    if stripped.startswith("mesh"):
+        return ReplicaGroups(mesh=normalise_mesh(stripped))
+    if stripped.startswith("{"):
+        return ReplicaGroups(read_lists(stripped))
+    match = _TILE.fullmatch("".join(stripped.split()))
+    if match is None:
+        raise ValueError("expected groups such as {{0,1},{2,3}} or [2,2]<=[4]")
+    tile, reshape, order = [read_ints(f"{{{part or ''}}}") for part in match.groups()]
+    total = 1
+    for size in tile:
+        total *= size
+    covered = 1
+    for size in reshape:
+        covered *= size
+    fits = not order or sorted(order) == list(range(len(reshape)))
+    if len(tile) != 2 or total != covered or not fits or total > MOST_DEVICES:
+        raise ValueError("[groups,members]<=[...]T(...) reads a permuted iota of as many numbers")
+    if not order or order == tuple(range(len(reshape))):
+        reshape, order = (total,), ()
+    return ReplicaGroups(tile=tile, reshape=reshape, transpose=order)
+
+
+def _print_groups(value: ReplicaGroups) -> str:
+    if value.mesh:
+        return value.mesh
+    if not value.tile:
+        return print_lists(value.groups)
+    order = f"T({','.join(map(str, value.transpose))})" if len(value.reshape) > 1 else ""
+    return f"[{','.join(map(str, value.tile))}]<=[{','.join(map(str, value.reshape))}]{order}"
+
+
+_INDEX = r"\{\s*([0-9]+(?:\s*,\s*[0-9]+)*)?\s*\}"
+_ALIAS = re.compile(
+    rf"\s*{_INDEX}\s*:\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*(?:,\s*(may-alias|must-alias)\s*)?\)\s*,?"
+)
+_DONOR = re.compile(rf"\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*\)\s*,?")
+
+
+def _index(text: str | None) -> tuple[int, ...]:
+    return tuple([bounded(number) for number in text.split(",")]) if text else ()
+
+
+def _read_all(pattern: re.Pattern[str], text: str, expected: str) -> list[re.Match[str]]:
+    """Match a pattern again and again until the text between braces ends."""
+    inner = inside(text, "{}").strip()
+    found, at = [], 0
+    while at < len(inner):
+        match = pattern.match(inner, at)
+        if match is None:
+            raise ValueError(f"expected {expected}")
+        found.append(match)
+        at = match.end()
+    return found
+
+
+def _read_aliases(text: str) -> tuple[Alias, ...]:
+    found = _read_all(_ALIAS, text, "{output index}: (operand, {operand index})")
+    return tuple([Alias(_index(m[1]), bounded(m[2]), _index(m[3]), m[4] or "") for m in found])
+
+
+def _print_aliases(value: Iterable[Alias]) -> str:
+    shown = []
+    for alias in value:
+        output, inner = _print_index(alias.output_index), _print_index(alias.operand_index)
+        shown.append(f"{output}: ({alias.operand}, {inner})")
+    return f"{{{', '.join(shown)}}}"
+
+
+def _read_program_aliases(text: str) -> tuple[Alias, ...]:
+    return tuple(
+        sorted([alias._replace(kind=alias.kind or "may-alias") for alias in _read_aliases(text)])
+    )
+
+
+def _print_program_aliases(value: Iterable[Alias]) -> str:
+    shown = []
+    for alias in value:
+        output, inner = _print_index(alias.output_index), _print_index(alias.operand_index)
+        shown.append(f"{output}: ({alias.operand}, {inner}, {alias.kind})")
+    return f"{{ {', '.join(shown)} }}"
+
+
+def _print_index(index: tuple[int, ...]) -> str:
+    return f"{{{','.join(map(str, index))}}}"
+
+
+def _read_donors(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    found = _read_all(_DONOR, text, "(parameter, {index})")
+    return tuple(sorted([(bounded(m[1]), _index(m[2])) for m in found]))
+
+
+def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:
+    shown = [f"({number}, {_print_index(index)})" for number, index in value]
+    return f"{{ {', '.join(shown)} }}"
+
+
+KINDS: Final[dict[str, Kind]] = {
+    "program_aliases": Kind(_read_program_aliases, _print_program_aliases),
+    "aliases": Kind(_read_aliases, _print_aliases),
+    "donors": Kind(_read_donors, _print_donors),
+    "groups": Kind(_read_groups, _print_groups),
+    "sharding": Kind(normalise_sharding, str),
+}
+"""Readers and printers by kind."""

@@ -1,0 +1,193 @@
+"""Kinds of attributes: shapes, constants, notes to compilers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from ...layout.text import MAX_DEPTH
+from ...xla.spec import ArraySpec
+from ..values import Domain, ResultAccuracy, Signature
+from .kinds_basic import (
+    Kind,
+    inside,
+    print_dictionary,
+    print_float,
+    print_string,
+    read_dictionary,
+    read_float,
+    read_string,
+    read_word,
+)
+from .literals import HloLiteral, print_literal, read_literal
+from .quoting import NAME
+from .sharding import normalise_sharding
+
+__all__ = [
+    "KINDS",
+    "print_frontend",
+]
+
+
+def _read_shapes(text: str) -> tuple[ArraySpec, ...]:
+    inner = inside(text, "{}")
+    # A tuple of these shapes is what the reader of shapes knows how to divide.
+    return ArraySpec.parse(f"({inner})").tuple_shapes
+
+
+def _print_shapes(value: Iterable[ArraySpec]) -> str:
+    return f"{{{', '.join(map(str, value))}}}"
+
+
+_ARROW = re.compile(r"\)\s*->\s*")
+
+
+def _read_signature(text: str) -> Signature:
+    inner = inside(text, "{}").strip()
+    arrow = _ARROW.search(inner)
+    if arrow is None:
+        raise ValueError("expected {(parameters)->result}")
+    parameters = ArraySpec.parse(inner[: arrow.start() + 1]).tuple_shapes
+    return Signature(parameters, ArraySpec.parse(inner[arrow.end() :]))
+
+
+def _print_signature(value: Signature) -> str:
+    """Write ``{(f32[2]{0})->f32[2]{0}}``."""
+    return f"{{{ArraySpec.tuple(value.parameters)}->{value.result}}}"
+
+
+_LITERAL = re.compile(r"\s*([a-z0-9]+\[[^\]]*\](?:\{[0-9:][^}]*\})?)\s*(.*)", re.DOTALL)
+
+
+def _read_typed_literal(text: str, depth: int = 0) -> HloLiteral:
+    stripped = text.strip()
+    if stripped.startswith("("):
+        if depth == MAX_DEPTH:
+            raise ValueError(f"tuples nest at most {MAX_DEPTH} deep")
+        elements = [
+            _read_typed_literal(part, depth + 1) for part in _outer_parts(inside(stripped, "()"))
+        ]
+        shape = ArraySpec.tuple([element.shape for element in elements])
+        return HloLiteral(shape, None, tuple(elements))
+    match = _LITERAL.fullmatch(stripped)
+    if match is None:
+        raise ValueError("expected a shape and its values, such as s32[2]{0} {1, 2}")
+    return read_literal(match[2], ArraySpec.parse(match[1]))
+
+
+def _outer_parts(text: str) -> list[str]:
+    """Divide a text at the commas that stand between no brackets."""
+    parts, depth, start = [], 0, 0
+    for match in re.finditer(r"[(){}\[\],]", text):
+        char = match[0]
+        depth += (char in "({[") - (char in ")}]")
+        if char == "," and not depth:
+            parts.append(text[start : match.start()])
+            start = match.end()
+    last = text[start:]
+    return [*parts, last] if parts or last.strip() else []
+
+
+def _print_typed_literal(value: HloLiteral) -> str:
+    if value.shape.is_tuple:
+        return f"( {', '.join([_print_typed_literal(element) for element in value.elements])} )"
+    return f"{value.shape} {print_literal(value)}"
+
+
+def _read_domain(text: str) -> Domain:
+    parts = dict([part.split("=", 1) for part in _outer_parts(inside(text, "{}")) if "=" in part])
+    fields = {name.strip(): value for name, value in parts.items()}
+    if fields.keys() != {"kind", "entry", "exit"}:
+        raise ValueError('expected {kind="sharding", entry={...}, exit={...}}')
+    entry, leave = normalise_sharding(fields["entry"]), normalise_sharding(fields["exit"])
+    return Domain(read_string(fields["kind"]), entry, leave)
+
+
+def _print_domain(value: Domain) -> str:
+    return f"{{kind={print_string(value.kind)}, entry={value.entry}, exit={value.exit}}}"
+
+
+def _read_accuracy(text: str) -> ResultAccuracy:
+    inner = "".join(inside(text, "{}").split())
+    if inner.startswith("mode="):
+        return ResultAccuracy(read_word(inner[5:]))
+    match = re.fullmatch(r"tolerance=\{(.*)\}", inner)
+    if match is None:
+        raise ValueError("expected {mode=highest} or {tolerance={atol=0.1,rtol=0,ulps=3}}")
+    bounds = {"atol": 0.0, "rtol": 0.0, "ulps": 0.0}
+    for part in match[1].split(",") if match[1] else []:
+        name, _, number = part.partition("=")
+        if name not in bounds:
+            raise ValueError(f"{name!r} is none of atol, rtol and ulps")
+        bounds[name] = read_float(number)
+    return ResultAccuracy("", bounds["atol"], bounds["rtol"], int(bounds["ulps"]))
+
+
+def _print_accuracy(value: ResultAccuracy) -> str:
+    if value.mode:
+        return f"{{mode={value.mode}}}"
+    atol, rtol = print_float(value.atol), print_float(value.rtol)
+    return f"{{tolerance={{atol={atol},rtol={rtol},ulps={value.ulps}}}}}"
+
+
+def _read_statistics(text: str) -> tuple[tuple[str, float], ...]:
+    pairs = [part.partition("=") for part in inside(text, "{}").split(",") if part.strip()]
+    found = tuple([(read_word(name), read_float(number)) for name, _, number in pairs])
+    return found if len(found) > 1 else ()  # the first is which of the others is shown
+
+
+def _print_statistics(value: Iterable[tuple[str, float]]) -> str:
+    return f"{{{','.join([f'{name}={print_float(number)}' for name, number in value])}}}"
+
+
+_PAIR = re.compile(rf"\s*({NAME})\s*=\s*", re.DOTALL)
+
+
+def _read_frontend(text: str) -> Mapping[str, str]:
+    """Read ``{a="1",b={x}}``: strings by name, in the order of their names."""
+    found: dict[str, str] = {}
+    for part in _frontend_parts(inside(text, "{}")):
+        match = _PAIR.match(part)
+        if match is None:
+            raise ValueError('expected names with strings, such as {a="1",b={x}}')
+        found[match[1]] = read_dictionary(part[match.end() :])
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+_FRONTEND_PIECE = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{},]|[^"{},]++|"', re.DOTALL)
+
+
+def _frontend_parts(text: str) -> list[str]:
+    """Divide at the commas that stand neither in braces nor in strings."""
+    parts, depth, start = [], 0, 0
+    for match in _FRONTEND_PIECE.finditer(text):
+        char = match[0]
+        if char == "{":
+            depth += 1
+        elif char == "}":
+            depth -= 1
+        elif char == "," and not depth:
+            parts.append(text[start : match.start()])
+            start = match.end()
+    last = text[start:]
+    return [*parts, last] if parts or last.strip() else []
+
+
+def print_frontend(value: Mapping[str, str]) -> str:
+    """Write ``{a="1",b={x}}``."""
+    return f"{{{','.join([f'{name}={print_dictionary(text)}' for name, text in value.items()])}}}"
+
+
+KINDS: Final[dict[str, Kind]] = {
+    "accuracy": Kind(_read_accuracy, _print_accuracy),
+    "domain": Kind(_read_domain, _print_domain),
+    "frontend": Kind(_read_frontend, print_frontend),
+    "literal": Kind(_read_typed_literal, _print_typed_literal),
+    "shape": Kind(lambda text: ArraySpec.parse(text.strip()), str),
+    "shapes": Kind(_read_shapes, _print_shapes),
+    "signature": Kind(_read_signature, _print_signature),
+    "statistics": Kind(_read_statistics, _print_statistics),
+}
+"""Readers and printers by kind."""

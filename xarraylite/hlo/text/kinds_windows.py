@@ -1,0 +1,149 @@
+"""Kinds of attributes: slices, padding, windows, and what the dimensions of convolutions mean."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ..values import ConvolutionLabels, PadDimension, SliceDimension, WindowDimension
+from .kinds_basic import Kind, bounded, inside, read_int
+
+__all__ = [
+    "KINDS",
+]
+
+
+# Windows, slices, padding.
+
+_SLICE = re.compile(r"\[\s*(-?[0-9]+)\s*:\s*(-?[0-9]+)\s*(?::\s*(-?[0-9]+)\s*)?\]")
+
+
+def _read_slice(text: str) -> tuple[SliceDimension, ...]:
+    inner = inside(text, "{}")
+    if re.fullmatch(r"[\s,]*", _SLICE.sub("", inner)) is None:
+        raise ValueError("expected ranges such as {[0:4], [0:8:2]}")
+    made = [
+        SliceDimension(bounded(a), bounded(b), bounded(c or "1"))
+        for a, b, c in _SLICE.findall(inner)
+    ]
+    if any([dim.stride < 1 for dim in made]):
+        raise ValueError("the stride of a slice is positive")
+    return tuple(made)
+
+
+def _print_slice(value: tuple[SliceDimension, ...]) -> str:
+    # Strides are written for all dimensions or none.
+    shown = [f"[{dim.start}:{dim.limit}]" for dim in value]
+    if any([dim.stride != 1 for dim in value]):
+        shown = [f"[{dim.start}:{dim.limit}:{dim.stride}]" for dim in value]
+    return f"{{{', '.join(shown)}}}"
+
+
+_PAD = re.compile(r"(-?[0-9]+)_(-?[0-9]+)(?:_(-?[0-9]+))?")
+
+
+def _read_pads(text: str) -> list[tuple[int, ...]]:
+    pads = []
+    for piece in text.strip().split("x"):
+        match = _PAD.fullmatch(piece)
+        if match is None:
+            raise ValueError("expected padding such as 0_1x2_0 or 0_1_1x2_0_0")
+        pads.append(tuple([bounded(number) for number in match.groups(default="0")]))
+    return pads
+
+
+def _read_padding(text: str) -> tuple[PadDimension, ...]:
+    if not text.strip():
+        return ()
+    made = [PadDimension(*pad) for pad in _read_pads(text)]
+    if any([dim.interior < 0 for dim in made]):
+        raise ValueError("interior padding is not negative")
+    return tuple(made)
+
+
+def _print_padding(value: tuple[PadDimension, ...]) -> str:
+    interior = any([dim.interior for dim in value])
+    return "x".join(
+        [f"{d.low}_{d.high}_{d.interior}" if interior else f"{d.low}_{d.high}" for d in value]
+    )
+
+
+_FIELD = re.compile(r"([a-z_]+)\s*=\s*([^\s,{}]+)")
+# Fields of a window in printing order: place in WindowDimension, value that is taken for granted.
+_WINDOW: Final = {
+    "size": (0, None),
+    "stride": (1, 1),
+    "pad": (2, 0),
+    "lhs_dilate": (4, 1),
+    "rhs_dilate": (5, 1),
+    "rhs_reversal": (6, False),
+}
+
+
+def _read_window(text: str) -> tuple[WindowDimension, ...]:
+    inner = inside(text, "{}")
+    if _FIELD.sub("", inner).strip(" \t\r\n,"):
+        raise ValueError("expected a window such as {size=3x3 pad=1_1x1_1}")
+    found = _FIELD.findall(inner)
+    given = dict(found)
+    if not given:
+        return ()
+    if "size" not in given or len(given) != len(found) or not given.keys() <= _WINDOW.keys():
+        raise ValueError(f"a window has a size and at most once each of {' '.join(_WINDOW)}")
+    columns: list[list[Any]] = [[], [1], [0], [0], [1], [1], [False]]
+    rank = len(given["size"].split("x"))
+    for name, numbers in given.items():
+        if name == "pad":
+            pads = _read_pads(numbers)
+            if any([len(pad) == 3 and pad[2] for pad in pads]):
+                raise ValueError("a window has no interior padding")
+            columns[2], columns[3] = [pad[0] for pad in pads], [pad[1] for pad in pads]
+        else:
+            columns[_WINDOW[name][0]] = [read_int(number) for number in numbers.split("x")]
+    columns = [column * rank if len(column) == 1 else column for column in columns]
+    if any([len(column) != rank for column in columns]):
+        raise ValueError(f"every field of a window has one entry for each of {rank} dimensions")
+    made = [WindowDimension._make((*row[:6], bool(row[6]))) for row in zip(*columns, strict=True)]
+    if any([min(dim.stride, dim.base_dilation, dim.window_dilation) < 1 for dim in made]):
+        raise ValueError("strides and dilations of a window are positive")
+    return tuple(made)
+
+
+def _print_window(value: tuple[WindowDimension, ...]) -> str:
+    shown = []
+    for name, (place, default) in _WINDOW.items():
+        if name == "pad":
+            if any([dim.padding_low or dim.padding_high for dim in value]):
+                pads = [f"{dim.padding_low}_{dim.padding_high}" for dim in value]
+                shown.append(f"pad={'x'.join(pads)}")
+        elif default is None or any([dim[place] != default for dim in value]):
+            shown.append(f"{name}={'x'.join([str(int(dim[place])) for dim in value])}")
+    return f"{{{' '.join(shown) if value else ''}}}"
+
+
+_LABELS = re.compile(r"\s*([0-9bf?]{2,})_([0-9io?]{2,})->([0-9bf?]{2,})\s*")
+
+
+def _read_labels(text: str) -> ConvolutionLabels:
+    match = _LABELS.fullmatch(text)
+    if match is None:
+        raise ValueError("expected the dimensions of a convolution, such as b01f_01io->b01f")
+    labels = ConvolutionLabels(*match.groups())
+    digits = {str(k) for k in range(labels.spatial)}
+    for part, letters in zip(labels, ("bf", "io", "bf"), strict=True):
+        if set(part.replace("?", "")) != digits | set(letters) or len(set(part)) != len(part):
+            raise ValueError(f"{part} does not name {letters} and each spatial dimension once")
+    return labels
+
+
+def _print_labels(value: ConvolutionLabels) -> str:
+    return f"{value.input}_{value.kernel}->{value.output}"
+
+
+KINDS: Final[dict[str, Kind]] = {
+    "labels": Kind(_read_labels, _print_labels),
+    "padding": Kind(_read_padding, _print_padding),
+    "slice": Kind(_read_slice, _print_slice),
+    "window": Kind(_read_window, _print_window),
+}
+"""Readers and printers by kind."""

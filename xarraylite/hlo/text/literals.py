@@ -1,0 +1,401 @@
+"""Constants: their values, and how XLA writes them.
+
+Text gives every number with as many digits as bring the same bits back: the fewest of two choices
+for 32 and 64 bits, always the larger one for narrower types.  NaNs say their sign and, unless it is
+the usual one, their payload.  A constant of more than ten elements may be left out of a dump
+(``{...}``); then its values are unknown here, and stay so in print.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..._records import record
+from ...dtypes.element_types import ELEMENT_TYPES, ElementType
+from ...xla.spec import ArraySpec
+
+__all__ = ["SHOWN_ELEMENTS", "HloLiteral", "print_literal", "read_literal"]
+
+SHOWN_ELEMENTS: Final = 10
+"""Most elements of a constant that a default print writes out."""
+
+
+@record(frozen=True, slots=True, eq=False)
+class HloLiteral:
+    """The value of a constant.
+
+    Attributes
+    ----------
+    shape : ArraySpec
+        Its shape.
+    values : numpy.ndarray or None
+        A read-only array; None for a tuple, and where the text left the values out.  Elements
+        without a dtype (1-bit integers) are int8 or uint8.
+    elements : tuple of HloLiteral
+        Elements of a tuple.
+    """
+
+    shape: ArraySpec
+    values: np.ndarray[Any, Any] | None = None
+    elements: tuple[HloLiteral, ...] = ()
+
+    @property
+    def is_elided(self) -> bool:
+        """Whether the text said ``{...}`` instead of values."""
+        if self.shape.is_tuple:
+            return any([element.is_elided for element in self.elements])
+        return self.values is None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, HloLiteral):
+            return NotImplemented
+        if self.shape != other.shape or self.elements != other.elements:
+            return False
+        if self.values is None or other.values is None:
+            return self.values is other.values
+        return self.values.tobytes() == other.values.tobytes()
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.elements))
+
+    def __str__(self) -> str:
+        return print_literal(self)
+
+
+# Reading.
+
+_INTEGER = re.compile(r"-?[0-9]+")
+_NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?inf")
+_NAN = re.compile(r"(-?)nan(?:\(0x([0-9a-fA-F]+)\))?")
+_NAN_PARTS = re.compile(r"-?nan\(0x[0-9a-fA-F]+\)")
+
+
+def read_literal(text: str, shape: ArraySpec) -> HloLiteral:
+    """Return the constant that a text without comments gives for a shape.
+
+    Its elements are never packed, whatever the shape's layout says.
+
+    Raises
+    ------
+    ValueError
+        If the text does not fit the shape, or a number the element type.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.literals import read_literal
+    >>> from xarraylite.xla.spec import ArraySpec
+    >>> read_literal("{ { 1, 2 }, { 3, 4 } }", ArraySpec("s32", (2, 2))).values.tolist()
+    [[1, 2], [3, 4]]
+    """
+    if shape.is_array:
+        if shape.layout is not None and shape.layout.element_size_in_bits:
+            shape = shape.update_element_size_in_bits(pack_subbyte_types=False)
+        return _read_array(text.strip(), shape)
+    if not shape.is_tuple:
+        raise ValueError(f"a constant is an array or a tuple of arrays, not {shape}")
+    # A tuple of tuples is rare, and as deep as its shape, whose depth is bounded.
+    parts = _split(text)
+    if len(parts) != len(shape.tuple_shapes):
+        raise ValueError(f"{len(parts)} elements for the tuple {shape.human_string()}")
+    pairs = zip(parts, shape.tuple_shapes, strict=True)
+    elements = tuple([read_literal(part, inner) for part, inner in pairs])
+    return HloLiteral(ArraySpec.tuple([element.shape for element in elements]), None, elements)
+
+
+def _split(text: str) -> list[str]:
+    """Divide what stands between parentheses at its outermost commas."""
+    inner = text.strip()
+    if not (inner.startswith("(") and inner.endswith(")")):
+        raise ValueError("the elements of a tuple stand between parentheses")
+    parts, depth, start = [], 0, 1
+    for match in re.finditer(r"[{}(),]", inner):
+        char = match[0]
+        if char in "({":
+            depth += 1
+        elif char in ")}":
+            depth -= 1
+        if (depth == 1 and char == ",") or (depth == 0 and match.end() == len(inner)):
+            parts.append(inner[start : match.start()])
+            start = match.end()
+    return [] if parts == [""] or not "".join(parts).strip() else parts
+
+
+def _read_array(text: str, shape: ArraySpec) -> HloLiteral:
+    kind = shape.element_type
+    if not shape.dimensions:
+        return HloLiteral(shape, _frozen(_scalar(text, kind), ()))
+    if "..." in text:
+        if re.fullmatch(r"\{\s*\.\.\.\s*\}", text) is None:
+            raise ValueError("a constant is left out whole: {...}")
+        return HloLiteral(shape, None)
+    if min(shape.dimensions) < 0:
+        raise ValueError(f"the size of {shape} is not known")
+    tokens = _tokens(text, kind)
+    numbers = _check_nesting(tokens, shape)
+    return HloLiteral(shape, _frozen(_values(numbers, kind), shape.dimensions))
+
+
+def _tokens(text: str, kind: ElementType) -> list[str]:
+    """Braces and elements; a complex number is one token, and so is a NaN with its payload."""
+    if "(" in text:
+        text = _NAN_PARTS.sub(lambda match: match[0].replace("(", "<").replace(")", ">"), text)
+        if kind.is_complex:
+            text = re.sub(
+                r"\(([^(){}]*)\)", lambda match: "".join(match[0].replace(",", ";").split()), text
+            )
+            return re.findall(r"[{}]|\([^()\s]*\)|[^\s{},]+", text)
+    return re.findall(r"[{}]|[^\s{},]+", text)
+
+
+def _check_nesting(tokens: list[str], shape: ArraySpec) -> list[str]:
+    """Return the elements of nested braces whose numbers of entries are those of a shape."""
+    sizes = shape.dimensions
+    rank = len(sizes)
+    numbers: list[str] = []
+    counts = [0] * (rank + 1)
+    depth = 0
+    for position, token in enumerate(tokens):
+        if token == "{":
+            counts[depth] += 1
+            depth += 1
+            if depth > rank or (depth == 1 and position):
+                raise ValueError(f"braces nest deeper than the {rank} dimensions of {shape}")
+            counts[depth] = 0
+        elif token == "}":
+            if depth == 0 or counts[depth] != sizes[depth - 1]:
+                found = counts[depth] if depth else 0
+                raise ValueError(
+                    f"{found} elements along dimension {max(depth, 1) - 1} of {shape}; "
+                    f"expected {sizes[max(depth, 1) - 1]}"
+                )
+            depth -= 1
+        else:
+            if depth != rank:
+                raise ValueError(f"a number {depth} braces deep in a constant of {rank} dimensions")
+            counts[depth] += 1
+            numbers.append(token)
+    if depth or not tokens or tokens[0] != "{":
+        raise ValueError(f"the braces of the constant {shape} do not match")
+    return numbers
+
+
+def _frozen(values: Any, sizes: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    array: np.ndarray[Any, Any] = values.reshape(sizes)
+    array.flags.writeable = False
+    return array
+
+
+def _dtype(kind: ElementType) -> np.dtype[Any]:
+    if kind.dtype is not None:
+        return np.dtype(kind.dtype)
+    return np.dtype(np.uint8 if kind.is_unsigned else np.int8)
+
+
+def _scalar(text: str, kind: ElementType) -> np.ndarray[Any, Any]:
+    tokens = _tokens(text, kind)
+    if len(tokens) != 1 or tokens[0] in "{}":
+        raise ValueError(f"expected one number of type {kind}")
+    return _values(tokens, kind)
+
+
+def _values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any]:
+    if kind.is_complex:
+        return _complex_values(tokens, kind)
+    if kind.is_integral or kind.name == "pred":
+        return _integer_values(tokens, kind)
+    return _real_values(tokens, _dtype(kind), kind)
+
+
+def _integer_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any]:
+    truth = {"true": 1, "false": 0}
+    if kind.name == "pred":
+        numbers = [
+            truth[token] if token in truth else int(_integer(token, kind)) for token in tokens
+        ]
+        return np.array([number != 0 for number in numbers], bool)
+    numbers = [int(_integer(token, kind)) for token in tokens]
+    low, high = 0, 2**kind.bits - 1
+    if not kind.is_unsigned:
+        low, high = -(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1
+    for number in numbers:
+        if not low <= number <= high:
+            raise ValueError(f"{number} is out of the range of {kind}, {low} to {high}")
+    wide = np.array(numbers, np.uint64 if kind.name == "u64" else np.int64)
+    return wide.astype(_dtype(kind))
+
+
+def _integer(token: str, kind: ElementType) -> str:
+    if _INTEGER.fullmatch(token) is None or len(token) > 20:
+        raise ValueError(f"expected an integer of type {kind}, found {token[:40]!r}")
+    return token
+
+
+def _real_values(
+    tokens: list[str], dtype: np.dtype[Any], kind: ElementType
+) -> np.ndarray[Any, Any]:
+    numbers = np.empty(len(tokens), np.float64)
+    nans: list[tuple[int, re.Match[str]]] = []
+    for k, token in enumerate(tokens):
+        if "nan" in token:
+            match = _NAN.fullmatch(token.replace("<", "(").replace(">", ")"))
+            if match is None:
+                raise ValueError(f"expected a number of type {kind}, found {token[:40]!r}")
+            numbers[k] = math.nan
+            nans.append((k, match))
+        elif _NUMBER.fullmatch(token) is None:
+            raise ValueError(f"expected a number of type {kind}, found {token[:40]!r}")
+        else:
+            # XLA reads a number without a point as an integer, which has no negative zero.
+            numbers[k] = float(token) if token != "-0" else 0.0
+            if math.isinf(numbers[k]) and "inf" not in token:
+                raise ValueError(f"{token[:40]} is out of the range of float64")
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        values = numbers.astype(dtype)
+    overflow = np.isfinite(numbers) & ~np.isfinite(values.astype(np.float64))
+    if overflow.any():
+        raise ValueError(f"{tokens[int(np.argmax(overflow))][:40]} is out of the range of {kind}")
+    for k, match in nans:
+        _set_nan(values, k, bool(match[1]), match[2])
+    return values
+
+
+def _complex_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any]:
+    pairs = [token[1:-1].split(";") for token in tokens if token[0] == "(" and token[-1] == ")"]
+    if len(pairs) != len(tokens) or any([len(pair) != 2 for pair in pairs]):
+        raise ValueError(f"an element of type {kind} is a pair (real, imaginary)")
+    part = np.dtype(np.float32 if kind.bits == 64 else np.float64)
+    for pair in pairs:
+        # As XLA reads them: NaN is a whole number, and an imaginary one comes by way of float64.
+        if "nan" in pair[0]:
+            pair[1] = pair[0]
+        elif kind.bits == 64 and "nan<" in pair[1]:
+            pair[1] = pair[1].partition("<")[0]
+    flat = _real_values([piece for pair in pairs for piece in pair], part, kind)
+    return flat.view(_dtype(kind))
+
+
+# How many bits of the mantissa say which NaN one is; types with a single NaN have no entry.
+_PAYLOAD: Final = {
+    ELEMENT_TYPES[name].dtype: bits
+    for name, bits in {
+        "f16": 10, "bf16": 7, "f32": 23, "f64": 52, "f8e5m2": 2, "f8e4m3": 3, "f8e3m4": 4,
+    }.items()
+}  # fmt: skip
+_UNSIGNED: Final = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def _set_nan(values: np.ndarray[Any, Any], k: int, negative: bool, payload: str | None) -> None:
+    bits = _PAYLOAD.get(values.dtype, 0)
+    if not bits:
+        if payload is not None:
+            raise ValueError(f"NaNs of {values.dtype} have no payload")
+        return
+    raw = values.view(_UNSIGNED[values.dtype.itemsize])
+    number = 1 << (bits - 1) if payload is None else int(payload, 16)
+    if not 0 < number < 1 << bits:
+        raise ValueError(f"the payload 0x{payload} does not fit a NaN of {values.dtype}")
+    width = 8 * values.dtype.itemsize
+    exponent = ((1 << (width - 1)) - 1) >> bits << bits
+    raw[k] = (negative << (width - 1)) | exponent | number
+
+
+# Printing.
+
+_DIGITS: Final = {  # enough decimal digits for any value of a narrower type
+    "f16": 5, "bf16": 4, "f8e5m2": 2, "f8e4m3fn": 3, "f8e4m3b11fnuz": 3, "f8e5m2fnuz": 2,
+    "f8e4m3fnuz": 3, "f8e4m3": 3, "f8e3m4": 3, "f8e8m0fnu": 2, "f4e2m1fn": 2, "f6e3m2fn": 2,
+    "f6e2m3fn": 3,
+}  # fmt: skip
+
+
+def _printer(kind: ElementType, rank: int) -> Callable[[Any], str]:
+    """Return what writes one element of a type."""
+    if kind.name == "pred":
+        return lambda value: ("true" if value else "false") if rank == 0 else str(int(value))
+    if kind.is_integral:
+        return lambda value: str(int(value))
+    if kind.is_complex:
+        part = _printer_of_reals("f32" if kind.bits == 64 else "f64")
+        return lambda value: f"({part(value.real)}, {part(value.imag)})"
+    return _printer_of_reals(kind.name)
+
+
+def _printer_of_reals(name: str) -> Callable[[Any], str]:
+    few, many = {"f32": (6, 9), "f64": (15, 17)}.get(name, (0, _DIGITS.get(name, 17)))
+    narrow = np.float32 if name == "f32" else float
+
+    def show(value: Any) -> str:
+        number = float(value)
+        if number != number:
+            return _print_nan(value)
+        if few:
+            text = f"{number:.{few}g}"
+            if float(narrow(float(text))) == number:
+                return text
+        return f"{number:.{many}g}"
+
+    return show
+
+
+def _print_nan(value: Any) -> str:
+    value = np.asarray(value)
+    width = 8 * value.dtype.itemsize
+    raw = int(value.view(_UNSIGNED[value.dtype.itemsize]))
+    sign = "-" if raw >> (width - 1) else ""
+    bits = _PAYLOAD.get(value.dtype, 0)
+    payload = raw & ((1 << bits) - 1)
+    if not bits or payload == 1 << (bits - 1):
+        return f"{sign}nan"
+    return f"{sign}nan(0x{payload:x})"
+
+
+def print_literal(literal: HloLiteral) -> str:
+    """Return the values of a constant as XLA writes them, in one line and without the shape.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.literals import print_literal, read_literal
+    >>> from xarraylite.xla.spec import ArraySpec
+    >>> print_literal(read_literal("{{1.50},{-0.0}}", ArraySpec("f32", (2, 1))))
+    '{ {1.5}, {-0} }'
+    """
+    if literal.shape.is_tuple:
+        return f"( {', '.join([print_literal(element) for element in literal.elements])} )"
+    values = literal.values
+    if values is None:
+        return "{...}"
+    kind = literal.shape.element_type
+    show = _printer(kind, values.ndim)
+    if values.ndim == 0:
+        return show(values[()])
+    texts = [show(value) for value in values.reshape(-1)]
+    if values.ndim == 1:
+        return f"{{{', '.join(texts)}}}"
+    return _join_rows(texts, values.shape)
+
+
+def _join_rows(texts: list[str], sizes: tuple[int, ...]) -> str:
+    """Put braces around the rows of each dimension, the last one first.
+
+    From four dimensions on, XLA begins the rows of all but the last three dimensions' insides
+    with a comment that counts them.
+    """
+    rank = len(sizes)
+    for axis in range(rank - 1, -1, -1):
+        size = sizes[axis]
+        rows = []
+        for row in range(math.prod(sizes[:axis])):
+            inner = ", ".join(texts[row * size : (row + 1) * size])
+            if rank > 3 and 0 < axis < rank - 1:
+                comment = f"/*i{axis - 1}={row % sizes[axis - 1]}*/"
+                inner = f"{comment} {inner}" if inner else comment
+            # Rows of one number or none have no blanks inside.
+            tight = axis == rank - 1 and size < 2
+            rows.append(f"{{{inner}}}" if tight else f"{{ {inner} }}")
+        texts = rows
+    return texts[0]

@@ -1,0 +1,90 @@
+"""The text of ``metadata={...}``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from operator import attrgetter
+
+from ..values import OpMetadata
+from .quoting import NAME, STRING, escape, unescape
+
+__all__ = ["print_metadata", "read_metadata"]
+
+_FIELD = re.compile(
+    rf"[\s,]*({NAME})\s*=\s*(?:({STRING})|(-?[0-9]{{1,19}})|\{{([^{{}}]*)\}})", re.DOTALL
+)
+_DEFAULTS = {field.name: field.default for field in fields(OpMetadata)}
+# A note alone is not worth a metadata entry.
+_SHOWN = ("op_type", "op_name", "source_file", "scheduling_name", "stack_frame_id")
+_ORDER = [
+    "op_type",
+    "op_name",
+    "source_file",
+    "source_line",
+    "source_end_line",
+    "source_column",
+    "source_end_column",
+    "stack_frame_id",
+    "profile_type",
+    "deduplicated_name",
+    "scheduling_name",
+    "metadata_payload",
+]
+_values = attrgetter(*_ORDER)
+
+
+def read_metadata(text: str) -> OpMetadata:
+    """Read metadata between braces.
+
+    Raises
+    ------
+    ValueError
+        If the text is malformed.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.metadata import read_metadata
+    >>> read_metadata('{op_name="jit(f)/mul" source_line=3}').op_name
+    'jit(f)/mul'
+    """
+    stripped = text.strip()
+    end = len(stripped) - 1
+    if end < 1 or stripped[0] != "{" or stripped[end] != "}":
+        raise ValueError('expected metadata such as {op_name="f" source_line=3}')
+    given: dict[str, object] = {}
+    at = 1
+    while stripped[at:end].strip(" \t\r\n,") if at < end else "":
+        match = _FIELD.match(stripped, at, end)
+        if match is None:
+            raise ValueError('expected fields such as op_name="f" or source_line=3')
+        at = match.end()
+        name, quoted, number, listed = match.groups()
+        default = _DEFAULTS.get(name)
+        if quoted is not None:
+            value: object = unescape(quoted[1:-1])
+        elif number is not None:
+            value = int(number)
+        else:
+            value = tuple([int(word) for word in listed.split(",") if word.strip()])
+        if name in given or default is None or type(value) is not type(default):
+            known = " ".join(_ORDER)
+            raise ValueError(f"{name} is no field of metadata, given twice or wrong: {known}")
+        given[name] = value
+    return OpMetadata(**given)  # type: ignore[arg-type]  # types compared above
+
+
+def print_metadata(metadata: OpMetadata) -> str:
+    """Return the text between the braces; an empty one where XLA writes none."""
+    given = [(name, value) for name, value in zip(_ORDER, _values(metadata), strict=True) if value]
+    if not any([name in _SHOWN for name, _ in given]):
+        return ""
+    shown = []
+    for name, value in given:
+        if isinstance(value, str):
+            shown.append(f'{name}="{escape(value)}"')
+        elif isinstance(value, tuple):
+            shown.append(f"{name}={{{','.join(map(str, value))}}}")
+        else:
+            shown.append(f"{name}={value}")
+    return " ".join(shown)

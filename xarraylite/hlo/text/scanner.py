@@ -1,0 +1,244 @@
+"""A place in an HLO text, and the patterns of what may stand there.
+
+The text is read once, from left to right, by regular expressions whose quantifiers give nothing
+back, so time is linear in its length.  Brackets are counted in loops, never by recursion.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NoReturn
+
+from ..._errors import HloError, XarrayliteError
+from ...layout.text import MAX_LENGTH
+from ...xla.spec import ArraySpec
+from .quoting import NAME, SKIP, STRING, without_comments
+
+__all__ = ["Scanner"]
+
+_SKIP = re.compile(SKIP)
+_NAME = re.compile(rf"{SKIP}%?({NAME})")
+# An array with its layout; a brace behind it may also begin a computation.
+_ARRAY_TEXT = r"[a-z][a-z0-9]*+\[[^\[\](){}\"']*+\](?:[ \t\r\n]*+\{[ \t\r\n]*+[0-9:][^{}]*+\})?"
+_ARRAY = re.compile(rf"{SKIP}({_ARRAY_TEXT})")
+_TUPLE_PART = re.compile(rf"{SKIP}(?:{_ARRAY_TEXT}|b\(|[(),])")
+_PLAIN_VALUE = re.compile(rf"{SKIP}([^\s,{{}}()\[\]\"'/]++)(?=[\s,)}}]|\Z)")
+_BRACED_VALUE = re.compile(
+    rf"{SKIP}(\{{(?:[^{{}}()\[\]\"'/]++|\"(?:[^\"\\]++|\\.)*+\")*+\}})(?=[\s,)}}]|\Z)", re.DOTALL
+)
+_PIECE = re.compile(
+    rf"[^(){{}}\[\]\"'/,\s]++|[(\[{{]|[)\]}}]|,|\s++|{STRING}|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n\r]*+|.",
+    re.DOTALL,
+)
+_BRACES = re.compile(r'[^{}"]++|"(?:[^"\\]++|\\.)*+"|[{}"]', re.DOTALL)
+_QUOTES: Final = frozenset("\"'")
+_CLOSING: Final = {")": "(", "]": "[", "}": "{"}
+_MESH_AXES = re.compile(
+    r"(?:, *+device_ids=\((?:[0-9, ]*+|\[[0-9, ]++\](?:T\([0-9, ]++\))?)\))?[ \t]*+\{[^{}]*+\}"
+)
+
+
+class Scanner:
+    """Reads one text.
+
+    Parameters
+    ----------
+    text : str
+        An HLO text.
+    """
+
+    __slots__ = ("_shapes", "at", "instruction", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.instruction = ""  # the one that is being read, for messages
+        self._shapes: dict[str, ArraySpec] = {}
+
+    def fail(self, expected: str, at: int | None = None) -> NoReturn:
+        """Raise an error for a place, the current one by default."""
+        place = self.skip() if at is None else at
+        line = self.text.count("\n", 0, place) + 1
+        begin = self.text.rfind("\n", 0, place) + 1
+        end = self.text.find("\n", place)
+        shown = self.text[begin : len(self.text) if end < 0 else end]
+        raise HloError(expected, line, place - begin + 1, self.instruction, shown.strip()) from None
+
+    def fail_found(self, expected: str) -> NoReturn:
+        """Raise an error that shows what stands here instead."""
+        place = self.skip()
+        found = re.match(r"\S{0,30}", self.text[place : place + 30])
+        shown = found[0] if found and found[0] else ""
+        self.fail(f"expected {expected}, found {shown!r}" if shown else f"expected {expected}")
+
+    def skip(self) -> int:
+        """Move behind blanks and comments, and return the place."""
+        match = _SKIP.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
+        return self.at
+
+    def next_is(self, token: str) -> bool:
+        """Whether a token stands next."""
+        return self.text.startswith(token, self.skip())
+
+    def take(self, token: str) -> bool:
+        """Step over a token, if it stands next."""
+        if self.text.startswith(token, self.skip()):
+            self.at += len(token)
+            return True
+        return False
+
+    def expect(self, token: str, reason: str) -> None:
+        """Step over a token that must stand next."""
+        if not self.take(token):
+            self.fail_found(f"{token!r} {reason}")
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Step over a pattern, if it stands here; patterns skip blanks themselves."""
+        match = pattern.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
+        return match
+
+    def name(self, what: str) -> str:
+        """Step over a name, with or without ``%``."""
+        match = _NAME.match(self.text, self.at)
+        if match is None:
+            self.fail_found(what)
+        self.at = match.end()
+        return match[1]
+
+    def shape(self) -> ArraySpec | None:
+        """Step over a shape, if one stands next."""
+        match = _ARRAY.match(self.text, self.at)
+        if match is not None:
+            text, start = match[1], match.start(1)
+            self.at = match.end()
+        else:
+            start = self.skip()
+            if not self.text.startswith(("(", "b("), start):
+                return None
+            text = self._tuple_text(start)
+        found = self._shapes.get(text)
+        if found is None:
+            found = self.parse_shape(text, start)
+            self._shapes[text] = found
+        return found
+
+    def parse_shape(self, text: str, start: int) -> ArraySpec:
+        """Read the text of a shape that stands at a place."""
+        try:
+            return ArraySpec.parse(text)
+        except XarrayliteError as error:
+            self.fail(f"this is no shape: {error}", start + getattr(error, "column", 1) - 1)
+
+    def _tuple_text(self, start: int) -> str:
+        """Step over a tuple of shapes."""
+        depth = 0
+        while True:
+            match = _TUPLE_PART.match(self.text, self.at)
+            if match is None:
+                self.fail_found("a shape, ',' or ')'")
+            self.at = match.end()
+            if self.at - start > MAX_LENGTH:
+                self.fail(f"a shape has at most {MAX_LENGTH} characters", start)
+            char = self.text[self.at - 1]
+            if char == "(":
+                depth += 1
+            elif char == ")":
+                depth -= 1
+                if not depth:
+                    return self.text[start : self.at]
+            elif not depth:
+                self.fail_found("'('")
+
+    def group(self) -> str:
+        """Step over brackets behind their opening one, and return what is between them."""
+        start = self.at
+        end = self._balanced("(", ")")
+        return self.text[start : end - 1]
+
+    def _balanced(self, opening: str, wanted: str) -> int:
+        stack = [opening]
+        begin = self.at
+        for match in _PIECE.finditer(self.text, self.at):
+            piece = match[0]
+            if piece in ("(", "[", "{"):
+                stack.append(piece)
+            elif piece in _CLOSING:
+                self._close(stack, piece, match.start())
+                if not stack:
+                    self.at = match.end()
+                    return self.at
+            elif piece in _QUOTES:
+                self.fail("this string has no end", match.start())
+        return self.fail(f"this bracket has no {wanted!r}", begin - 1)
+
+    def _close(self, stack: list[str], piece: str, at: int) -> None:
+        if stack[-1] != _CLOSING[piece]:
+            self.fail(f"{piece!r} closes {stack[-1]!r}", at)
+        stack.pop()
+
+    def value(self, raw: bool) -> tuple[str, int]:
+        """Step over the value of an attribute, and return it and where it begins.
+
+        Comments are blanked out, except in raw values.
+        """
+        match = _PLAIN_VALUE.match(self.text, self.at) or _BRACED_VALUE.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
+            start, text = match.start(1), match[1]
+        else:
+            start = self.skip()
+            if raw and self.text.startswith("{", start):
+                text = self._raw_braces(start)
+            else:
+                text = self._long_value(start)
+        if text.startswith("mesh["):
+            axes = self.match(_MESH_AXES)
+            text += axes[0] if axes else ""
+        return text, start
+
+    def _raw_braces(self, start: int) -> str:
+        """Braces that hold no program but a user's data: nothing but strings is known in them."""
+        depth = 0
+        for match in _BRACES.finditer(self.text, start):
+            piece = match[0]
+            if piece == "{":
+                depth += 1
+            elif piece == "}":
+                depth -= 1
+                if not depth:
+                    self.at = match.end()
+                    return self.text[start : self.at]
+            elif piece == '"':
+                self.fail("this string has no end", match.start())
+        return self.fail("this '{' is never closed", start)
+
+    def _long_value(self, start: int) -> str:
+        stack: list[str] = []
+        end = len(self.text)
+        opened = start
+        for match in _PIECE.finditer(self.text, start):
+            piece = match[0]
+            if piece in ("(", "[", "{"):
+                if not stack:
+                    opened = match.start()
+                stack.append(piece)
+            elif piece in _CLOSING:
+                if not stack:
+                    end = match.start()
+                    break
+                self._close(stack, piece, match.start())
+            elif not stack and (piece == "," or piece.isspace()):
+                end = match.start()
+                break
+            elif piece in _QUOTES:
+                self.fail("this string has no end", match.start())
+        if stack:
+            self.fail(f"this {stack[0]!r} is never closed", opened)
+        if end == start:
+            self.fail_found("a value")
+        self.at = end
+        return without_comments(self.text[start:end])

@@ -1,0 +1,133 @@
+"""What a text of one instruction leaves undefined, and computations that text only names."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, Final
+
+from ...xla.spec import ArraySpec
+from ..instruction import HloComputation, HloInstruction
+from ..opcodes import ACCURATE
+from ..values import OpMetadata
+
+__all__ = ["guess_operand_shape", "undefined_computation", "wrap_operation"]
+
+# Operations whose operands have the shape of the result.
+_SAME_SHAPE: Final = ACCURATE | frozenset(
+    [
+        "abs",
+        "add",
+        "and",
+        "ceil",
+        "clamp",
+        "copy",
+        "count-leading-zeros",
+        "divide",
+        "floor",
+        "maximum",
+        "minimum",
+        "multiply",
+        "negate",
+        "not",
+        "opt-barrier",
+        "or",
+        "popcnt",
+        "power",
+        "remainder",
+        "reverse",
+        "round-nearest-afz",
+        "round-nearest-even",
+        "shift-left",
+        "shift-right-arithmetic",
+        "shift-right-logical",
+        "sign",
+        "subtract",
+        "xor",
+        "atan2",
+        "bitcast",
+        "mulhi",
+        "reduce-precision",
+        "all-reduce",
+        "collective-permute",
+    ]
+)
+
+
+def guess_operand_shape(opcode: str, result: ArraySpec | None, position: int) -> ArraySpec:
+    """Return the shape of an operand that nobody defines.
+
+    Elementwise operations have operands like their result.  What else an operand may be does not
+    follow: it is an opaque value.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.undefined import guess_operand_shape
+    >>> from xarraylite.xla.spec import ArraySpec
+    >>> print(guess_operand_shape("add", ArraySpec.parse("f32[2]{0:T(256)}"), 1))
+    f32[2]{0:T(256)}
+    """
+    if result is None:
+        return ArraySpec.opaque()
+    if opcode in _SAME_SHAPE or (opcode == "select" and position):
+        return result
+    if opcode == "select":
+        return ArraySpec("pred", result.dimensions, result.layout, dynamic=result.dynamic)
+    if opcode == "tuple" and position < len(result.tuple_shapes):
+        return result.tuple_shapes[position]
+    return ArraySpec.opaque()
+
+
+def undefined_computation(
+    name: str, operands: tuple[HloInstruction, ...], result: ArraySpec
+) -> HloComputation:
+    """Return a computation that hands its parameters to a custom call of its own name."""
+    parameters = [
+        HloInstruction(
+            f"param_{k}", "parameter", operand.shape,
+            attributes=MappingProxyType({"parameter_number": k}),
+        )
+        for k, operand in enumerate(operands)
+    ]  # fmt: skip
+    attributes = MappingProxyType({"custom_call_target": name})
+    root = HloInstruction("custom-call", "custom-call", result, tuple(parameters), attributes)
+    return HloComputation(name, (*parameters, root))
+
+
+def wrap_operation(
+    opcode: str,
+    result: ArraySpec,
+    operands: tuple[HloInstruction, ...],
+    attributes: dict[str, Any],
+    called: tuple[HloComputation, ...],
+    metadata: OpMetadata | None,
+) -> HloComputation:
+    """Return the computation that an asynchronous operation such as ``negate-start`` runs.
+
+    The attributes become those of the operation that is wrapped.
+    """
+    parameters = [
+        HloInstruction(
+            "async_param", "parameter", operand.shape,
+            attributes=MappingProxyType({"parameter_number": k}),
+        )
+        for k, operand in enumerate(operands)
+    ]  # fmt: skip
+    own: dict[str, Any] = {name: attributes[name] for name in _OF_THE_START if name in attributes}
+    inner = MappingProxyType(
+        {name: value for name, value in attributes.items() if name not in own or name in _OF_BOTH}
+    )
+    attributes.clear()
+    attributes.update(own)
+    root = HloInstruction(
+        opcode, opcode, result, tuple(parameters), inner, called, metadata=metadata
+    )
+    return HloComputation("async_wrapped", (*parameters, root))
+
+
+_OF_BOTH: Final = ("backend_config", "frontend_attributes", "statistics")
+_OF_THE_START: Final = (
+    *_OF_BOTH,
+    "async_execution_thread",
+    "output_to_operand_aliasing",
+    "sharding",
+)
