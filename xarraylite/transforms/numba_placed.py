@@ -40,7 +40,7 @@ from ..codegen.jit import scalar
 from ..dtypes.formats import loop_dtype, storage_dtype
 from ..dtypes.names import DType, dtype_name, is_narrow_float, is_narrow_int
 from ..index.transform import FIXED, IndexMap, Transform, identity
-from ..layout.tiled import Term, TiledMap
+from ..layout.tiled import Summand, TiledMap
 
 #: Without the types that Numba gives itself, which are partial.
 types: Any = numba_types
@@ -104,7 +104,7 @@ def chipped(axes: Axes, axis: int) -> Axes:
 # --- passing and returning ---------------------------------------------------------------------
 
 
-def terms_of(container: XContainer) -> tuple[Term, ...]:
+def summands_of(container: XContainer) -> tuple[Summand, ...]:
     """Return the summands of a position, which are one for each dimension of strided memory.
 
     Raises
@@ -115,21 +115,21 @@ def terms_of(container: XContainer) -> tuple[Term, ...]:
     place = container.map
     if not isinstance(place, TiledMap):
         unit = [tuple([int(k == d) for k in range(container.ndim)]) for d in range(container.ndim)]
-        return tuple([Term(((1, s),), 0, p) for s, p in zip(place.strides, unit, strict=True)])
-    terms = place.terms()
-    if terms is None or place.bits % 8:
+        return tuple([Summand(((1, s),), 0, p) for s, p in zip(place.strides, unit, strict=True)])
+    summands = place.summands()
+    if summands is None or place.bits % 8:
         raise errors.TypingError(
             f"{container.summary()}: Numba's functions take elements of whole bytes at positions "
             "that are a sum of digits; pass to_layout('row_major') of it"
         )
-    return terms
+    return summands
 
 
 def type_of(container: XContainer) -> PlacedType:
     """Return Numba's type of a container."""
     if not container.ndim:
         raise errors.TypingError(f"{container.summary()}: pass the value of it, float(a)")
-    counts = tuple([len(term.digits) for term in terms_of(container)])
+    counts = tuple([len(term.digits) for term in summands_of(container)])
     axes = tuple(range(container.ndim))
     return PlacedType(container.dtype, axes, counts, container.readonly)
 
@@ -138,12 +138,12 @@ def passed(container: XContainer) -> tuple[int, int, tuple[int, ...], tuple[int,
     """Return address, bytes per element, extents and the numbers of positions, to be written."""
     if not container.readonly:
         container.buffer.release()
-    place, terms = container.map, terms_of(container)
+    place, summands = container.map, summands_of(container)
     itemsize = storage_dtype(container.dtype).itemsize
     width = place.bits // 8 if isinstance(place, TiledMap) else itemsize
-    numbers = [term.start for term in terms]
-    numbers += [pace for term in terms for pace in term.paces]
-    numbers += [number for term in terms for digit in term.digits for number in digit]
+    numbers = [term.start for term in summands]
+    numbers += [pace for term in summands for pace in term.paces]
+    numbers += [number for term in summands for digit in term.digits for number in digit]
     address = container.buffer.address + place.byte_start(itemsize)
     return address, width, container.shape, tuple(numbers)
 
