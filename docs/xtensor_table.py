@@ -411,6 +411,7 @@ FUNCTIONS: Rows = (
         "same(v * v + v, np.asarray(v) ** 2 + np.asarray(v))",
         "rounded twice, as written: nothing is contracted unless the result cannot change",
     ),
+    Row("`cube(e)`, `pow<N>(e)`", "`e ** 3`", "same(v ** 3, np.asarray(v) ** 3)"),
     Row(
         "`exp exp2 expm1 log log2 log10 log1p pow square cbrt sqrt hypot`",
         "the same",
@@ -558,7 +559,9 @@ MANIPULATION: Rows = (
         "`a @ b`, `xl.matmul`, `xl.linalg`",
         "same(m @ m, np.asarray(m) @ np.asarray(m)); same(xl.linalg.inv(m), "
         "np.linalg.inv(np.asarray(m)))\n"
-        "assert abs(float(xl.linalg.det(m)) - 10) < 1e-12",
+        "assert abs(float(xl.linalg.det(m)) - 10) < 1e-12\n"
+        "c = xl.ones((2, 2)); c[...] = 2 * (m @ m) + 3 * c; same(c, 2 * np.asarray(m @ m) + 3)",
+        "`gemm`'s and `gemv`'s factors are written out: `c[...] = alpha * (a @ b) + beta * c`",
     ),
 )
 
