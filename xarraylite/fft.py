@@ -12,7 +12,7 @@ from typing import Any, Literal
 from .arrays.xarray import XArray
 from .dtypes.names import as_dtype, float64
 from .functions.arguments import check_device
-from .functions.computed import computed, container, numpy
+from .functions.computed import computed, container, numpy, with_parameters_of
 
 __all__ = [
     "fft",
@@ -81,9 +81,8 @@ def fft(
 
 
 @computed("x")
-def ifft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
-) -> XArray:
+@with_parameters_of(fft)
+def ifft(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return the inverse of `fft`; parameters as there.
 
     Examples
@@ -92,13 +91,12 @@ def ifft(
     >>> xl.fft.ifft(xl.asarray([2.0, 2.0]))
     XArray([2.+0.j, 0.+0.j])
     """
-    return numpy.fft.ifft(x, n, axis, norm)
+    return numpy.fft.ifft(x, *given, **named)
 
 
 @computed("x")
-def rfft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
-) -> XArray:
+@with_parameters_of(fft)
+def rfft(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return the first ``n // 2 + 1`` elements of the transform of a real array; see `fft`.
 
     Examples
@@ -107,13 +105,12 @@ def rfft(
     >>> xl.fft.rfft(xl.asarray([1.0, 1.0, 1.0, 1.0]))
     XArray([4.+0.j, 0.+0.j, 0.+0.j])
     """
-    return numpy.fft.rfft(x, n, axis, norm)
+    return numpy.fft.rfft(x, *given, **named)
 
 
 @computed("x")
-def irfft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
-) -> XArray:
+@with_parameters_of(fft)
+def irfft(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return the inverse of `rfft`, real; ``n`` is the number of its elements.
 
     Examples
@@ -122,13 +119,12 @@ def irfft(
     >>> xl.fft.irfft(xl.asarray([4.0, 0.0, 0.0]))
     XArray([1., 1., 1., 1.])
     """
-    return numpy.fft.irfft(x, n, axis, norm)
+    return numpy.fft.irfft(x, *given, **named)
 
 
 @computed("x")
-def hfft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
-) -> XArray:
+@with_parameters_of(fft)
+def hfft(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return the real transform of a signal with Hermitian symmetry, of which half is given.
 
     Examples
@@ -137,13 +133,12 @@ def hfft(
     >>> xl.fft.hfft(xl.asarray([1.0, 0.0, 0.0]))
     XArray([1., 1., 1., 1.])
     """
-    return numpy.fft.hfft(x, n, axis, norm)
+    return numpy.fft.hfft(x, *given, **named)
 
 
 @computed("x")
-def ihfft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
-) -> XArray:
+@with_parameters_of(fft)
+def ihfft(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return the inverse of `hfft`: half of a signal with Hermitian symmetry.
 
     Examples
@@ -152,12 +147,20 @@ def ihfft(
     >>> xl.fft.ihfft(xl.asarray([1.0, 1.0, 1.0, 1.0]))
     XArray([1.-0.j, 0.-0.j, 0.-0.j])
     """
-    return numpy.fft.ihfft(x, n, axis, norm)
+    return numpy.fft.ihfft(x, *given, **named)
 
 
-def _last(x: Any, s: Sequence[int] | None, axes: Sequence[int] | None) -> Sequence[int] | None:
-    """Return the axes that sizes without axes are of: the last ones."""
-    return axes if s is None or axes is not None else range(-len(s), 0)
+def _along_last(
+    transform: Any,
+    x: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    *given: Any,
+    **named: Any,
+) -> Any:
+    """Return a transform of some axes: sizes without axes are those of the last ones."""
+    along = axes if s is None or axes is not None else range(-len(s), 0)
+    return transform(x, s, along, *given, **named)
 
 
 @computed("x")
@@ -201,18 +204,12 @@ def fftn(
     XArray([[4.+0.j, 0.+0.j],
             [0.+0.j, 0.+0.j]])
     """
-    return numpy.fft.fftn(x, s, _last(x, s, axes), norm)
+    return _along_last(numpy.fft.fftn, x, s, axes, norm)
 
 
 @computed("x")
-def ifftn(
-    x: Any,
-    /,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-    out: object = None,
-) -> XArray:
+@with_parameters_of(fftn)
+def ifftn(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return the inverse of `fftn`; parameters as there.
 
     Examples
@@ -221,18 +218,12 @@ def ifftn(
     >>> xl.fft.ifftn(xl.ones((1, 2)))
     XArray([[1.+0.j, 0.+0.j]])
     """
-    return numpy.fft.ifftn(x, s, _last(x, s, axes), norm)
+    return _along_last(numpy.fft.ifftn, x, *given, **named)
 
 
 @computed("x")
-def rfftn(
-    x: Any,
-    /,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-    out: object = None,
-) -> XArray:
+@with_parameters_of(fftn)
+def rfftn(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return `fftn` of a real array, of whose last axis the first half is enough.
 
     Examples
@@ -241,18 +232,12 @@ def rfftn(
     >>> xl.fft.rfftn(xl.ones((2, 2))).shape
     (2, 2)
     """
-    return numpy.fft.rfftn(x, s, _last(x, s, axes), norm)
+    return _along_last(numpy.fft.rfftn, x, *given, **named)
 
 
 @computed("x")
-def irfftn(
-    x: Any,
-    /,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-    out: object = None,
-) -> XArray:
+@with_parameters_of(fftn)
+def irfftn(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return the inverse of `rfftn`, real.
 
     Examples
@@ -261,7 +246,7 @@ def irfftn(
     >>> xl.fft.irfftn(xl.ones((1, 2)))
     XArray([[1., 0.]])
     """
-    return numpy.fft.irfftn(x, s, _last(x, s, axes), norm)
+    return _along_last(numpy.fft.irfftn, x, *given, **named)
 
 
 @computed("x")
@@ -285,14 +270,8 @@ def fft2(
 
 
 @computed("x")
-def ifft2(
-    x: Any,
-    /,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: Norm = "backward",
-    out: object = None,
-) -> XArray:
+@with_parameters_of(fft2)
+def ifft2(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return `ifftn` of the last two dimensions.
 
     Examples
@@ -301,18 +280,12 @@ def ifft2(
     >>> xl.fft.ifft2(xl.ones((1, 2)))
     XArray([[1.+0.j, 0.+0.j]])
     """
-    return numpy.fft.ifft2(x, s, axes, norm)
+    return numpy.fft.ifft2(x, *given, **named)
 
 
 @computed("x")
-def rfft2(
-    x: Any,
-    /,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: Norm = "backward",
-    out: object = None,
-) -> XArray:
+@with_parameters_of(fft2)
+def rfft2(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return `rfftn` of the last two dimensions.
 
     Examples
@@ -321,18 +294,12 @@ def rfft2(
     >>> xl.fft.rfft2(xl.ones((3, 2, 4))).shape
     (3, 2, 3)
     """
-    return numpy.fft.rfft2(x, s, axes, norm)
+    return numpy.fft.rfft2(x, *given, **named)
 
 
 @computed("x")
-def irfft2(
-    x: Any,
-    /,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: Norm = "backward",
-    out: object = None,
-) -> XArray:
+@with_parameters_of(fft2)
+def irfft2(x: Any, /, *given: Any, **named: Any) -> XArray:
     """Return `irfftn` of the last two dimensions.
 
     Examples
@@ -341,7 +308,7 @@ def irfft2(
     >>> xl.fft.irfft2(xl.ones((3, 2, 3))).shape
     (3, 2, 4)
     """
-    return numpy.fft.irfft2(x, s, axes, norm)
+    return numpy.fft.irfft2(x, *given, **named)
 
 
 def fftfreq(

@@ -126,6 +126,8 @@ def test_diagonal_and_gather():
     picked = xl.to_hlo(lambda x: x[:, [2, 0]] * 2, "f64[3,3]")
     assert picked(a).tolist() == (np.asarray(a)[:, [2, 0]] * 2).tolist()
     assert "gather" in [i.opcode for i in picked.entry]
+    for few in (a[:, [2, 0]] * 2, xl.view(a, xl.keep(2, 0, 0)) + 1):  # which were copied
+        assert "gather" in [i.opcode for i in xl.to_hlo(few).entry]
 
 
 def test_refusals():

@@ -175,6 +175,11 @@ MOVED = [
     "xl.round(x / 3, 1)",
     "xl.astype(x, 'int8')",
     "xl.norm_l1(x, axis=0)",
+    "xl.fliplr(x)",
+    "xl.hsplit(x, 3)[1]",
+    "xl.diagonal(x)",
+    "np.concatenate([x, x])",
+    "np.sum(x, axis=1)",
     "xl.norm_sq(x, axis=1, keepdims=True)",
 ]
 
@@ -211,8 +216,10 @@ def test_nothing_and_nobody_there() -> None:
     assert nobody.sum(skipna=True).item() == 0
     assert xl.optional(None).item() is None
     assert (xl.optional([1, 2]) + [None, 3]).tolist() == [None, 5]
-    with pytest.raises(xl.DTypeError, match=r"sort: got XOptional; .*value_or"):
-        xl.sort(nobody)
+    assert round(xl.optional([1.25, None])[0], 1) == 1.2
+    for text in ("xl.sort(x)", "x.view('int8')", "xl.masked_view(x, x.has_value())", "np.sort(x)"):
+        with pytest.raises(TypeError, match="XOptional"):
+            eval(text, {"xl": xl, "np": np, "x": nobody})
 
 
 def test_values() -> None:

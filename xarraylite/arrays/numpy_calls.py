@@ -64,7 +64,7 @@ def call_function(
 
     Arrays of other libraries (``types``) have the last word.
     """
-    if not all([issubclass(kind, (HasNode, OneValue, np.ndarray)) for kind in types]):
+    if not all([issubclass(kind, (HasNode, OneValue, Lifted, np.ndarray)) for kind in types]):
         return NotImplemented
     own, name = _OWN.get(function), function.__name__
     known = getattr(np, name, None) is function
@@ -75,6 +75,8 @@ def call_function(
         own = getattr(namespace(None), name, None)
     if own is not None:
         return own(*args, **options)
+    if any([issubclass(kind, Lifted) for kind in types]):
+        return NotImplemented  # which has no values for NumPy
     return function(*_numpy_of(args), **_numpy_of(options))
 
 

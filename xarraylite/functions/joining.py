@@ -18,6 +18,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
+from ..transforms.memo import memoised
 from .computed import container
 from .groups import Lazy
 from .manipulation import broadcast_to, concat, listed, reshape
@@ -132,6 +133,7 @@ def split(ary: object, indices_or_sections: Any, axis: SupportsIndex = 0) -> lis
     return _split(ary, indices_or_sections, axis, "split", True)
 
 
+@moves
 def vsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     """Return `split` of the rows.
 
@@ -145,6 +147,7 @@ def vsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     return _split(ary, indices_or_sections, 0, "vsplit", True)
 
 
+@moves
 def hsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     """Return `split` of the columns; of the elements, if the rank is 1.
 
@@ -159,6 +162,7 @@ def hsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     return _split(ary, indices_or_sections, builtins.min(1, len(node.shape) - 1), "hsplit", True)
 
 
+@moves
 def dsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
     """Return `split` of the third dimension.
 
@@ -223,6 +227,7 @@ def atleast_3d(*arrays: object) -> Any:
 
 
 @moves
+@memoised
 def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined row by row, lazily; vectors are rows.
 
@@ -238,6 +243,7 @@ def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
 
 
 @moves
+@memoised
 def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined column by column, lazily; vectors one after the other.
 
@@ -252,6 +258,7 @@ def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
 
 
 @moves
+@memoised
 def dstack(tup: Sequence[object]) -> Lazy:
     """Return the arrays joined along the third dimension, lazily.
 
@@ -265,6 +272,7 @@ def dstack(tup: Sequence[object]) -> Lazy:
 
 
 @moves
+@memoised
 def column_stack(tup: Sequence[object]) -> Lazy:
     """Return vectors as the columns of a matrix, lazily, beside matrices' own.
 

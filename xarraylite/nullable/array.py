@@ -378,6 +378,17 @@ class XOptional(Parted, Face, Operators, InPlace, binary=_binary, unary=_unary):
     def _values(self) -> Any:
         return self.__array__()
 
+    def _one(self) -> Any:
+        return self._present("number")
+
+    def numpy(self) -> Any:
+        """Refuse, as NumPy has no place for what is missing; see `xl.masked_array`."""
+        return self.__array__()
+
+    def view(self, dtype: object = None) -> Any:
+        """Refuse: values and flags have bytes of their own."""
+        raise DTypeError(f"view: {self.summary()} has no bytes of one dtype; see value()")
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Refuse: a NumPy array has no place for what is missing.
 

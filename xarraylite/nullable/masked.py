@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import NotWritableError
+from .._errors import DTypeError, NotWritableError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..arrays.operand import as_array
@@ -174,6 +174,10 @@ def masked_view(x: object, mask: object, /) -> XMaskedView:
     XArray([[1.5, 0. ],
             [0. , 0. ]])
     """
+    if isinstance(x, XOptional):
+        raise DTypeError(
+            f"masked_view: got {x.summary()}: what is missing and what is hidden are two things"
+        )
     array = as_array(x, "masked_view")
     return XMaskedView(array, _flags(mask, array.shape, "masked_view"))
 

@@ -12,9 +12,10 @@ from ..index import transform as steps
 from ..index.indices import Selection
 from ..ir import build
 from ..ir.node import Leaf, Node
+from ..ir.walk import rebuild, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
-from .nodes import HasNode, is_masked
+from .nodes import Gathers, HasNode, is_masked
 from .tracing import remember_index
 
 #: Elements up to which copying takes less than planning a gather.
@@ -84,6 +85,17 @@ def counted_from_front(given: NumpyArray, extent: int, positions: NumpyArray) ->
             f"index array holds {low} to {high}, out of range for an extent of {extent}"
         )
     np.add(positions, extent, out=positions, where=positions < 0)
+
+
+def gathered_again(root: Node) -> Node:
+    """Return a graph with gathers in the place of few elements that were copied."""
+
+    def visit(node: Node, args: tuple[Node, ...]) -> Node:
+        if isinstance(node, Leaf) and isinstance(node.snapshot.made, Gathers):
+            return node.snapshot.made.gathered()
+        return with_args(node, args)
+
+    return rebuild(root, visit)
 
 
 def _index_values(index: object) -> NumpyArray:

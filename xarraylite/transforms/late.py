@@ -10,7 +10,8 @@ from ..ir.node import Leaf, Node
 from ..ir.walk import rebuild, with_args
 from ..jagged.lazy import XJaggedExpression
 from ..memory.snapshots import LateSnapshot, Snapshot
-from ..operands.nodes import Gathers, as_node
+from ..operands.gathers import gathered_again
+from ..operands.nodes import as_node
 
 
 @overload
@@ -64,11 +65,9 @@ def read_late(root: Node, skip: frozenset[int]) -> Node:
     snapshots: dict[int, Snapshot] = {}
 
     def visit(node: Node, args: tuple[Node, ...]) -> Node:
-        if isinstance(node, Leaf) and isinstance(node.snapshot.made, Gathers):
-            return read_late(node.snapshot.made.gathered(), skip)  # they were few, and copied
         if isinstance(node, Leaf) and id(node.snapshot) not in skip:
             snapshot = snapshots.setdefault(id(node.snapshot), LateSnapshot.after(node.snapshot))
             return replace(node, snapshot=snapshot)
         return with_args(node, args)
 
-    return rebuild(root, visit)
+    return rebuild(gathered_again(root), visit)

@@ -208,11 +208,13 @@ def _relate(
     if lattice is None:
         return None
     writes, reads, delta, reach, up, down, drop, start = lattice
+    # The bytes that are read, counted from where the destination begins.
     first = delta + down
     last = delta + up + other_size
     if last <= 0 or first >= reach + size:
         return None
-    least = delta + drop  # of the drift
+    # The extremes of the drift: on which sides of its place an element may be read at all.
+    least = delta + drop
     most = delta + up + down - reach - drop
     if least == most == delta == 0 and size == other_size:
         return Direction.SAME
@@ -226,7 +228,8 @@ def _relate(
     if most + other_size > size:
         possible |= ABOVE
     if solid and first >= 0 and last <= reach + size:
-        return _ORDERS[possible]
+        return _ORDERS[possible]  # whatever is read is written as well
+    # Which pairs meet, and on which sides.
     reads.sort()
     low, high = first - size + 1, first + other_size - 1
     ordered = nested and possible != 0

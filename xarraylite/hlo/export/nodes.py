@@ -43,6 +43,7 @@ from ...layout.tiled import Map, TiledMap
 from ...memory.arrays import read
 from ...memory.snapshots import LateSnapshot
 from ...operands.convert import layout_of
+from ...operands.gathers import gathered_again
 from ...operands.nodes import as_node
 from ...operands.tracing import tracing
 from ...transforms.jit import Jitted, is_traced
@@ -121,7 +122,7 @@ def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) 
 def _node(value: Any, labels: str | None) -> Node:
     """Return what is to be written, in a trace that has a writer."""
     if not isinstance(value, XLabelled):
-        return as_node(value, "to_hlo")
+        return gathered_again(as_node(value, "to_hlo"))
     made = lazily(*resulting(value, labels))
     assert made is not None, "products are written"
     return made
@@ -201,7 +202,7 @@ class _Export:
 
     def term(self, value: object) -> Term:
         """Write an expression, whatever of it has not been written."""
-        top = value if isinstance(value, Node) else as_node(value, "to_hlo")
+        top = value if isinstance(value, Node) else gathered_again(as_node(value, "to_hlo"))
         self.kept.append(top)  # nodes are known by their identity
         listed = postorder(top)
         # Indices and offsets are constants of the nodes that have them.
