@@ -9,7 +9,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.arrays.ownership import _FEW
-from xarraylite.ir.kind import MOST
+from xarraylite.ir.translation import MOST
 from xarraylite.ir.walk import postorder
 
 

@@ -128,7 +128,10 @@ class XContainer(Placed, XExpression):
 
     def now(self) -> Operands:
         """Return the current snapshot of the memory, and where the first element begins."""
-        return (self._buffer.snapshot(), self._start)
+        try:
+            return (self._buffer._snapshot, self._start)
+        except AttributeError:  # it has none yet, or shares it
+            return (self._buffer.snapshot(), self._start)
 
     @property
     def dtype(self) -> DType:
@@ -229,6 +232,8 @@ class XContainer(Placed, XExpression):
 
     def _values(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""
+        if self._kind is not NODE:
+            return elements.array_of(self)
         if is_quick(self._map):
             return read(self._buffer, self._dtype, self._map)
         place = Strided.row_major(self.shape)
@@ -323,6 +328,8 @@ class XContainer(Placed, XExpression):
         return self._over(self._map.apply(step))
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
+        if self._kind is not NODE and self._kind.strides is None:
+            return elements.view_of(self, shape)  # type: ignore[no-any-return]
         node = build.reshape(self.node, shape)
         if isinstance(node, Leaf):
             return self._over(node.map)

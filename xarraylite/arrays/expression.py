@@ -15,31 +15,31 @@ import numpy as np
 from .._errors import NotWritableError
 from ..assignment import direct
 from ..assignment.assign import check_cast, check_update
+from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
 from ..dtypes.names import as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
 from ..ir.build import describe
-from ..ir.kind import NODE, Kind, Operands, node_of, owner_class
-from ..ir.kind import of as kind_of
+from ..ir.kind import NODE, Kind, Operands, owner_class
 from ..ir.node import RANK, Node
+from ..ir.simplify import simpler
+from ..ir.translation import node_of
+from ..ir.translation import of as kind_of
 from ..labels import products
 from ..labels.labelled import XLabelled
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
-from ..operands import tracing
+from ..operands import recall, tracing
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn, learn_product
-from ..operands.namespace import namespace
 from ..operands.nodes import (
     Gathers,
     HasNode,
     Lifted,
-    as_item,
     as_node,
     as_operand,
-    ends,
     is_operand,
     unwrapped,
 )
@@ -48,6 +48,7 @@ from ..operands.representation import class_of, html
 from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
+from ..ops.table import OPS
 from ..runtime import evaluate as engine
 from . import ownership
 from .face import Face, NumpyArray
@@ -68,10 +69,18 @@ def apply(op: Op, *operands: object) -> XExpression:
         if isinstance(left, XExpression):
             return again((op, key_of(right)), op, left, right)
         return again((op.reflected, key_of(left)), op, left, right)
-    return XExpression(build.elementwise(op, *[as_operand(x, op.name) for x in operands]))
+    keys = key_of(operands[1]), key_of(operands[2])
+    found = recall.three(op, keys, operands)
+    return written((op, *keys), op, *operands) if found is None else _handle(found)
 
 
-def written(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
+def _handle(found: recall.Found) -> XExpression:
+    made = _new(XExpression)
+    made._kind, made._shape, made._operands = found
+    return made
+
+
+def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     """Return an operation that has not been written before, or whose operands have no kind.
 
     The first operand's kind, or the only one there is, learns where it leads.
@@ -80,6 +89,9 @@ def written(key: tuple[object, object], op: Op, *operands: object) -> XExpressio
     settled = [ownership.shortened(x) for x in settled]
     if any([x is not y for x, y in zip(settled, operands, strict=True)]):
         return apply(op, *settled)
+    known = recall.stretched(op, *operands) if len(operands) == 2 else None
+    if known is not None:
+        return _handle(known)
     nodes = [as_operand(x, op.name) for x in operands]
     node = build.elementwise(op, *nodes)
     del nodes  # their snapshots are counted
@@ -96,44 +108,42 @@ def written(key: tuple[object, object], op: Op, *operands: object) -> XExpressio
 
 def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation whose kind may be known, though a snapshot has yet to be made."""
-    mine = [x for x in operands if isinstance(x, XExpression)]
-    found = mine[0]._kind.leads(*key) if mine else None
-    if found is None or tracing.running.value:
-        return written(key, op, *operands)
-    made = _new(XExpression)
-    try:
-        if found.__class__ is tuple:
-            kind, low, high = found
-            made._shape = mine[0]._shape
-            parts = [
-                x.now() if isinstance(x, XExpression) else (as_item(x, low, high),)
-                for x in operands
-            ]
-        else:
-            kind = found
-            made._shape = mine[0]._shape if len(mine) == 1 else ends(mine[0]._shape, mine[1]._shape)
-            parts = [x.now() for x in mine]
-    except KeyError:
-        return written(key, op, *operands)
-    made._kind, made._operands = kind, sum(parts, ())
-    return made
+    found = recall.operation(key, operands)
+    return written(key, op, *operands) if found is None else _handle(found)
 
 
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
-    if not isinstance(x, XExpression) or tracing.running.value:
-        return None
-    x = x.settled() if isinstance(x, Gathers) else x
-    kind = x._kind.leads(op, None)
-    shape = x._shape
-    if kind is None or not shape or 0 in shape:
-        return None
-    made = _new(XExpression)
-    made._kind, made._shape, made._operands = kind, (), (shape, *x.now())
-    return made
+    found = recall.fold(op, x)
+    return None if found is None else _handle(found)
 
 
 _new = object.__new__
+
+POWER = OPS["pow"]
+
+
+def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
+    """Return elements converted to another dtype, lazily."""
+    known = recall.conversion(x, dtype)
+    if known is not None:
+        return _handle(known)
+    made = XExpression(build.cast(x.node, dtype))
+    if x._kind is not NODE and made._kind.items == x.kind_items():
+        x._kind.learn(build.CAST, dtype, made._kind)
+    return made
+
+
+def _power(base: XExpression, exponent: object) -> XExpression | None:
+    """Return a power as operations on the base alone, where these have the base's dtype."""
+    dtype = base.dtype
+    if dtype.kind not in {int: "iufc", float: "fc"}.get(exponent.__class__, ""):
+        return None
+    steps = simpler(POWER, (base, exponent), dtype)
+    if not steps:
+        return None
+    made = apply(steps[0], base)
+    return made if len(steps) == 1 else apply(steps[1], made, base)
 
 
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -143,6 +153,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = unwrapped(self), unwrapped(other)
         if not is_operand(other):
             return with_strangers(op, self, other)
+        if op is POWER and (alone := _power(self, other)) is not None:
+            return alone
         return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
@@ -192,7 +204,8 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
     _shape: tuple[int, ...]
 
     def __init__(self, node: Node) -> None:
-        known = kind_of(node)
+        # While a function is traced, leaves are known by their identity, which kinds do not keep.
+        known = None if tracing.running.value else kind_of(node)
         self._shape = node.shape
         if known is None:
             self._kind, self._operands, self._node = NODE, (), node
@@ -233,24 +246,6 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Dtype of the result."""
         kind = self._kind
         return self.node.dtype if kind is NODE else kind.dtype
-
-    @property
-    def real(self) -> Any:
-        """The real part: of complex memory a view that can be written; see `xl.real`."""
-        return namespace(None).real(self)
-
-    @real.setter
-    def real(self, value: object) -> None:
-        namespace(None).real(self._target())[...] = value
-
-    @property
-    def imag(self) -> Any:
-        """The imaginary part: of complex memory a view that can be written; see `xl.imag`."""
-        return namespace(None).imag(self)
-
-    @imag.setter
-    def imag(self, value: object) -> None:
-        namespace(None).imag(self._target())[...] = value
 
     # --- views --------------------------------------------------------------------------------
 
@@ -375,7 +370,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """Evaluate into a new NumPy array."""
         made = direct.evaluate(self)
         if made is not None:
-            values: NumpyArray = made._buffer.array(made._dtype, self._shape)
+            values: NumpyArray = array_of(made)
             return values
         buffer, layout = engine.evaluate(self.node, tiled=False)
         return read(buffer, self.dtype, layout)
@@ -491,8 +486,9 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             If the rule does not allow the conversion.
         """
         wanted = as_dtype(dtype)
-        check_cast("astype", self.summary(), self.dtype, wanted, casting)
+        if casting != "unsafe":
+            check_cast("astype", self.summary(), self.dtype, wanted, casting)
         if wanted != self.dtype:
-            made = XExpression(build.cast(self.node, wanted))
+            made = _converted(self, wanted)
             return made if order in ("K", "A") else made.copy(order)
         return self.copy(order) if copy or order not in ("K", "A") else self

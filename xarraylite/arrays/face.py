@@ -164,8 +164,7 @@ class Face(Methods):
     @property
     def T(self) -> Any:
         """The array with its dimensions reversed."""
-        axes = tuple(range(len(self.shape)))[::-1]
-        return self._view(steps.permute(self.shape, axes))
+        return namespace(None).transpose(self)
 
     @property
     def mT(self) -> Any:
@@ -325,7 +324,8 @@ class Face(Methods):
 
     def tolist(self) -> Any:
         """Return the values as nested lists of Python numbers."""
-        return self._values().tolist()
+        values: NumpyArray = self._values()
+        return values.tolist()
 
     def tobytes(self, order: str = "C") -> bytes:
         """Return the bytes of the elements in row-major order (``"F"``: column-major)."""

@@ -25,7 +25,8 @@ import weakref
 from typing import Any
 
 from ..index.transform import Transform
-from ..ir.kind import MOST, NODE
+from ..ir.kind import NODE
+from ..ir.translation import MOST
 from ..ir.walk import is_long
 from ..operands import tracing
 

@@ -13,7 +13,7 @@ from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
-from ..dtypes.names import as_dtype, float64
+from ..dtypes.names import SUPPORTED, as_dtype, float64
 from ..index.broadcast import as_shape
 from ..ir.kind import OWNERS, owner_class, row_major
 from ..ir.node import FREE, Node
@@ -40,6 +40,7 @@ from ..runtime import evaluate as engine
 from ..xla.spec import ArraySpec
 from .container import DType, XContainer
 from .expression import XExpression
+from .face import NumpyArray
 from .owner import Owner
 
 #: Layouts by NumPy's letters; None where the elements decide.
@@ -180,16 +181,17 @@ class XArray(Owner):
         Few elements are copied: memory of ours is cheap and aligned; and so is a view, unless it
         is said to be nobody else's.
         """
-        dtype, shape = as_dtype(values.dtype), values.shape
+        if cls is XArray and values.size <= SMALL:
+            made = owned(values)
+            if made is not None:
+                return made
         own = values.base is None if own is None else own
         if values.size > SMALL and own and values.flags.c_contiguous:
             address = values.__array_interface__["data"][0]
             buffer = Buffer(values.reshape(-1).view(np.uint8), 0, address, values.nbytes)
-            return cls._own(buffer, Strided.row_major(shape), dtype, ROW_MAJOR)
-        kind = row_major(dtype, len(shape), cls._fixed)
-        made: XArray = elements.new_container(cls, kind, shape, values.size)
-        made._buffer.array(dtype, shape)[...] = values
-        return made
+            place = Strided.row_major(values.shape)
+            return cls._own(buffer, place, as_dtype(values.dtype), ROW_MAJOR)
+        return _copied(cls, values)
 
     @classmethod
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
@@ -328,6 +330,22 @@ OWNERS[FREE] = lambda dtype, shape: XArray
 
 
 _USUAL_RANK = 32
+
+
+def _copied(cls: type[XArray], values: NumpyArray) -> XArray:
+    shape = values.shape
+    kind = row_major(as_dtype(values.dtype), len(shape), cls._fixed)
+    made: XArray = elements.new_container(cls, kind, shape, values.size)
+    made._buffer.array(kind.dtype, shape)[...] = values
+    return made
+
+
+def owned(values: NumpyArray) -> XArray | None:
+    """Return the elements of an array in a container of their own; None if they are many."""
+    dtype = values.dtype
+    if values.size > elements.FEW or not dtype.isnative or dtype not in SUPPORTED:
+        return None
+    return _copied(XArray, values)
 
 
 def zeros(extents: Any) -> XArray | None:

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._config import settings
-from ..ir.kind import NODE, Kind, Operands
-from ..ir.kind import of as kind_of
+from ..ir.kind import NODE, Form, Kind, Operands
 from ..ir.node import Node, Shape
+from ..ir.translation import of as kind_of
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import ALONE, Buffer
 from ..memory.slabs import take
@@ -28,6 +28,7 @@ from ..ops.op import Op
 from ..runtime import direct
 from ..runtime.direct import Direct, leaves_of
 from ..runtime.evaluate import uses_reference
+from ..runtime.replay import Replay, replay_of
 from ..runtime.run import PARALLEL_FROM
 
 _new = object.__new__
@@ -35,6 +36,9 @@ _new = object.__new__
 #: Launches from which on a process is taken to make many.
 OFTEN = 256
 _launches = itertools.count(1)
+
+#: Extents for which one kind keeps plans.
+_EXTENTS = 64
 
 #: Operations on elements that take about as long as to plan an expression.
 _REPEATED = 1 << 14
@@ -59,13 +63,11 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     Its class is ``usual`` where nothing of the shape is fixed.  In the place of a snapshot may
     stand a buffer, to read what it holds now.
     """
+    if not has_program(kind):
+        return again(kind, shape, operands)
     program = kind.fresh
-    if not program:
-        if program is not None or kind is NODE or uses_reference():
-            return None
-        program = kind.fresh = direct.fresh(kind) or False
-        if not program:
-            return None
+    if program.__class__ is Replay:
+        return replayed(program, shape, tuple(operands))
     if settings.engine == "reference":
         return None
     buffer = _new(Buffer)
@@ -92,6 +94,41 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     made._buffer, made._shape, made._start, made._kind = buffer, shape, 0, kind
     made._dtype, made._policy = kind.dtype, ROW_MAJOR
     return made
+
+
+def has_program(kind: Kind) -> bool:
+    """Tell whether a kind has a program for new memory, which is made when it is first asked."""
+    if kind.fresh is None and kind is not NODE and not uses_reference():
+        kind.fresh = direct.fresh(kind) or False
+    return bool(kind.fresh)
+
+
+def again(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+    """Return values as a plan for these extents gives them; None if it is not done.
+
+    What is evaluated once need not be kept ready, so a plan is made when it is asked for again.
+    """
+    key: Any = (shape, *[item for item in operands if item.__class__ is tuple])
+    replays = kind.replays
+    if key not in replays:
+        if len(replays) >= _EXTENTS:
+            replays.clear()
+        if kind is not NODE:
+            replays[key] = None
+        return None
+    replay = replays[key]
+    if replay is None and not uses_reference():
+        count_launch()
+        replay = replays[key] = replay_of(kind, shape, operands) or False
+        if isinstance(kind.op, Form):
+            kind.fresh = replay
+    return replayed(replay, shape, tuple(operands)) if replay else None
+
+
+def replayed(replay: Replay, shape: Shape, operands: Operands) -> Any:
+    """Return the values of a plan that is run again; None: only machine code can."""
+    count_launch()
+    return None
 
 
 def assigned(to: Any, e: Any, held: bool) -> bool:
@@ -197,7 +234,7 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     if target is NODE or uses_reference() or math.prod(to.shape) >= PARALLEL_FROM:
         return False
     known = kind_of(node)
-    if known is None:
+    if known is None or known[0].formed:
         return False
     kind, operands = known
     address = to.buffer.address + to.map.byte_start(to.dtype.itemsize)

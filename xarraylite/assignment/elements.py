@@ -14,7 +14,8 @@ import numpy as np
 
 from .._errors import LayoutError
 from ..compiler.dependence.overlap import Span, self_overlaps
-from ..ir.kind import NODE, strides_of
+from ..ir.kind import NODE, row_major, strides_of
+from ..ir.node import RANK
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..memory.slabs import take
@@ -91,6 +92,15 @@ def part(of: Any, key: Any) -> Any:
     made._shape, made._steps = own, paces
     made._start = of._start + start * dtype.itemsize
     made._kind = of._kind.beside(own, paces)
+    return made
+
+
+def view_of(of: Any, shape: tuple[int, ...]) -> Any:
+    """Return a view of row-major memory under another shape of as many elements."""
+    made = _new(of._view_class)
+    made._buffer, made._dtype, made._start, made._shape = of._buffer, of._dtype, of._start, shape
+    kind, rank = of._kind, len(shape)
+    made._kind = kind.places.get(rank) or row_major(kind.dtype, rank, min(kind.fixed, RANK))
     return made
 
 

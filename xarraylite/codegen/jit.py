@@ -85,7 +85,7 @@ INTRINSICS: dict[str, Any] = {
 _WORD = ir.IntType(64)
 
 # Numba links what it compiles, though it is never called here: an address for names of ours.
-for _name in (api.STATE, api.LAUNCH):
+for _name in (api.STATE, api.LAUNCH, api.CALL):
     llvm.add_symbol(_name, 8)
 
 
@@ -117,6 +117,11 @@ def _loaded_double(builder: Any, address: Any) -> Any:
     return builder.load(_at(builder, address, ir.DoubleType()))
 
 
+def _loaded_float(builder: Any, address: Any) -> Any:
+    short = builder.fptrunc(_loaded_double(builder, address), ir.FloatType())
+    return builder.zext(builder.bitcast(short, ir.IntType(32)), _WORD)
+
+
 def _stored(builder: Any, address: Any, value: Any) -> Any:
     builder.store(value, _at(builder, address))
     return value
@@ -140,6 +145,7 @@ def _found(builder: Any, number: Any) -> Any:
 MEMORY: dict[str, Any] = {
     "load": _memory(1, lambda builder, address: builder.load(_at(builder, address))),
     "load_double": _memory(1, _loaded_double, types.float64),
+    "load_float": _memory(1, _loaded_float),
     "store": _memory(2, _stored),
     "scratch": _memory(0, _scratch),
     "word": _memory(1, _found),

@@ -17,20 +17,13 @@ from .._errors import StaleOperandError, TracedValueError
 from .._records import record
 from ..ir.build import describe
 from ..ir.node import (
-    Concat,
-    Elementwise,
-    Gather,
-    Iota,
     Leaf,
     Node,
-    Reduce,
     Scalar,
-    SegmentReduce,
     Source,
     Stored,
-    View,
 )
-from ..ir.walk import postorder
+from ..ir.walk import postorder, structure
 from ..layout.tiled import Map
 from ..memory.block import Memory
 from .target import Target
@@ -142,7 +135,7 @@ class _Builder:
     def add(self, node: Node) -> None:
         number = self.number
         args = tuple([number[id(arg)] for arg in node.args])
-        key = _KEYS[type(node)](node, args, self)
+        key = _key_of(node, args, self)
         ordinal = self.ordinals.get(key)
         if ordinal is None:
             ordinal = self.ordinals[key] = len(self.nodes)
@@ -214,43 +207,13 @@ def _scalar_key(node: Scalar, args: tuple[int, ...], builder: _Builder) -> Key:
     return ("scalar", node.dtype, number)
 
 
-def _iota_key(node: Iota, args: tuple[int, ...], builder: _Builder) -> Key:
-    return ("iota", node.dtype, node.map)
-
-
-def _elementwise_key(node: Elementwise, args: tuple[int, ...], builder: _Builder) -> Key:
-    return (node.op, node.dtype, node.shape, args)
-
-
-def _view_key(node: View, args: tuple[int, ...], builder: _Builder) -> Key:
-    return ("view", args, node.step)
-
-
-def _gather_key(node: Gather, args: tuple[int, ...], builder: _Builder) -> Key:
-    return ("gather", args, node.axis)
-
-
-def _concat_key(node: Concat, args: tuple[int, ...], builder: _Builder) -> Key:
-    return ("concat", args, node.axis)
-
-
-def _reduce_key(node: Reduce, args: tuple[int, ...], builder: _Builder) -> Key:
-    return ("reduce", args, node.op, node.axes, node.keepdims)
-
-
-def _segment_key(node: SegmentReduce, args: tuple[int, ...], builder: _Builder) -> Key:
-    return ("segments", args, node.op)
-
-
 _KEYS: dict[type[Node], Callable[..., Key]] = {
     Leaf: _leaf_key,
     Stored: _stored_key,
     Scalar: _scalar_key,
-    Iota: _iota_key,
-    Elementwise: _elementwise_key,
-    View: _view_key,
-    Gather: _gather_key,
-    Concat: _concat_key,
-    Reduce: _reduce_key,
-    SegmentReduce: _segment_key,
 }
+
+
+def _key_of(node: Node, args: tuple[int, ...], builder: _Builder) -> Key:
+    made = _KEYS.get(type(node))
+    return structure(node, args) if made is None else made(node, args, builder)

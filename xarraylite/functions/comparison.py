@@ -43,6 +43,8 @@ def array_equal(a: object, b: object, /, equal_nan: bool = False) -> bool:
         if not same_extents(a, b, "array_equal"):
             return False
         a, b = [as_jagged(x, "array_equal").flat for x in (a, b)]
+    if isinstance(a, XExpression) and isinstance(b, XExpression) and not equal_nan:
+        return a.shape == b.shape and bool(reducers.all(a == b))
     left, right = as_node(a, "array_equal"), as_node(b, "array_equal")
     if left.shape != right.shape:
         return False

@@ -21,6 +21,7 @@ from ..ir import build
 from ..operands.moving import maps
 from ..operands.nodes import as_node
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from .arguments import check_numbers
 from .computed import into
 from .ufuncs import applied, with_methods
@@ -42,6 +43,7 @@ def _floats(x: object, operation: str) -> XExpression:
     return XExpression(build.cast(node, _of("sqrt", XExpression(node)).dtype))
 
 
+@memoised
 def isclose(
     a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> XExpression:
@@ -87,6 +89,7 @@ def isclose(
 
 
 @maps
+@memoised
 def nan_to_num(
     x: object,
     copy: bool = True,
@@ -147,6 +150,7 @@ def _joined(real: XExpression, imag: XExpression) -> XExpression:
 
 
 @maps
+@memoised
 def angle(z: object, deg: bool = False) -> XExpression:
     """Return the angles of complex numbers, lazily: 0 or pi for real ones.
 
@@ -162,6 +166,7 @@ def angle(z: object, deg: bool = False) -> XExpression:
     return _of("multiply", made, 180 / math.pi) if deg else made
 
 
+@memoised
 def sinc(x: object) -> XExpression:
     """Return ``sin(pi x) / (pi x)``, and 1 for 0, lazily.
 
@@ -224,6 +229,7 @@ def modf(x: object, /) -> tuple[XExpression, XExpression]:
     return _of("copysign", left, array), whole
 
 
+@memoised
 def isposinf(x: object, /) -> XExpression:
     """Return whether elements are positive infinity, lazily.
 
@@ -236,6 +242,7 @@ def isposinf(x: object, /) -> XExpression:
     return _of("equal", _floats(x, "isposinf"), math.inf)
 
 
+@memoised
 def isneginf(x: object, /) -> XExpression:
     """Return whether elements are negative infinity, lazily.
 
@@ -248,6 +255,7 @@ def isneginf(x: object, /) -> XExpression:
     return _of("equal", _floats(x, "isneginf"), -math.inf)
 
 
+@memoised
 def isreal(x: object) -> XExpression:
     """Return whether elements have no imaginary part, lazily.
 
@@ -260,6 +268,7 @@ def isreal(x: object) -> XExpression:
     return _of("logical_not", iscomplex(x))
 
 
+@memoised
 def iscomplex(x: object) -> XExpression:
     """Return whether elements have an imaginary part, lazily.
 

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from .._config import settings
 from .._errors import ShapeError
+from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
 from ..ir.kind import owner_class
-from ..layout.strided import DYNAMIC
+from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
-from ..operands.convert import LayoutLike, as_order, pinned_dtype
+from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
 from ..shapes.nested import Nested
 from ..shapes.shape import Shape
 from ..xla.blocked import blocked_layout
@@ -82,6 +84,10 @@ def asarray(
     >>> str(xl.asarray(xl.zeros((6, 8)), shape=blocks, layout="blocked").layout)
     '{1,0:T(3,4)}'
     """
+    options = (dtype, order, device, layout, strides, shape)
+    plain = copy is not False and options.count(None) == len(options)
+    if plain and (made := _copied(values)) is not None:
+        return made
     check_device(device, "asarray")
     layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
     if shape is not None:
@@ -98,10 +104,29 @@ def asarray(
         if wanted is not None and made.dtype != wanted:
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
-    owner: type[XArray] = XArray
-    if isinstance(values, XExpression):
-        owner = owner_class(values._fixed_now(), wanted or values.dtype, values.shape)
-    return owner(values, dtype, layout, strides)
+    return _owner(values, wanted)(values, dtype, layout, strides)
+
+
+def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
+    """Return the class of a container of values: one of fixed rank or shape, where theirs is."""
+    if not isinstance(values, XExpression):
+        return XArray
+    found: type[XArray] = owner_class(values._fixed_now(), dtype or values.dtype, values.shape)
+    return found
+
+
+#: Lists of these alone NumPy reads as we do.
+_NUMBERS = frozenset((int, float))
+
+
+def _copied(values: object) -> XArray | None:
+    """Return a few elements of an array or a list in a new container; None for all others."""
+    if values.__class__ is list:
+        plain = {*map(type, values)} <= _NUMBERS
+        values = np.array(values) if plain else plain_array(values, None, "asarray")
+    if values.__class__ is not np.ndarray or settings.default_layout != ROW_MAJOR.value:
+        return None
+    return xarray.owned(values)
 
 
 def array(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
@@ -14,10 +15,11 @@ from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..assignment import elements
 from ..dtypes.names import as_dtype, dtype_name, float64
-from ..index.broadcast import as_shape
+from ..index.broadcast import MAX_RANK, as_shape
 from ..ir import build
-from ..ir.kind import owner_class
+from ..ir.kind import owner_class, row_major
 from ..ir.node import FREE, RANK, Scalar
 from ..layout.layout import Layout
 from ..layout.placement import layout_for
@@ -73,10 +75,31 @@ def empty(
     >>> xl.empty((2, 3), layout="column_major").strides
     (1, 2)
     """
+    made = _usual(shape, dtype, order, device, layout, strides)
+    if made is not None:
+        return made
     check_device(device, "empty")
     layout = ordered(order, layout, "empty")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "empty")
     return XArray._own(raw(place, kind_), place, kind_, policy, layout)
+
+
+def _usual(shape: object, dtype: object, *options: object) -> XArray | None:
+    """Return a new row-major container of a tuple of ints; None where more is asked for."""
+    extents: Any = (shape,) if shape.__class__ is int else shape
+    if extents.__class__ is not tuple or options.count(None) != len(options):
+        return None
+    size = 1
+    for extent in extents:
+        if extent.__class__ is not int or extent < 0:
+            return None
+        size *= extent
+    kind_ = float64 if dtype is None else as_dtype(dtype)
+    large = size * kind_.itemsize > settings.max_result_bytes or len(extents) > MAX_RANK
+    if large or settings.default_layout != _ROW_MAJOR:
+        return None
+    made: XArray = elements.new_container(XArray, row_major(kind_, len(extents)), extents, size)
+    return made
 
 
 def _place(
@@ -125,6 +148,10 @@ def zeros(
         made = xarray.zeros((shape,) if shape.__class__ is int else shape)
         if made is not None:
             return made
+    made = _usual(shape, dtype, order, device, layout, strides)
+    if made is not None:
+        made._buffer.run()[:] = 0
+        return made
     check_device(device, "zeros")
     layout = ordered(order, layout, "zeros")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
@@ -191,9 +218,16 @@ def full(
     >>> xl.full((2,), 7)
     XArray([7, 7])
     """
+    plain = type(fill_value) in build.WEAK_TYPES
+    if plain:
+        wanted = np.dtype(type(fill_value)) if dtype is None else dtype
+        usual = _usual(shape, wanted, order, device, layout, strides)
+        if usual is not None and type(fill_value) in usual._kind.stored:
+            with suppress(OverflowError):
+                usual._buffer.array(usual._dtype, usual._shape)[...] = fill_value
+                return usual
     check_device(device, "full")
     layout = ordered(order, layout, "full")
-    plain = type(fill_value) in build.WEAK_TYPES
     node = None if plain else values_node(fill_value, None, "full")
     if node is not None and node.shape:
         raise ShapeError(f"full: the value must be a scalar, got shape {node.shape}")

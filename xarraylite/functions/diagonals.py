@@ -22,12 +22,14 @@ from ..layout.strided import Strided
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from .computed import into
 from .manipulation import broadcast_to, expand_dims, moveaxis, reshape, stack
 from .reducers import sum as total
 
 
 @moves
+@memoised
 def diagonal(
     x: object, /, offset: int = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> XExpression:
@@ -78,6 +80,7 @@ def diagonal(
     return array._view(Transform(shape, tuple(maps)))
 
 
+@memoised
 def trace(
     x: object,
     /,
@@ -119,6 +122,7 @@ def _triangle(x: object, k: int, name: str, upper: bool) -> XExpression:
     return XExpression(build.elementwise(OPS["where"], chosen, node, build.scalar(0, node.dtype)))
 
 
+@memoised
 def tril(x: object, /, k: int = 0) -> XExpression:
     """Return the lower triangles of matrices, zero elsewhere, lazily.
 
@@ -149,6 +153,7 @@ def tril(x: object, /, k: int = 0) -> XExpression:
     return _triangle(x, k, "tril", False)
 
 
+@memoised
 def triu(x: object, /, k: int = 0) -> XExpression:
     """Return the upper triangles of matrices, from diagonal ``k`` on; see `tril`.
 
@@ -162,6 +167,7 @@ def triu(x: object, /, k: int = 0) -> XExpression:
     return _triangle(x, k, "triu", True)
 
 
+@memoised
 def diag(v: object, k: int = 0) -> XExpression:
     """Return a diagonal of a matrix, or the matrix with a vector on a diagonal, lazily.
 
@@ -208,6 +214,7 @@ def diag(v: object, k: int = 0) -> XExpression:
     return XExpression(build.elementwise(OPS["where"], inside, whole, zero))
 
 
+@memoised
 def diagflat(v: object, k: int = 0) -> XExpression:
     """Return the matrix with the elements of ``v``, flattened, on diagonal ``k``, lazily.
 
@@ -221,6 +228,7 @@ def diagflat(v: object, k: int = 0) -> XExpression:
     return diag(reshape(v, (-1,)), k)
 
 
+@memoised
 def cross(
     a: object,
     b: object,
@@ -275,6 +283,7 @@ def cross(
     return moveaxis(stack(parts, axis=-1), -1, axisc)
 
 
+@memoised
 def kron(a: object, b: object) -> XExpression:
     """Return the Kronecker product, lazily: ``b`` times each element of ``a``, side by side.
 

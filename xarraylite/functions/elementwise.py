@@ -16,13 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.expression import XExpression, apply
+from ..arrays import expression
+from ..arrays.expression import XExpression
 from ..dtypes.names import SUPPORTED, float64, kind
 from ..dtypes.promotion import int_bounds
 from ..ir import build
 from ..operands.moving import maps
 from ..operands.nodes import as_node, unwrapped
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from ..views.regular import part
 from .computed import into
 from .searching import nonzero
@@ -223,6 +225,7 @@ rad2deg = unary("rad2deg")
 
 
 @maps
+@memoised
 def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
     """Return the values rounded to a number of decimals, halves to even.
 
@@ -265,15 +268,15 @@ def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
 def _rounded(x: object, decimals: int) -> XExpression:
     node = as_node(x, "round")
     if not decimals:
-        return apply(OPS["round"], x)
+        return expression.apply(OPS["round"], x)
     if kind(node.dtype) in "iu" and decimals > 0:
         return XExpression(node)
     scale: object = 10.0 ** builtins.abs(decimals)
     there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
     if kind(node.dtype) == "b":
         node = build.cast(node, float64)
-    made = apply(OPS["round"], apply(OPS[there], XExpression(node), scale))
-    return apply(OPS[back], made, scale).astype(node.dtype)
+    made = expression.apply(OPS["round"], expression.apply(OPS[there], XExpression(node), scale))
+    return expression.apply(OPS[back], made, scale).astype(node.dtype)
 
 
 _MISSING: Any = object()
@@ -320,9 +323,10 @@ def where(condition: object, x1: object = _MISSING, x2: object = _MISSING, /) ->
         if x1 is not _MISSING:
             raise ValueError("where: give both values, or the condition alone")
         return nonzero(condition)
-    return apply(OPS["where"], condition, x1, x2)
+    return expression.apply(OPS["where"], condition, x1, x2)
 
 
+@memoised
 def clip(
     x: object,
     /,
@@ -390,12 +394,12 @@ def _clipped(x: object, min: object, max: object) -> XExpression:
     if type(max) is int and high is not None and max >= high:
         max = None
     if min is None and max is None:
-        return apply(OPS["cast"], x)
+        return expression.apply(OPS["cast"], x)
     if min is None:
-        return apply(OPS["minimum"], x, max)
+        return expression.apply(OPS["minimum"], x, max)
     if max is None:
-        return apply(OPS["maximum"], x, min)
-    return apply(OPS["clip"], x, min, max)
+        return expression.apply(OPS["maximum"], x, min)
+    return expression.apply(OPS["clip"], x, min, max)
 
 
 def _bounds(x: object) -> tuple[int, int] | tuple[None, None]:

@@ -18,6 +18,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
+from ..transforms.memo import memoised
 from .computed import container
 from .groups import Lazy
 from .manipulation import broadcast_to, concat, listed, reshape
@@ -226,6 +227,7 @@ def atleast_3d(*arrays: object) -> Any:
 
 
 @moves
+@memoised
 def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined row by row, lazily; vectors are rows.
 
@@ -241,6 +243,7 @@ def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
 
 
 @moves
+@memoised
 def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined column by column, lazily; vectors one after the other.
 
@@ -255,6 +258,7 @@ def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
 
 
 @moves
+@memoised
 def dstack(tup: Sequence[object]) -> Lazy:
     """Return the arrays joined along the third dimension, lazily.
 
@@ -268,6 +272,7 @@ def dstack(tup: Sequence[object]) -> Lazy:
 
 
 @moves
+@memoised
 def column_stack(tup: Sequence[object]) -> Lazy:
     """Return vectors as the columns of a matrix, lazily, beside matrices' own.
 

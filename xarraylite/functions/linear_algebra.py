@@ -21,6 +21,7 @@ from ..ir import build
 from ..labels import products
 from ..operands.nodes import as_node
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from .computed import into
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
@@ -64,6 +65,9 @@ def matmul(x1: object, x2: object, /, out: object = None) -> XArray | XExpressio
     >>> a @ xl.asarray([1, 1])
     XArray([3, 7])
     """
+    if out is None and isinstance(x1, XExpression) and isinstance(x2, XExpression):
+        product: XArray = x1 @ x2
+        return product
     left, right = as_node(x1, "matmul"), as_node(x2, "matmul")
     made = XArray._filled(products.matmul(left, right), left, right)
     return into(out, made, "matmul")
@@ -146,6 +150,7 @@ def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> X
     return XArray._filled(products.tensordot(left, right, axes), left, right)
 
 
+@memoised
 def outer(x1: object, x2: object, /, out: object = None) -> XExpression:
     """Return the products of all pairs of elements, lazily.
 
@@ -200,6 +205,9 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     >>> int(xl.dot(xl.asarray([1, 2]), xl.asarray([3, 4])))
     11
     """
+    arrays = isinstance(a, XExpression) and isinstance(b, XExpression)
+    if arrays and a.ndim in (1, 2) and b.ndim in (1, 2):  # type: ignore[attr-defined]
+        return into(out, matmul(a, b), "dot")
     left, right = [build.convert(n, n.dtype) for n in (as_node(a, "dot"), as_node(b, "dot"))]
     if not left.shape or not right.shape:
         return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")

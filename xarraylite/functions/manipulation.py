@@ -29,6 +29,7 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node
+from ..transforms.memo import memoised
 from . import jagged_joins
 from .computed import into
 from .groups import Lazy, takes_jagged
@@ -42,6 +43,7 @@ def _same(array: XExpression) -> XExpression:
 
 
 @moves
+@memoised
 def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     """Return a view of ``x`` stretched to ``shape``; stretched dimensions have stride 0.
 
@@ -97,6 +99,7 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     return tuple([broadcast_to(x, shape) for x in known])
 
 
+@memoised
 def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
     """Return ``x`` with its dimensions in another order.
 
@@ -132,6 +135,7 @@ def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
     return array._view(steps.permute(array.shape, [int(a) % array.ndim for a in order]))
 
 
+@memoised
 def matrix_transpose(x: object, /) -> XExpression:
     """Return ``x`` with its last two dimensions exchanged.
 
@@ -152,6 +156,7 @@ def matrix_transpose(x: object, /) -> XExpression:
     return turned
 
 
+@memoised
 def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
     """Return ``x`` with its dimensions reversed, or in the order ``axes``.
 
@@ -164,7 +169,7 @@ def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExp
     (2, 4, 3)
     """
     array = as_array(x, "transpose")
-    return array.T if axes is None else permute_dims(array, axes)
+    return permute_dims(array, range(array.ndim)[::-1] if axes is None else axes)
 
 
 @moves
@@ -224,6 +229,7 @@ def reshape(
     return view
 
 
+@memoised
 def flip(x: object, /, axis: Axes | None = None) -> XExpression:
     """Return ``x`` with the order of elements reversed along ``axis`` (all by default).
 
@@ -242,6 +248,7 @@ def flip(x: object, /, axis: Axes | None = None) -> XExpression:
     return array._view(steps.flip(array.shape, check_axes(axis, array.ndim, "flip")))
 
 
+@memoised
 def squeeze(x: object, /, axis: Axes | None = None) -> XExpression:
     """Return ``x`` without the dimensions ``axis``, whose extents must be 1; all such by default.
 
@@ -268,6 +275,7 @@ def squeeze(x: object, /, axis: Axes | None = None) -> XExpression:
     return array._view(steps.squeeze(array.shape, axes))
 
 
+@memoised
 def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
     """Return ``x`` with dimensions of extent 1 inserted at ``axis`` of the result.
 
@@ -289,6 +297,7 @@ def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
     return array._view(steps.expand(array.shape, axes))
 
 
+@memoised
 def moveaxis(x: object, /, source: Axes, destination: Axes) -> XExpression:
     """Return ``x`` with the dimensions ``source`` moved to ``destination``, the rest in order.
 
@@ -333,6 +342,7 @@ def _parts(arrays: Sequence[object], dtype: object, operation: str) -> list[Node
 
 @takes_jagged
 @moves
+@memoised
 def concat(
     arrays: Sequence[object],
     /,
@@ -387,6 +397,7 @@ def concat(
 
 @takes_jagged
 @moves
+@memoised
 def stack(
     arrays: Sequence[object],
     /,

@@ -18,6 +18,7 @@ from ..ir.node import Node
 from ..operands.nodes import as_node
 from ..ops.reductions import SUM
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from .arguments import check_numbers
 from .computed import into
 from .groups import Axis, Groups, Lazy, takes_jagged
@@ -58,6 +59,7 @@ def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
 
 
 @takes_jagged
+@memoised
 def mean(
     x: object,
     /,
@@ -145,6 +147,7 @@ def _corrected(name: str, ddof: float, correction: float | None) -> float:
 
 
 @takes_jagged
+@memoised
 def var(
     x: object,
     /,
@@ -196,6 +199,7 @@ def var(
 
 
 @takes_jagged
+@memoised
 def std(
     x: object,
     /,

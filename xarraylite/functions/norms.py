@@ -12,6 +12,7 @@ from ..arrays.operand import as_array
 from ..dtypes.names import kind
 from ..ir.build import describe
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from .reducers import count_nonzero
 from .reducers import max as greatest
 from .reducers import min as least
@@ -39,6 +40,7 @@ def minmax(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> tuple[
     )
 
 
+@memoised
 def count_nonnan(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return how many elements are not NaN.
 
@@ -53,6 +55,7 @@ def count_nonnan(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> 
     return count_nonzero(known, axis=axis, keepdims=keepdims)
 
 
+@memoised
 def norm_l0(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return how many elements are not zero.
 
@@ -65,6 +68,7 @@ def norm_l0(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     return count_nonzero(as_array(x, "norm_l0"), axis=axis, keepdims=keepdims)
 
 
+@memoised
 def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the sum of magnitudes.
 
@@ -77,6 +81,7 @@ def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     return total(_op("abs", as_array(x, "norm_l1")), axis=axis, keepdims=keepdims)
 
 
+@memoised
 def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the sum of squared magnitudes.
 
@@ -93,6 +98,7 @@ def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     return total(_op("square", array), axis=axis, keepdims=keepdims)
 
 
+@memoised
 def norm_l2(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the Euclidean norm: the square root of `norm_sq`.
 
@@ -105,6 +111,7 @@ def norm_l2(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     return _op("sqrt", norm_sq(x, axis=axis, keepdims=keepdims))
 
 
+@memoised
 def norm_linf(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the greatest magnitude; 0 where there are no elements.
 
@@ -118,6 +125,7 @@ def norm_linf(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XEx
     return greatest(magnitudes, axis=axis, keepdims=keepdims, initial=0)
 
 
+@memoised
 def norm_lp_to_p(
     x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False
 ) -> XExpression:
@@ -135,6 +143,7 @@ def norm_lp_to_p(
     return total(_op("pow", _op("abs", array), p), axis=axis, keepdims=keepdims)
 
 
+@memoised
 def norm_lp(x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the ``p``-norm: `norm_lp_to_p` to the power ``1 / p``.
 
@@ -154,6 +163,7 @@ def norm_lp(x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False
     return _op("pow", norm_lp_to_p(x, p, axis=axis, keepdims=keepdims), 1 / p)
 
 
+@memoised
 def norm_induced_l1(x: object, /) -> XExpression:
     """Return the greatest sum of magnitudes of a matrix's columns.
 
@@ -171,6 +181,7 @@ def norm_induced_l1(x: object, /) -> XExpression:
     return greatest(norm_l1(_matrix(x, "norm_induced_l1"), axis=0), initial=0)
 
 
+@memoised
 def norm_induced_linf(x: object, /) -> XExpression:
     """Return the greatest sum of magnitudes of a matrix's rows.
 

@@ -22,6 +22,7 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.gathers import index_leaf
 from ..operands.moving import moves
+from ..transforms.memo import memoised
 from .computed import Narrow, container, numpy_of
 from .manipulation import (
     Axes,
@@ -37,6 +38,7 @@ Ints = SupportsIndex | Iterable[SupportsIndex]
 
 
 @moves
+@memoised
 def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
     """Return the elements moved along a dimension; those that leave come in at the other end.
 
@@ -101,6 +103,7 @@ def _rolled(array: XExpression, shift: int, axis: int) -> XExpression:
     return XExpression(build.concat(parts, axis, "roll"))
 
 
+@memoised
 def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
     """Return the array turned by 90 degrees ``k`` times, from the first axis to the second.
 
@@ -128,6 +131,7 @@ def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
 
 
 @moves
+@memoised
 def fliplr(m: object) -> XExpression:
     """Return the array with the order of its columns reversed.
 
@@ -143,6 +147,7 @@ def fliplr(m: object) -> XExpression:
 
 
 @moves
+@memoised
 def flipud(m: object) -> XExpression:
     """Return the array with the order of its rows reversed.
 
@@ -157,6 +162,7 @@ def flipud(m: object) -> XExpression:
     return flip(array, axis=0)
 
 
+@memoised
 def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpression:
     """Return ``x`` with two dimensions exchanged.
 
@@ -173,6 +179,7 @@ def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpressi
     return permute_dims(array, order)
 
 
+@memoised
 def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
     """Return ``a`` with a dimension moved before another; `moveaxis` says it better.
 
@@ -189,6 +196,7 @@ def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
 
 
 @moves
+@memoised
 def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     """Return all elements as one dimension: a view where that is possible.
 
@@ -209,6 +217,7 @@ def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
 
 
 @moves
+@memoised
 def tile(x: object, repetitions: Ints, /) -> XExpression:
     """Return copies of the array side by side, lazily.
 
@@ -248,6 +257,7 @@ def tile(x: object, repetitions: Ints, /) -> XExpression:
 
 
 @moves
+@memoised
 def repeat(x: object, /, repeats: Any, axis: SupportsIndex | None = None) -> XExpression:
     """Return each element several times in a row, lazily.
 
@@ -309,6 +319,7 @@ PadMode = Literal[
 ]  # fmt: skip
 
 
+@memoised
 def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: Any) -> XExpression:
     """Return an array with something around it.
 

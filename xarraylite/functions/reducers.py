@@ -22,6 +22,7 @@ from ..operands.learning import learn_fold
 from ..operands.nodes import as_node, as_operand
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from .computed import into
 from .groups import Axis, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
@@ -84,15 +85,28 @@ def _total(
     known = expression.folded(op, x) if whole else None
     if known is not None:
         return known if out is None else into(out, known, op.name)
+    made = _added(op, x, axis, dtype, keepdims, initial, where)
+    if whole:
+        learn_fold(op, x, made)
+    return made if out is None else into(out, made, op.name)
+
+
+@memoised
+def _added(
+    op: Reduction,
+    x: object,
+    axis: Axis,
+    dtype: object,
+    keepdims: bool,
+    initial: object,
+    where: object,
+) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     inner, end = _total_dtype(node, dtype)
     op = _OF_TRUTH.get(op, op) if inner == bool_ else op
     node = build.cast(node, inner)
     node = others(node, chosen_of(where, node, op.name), op.identity)
-    made = groups.wrap(build.cast(groups.fold(op, node, initial), end))
-    if whole:
-        learn_fold(op, x, made)
-    return made if out is None else into(out, made, op.name)
+    return groups.wrap(build.cast(groups.fold(op, node, initial), end))
 
 
 @takes_jagged
@@ -180,15 +194,22 @@ def _extreme(
     known = expression.folded(op, x) if whole else None
     if known is not None:
         return known if out is None else into(out, known, op.name)
+    made = _chosen(op, x, axis, keepdims, initial, where)
+    if whole:
+        learn_fold(op, x, made)
+    return made if out is None else into(out, made, op.name)
+
+
+@memoised
+def _chosen(
+    op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object, where: object
+) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     build.require_real(node, op.name)
     chosen = chosen_of(where, node, op.name)
     if chosen is not None and initial is None:
         raise ValueError(f"{op.name}: where= needs initial=, the result where no element counts")
-    made = groups.wrap(groups.fold(op, others(node, chosen, initial), initial))
-    if whole:
-        learn_fold(op, x, made)
-    return made if out is None else into(out, made, op.name)
+    return groups.wrap(groups.fold(op, others(node, chosen, initial), initial))
 
 
 @takes_jagged
@@ -262,6 +283,7 @@ def _truth(
 
 
 @takes_jagged
+@memoised
 def any(
     x: object,
     /,
@@ -283,6 +305,7 @@ def any(
 
 
 @takes_jagged
+@memoised
 def all(
     x: object,
     /,
@@ -304,6 +327,7 @@ def all(
 
 
 @takes_jagged
+@memoised
 def count_nonzero(x: object, /, axis: Axis = None, *, keepdims: bool = False) -> Lazy:
     """Return the number of elements that are not zero, as int64.
 
@@ -337,6 +361,7 @@ def _position(
 
 
 @takes_jagged
+@memoised
 def argmin(
     x: object,
     /,
@@ -378,6 +403,7 @@ def argmin(
 
 
 @takes_jagged
+@memoised
 def argmax(
     x: object,
     /,

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from .._errors import TracedValueError
+from ..arrays import xarray
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..assignment.elements import FEW
 from ..dtypes.names import as_dtype, float64, int64, kind
 from ..index.broadcast import as_shape
 from ..ir import build
@@ -75,6 +77,11 @@ def arange(
     >>> xl.arange(1, 7, 2)
     XArray([1, 3, 5])
     """
+    alone = stop is None and step == 1 and dtype is None and device is None and layout is None
+    if alone and type(start) is int and start <= FEW:
+        made = xarray.owned(np.arange(start))
+        if made is not None:
+            return made
     check_device(device, "arange")
     if stop is None:
         start, stop = 0, start

@@ -24,6 +24,7 @@ from ..ir.node import Node
 from ..operands.moving import Parted
 from ..operands.nodes import as_node
 from ..ops.table import OPS
+from ..transforms.memo import memoised
 from . import means, reducers
 from .computed import computed, into, numpy
 from .groups import Axis
@@ -81,6 +82,7 @@ def cumulative_prod(
     return numpy.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
+@memoised
 def diff(
     x: object,
     /,
@@ -177,6 +179,7 @@ def _filled(x: object, value: object, name: str) -> tuple[XExpression, XExpressi
     return filled, apply(OPS["logical_not"], missing)
 
 
+@memoised
 def nansum(
     x: object,
     /,
@@ -199,6 +202,7 @@ def nansum(
     return reducers.sum(filled, axis, dtype, out, keepdims, initial, where)
 
 
+@memoised
 def nanprod(
     x: object,
     /,
@@ -241,6 +245,7 @@ def _nan_extreme(
     return into(out, found, name)
 
 
+@memoised
 def nanmin(
     x: object,
     /,
@@ -261,6 +266,7 @@ def nanmin(
     return _nan_extreme(reducers.min, x, axis, out, keepdims, initial, where)
 
 
+@memoised
 def nanmax(
     x: object,
     /,
@@ -281,6 +287,7 @@ def nanmax(
     return _nan_extreme(reducers.max, x, axis, out, keepdims, initial, where)
 
 
+@memoised
 def nanmean(
     x: object,
     /,
@@ -302,6 +309,7 @@ def nanmean(
     return means.mean(x, axis, dtype, out, keepdims, where=_known(x, where, "nanmean"))
 
 
+@memoised
 def nanvar(
     x: object,
     /,
@@ -326,6 +334,7 @@ def nanvar(
     return means.var(x, axis, dtype, out, ddof, keepdims, correction=correction, where=chosen)
 
 
+@memoised
 def nanstd(
     x: object,
     /,
@@ -361,6 +370,7 @@ def _known(x: object, where: object, name: str) -> object:
 # --- ranges and means ------------------------------------------------------------------------
 
 
+@memoised
 def ptp(x: object, /, axis: Axis = None, out: object = None, keepdims: bool = False) -> XExpression:
     """Return the greatest element less the least, lazily; parameters as for `max`.
 
@@ -375,6 +385,7 @@ def ptp(x: object, /, axis: Axis = None, out: object = None, keepdims: bool = Fa
     return into(out, high - low, "ptp")
 
 
+@memoised
 def average(
     x: object,
     /,

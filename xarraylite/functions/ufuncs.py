@@ -12,7 +12,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from .._errors import CastError
-from ..arrays.expression import XExpression, apply
+from ..arrays import expression
+from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
 from ..arrays.scalar_arithmetic import compute
 from ..arrays.xarray import XArray
@@ -104,11 +105,11 @@ def directed(
         made = XExpression(build.elementwise(op, *[build.convert(x, wanted) for x in nodes]))
         made = made if made.dtype == bool_ else made.astype(wanted)
     else:
-        made = apply(op, *operands)
+        made = expression.apply(op, *operands)
     (out,) = out if isinstance(out, tuple) else (out,)
     if where is not True:
         others = XExpression(build.scalar(0, made.dtype)) if out is None else out
-        made = apply(OPS["where"], where, made, others).astype(made.dtype)
+        made = expression.apply(OPS["where"], where, made, others).astype(made.dtype)
     if isinstance(out, XExpression | np.ndarray) and made.shape != out.shape:
         made = XExpression(build.broadcast_to(made.node, out.shape))
     return into(out, made, op.name)
@@ -119,7 +120,7 @@ def applied(op: Op, *operands: object) -> XExpression:
     if all([is_number(x) for x in operands]):
         value: XExpression = compute(XScalar, op, operands, {})
         return value
-    return apply(op, *operands)
+    return expression.apply(op, *operands)
 
 
 def unary(name: str) -> Unary:
@@ -130,7 +131,9 @@ def unary(name: str) -> Unary:
         x: object, /, out: object = None, *, where: object = True, dtype: object = None
     ) -> XExpression:
         if out is None and where is True and dtype is None:
-            return applied(op, x)
+            if is_number(x):
+                return applied(op, x)
+            return expression.apply(op, x)
         return directed(op, (x,), out, where, dtype)
 
     describe_as(function, op, ("x",))
@@ -151,7 +154,9 @@ def binary(name: str) -> Binary:
         dtype: object = None,
     ) -> XExpression:
         if out is None and where is True and dtype is None:
-            return applied(op, x1, x2)
+            if is_number(x1) and is_number(x2):
+                return applied(op, x1, x2)
+            return expression.apply(op, x1, x2)
         return directed(op, (x1, x2), out, where, dtype)
 
     describe_as(function, op, ("x1", "x2"))

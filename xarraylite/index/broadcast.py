@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, SupportsIndex
+from typing import Any, Protocol, SupportsIndex, TypeGuard
 
 from .._errors import AxisError, BroadcastError, ShapeError, SizeError, TracedValueError
 from .box import is_vector
@@ -60,6 +60,8 @@ def as_shape(
     SizeError
         If the number of elements exceeds 2**63 - 1.
     """
+    if is_usual(value) and len(value) <= MAX_RANK and math.prod(filter(None, value)) <= MAX_SIZE:
+        return value
     told = unwrap_shape(value)
     extents = told if is_vector(told) else (told,)
     shape = tuple(_extent(extent, operation) for extent in extents)
@@ -67,6 +69,13 @@ def as_shape(
     if math.prod(extent for extent in shape if extent) > MAX_SIZE:
         raise SizeError(f"{operation}: shape {shape} has more than 2**63 - 1 elements")
     return shape
+
+
+def is_usual(value: object) -> TypeGuard[Shape]:
+    """Tell whether a value is a tuple of ints, none negative and no bool: most shapes are."""
+    if value.__class__ is not tuple:
+        return False
+    return all([extent.__class__ is int and extent >= 0 for extent in value])
 
 
 def check_rank(rank: int, operation: str) -> None:
@@ -101,6 +110,8 @@ def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex | HasExtents, si
     ShapeError
         If more than one extent is -1, or the sizes do not agree.
     """
+    if is_usual(shape) and math.prod(shape) == size and len(shape) <= MAX_RANK:
+        return shape
     told = unwrap_shape(shape)
     raw: Any = tuple(told) if is_vector(told) else (told,)
     usual = type(told) is tuple and all([type(e) is int and e > 0 for e in raw])

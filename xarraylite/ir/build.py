@@ -130,9 +130,11 @@ def elementwise(op: Op, *operands: Operand) -> Elementwise:
     loops, result = resolved
     if op.scalars is not None:
         loops, operands = _adapt_scalars(op, loops, operands)
-        unary = simpler(op, operands)
-        if unary is not None and loops[0] == result:
-            return elementwise(unary, convert(operands[0], loops[0]))
+        alone = simpler(op, operands, result) if loops[0] == result else ()
+        if alone:
+            base = convert(operands[0], result)
+            made = elementwise(alone[0], base)
+            return made if len(alone) == 1 else elementwise(alone[1], made, base)
     args = tuple(
         [
             operand

@@ -8,9 +8,8 @@ programs that evaluate it — is found once.
 
 Extents are no part of a kind.  A kind describes expressions whose operands have the shape of the
 result, or its last dimensions, so one kind and its kernels serve all shapes: a leaf's strides are
-named where they are not those of a row-major array, which follow from its shape.  Expressions that
-need more than that (extents of 1 that are stretched, views of results, gathers, joins) have no
-kind; they are nodes, and planned by shape.
+named where they are not those of a row-major array, which follow from its shape.  Parts of
+expressions that need more than that are forms (`Form`, `ir.translation`), whose extents are fixed.
 
 The operands of an expression are one flat tuple, in the order in which its nodes would be met: for
 each leaf its snapshot and the byte where its first element begins, for each scalar its value, and
@@ -30,14 +29,10 @@ import numpy as np
 from ..layout.strided import Strided, row_major_strides
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from ..ops.user import UserOp
-from .node import FREE, RANK, SHAPE, DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape
+from .node import FREE, RANK, SHAPE, DType, Node, Shape
 
 #: A flat tuple; see the module docstring.
 Operands: TypeAlias = tuple[Any, ...]
-
-#: Most operands and operations of a kind; longer expressions are nodes.
-MOST = 96
 
 #: Entries of one table.
 _LIMIT = 4096
@@ -55,12 +50,32 @@ _STORED: dict[str, frozenset[type]] = {
 }
 
 
+class Form:
+    """What a kind of fixed extents does, which no other kinds describe part by part.
+
+    Attributes
+    ----------
+    root : Node
+        An expression over memory that does not exist.
+    """
+
+    __slots__ = ("root",)
+
+    def __init__(self, root: Node) -> None:
+        self.root = root
+
+    @property
+    def name(self) -> str:
+        """Name of the last operation."""
+        return type(self.root).__name__.lower()
+
+
 class Kind:
     """The structure of an expression; see the module docstring.  Made by `leaf` and `of`.
 
     Attributes
     ----------
-    op : Op, Reduction or None
+    op : Op, Reduction, Form or None
         The last operation; None for leaves and scalars.
     args : tuple of Kind
         The kinds it is applied to.
@@ -77,6 +92,8 @@ class Kind:
         least of what is of the operands'.
     itemsize : int
         Bytes per element.
+    formed : bool
+        Whether a part is a `Form`, so that extents are part of the kind.
     items : int
         Length of the tuple of operands.
     weight : int
@@ -96,12 +113,16 @@ class Kind:
         there is none.
     writes : dict
         Programs that evaluate into existing memory, by its kind.
+    replays : dict
+        Plans for one shape (`runtime.replay`), by the extents of the result and of what is folded:
+        None where the first one was only counted, False if there is none.
     """
 
     __slots__ = (
         "args",
         "dtype",
         "fixed",
+        "formed",
         "fresh",
         "items",
         "itemsize",
@@ -109,6 +130,7 @@ class Kind:
         "owner",
         "places",
         "rank",
+        "replays",
         "scalar",
         "stored",
         "strides",
@@ -119,7 +141,7 @@ class Kind:
 
     def __init__(
         self,
-        op: Op | Reduction | None,
+        op: Op | Reduction | Form | None,
         args: tuple[Kind, ...],
         dtype: DType,
         rank: int,
@@ -137,16 +159,18 @@ class Kind:
         self.scalar = scalar
         self.fixed = fixed
         self.items = items
+        self.formed: bool = isinstance(op, Form) or any([arg.formed for arg in args])
         self.weight: int = 1 + sum([arg.weight for arg in args])
         self.table: dict[Any, dict[Any, Any]] = {}
         self.places: dict[Any, Kind] = {}
         own = _STORED.get(dtype.char, _NONE) | {dtype.type}
-        self.stored = own if op is None and not scalar else _NONE
+        self.stored: frozenset[type] = own if op is None and not scalar else _NONE
         self.owner: Any = None
         if op is None and not scalar and fixed != FREE:
             self.owner = {} if fixed == SHAPE else OWNERS[fixed](dtype, ())
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
+        self.replays: dict[Any, Any] = {}
 
     def beside(self, shape: Shape, strides: Shape) -> Kind:
         """Return the kind of other elements in memory of this leaf's dtype."""
@@ -251,6 +275,7 @@ def forget_programs() -> None:
     for kind in [*_kinds.values(), *_leaves()]:
         kind.fresh = None
         kind.writes.clear()
+        kind.replays.clear()
 
 
 def row_major(dtype: DType, rank: int, fixed: int = FREE) -> Kind:
@@ -303,134 +328,17 @@ def reduction(op: Reduction, arg: Kind) -> Kind:
     return _interned((op, arg), op, (arg,), arg.dtype, 0, 1 + arg.items, None, False, fixed)
 
 
+def formed_like(key: tuple[object, ...]) -> Kind | None:
+    """Return the form of a structure, if there is one."""
+    return _kinds.get(("form", key))
+
+
+def formed(key: tuple[object, ...], root: Node, items: int, fixed: int) -> Kind:
+    """Return the form of a structure, which is that of an expression over no memory."""
+    own = ("form", key)
+    return _interned(own, Form(root), (), root.dtype, len(root.shape), items, None, False, fixed)
+
+
 def strides_of(kind: Kind, shape: Shape) -> Shape:
     """Return a leaf's strides, in elements."""
     return row_major_strides(shape) if kind.strides is None else kind.strides
-
-
-# --- nodes -------------------------------------------------------------------------------------
-
-
-def of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:
-    """Return the kind of a node and its operands; None if it has none.
-
-    Of a function being traced an argument that is a scalar is an operand as its node.
-    """
-    operands: list[Any] = []
-    try:
-        return _of(root, operands, [MOST], traced), tuple(operands)
-    except _None:
-        return None
-
-
-class _None(Exception):
-    """A node has no kind."""
-
-
-def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
-    """Return the kind of a node, and append its operands; ``left`` bounds the recursion."""
-    left[0] -= 1
-    if left[0] < 0:
-        raise _None
-    if type(node) is Leaf:
-        snapshot = node.snapshot
-        if type(node.map) is not Strided or snapshot.stale is not None:
-            raise _None
-        if snapshot.late and not (traced and snapshot.traced):
-            raise _None
-        operands.extend((snapshot, node.map.byte_start(node.dtype.itemsize)))
-        return leaf(node.dtype, node.map, node.fixed)
-    if type(node) is Scalar:
-        value = plain(node.value, node.dtype)
-        if value is None or node.weak is not None or (node.parameter >= 0 and not traced):
-            raise _None
-        operands.append(value if node.parameter < 0 else node)
-        return scalar(node.dtype)
-    if type(node) is Elementwise:
-        if isinstance(node.op, UserOp) or not all([_ends(node.shape, a.shape) for a in node.args]):
-            raise _None
-        args = tuple([_of(arg, operands, left, traced) for arg in node.args])
-        return elementwise(node.op, node.dtype, args)
-    if type(node) is Reduce and node.shape == () and node.arg.shape:
-        if isinstance(node.op.combine, UserOp):
-            raise _None
-        operands.append(node.arg.shape)
-        return reduction(node.op, _of(node.arg, operands, left, traced))
-    raise _None
-
-
-def _ends(shape: Shape, end: Shape) -> bool:
-    return not end or shape[len(shape) - len(end) :] == end
-
-
-def plain(value: object, dtype: DType) -> float | int | None:
-    """Return the Python number that stands for a value of ``dtype`` in operands; None if none."""
-    if dtype.kind in "biu" and dtype.isbuiltin == 1:
-        return int(value)  # type: ignore[call-overload, no-any-return]
-    return float(value) if dtype.char in "fd" else None  # type: ignore[arg-type]
-
-
-def node_of(kind: Kind, shape: Shape, operands: Operands) -> Node:
-    """Return an expression as nodes; parts that have the same kind and operands are one node."""
-    return _Builder(operands).build(kind, shape, 0)
-
-
-class _Builder:
-    """Makes nodes of a kind; no deeper than `MOST` operations."""
-
-    __slots__ = ("made", "operands")
-
-    def __init__(self, operands: Operands) -> None:
-        self.operands = operands
-        self.made: dict[object, Node] = {}
-
-    def build(self, kind: Kind, shape: Shape, start: int) -> Node:
-        """Return the node of a part whose operands begin at ``start``."""
-        # Parts that were one expression when they were written have identical operands.
-        items = tuple([id(item) for item in self.operands[start : start + kind.items]])
-        node = self.made.get((kind, items))
-        if node is None:
-            node = self.made[kind, items] = self._build(kind, shape, start)
-        return node
-
-    def _build(self, kind: Kind, shape: Shape, start: int) -> Node:
-        operands = self.operands
-        if kind.scalar:
-            return Scalar((), kind.dtype, kind.dtype.type(operands[start]))
-        if isinstance(kind.op, Reduction):
-            inner = operands[start]
-            arg = self.build(kind.args[0], inner, start + 1)
-            return Reduce((), kind.dtype, kind.op, arg, tuple(range(len(inner))), False)
-        own = shape[len(shape) - kind.rank :]
-        if kind.op is None:
-            place = Strided(own, strides_of(kind, own), operands[start + 1] // kind.dtype.itemsize)
-            return Leaf(own, kind.dtype, operands[start], place, kind.fixed)
-        args = []
-        for part in kind.args:
-            args.append(self.build(part, own, start))
-            start += part.items
-        return Elementwise(own, kind.dtype, kind.op, tuple(args))
-
-
-def twins(kind: Kind) -> tuple[tuple[slice, slice, int], ...]:
-    """Return pairs of operands over which a kind does the same, and how many operations it does.
-
-    Where the operands of a pair are the same, the same is computed twice.
-    """
-    first: dict[Kind, slice] = {}
-    found: list[tuple[slice, slice, int]] = []
-    stack = [(kind, 0)]
-    while stack:
-        part, start = stack.pop()
-        if part.op is None:
-            continue
-        own = slice(start, start + part.items)
-        if part in first:
-            found.append((first[part], own, part.weight))
-        else:
-            first[part] = own
-        start += isinstance(part.op, Reduction)
-        for arg in part.args:
-            stack.append((arg, start))
-            start += arg.items
-    return tuple(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 from .node import (
@@ -93,6 +93,24 @@ def with_args(node: Node, args: tuple[Node, ...]) -> Node:
     index = args[1]
     assert isinstance(index, Leaf)
     return replace(node, arg=args[0], index=index)
+
+
+def structure(node: Node, args: tuple[int, ...]) -> tuple[Hashable, ...]:
+    """Return what a node that is no operand does, its arguments given by their numbers."""
+    if isinstance(node, Elementwise):
+        return (node.op, node.dtype, node.shape, args)
+    if isinstance(node, View):
+        return ("view", args, node.step)
+    if isinstance(node, Iota):
+        return ("iota", node.dtype, node.map)
+    if isinstance(node, Gather):
+        return ("gather", args, node.axis)
+    if isinstance(node, Concat):
+        return ("concat", args, node.axis)
+    if isinstance(node, SegmentReduce):
+        return ("segments", args, node.op)
+    assert isinstance(node, Reduce)
+    return ("reduce", args, node.op, node.axes, node.keepdims)
 
 
 def fixed_of(root: Node) -> int:

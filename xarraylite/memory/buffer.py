@@ -185,9 +185,11 @@ class Buffer(Memory):
             if self.made is not None:
                 fresh.made = self.made
             if self.shared or not COUNTS:
+                if COUNTS and len(_shared_snapshots) >= _IDLE:
+                    _drop_idle()
                 self._mark = weakref.ref(fresh, _shared_snapshots.discard)
                 _shared_snapshots.add(self._mark)
-            else:
+            if COUNTS:
                 self._snapshot = fresh
             return fresh
 
@@ -215,15 +217,16 @@ class Buffer(Memory):
             with contextlib.suppress(AttributeError):
                 self._mark = weakref.ref(self._snapshot, _shared_snapshots.discard)
                 _shared_snapshots.add(self._mark)
-                del self._snapshot
 
     def is_awaited(self) -> bool:
         """Tell whether any expression refers to these bytes."""
         if self.shared and not _shared_snapshots:
             return False
         with guard():
-            if self.shared or not COUNTS:
+            if not COUNTS:
                 return bool(self._live())
+            if self.shared:
+                return _are_held(self._live())
             return hasattr(self, "_snapshot") and sys.getrefcount(self._snapshot) > ALONE
 
     def release(self, own: int = 0, which: int = 0) -> Snapshot | None:
@@ -272,7 +275,10 @@ class Buffer(Memory):
         """Take the snapshots of these bytes away from their buffers."""
         if self.shared or not COUNTS:
             self._mark = _NOBODY
-            return self._live()
+            live = self._live()
+            for snapshot in live:
+                _let_go(snapshot)
+            return live
         try:
             taken = [self._snapshot]
         except AttributeError:
@@ -316,6 +322,41 @@ class Buffer(Memory):
 _new = Buffer.__new__
 
 _NOBODY = weakref.ref(Snapshot.of(Buffer.allocate(0)))
+
+
+def _keeper(snapshot: Snapshot) -> Buffer | None:
+    """Return the buffer that holds a snapshot as its current one."""
+    buffer: Any = None if snapshot.origin is None else snapshot.origin()
+    return buffer if getattr(buffer, "_snapshot", None) is snapshot else None
+
+
+def _let_go(snapshot: Snapshot | None) -> None:
+    """Take a snapshot away from the buffer that holds it."""
+    buffer = None if snapshot is None else _keeper(snapshot)
+    if buffer is not None:
+        del buffer._snapshot
+
+
+def _are_held(snapshots: list[Any]) -> bool:
+    """Tell whether anyone but its buffer holds one of the snapshots; the list is used up."""
+    while snapshots:
+        snapshot = snapshots.pop()
+        kept = _keeper(snapshot) is not None
+        if sys.getrefcount(snapshot) - _TAKEN > kept:
+            return True
+    return False
+
+
+#: Snapshots of shared buffers from which on those that nobody waits for are dropped.
+_IDLE = 16
+
+
+def _drop_idle() -> None:
+    """Drop the snapshots of shared buffers that nobody but these hold."""
+    for mark in _shared_snapshots.copy():
+        found = [mark()]
+        if found[0] is not None and not _are_held(found):
+            _let_go(mark())
 
 
 def _measure() -> tuple[int, int]:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..dtypes.promotion import int_bounds
-from ..ir.kind import NODE, Kind
+from ..ir.kind import NODE, Form, Kind
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
@@ -20,8 +20,14 @@ def key_of(operand: object) -> object:
     return operand.__class__
 
 
-def learn(key: tuple[object, object], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
+def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
     """Remember where an operation leads, where its result has all operands one after the other."""
+    if isinstance(made._kind.op, Form):
+        _learn_stretched(op, operands, made)
+        return
+    if len(operands) == 3:
+        _learn_three(key, op, operands, made)
+        return
     own = next((x for x in operands if isinstance(x, HasNode)), None)
     if own is None:
         return
@@ -30,20 +36,67 @@ def learn(key: tuple[object, object], op: Op, operands: tuple[object, ...], made
         # The key names the second operand's kind, or there is but one.
         items = [x.kind_items() for x in operands if isinstance(x, HasNode)]
         if len(items) == len(operands) and made._kind.items == sum(items):
-            own._kind.learn(*key, made._kind)
+            own._kind.learn(key[0], key[1], made._kind)
         return
     if len(operands) != 2 or (op.scalars is not None and type(numbers[0]) is not float):
         return
     if op is OPS["pow"] or made._kind.items != own.kind_items() + 1:
         return
-    leaf = _scalar_of(made._kind, operands[0] is not own)
+    leaf = _scalar_of(made._kind, 0 if operands[0] is not own else -1)
     if leaf is not None:
-        own._kind.learn(*key, (made._kind, *_range(leaf)))
+        own._kind.learn(key[0], key[1], (made._kind, *_range(leaf)))
 
 
-def _scalar_of(kind: Kind, first: bool) -> Kind | None:
-    """Return the kind of an operation's first or last operand, if it is a scalar."""
-    leaf = kind.args[0 if first else -1]
+def stretched_key(left: HasNode, right: HasNode) -> tuple[object, ...]:
+    """Return what stands for two operands, extents of which are stretched, in a kind's table."""
+    return (right._kind, left._shape, right._shape)
+
+
+def _learn_stretched(op: Op, operands: tuple[object, ...], made: HasNode) -> None:
+    """Remember where an operation on two operands of other shapes leads: a form, and its shape."""
+    if len(operands) != 2:
+        return
+    left, right = operands
+    if isinstance(left, HasNode) and isinstance(right, HasNode) and left._kind is not NODE:
+        items = [*left.now(), *right.now()]
+        if right._kind is not NODE and items == [*made.now()]:
+            left._kind.learn(op, stretched_key(left, right), (made._kind, made._shape))
+
+
+def _learn_three(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
+    """Remember where an operation on three operands of one shape, or numbers, leads.
+
+    The first operand's kind has a table for each key of the second, by the key of the third; an
+    entry has the kind, and for each of the two None, or a tuple whose last two items are the
+    least and the greatest number.
+    """
+    first, kind = operands[0], made._kind
+    if not isinstance(first, HasNode) or first._shape != made._shape:
+        return
+    items = first.kind_items()
+    bounds: list[Any] = []
+    for number, operand in enumerate(operands[1:], 1):
+        if isinstance(operand, HasNode):
+            if operand._shape != made._shape:
+                return
+            items += operand.kind_items()
+            bounds.append(None)
+            continue
+        leaf = _scalar_of(kind, number)
+        if operand.__class__ not in NUMBERS or op.scalars is not None or leaf is None:
+            return
+        items += 1
+        bounds.append((None, *_range(leaf)))
+    if items == kind.items:
+        known = first._kind.leads(op, key[1]) or {}
+        first._kind.learn(op, key[1], known | {key[2]: (kind, *bounds)})
+
+
+def _scalar_of(kind: Kind, number: int) -> Kind | None:
+    """Return the kind of one of an operation's operands, if it is a scalar."""
+    if not kind.args:  # a form
+        return None
+    leaf = kind.args[number]
     while leaf.args:  # converted
         leaf = leaf.args[0]
     return leaf if leaf.scalar else None
@@ -70,14 +123,15 @@ _FEW = 1 << 18
 
 
 def learn_product(left: HasNode, right: Any, made: Any) -> None:
-    """Remember the shapes of small matrices that are multiplied as they lie, and the result's."""
-    kind = left._kind
-    if left.lasting or kind.strides is not None or kind.rank != 2:
+    """Remember the shapes of small matrices or vectors that are multiplied, and the result."""
+    if not isinstance(right, HasNode) or left.lasting or right.lasting:
         return
-    if kind.dtype.char not in "fd":
+    one, other = left._kind, right._kind
+    if one.strides is not None or other.strides is not None or one.dtype is not other.dtype:
         return
-    if not isinstance(right, HasNode) or right.lasting or right._kind is not kind:
+    if one.dtype.char not in "fd" or not {one.rank, other.rank} <= {1, 2}:
         return
-    extents = (*left._shape, right._shape[1])
+    extents = (*left._shape, *right._shape[1:])
     if min(extents) > 1 and math.prod(extents) < _FEW:
-        kind.learn(PRODUCT, kind, (left._shape, right._shape, made._shape, made._buffer.made))
+        shapes = left._shape, right._shape, made._shape
+        one.learn(PRODUCT, other, (*shapes, made._buffer.made, made._kind))

@@ -28,8 +28,9 @@ from ..compiler.identities import identity_words
 from ..compiler.lower import Lowered, Materialise, lower
 from ..compiler.planner import is_host
 from ..compiler.steps import CHUNK
-from ..ir.kind import Kind, node_of, row_major, twins
+from ..ir.kind import Kind, Operands, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
+from ..ir.translation import form_of, node_of, of, twins
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
@@ -69,7 +70,7 @@ class Direct:
         Whether one result is folded; the shape is then that of what is folded, and the first
         operand.
     twins : tuple
-        Parts that do the same (`kind.twins`).
+        Parts that do the same (`translation.twins`).
     result : Kind
         Of the destination.
     kernel : Kernel
@@ -86,9 +87,29 @@ class Direct:
     kernel: Kernel
 
 
+def described(node: Node) -> tuple[Kind, Operands] | None:
+    """Return what a traced expression is evaluated by: its kind if one kernel does, else its form.
+
+    Returns
+    -------
+    tuple of (Kind, tuple), or None
+        The kind, and its operands.
+    """
+    known = of(node, traced=True)
+    if known is not None and _is_one_kernel(known[0]):
+        return known
+    return form_of(node, traced=True) or known
+
+
+def _is_one_kernel(kind: Kind) -> bool:
+    """Tell whether a kind may have a program of one kernel for all shapes."""
+    body = kind.args[0] if isinstance(kind.op, Reduction) else kind
+    return not kind.formed and _keeps_order(kind) and not _folds_inside(body)
+
+
 def fresh(kind: Kind) -> Direct | None:
     """Return the program that evaluates expressions of a kind into new row-major memory."""
-    if not _keeps_order(kind):
+    if not _is_one_kernel(kind):
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
     return _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
@@ -100,7 +121,7 @@ def writes(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | 
     ``same`` tells which leaves are the destination's own elements; the others share no byte with
     it.
     """
-    if isinstance(kind.op, Reduction):
+    if isinstance(kind.op, Reduction) or kind.formed:
         return None
     if target.rank != kind.rank or target.dtype != kind.dtype or not _falls(target):
         return None

@@ -398,6 +398,12 @@ accept:
 refuse:
   ret i64 0
 }
+define internal i64 @xl_call(i64 %kernel.at, i64 %block) {
+  %kernel = inttoptr i64 %kernel.at to ptr
+  %status = call i32 %kernel(i64 %block)
+  %wide = sext i32 %status to i64
+  ret i64 %wide
+}
 declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)

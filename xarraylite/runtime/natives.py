@@ -19,17 +19,21 @@ import numpy as np
 from ..codegen import routines
 from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
-from ..codegen.objects.api import LAUNCH, METHODS, STATE
+from ..codegen.objects.api import CALL, LAUNCH, METHODS, STATE
 from . import launch
 
 #: How CPython calls a method, by what it takes beside itself; the flag of its definition.
 _NONE, _ONE, _MANY, _CALL = 0x4, 0x8, 0x80, 0x3
+
+#: The same as `_MANY` to CPython; the code is given the arguments' place and their number.
+_LIST = _MANY | 0x10000
 
 _SIGNATURES = {
     _NONE: "($self, /)",
     _ONE: "($self, other, /)",
     _MANY: "($self, key, value, /)",
     _CALL: "($self, /, *args, **kwargs)",
+    _LIST: "($self, /, *operands)",
 }
 
 
@@ -64,6 +68,11 @@ def binary(function: str, row: int = 0) -> Native:
 def ternary(function: str) -> Native:
     """Return a method, or a function, of two arguments beside ``self``."""
     return Native(function, _MANY)
+
+
+def listed(function: str) -> Native:
+    """Return a function of any number of arguments, which are given by their place."""
+    return Native(function, _LIST)
 
 
 def called(function: str) -> Native:
@@ -112,6 +121,7 @@ def text(methods: Sequence[Native], words: int) -> str:
             elif not line.startswith(f"@{STATE} = "):
                 parts.append(line.replace(" alwaysinline", ""))
     declared.pop(LAUNCH, None)
+    declared.pop(CALL, None)
     parts += [_method(k, native) for k, native in enumerate(methods)]
     parts.append(_entry(len(methods), 8 * words))
     outside = (
@@ -127,6 +137,15 @@ def text(methods: Sequence[Native], words: int) -> str:
 def _method(number: int, native: Native) -> str:
     """Return what CPython calls: it passes addresses as numbers."""
     which = METHODS.index(native.function)
+    if native.flag == _LIST:
+        return f"""
+define internal ptr @m{number}(ptr %a, ptr %list, i64 %count) {{
+  %a.at = ptrtoint ptr %a to i64
+  %list.at = ptrtoint ptr %list to i64
+  %r = call i64 @body(i64 {which}, i64 %a.at, i64 %list.at, i64 %count, i64 {native.row})
+  %object = inttoptr i64 %r to ptr
+  ret ptr %object
+}}"""
     if native.flag == _MANY:
         return f"""
 define internal ptr @m{number}(ptr %a, ptr %list, i64 %count) {{
@@ -201,7 +220,7 @@ class Loaded:
         """Return a method as what stands for an attribute of a class, or of a module."""
         flag = self._methods[number].flag
         doc = f"{name}{_SIGNATURES[flag]}\n--\n\n{getattr(owner, name).__doc__ or ''}"
-        definition = self._definition(name, flag, self._addresses[number], doc)
+        definition = self._definition(name, flag & 0xFF, self._addresses[number], doc)
         if not isinstance(owner, type):
             return launch.builtin(definition, None)
         new = ctypes.pythonapi.PyDescr_NewMethod

@@ -28,9 +28,9 @@ from ..assignment import direct
 from ..compiler.graph import Graph, canonical
 from ..compiler.target import Target
 from ..ir.build import WEAK_TYPES, scalar
-from ..ir.kind import NODE, Kind, owner_class, plain
-from ..ir.kind import of as kind_of
+from ..ir.kind import NODE, Kind, owner_class
 from ..ir.node import Leaf, Node, Scalar
+from ..ir.translation import plain
 from ..ir.walk import fixed_of, postorder
 from ..layout.strided import ROW_MAJOR
 from ..layout.tiled import Map
@@ -41,6 +41,7 @@ from ..operands.gathers import index_leaf
 from ..operands.nodes import as_node, unwrapped
 from ..operands.tracing import Trace, tracing
 from ..runtime import evaluate as engine
+from ..runtime.direct import described
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -108,7 +109,7 @@ class Quick:
 
 
 def _quick(node: Node, arrays: list[Any], snapshots: dict[int, int]) -> Quick | None:
-    known = kind_of(node, traced=True)
+    known = described(node)
     if known is None:
         return None
     kind, operands = known

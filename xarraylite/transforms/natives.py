@@ -22,7 +22,7 @@ from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensorView
-from ..assignment import direct
+from ..assignment import direct, elements
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM
 from ..blas.calls import dot
@@ -40,7 +40,18 @@ from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..runtime.direct import Direct
-from ..runtime.natives import Loaded, Native, binary, called, can_load, offset, ternary, unary
+from ..runtime.natives import (
+    Loaded,
+    Native,
+    binary,
+    called,
+    can_load,
+    listed,
+    offset,
+    ternary,
+    unary,
+)
+from ..runtime.replay import Replay
 from .jit import Jitted, Quick
 
 _UINT8 = np.dtype(np.uint8)
@@ -58,6 +69,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.FORCED: (XArray, "_forced"),
     api.POLICY: (XArray, "_policy"),
     api.TABLE: (Kind, "table"),
+    api.REFLECTED: (Op, "reflected"),
     api.FRESH: (Kind, "fresh"),
     api.WRITES: (Kind, "writes"),
     api.DTYPE: (Kind, "dtype"),
@@ -80,10 +92,14 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.SHARED: (Buffer, "shared"),
     api.RECORD: (Direct, "record"),
     api.RESULT: (Direct, "result"),
+    api.REPLAY_RECORD: (Replay, "record"),
+    api.REPLAY_RESULT: (Replay, "result"),
+    api.REPLAY_POLICY: (Replay, "policy"),
     api.ENGINE: (Settings, "engine"),
     api.MOST_BYTES: (Settings, "max_result_bytes"),
     api.ALLOCATIONS: (Counters, "allocations"),
     api.BYTES: (Counters, "bytes"),
+    api.TEMPORARIES: (Counters, "temporaries"),
 }
 
 
@@ -96,6 +112,7 @@ class _Methods:
         self.words: dict[int, int] = {}
         self._add(binary("evaluated"), direct, "evaluate", api.EVALUATED)
         self._add(ternary("folded"), expression, "folded", api.FOLDED)
+        self._add(listed("applied"), expression, "apply", api.APPLIED)
         self._add(ternary("set_item"), XContainer, "__setitem__", api.SETITEM)
         self._add(binary("get_item"), XContainer, "__getitem__", api.GETITEM)
         self._add(binary("zeros"), xarray, "zeros", api.ZEROS)
@@ -103,6 +120,9 @@ class _Methods:
         self._add(called("to_array"), XContainer, "__array__", api.TO_ARRAY)
         self._add(binary("product"), XExpression, "__matmul__", api.PRODUCT)
         self._add(binary("adapted"), adapting, "adapted", api.ADAPTED)
+        self._add(binary("owned"), xarray, "owned", api.OWNED)
+        self._add(listed("new_container"), elements, "new_container", api.NEW_CONTAINER)
+        self._add(listed("replayed"), direct, "replayed")
         self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
@@ -123,10 +143,11 @@ class _Methods:
             if hasattr(InPlace, in_place):
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
 
-    def _add(self, native: Native, owner: Any, name: str, word: int) -> None:
+    def _add(self, native: Native, owner: Any, name: str, word: int | None = None) -> None:
         self.natives.append(native)
         self.places.append((owner, name))
-        self.words[word] = id(getattr(owner, name))
+        if word is not None:
+            self.words[word] = id(getattr(owner, name))
 
 
 def _words() -> dict[int, int]:
@@ -174,6 +195,7 @@ def _words() -> dict[int, int]:
         api.TENSOR_VIEW: XTensorView,
         api.BUFFER: Buffer,
         api.DIRECT: Direct,
+        api.REPLAY: Replay,
         api.SETTINGS: settings,
         api.COUNTERS: counters,
         api.SLABS: slabs.SLABS,

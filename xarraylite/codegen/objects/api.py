@@ -36,6 +36,7 @@ PyErr_Clear = Outside("PyErr_Clear", "v")
 PyErr_Occurred = Outside("PyErr_Occurred", "p")
 PyFloat_FromDouble = Outside("PyFloat_FromDouble", "pd")
 PyLong_AsLongLong = Outside("PyLong_AsLongLong", "pp")
+PyLong_AsUnsignedLongLongMask = Outside("PyLong_AsUnsignedLongLongMask", "pp")
 PyLong_FromLongLong = Outside("PyLong_FromLongLong", "pp")
 PyNumber_Float = Outside("PyNumber_Float", "pp")
 PyObject_GenericSetAttr = Outside("PyObject_GenericSetAttr", "ippp")
@@ -55,10 +56,13 @@ memcpy = Outside("memcpy", "pppp")
 memset = Outside("memset", "ppip")
 
 #: Symbols of our own: the words that `word` reads, and a launch.
-STATE, LAUNCH = "xl_state", "xl_launch"
+STATE, LAUNCH, CALL = "xl_state", "xl_launch", "xl_call"
 
 #: ``xl_launch(record, destination, shape, operands)``: see `runtime.launch`; 0 if it refused.
 xl_launch = Outside(LAUNCH, "ppppp")
+
+#: ``xl_call(kernel, block)``: run one kernel, and return its status.
+xl_call = Outside(CALL, "ppp")
 
 
 def load(address: int) -> int:
@@ -68,6 +72,11 @@ def load(address: int) -> int:
 
 def load_double(address: int) -> float:
     """Return the float64 at an address."""
+    raise NotImplementedError(address)
+
+
+def load_float(address: int) -> int:
+    """Return the bits of the float64 at an address, rounded to float32."""
     raise NotImplementedError(address)
 
 
@@ -106,6 +115,10 @@ METHODS = (
     "scalar_forward",
     "scalar_reflected",
     "adapted",
+    "applied",
+    "owned",
+    "replayed",
+    "new_container",
 )
 
 #: Words of `scratch`.
@@ -139,6 +152,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     SETITEM,
     GETITEM,
     FOLDED,
+    APPLIED,
     JITTED,
     TO_FLOAT,
     TO_ARRAY,
@@ -152,6 +166,9 @@ COUNT, CLASS, SIZE = 0, 8, 16
     DYNAMIC,
     ALL_PLACES,
     ADAPTED,
+    OWNED,
+    NEW_CONTAINER,
+    REPLAY,
     DOT,
     MADE_NAME,
     MATMUL,
@@ -192,6 +209,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     FORCED,
     POLICY,
     TABLE,
+    REFLECTED,
     FRESH,
     WRITES,
     DTYPE,
@@ -214,12 +232,16 @@ COUNT, CLASS, SIZE = 0, 8, 16
     SHARED,
     RECORD,
     RESULT,
+    REPLAY_RECORD,
+    REPLAY_RESULT,
+    REPLAY_POLICY,
     ENGINE,
     MOST_BYTES,
     ALLOCATIONS,
     BYTES,
+    TEMPORARIES,
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(100)
+) = range(109)
 ROW = 7

@@ -32,6 +32,7 @@ from .api import (
     OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
+    OWNED,
     OWNER_NAME,
     PIN_NAME,
     POLICY,
@@ -61,6 +62,7 @@ from .api import (
     PyType_IsSubtype,
     PyWeakref_NewRef,
     load,
+    memcpy,
     scratch,
     store,
     word,
@@ -71,6 +73,7 @@ from .basics import (
     DESCRIPTION,
     DIMENSIONS,
     EXTENTS,
+    FEW,
     FLAGS,
     ORDINARY,
     RANK,
@@ -86,7 +89,7 @@ from .basics import (
     new,
     size_of,
 )
-from .evaluation import computed, new_array, new_buffer
+from .evaluation import address_of, computed, new_array, new_buffer
 from .operators import leads
 from .views import tuple_from
 
@@ -162,9 +165,9 @@ def array_of(thing: int) -> int:
 
 
 def multiplied(left: int, right: int) -> int:
-    """Return the product of two small matrices like two that were multiplied before; 0 if not so.
+    """Return the product of two small operands like two that were multiplied before; 0 if not so.
 
-    An entry has their shapes, the result's, and what `explain` is told of it.
+    An entry has their shapes, the result's, what `explain` is told of it, and its kind.
     """
     if is_traced() or not is_container(left) or not is_container(right):
         return 0
@@ -175,7 +178,7 @@ def multiplied(left: int, right: int) -> int:
         return 0
     if not is_same(get(right, SHAPE), item(entry, 1)):
         return 0
-    kind, shape, told = get(left, KIND), item(entry, 2), item(entry, 3)
+    shape, told, kind = item(entry, 2), item(entry, 3), item(entry, 4)
     nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
     for part in (kind, shape, told):
         keep(part)
@@ -274,26 +277,56 @@ def borrowed(array: int, nbytes: int) -> int:
     return 0
 
 
+def kind_of(array: int) -> int:
+    """Return the kind of an ordinary array's elements, borrowed; 0 of any other object."""
+    if load(array + CLASS) != word(NDARRAY) or load(array + FLAGS) & ORDINARY != ORDINARY:
+        return 0
+    rank = load(array + RANK) & 0xFFFFFFFF
+    ranks = PyDict_GetItemWithError(word(ALL_PLACES), load(array + DESCRIPTION))
+    if ranks == 0 or rank > DIMENSIONS:
+        return 0
+    number = PyLong_FromLongLong(rank)
+    kind = PyDict_GetItemWithError(ranks, number)
+    Py_DecRef(number)
+    return kind
+
+
 def adapted(array: int) -> int:
     """Return a container over an ordinary array's memory; None for any other object."""
-    usual = load(array + CLASS) == word(NDARRAY) and load(array + FLAGS) & ORDINARY == ORDINARY
-    rank = load(array + RANK) & 0xFFFFFFFF if usual else DIMENSIONS + 1
-    ranks = PyDict_GetItemWithError(word(ALL_PLACES), load(array + DESCRIPTION)) if usual else 0
-    if ranks != 0 and rank <= DIMENSIONS:
-        number = PyLong_FromLongLong(rank)
-        kind = PyDict_GetItemWithError(ranks, number)
-        Py_DecRef(number)
-        shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
-        size = size_of(shape) if shape != 0 else 0
-        if size > 0:
-            keep(kind)
-            nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
-            made = new_array(borrowed(array, nbytes), shape, kind)
-            if made != 0:
-                Py_DecRef(get(made, POLICY))
-                give(made, POLICY, keep(word(DYNAMIC)))
-                return made
-        elif shape != 0:
-            Py_DecRef(shape)
+    kind = kind_of(array)
+    rank = load(array + RANK) & 0xFFFFFFFF
+    shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
+    size = size_of(shape) if shape != 0 else 0
+    if size > 0:
+        keep(kind)
+        nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        made = new_array(borrowed(array, nbytes), shape, kind)
+        if made != 0:
+            Py_DecRef(get(made, POLICY))
+            give(made, POLICY, keep(word(DYNAMIC)))
+            return made
+    elif shape != 0:
+        Py_DecRef(shape)
     PyErr_Clear()
     return call(word(ADAPTED), array, 0, 1)
+
+
+def owned(array: int) -> int:
+    """Return the elements of an ordinary array in a container of their own; None of others."""
+    kind = kind_of(array)
+    rank = load(array + RANK) & 0xFFFFFFFF
+    shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
+    size = size_of(shape) if shape != 0 else -1
+    if 0 <= size <= FEW:
+        keep(kind)
+        nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        buffer = new_buffer(nbytes)
+        if buffer != 0:
+            memcpy(address_of(buffer), load(array + DATA), nbytes)
+        made = new_array(buffer, shape, kind)
+        if made != 0:
+            return made
+    elif shape != 0:
+        Py_DecRef(shape)
+    PyErr_Clear()
+    return call(word(OWNED), array, 0, 1)

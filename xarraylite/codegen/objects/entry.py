@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from .api import load
 from .assignment import in_place, set_item
-from .calls import adapted, jitted, product, to_array
-from .evaluation import copied, evaluated, to_float, zeros
-from .operators import folded, forward, reflected, single
+from .calls import adapted, jitted, owned, product, to_array
+from .evaluation import copied, evaluated, new_container, replayed, to_float, zeros
+from .operators import applied, folded, forward, reflected, single
 from .scalars import scalar_float, scalar_forward, scalar_reflected
 from .views import get_item
 
@@ -46,4 +47,12 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return scalar_forward(one, two, row)
     if which == 16:
         return scalar_reflected(one, two, row)
-    return adapted(two)
+    if which == 17:
+        return adapted(two)
+    if which == 18:
+        return applied(two, three)
+    if which == 19:
+        return owned(two)
+    if which == 20:
+        return replayed(load(two), load(two + 8), load(two + 16))
+    return new_container(two, three)

@@ -27,6 +27,7 @@ from .api import (
     MEMORY_START,
     MOST_BYTES,
     NBYTES,
+    NEW_CONTAINER,
     NONE,
     NUMPY_EMPTY,
     OPERANDS,
@@ -36,6 +37,10 @@ from .api import (
     POLICY,
     RECORD,
     REFERENCE,
+    REPLAY,
+    REPLAY_POLICY,
+    REPLAY_RECORD,
+    REPLAY_RESULT,
     RESULT,
     ROW_MAJOR,
     SETTINGS,
@@ -47,6 +52,7 @@ from .api import (
     START,
     STRIDES,
     TAKE,
+    TEMPORARIES,
     TO_FLOAT,
     TUPLE,
     TUPLE_ITEMS,
@@ -56,9 +62,11 @@ from .api import (
     Py_DecRef,
     PyDict_GetItemWithError,
     PyErr_Clear,
+    PyErr_Occurred,
     PyFloat_FromDouble,
     PyLong_AsLongLong,
     PyLong_FromLongLong,
+    PyObject_Vectorcall,
     load,
     load_double,
     memcpy,
@@ -93,6 +101,7 @@ from .basics import (
     size_of,
     whole,
 )
+from .replay import ran
 
 
 def record_of(program: int) -> int:
@@ -207,9 +216,45 @@ def address_of(buffer: int) -> int:
     return PyLong_AsLongLong(get(buffer, ADDRESS))
 
 
+def run_again(replay: int, shape: int, operands: int) -> int:
+    """Return the values of an expression in a new container; 0 if it is not done."""
+    if get(word(SETTINGS), ENGINE) == word(REFERENCE):
+        return 0
+    keep(replay)
+    keep(shape)
+    record = get(replay, REPLAY_RECORD) + word(BYTES_DATA)
+    buffer, done = new_buffer(load(record + 8)), False
+    if buffer != 0:
+        if load(record + 16) == 0:
+            done = ran(record, address_of(buffer), 0, operands)
+        else:
+            temporary = new_buffer(load(record + 16))
+            if temporary != 0:
+                bump(TEMPORARIES, load(record + 24))
+                done = ran(record, address_of(buffer), address_of(temporary), operands)
+                Py_DecRef(temporary)
+        if not done:
+            Py_DecRef(buffer)
+            buffer = 0
+    made = new_array(buffer, shape, keep(get(replay, REPLAY_RESULT)))
+    if made != 0:
+        Py_DecRef(get(made, POLICY))
+        give(made, POLICY, keep(get(replay, REPLAY_POLICY)))
+    Py_DecRef(replay)
+    return made
+
+
+def replayed(replay: int, shape: int, operands: int) -> int:
+    """``replayed(replay, shape, operands)``; None if it is not done."""
+    made = run_again(replay, shape, operands + word(TUPLE_ITEMS))
+    return made if made != 0 else keep(word(NONE))
+
+
 def computed(kind: int, shape: int, operands: int) -> int:
     """Return the values of an expression, its operands at an address; 0 if it is not done."""
     program = get(kind, FRESH)
+    if program != 0 and load(program + CLASS) == word(REPLAY):
+        return run_again(program, shape, operands)
     record = record_of(program)
     if record == 0:
         return 0
@@ -231,6 +276,21 @@ def computed(kind: int, shape: int, operands: int) -> int:
     made = new_array(buffer, shape, keep(get(program, RESULT)))
     Py_DecRef(program)
     return made
+
+
+def new_container(items: int, count: int) -> int:
+    """``new_container(cls, kind, shape, size)``."""
+    kind, shape = load(items + 8), load(items + 16)
+    if count == 4 and load(items) == owner_of(kind, shape):
+        nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        buffer = new_buffer(nbytes) if nbytes >= 0 else 0
+        if buffer != 0:
+            made = new_array(buffer, keep(shape), keep(kind))
+            if made != 0:
+                return made
+    if PyErr_Occurred() != 0:
+        return 0
+    return PyObject_Vectorcall(word(NEW_CONTAINER), items, count, 0)
 
 
 def copied(thing: int, args: int, keywords: int) -> int:

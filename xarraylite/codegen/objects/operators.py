@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from .api import (
+    APPLIED,
     CLASS,
     EMPTY,
     EXPRESSION,
+    FALSE,
     FLOAT,
     FOLDED,
     INT,
@@ -13,6 +15,7 @@ from .api import (
     NONE,
     OPERANDS,
     OWN_BUFFER,
+    REFLECTED,
     SHAPE,
     SIZE,
     SNAPSHOT,
@@ -22,8 +25,10 @@ from .api import (
     Py_DecRef,
     PyDict_GetItemWithError,
     PyErr_Clear,
+    PyErr_Occurred,
     PyNumber_Float,
     PyObject_RichCompareBool,
+    PyObject_Vectorcall,
     load,
     scratch,
     store,
@@ -160,25 +165,93 @@ def forward(left: int, right: int, row: int) -> int:
     return made if made != 0 else call(word(row + 2), left, right, 2)
 
 
+def exchanged(left: int, right: int, key: int) -> int:
+    """Return an operation on a number and an operand like one met before; 0 if it is not known."""
+    entry = leads(right, key, load(left + CLASS))
+    return with_number(right, left, entry, True) if entry != 0 else 0
+
+
 def reflected(right: int, left: int, row: int) -> int:
     """``left + right`` where the left one does not know how."""
     if is_number(left) and is_array(right) and not is_traced():
-        entry = leads(right, word(row + 1), load(left + CLASS))
-        made = with_number(right, left, entry, True) if entry != 0 else 0
+        made = exchanged(left, right, word(row + 1))
         if made != 0:
             return made
     return call(word(row + 3), right, left, 2)
 
 
+def alone(thing: int, key: int) -> int:
+    """Return an operation on one operand like one that was met before; 0 if it is not known."""
+    kind, place = leads(thing, key, word(NONE)), scratch()
+    count = put(place, thing) if kind != 0 else -1
+    return expression(kind, get(thing, SHAPE), place, count) if count >= 0 else 0
+
+
 def single(thing: int, row: int) -> int:
     """``-thing``."""
-    if is_array(thing) and not is_traced():
-        kind, place = leads(thing, word(row), word(NONE)), scratch()
-        count = put(place, thing) if kind != 0 else -1
-        made = expression(kind, get(thing, SHAPE), place, count) if count >= 0 else 0
-        if made != 0:
-            return made
-    return call(word(row + 2), thing, 0, 1)
+    made = alone(thing, word(row)) if is_array(thing) and not is_traced() else 0
+    return made if made != 0 else call(word(row + 2), thing, 0, 1)
+
+
+def key_of(operand: int) -> int:
+    """Return what stands for an operand in a kind's table; what is in none if it has no kind."""
+    if is_number(operand):
+        return load(operand + CLASS)
+    return get(operand, KIND) if is_array(operand) else word(FALSE)
+
+
+def added(place: int, operand: int, bounds: int, shape: int) -> int:
+    """Store one of three operands from an address on; return how many words, -1 if it cannot be.
+
+    A number becomes the caller's own object.
+    """
+    if bounds == word(NONE):
+        return put(place, operand) if is_same(get(operand, SHAPE), shape) else -1
+    value = number_of(operand, bounds)
+    store(place, value)
+    return 1 if value != 0 else -1
+
+
+def chosen(first: int, second: int, third: int, key: int) -> int:
+    """Return an operation on three operands like three that were met; 0 if it is not known."""
+    found = leads(first, key, key_of(second))
+    entry = PyDict_GetItemWithError(found, key_of(third)) if found != 0 else 0
+    if entry == 0:
+        return 0
+    shape, place, made = get(first, SHAPE), scratch(), 0
+    one = put(place, first)
+    if one < 0:
+        return 0
+    two = added(place + 8 * one, second, item(entry, 1), shape)
+    if two < 0:
+        return 0
+    end = place + 8 * (one + two)
+    three = added(end, third, item(entry, 2), shape)
+    if three > 0:
+        made = expression(item(entry, 0), shape, place, one + two + three)
+        if item(entry, 2) != word(NONE):
+            Py_DecRef(load(end))
+    if item(entry, 1) != word(NONE):
+        Py_DecRef(load(place + 8 * one))
+    return made
+
+
+def applied(items: int, count: int) -> int:
+    """``apply(op, *operands)``."""
+    key, first, made = load(items), load(items + 8), 0
+    if count == 2 and is_array(first) and not is_traced():
+        made = alone(first, key)
+    elif count == 3 and not is_traced():
+        second = load(items + 16)
+        if is_array(first):
+            made = combined(first, second, key)
+        elif is_number(first) and is_array(second):
+            made = exchanged(first, second, get(key, REFLECTED))
+    elif count == 4 and is_array(first) and not is_traced():
+        made = chosen(first, load(items + 16), load(items + 24), key)
+    if made != 0 or PyErr_Occurred() != 0:
+        return made
+    return PyObject_Vectorcall(word(APPLIED), items, count, 0)
 
 
 def folded(op: int, thing: int) -> int:

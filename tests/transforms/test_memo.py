@@ -1,0 +1,156 @@
+"""Memoised calls: what the second call gives is what the function would have given."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.transforms.memo import memoised
+
+rng = np.random.default_rng(3)
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "axis": lambda p, a: p.sum(a, axis=0),
+    "axis by position": lambda p, a: p.sum(a, 1),
+    "kept": lambda p, a: p.mean(a, axis=-1, keepdims=True),
+    "no option": lambda p, a: p.std(a),
+    "option": lambda p, a: p.var(a, axis=1, ddof=1),
+    "position": lambda p, a: p.argmax(a, axis=0),
+    "join": lambda p, a: p.concatenate([a, a * 2, a]),
+    "stack": lambda p, a: p.stack([a, a], axis=-1),
+    "view": lambda p, a: p.transpose(a),
+    "flip": lambda p, a: p.flip(a, axis=1),
+    "part twice": lambda p, a: p.diff(a, axis=0),
+    "of an expression": lambda p, a: p.sum((a - 3.0) * 2.5 + 1, axis=0),
+    "constant like an operand": lambda p, a: p.mean(a * 3.0, axis=0) * 3.0,
+    "two arrays": lambda p, a: p.outer(a[0], a[1]),
+    "one array twice": lambda p, a: p.outer(a[0], a[0]),
+    "repeat": lambda p, a: p.repeat(a, 2, axis=1),
+    "tile": lambda p, a: p.tile(a, (2, 1)),
+    "roll": lambda p, a: p.roll(a, 1),
+    "close": lambda p, a: p.isclose(a, a[::-1]),
+    "triangle": lambda p, a: p.tril(a, k=1),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_later_calls_give_what_numpy_gives(name: str) -> None:
+    call = CALLS[name]
+    for shape in ((3, 4), (3, 4), (5, 2)):
+        for _ in range(3):
+            values = rng.integers(-4, 5, shape) * 0.5
+            for of in (values, np.asfortranarray(values), np.repeat(values, 2, 1)[:, ::2]):
+                a = xl.asarray(values)
+                if of.strides != values.strides:
+                    a = xl.XArray(values, layout="column_major")
+                made, want = np.asarray(xl.eval(call(xl, a))), call(np, values)
+                assert (made.dtype, made.shape) == (want.dtype, want.shape)
+                np.testing.assert_allclose(made, want, rtol=1e-14, atol=1e-15)
+
+
+def test_options_that_compare_equal_are_not_the_same() -> None:
+    a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+    for _ in range(3):
+        assert xl.sum(a, 1, keepdims=True).shape == (2, 1)
+        assert xl.sum(a, 1, keepdims=False).shape == (2,)
+        assert xl.sum(a, axis=0).shape == (2,)
+        with pytest.raises(xl.AxisError):
+            xl.sum(a, axis=0.0)  # type: ignore[arg-type]
+
+
+def test_a_refused_call_is_refused_again() -> None:
+    a = xl.zeros((2, 3))
+    for _ in range(3):
+        with pytest.raises(xl.AxisError):
+            xl.mean(a, axis=2)
+        with pytest.raises(ValueError, match=r"argmax"):
+            xl.argmax(xl.zeros((0, 3)), axis=0)
+
+
+def test_values_are_those_when_it_was_written() -> None:
+    for _ in range(3):
+        a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+        pending = xl.sum(a, axis=0)
+        part = xl.transpose(a)
+        a[...] = 10.0
+        assert xl.eval(pending).tolist() == [4.0, 6.0]
+        assert xl.eval(part).tolist() == [[10.0, 10.0], [10.0, 10.0]], "a view follows"
+
+
+def test_numbers_of_an_expression_are_told_from_constants() -> None:
+    for factor in (2.0, 7.0, 2.0):
+        a = xl.asarray([1.0, 2.0])
+        assert float(xl.mean(a * factor)) == 1.5 * factor
+        assert float(xl.mean((a * factor) + 2.0)) == 1.5 * factor + 2
+
+
+def test_a_function_is_called_once_for_its_values_and_once_to_trace_it() -> None:
+    seen = []
+
+    @memoised
+    def doubled(x: Any, by: int = 2) -> Any:
+        seen.append(by)
+        return x * by
+
+    for k in range(5):
+        assert xl.eval(doubled(xl.asarray([1.0 + k]), by=3)).tolist() == [3.0 + 3 * k]
+    assert len(seen) == 2
+    assert xl.eval(doubled(xl.asarray([1, 2]))).tolist() == [2, 4]
+    assert len(seen) == 4, "another kind"
+
+
+def test_what_asks_for_values_is_called_each_time() -> None:
+    @memoised
+    def selected(x: Any) -> Any:
+        return x * 2 if float(xl.sum(x)) > 2 else x * 3
+
+    for _ in range(3):
+        assert xl.eval(selected(xl.asarray([1.0, 2.0]))).tolist() == [2.0, 4.0]
+        assert xl.eval(selected(xl.asarray([1.0, 0.5]))).tolist() == [3.0, 1.5]
+
+
+def test_out_is_written_each_time() -> None:
+    a, out = xl.asarray([[1.0, 2.0], [3.0, 4.0]]), xl.zeros(2)
+    for k in range(3):
+        out[...] = 0.0
+        assert xl.mean(a + k, axis=0, out=out) is out
+        assert out.tolist() == [2.0 + k, 3.0 + k]
+
+
+def test_nothing_is_kept_of_the_arguments() -> None:
+    a = xl.asarray(rng.random((4, 5)))
+    xl.eval(xl.var(a, axis=0))
+    ref = weakref.ref(a.buffer)
+    gc.disable()
+    try:
+        del a
+        assert ref() is None
+    finally:
+        gc.enable()
+
+
+def test_closed_over_arrays_are_read() -> None:
+    other = xl.asarray([1.0, 2.0])
+
+    @memoised
+    def added(x: Any) -> Any:
+        return x + other
+
+    for k in range(3):
+        other[0] = float(k)
+        assert xl.eval(added(xl.asarray([1.0, 1.0]))).tolist() == [1.0 + k, 3.0]
+
+
+def test_inside_a_traced_function() -> None:
+    f = xl.jit(lambda x: xl.sum(x, axis=0) + xl.mean(x))
+    for k in range(3):
+        a = rng.random((3, 4))
+        want = a.sum(0) + a.mean()
+        np.testing.assert_allclose(np.asarray(f(xl.asarray(a))), want, rtol=1e-15)
+        assert k >= 0

@@ -1,0 +1,66 @@
+"""Running the kernels of a plan again, one after the other; `runtime.replay` makes the record."""
+
+from __future__ import annotations
+
+from .api import (
+    ADDRESS,
+    PyLong_AsLongLong,
+    PyLong_AsUnsignedLongLongMask,
+    load,
+    load_float,
+    memcpy,
+    scratch,
+    store,
+    xl_call,
+)
+from .basics import DATA, get
+
+#: Bytes of a record's head, of a step's, and of what is said of an address and of a number.
+HEAD, STEP, ADDRESS_ENTRY, NUMBER_ENTRY = 32, 32, 40, 24
+
+#: What an address is counted from, and what a number is.
+TARGET, OPERAND, DOUBLE, FLOAT = 0, 1, 1, 2
+
+
+def address_at(entry: int, target: int, temporary: int, operands: int) -> int:
+    """Return the address that an entry means; 0 if an operand has none any more."""
+    kind, base = load(entry + 8), target
+    if kind == OPERAND:
+        at = operands + load(entry + 16)
+        number = get(load(at), ADDRESS)
+        if number == 0:
+            return 0
+        base = PyLong_AsLongLong(number) + PyLong_AsLongLong(load(at + 8))
+    elif kind != TARGET:
+        base = temporary + load(entry + 16)
+    return base * load(entry + 32) + load(entry + 24)
+
+
+def number_at(entry: int, operands: int) -> int:
+    """Return the bits of a number among the operands."""
+    thing, kind = load(operands + load(entry + 8)), load(entry + 16)
+    if kind == DOUBLE:
+        return load(thing + DATA)
+    return load_float(thing + DATA) if kind == FLOAT else PyLong_AsUnsignedLongLongMask(thing)
+
+
+def ran(record: int, target: int, temporary: int, operands: int) -> bool:
+    """Run all kernels; tell whether it is done.  What was written until then is new memory."""
+    at = record + HEAD
+    for _ in range(load(record)):
+        words, block = load(at + 8), scratch()
+        entry = at + STEP + 8 * words
+        memcpy(block, at + STEP, 8 * words)
+        for _ in range(load(at + 16)):
+            place = address_at(entry, target, temporary, operands)
+            if place == 0:
+                return False
+            store(block + 8 * load(entry), place)
+            entry += ADDRESS_ENTRY
+        for _ in range(load(at + 24)):
+            store(block + 8 * load(entry), number_at(entry, operands))
+            entry += NUMBER_ENTRY
+        if xl_call(load(at), block) != 0:
+            return False
+        at = entry
+    return True

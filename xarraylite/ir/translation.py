@@ -1,0 +1,252 @@
+"""From nodes to kinds, and back.
+
+A part of an expression that no kind describes (extents of 1 that are stretched, views of results,
+folds over some dimensions, gathers, joins) is a `Form`: what it does to operands of fixed extents.
+Forms are interned by their structure, as kinds are, so one of them is the kind of all expressions
+that do the same to operands of the same dtypes, extents and strides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..layout.strided import Strided
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Snapshot
+from ..ops.reductions import Reduction
+from ..ops.user import UserOp
+from .kind import (
+    Form,
+    Kind,
+    Operands,
+    elementwise,
+    formed,
+    formed_like,
+    leaf,
+    reduction,
+    scalar,
+    strides_of,
+)
+from .node import DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
+from .walk import fixed_of, postorder, rebuild, structure, with_args
+
+#: Most nodes and operations of a kind, and of a form, which is built anew where its node is asked
+#: for; longer expressions are nodes.
+MOST, MOST_FORMED = 96, 48
+
+
+def of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:
+    """Return the kind of a node and its operands; None if it has none.
+
+    Of a function being traced an argument that is a scalar is an operand as its node.
+    """
+    operands: list[Any] = []
+    try:
+        return _of(root, operands, [MOST], traced), tuple(operands)
+    except _None:
+        return None
+
+
+class _None(Exception):
+    """A node has no kind."""
+
+
+def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
+    """Return the kind of a node, and append its operands; ``left`` bounds the recursion."""
+    left[0] -= 1
+    if left[0] < 0:
+        raise _None
+    if type(node) is Leaf:
+        return _memory(node, operands, traced)
+    if type(node) is Scalar:
+        return _value(node, operands, traced)
+    if _calls_user(node):
+        raise _None
+    if type(node) is Elementwise and all([_ends(node.shape, arg.shape) for arg in node.args]):
+        args = tuple([_of(arg, operands, left, traced) for arg in node.args])
+        return elementwise(node.op, node.dtype, args)
+    if type(node) is Reduce and node.shape == () and node.arg.shape:
+        operands.append(node.arg.shape)
+        return reduction(node.op, _of(node.arg, operands, left, traced))
+    return _form(node, operands, left, traced)
+
+
+def _memory(node: Leaf, operands: list[Any], traced: bool) -> Kind:
+    snapshot = node.snapshot
+    if type(node.map) is not Strided or snapshot.stale is not None:
+        raise _None
+    if snapshot.late and not (traced and snapshot.traced):
+        raise _None
+    operands.extend((snapshot, node.map.byte_start(node.dtype.itemsize)))
+    return leaf(node.dtype, node.map, node.fixed)
+
+
+def _value(node: Scalar, operands: list[Any], traced: bool) -> Kind:
+    value = plain(node.value, node.dtype)
+    if value is None or node.weak is not None or (node.parameter >= 0 and not traced):
+        raise _None
+    operands.append(value if node.parameter < 0 else node)
+    return scalar(node.dtype)
+
+
+def _calls_user(node: Node) -> bool:
+    if isinstance(node, Elementwise):
+        return isinstance(node.op, UserOp)
+    return isinstance(node, Reduce) and isinstance(node.op.combine, UserOp)
+
+
+def form_of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:
+    """Return the form of a whole expression, and its operands; None if it has none."""
+    operands: list[Any] = []
+    try:
+        return _form(root, operands, [MOST], traced), tuple(operands)
+    except _None:
+        return None
+
+
+def _form(root: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
+    """Return a part as a form, and append its operands, each in the order in which it is met."""
+    nodes = postorder(root)
+    left[0] -= len(nodes)
+    if left[0] < 0 or len(nodes) > MOST_FORMED:
+        raise _None
+    number: dict[int, int] = {}
+    key: list[object] = []
+    begin = len(operands)
+    for node in nodes:
+        args = tuple([number[id(arg)] for arg in node.args])
+        number[id(node)] = len(key)
+        if isinstance(node, Leaf):
+            key.append((_memory(node, operands, traced), node.shape))
+        elif isinstance(node, Scalar):
+            key.append(_value(node, operands, traced))
+        elif isinstance(node, Stored) or _calls_user(node):
+            raise _None
+        else:
+            key.append(structure(node, args))
+    known = formed_like(tuple(key))
+    if known is not None:
+        return known
+    return formed(tuple(key), _emptied(root), len(operands) - begin, fixed_of(root))
+
+
+def _emptied(root: Node) -> Node:
+    """Return an expression over memory that does not exist."""
+
+    def visit(node: Node, args: tuple[Node, ...]) -> Node:
+        if not isinstance(node, Leaf):
+            return with_args(node, args)
+        return replace(node, snapshot=_NOWHERE, map=replace(node.map, offset=0))
+
+    return rebuild(root, visit)
+
+
+_NOWHERE = Snapshot.of(Buffer.allocate(0))
+
+
+def _ends(shape: Shape, end: Shape) -> bool:
+    return not end or shape[len(shape) - len(end) :] == end
+
+
+def plain(value: object, dtype: DType) -> float | int | None:
+    """Return the Python number that stands for a value of ``dtype`` in operands; None if none."""
+    if dtype.kind in "biu" and dtype.isbuiltin == 1:
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    return float(value) if dtype.char in "fd" else None  # type: ignore[arg-type]
+
+
+def node_of(kind: Kind, shape: Shape, operands: Operands) -> Node:
+    """Return an expression as nodes; parts that have the same kind and operands are one node."""
+    return _Builder(operands).build(kind, shape, 0)
+
+
+class _Builder:
+    """Makes nodes of a kind; no deeper than `MOST` operations."""
+
+    __slots__ = ("made", "operands")
+
+    def __init__(self, operands: Operands) -> None:
+        self.operands = operands
+        self.made: dict[object, Node] = {}
+
+    def build(self, kind: Kind, shape: Shape, start: int) -> Node:
+        """Return the node of a part whose operands begin at ``start``."""
+        # Parts that were one expression when they were written have identical operands.
+        items = tuple([id(item) for item in self.operands[start : start + kind.items]])
+        node = self.made.get((kind, items))
+        if node is None:
+            node = self.made[kind, items] = self._build(kind, shape, start)
+        return node
+
+    def _build(self, kind: Kind, shape: Shape, start: int) -> Node:
+        operands = self.operands
+        if kind.scalar:
+            return _scalar(operands[start], kind.dtype)
+        if isinstance(kind.op, Reduction):
+            inner = operands[start]
+            arg = self.build(kind.args[0], inner, start + 1)
+            return Reduce((), kind.dtype, kind.op, arg, tuple(range(len(inner))), False)
+        if isinstance(kind.op, Form):
+            return self._formed(kind.op, start)
+        own = shape[len(shape) - kind.rank :]
+        if kind.op is None:
+            place = Strided(own, strides_of(kind, own), operands[start + 1] // kind.dtype.itemsize)
+            return Leaf(own, kind.dtype, operands[start], place, kind.fixed)
+        args = []
+        for part in kind.args:
+            args.append(self.build(part, own, start))
+            start += part.items
+        return Elementwise(own, kind.dtype, kind.op, tuple(args))
+
+    def _formed(self, form: Form, start: int) -> Node:
+        """Return what a form does to the operands that begin at ``start``."""
+        items = iter(self.operands[start:])
+
+        def visit(node: Node, args: tuple[Node, ...]) -> Node:
+            if isinstance(node, Leaf):
+                snapshot, begin = next(items), next(items)
+                place = replace(node.map, offset=begin // node.dtype.itemsize)
+                return replace(node, snapshot=snapshot, map=place)
+            if isinstance(node, Scalar):
+                return _scalar(next(items), node.dtype)
+            return with_args(node, args)
+
+        return rebuild(form.root, visit)
+
+
+def _scalar(given: Any, dtype: DType) -> Node:
+    return given if isinstance(given, Node) else Scalar((), dtype, dtype.type(given))
+
+
+def scalars_of(kind: Kind) -> list[DType]:
+    """Return the dtypes of the scalars among a kind's operands, in their order."""
+    if kind.scalar:
+        return [kind.dtype]
+    if isinstance(kind.op, Form):
+        return [node.dtype for node in postorder(kind.op.root) if isinstance(node, Scalar)]
+    return [dtype for arg in kind.args for dtype in scalars_of(arg)]
+
+
+def twins(kind: Kind) -> tuple[tuple[slice, slice, int], ...]:
+    """Return pairs of operands over which a kind does the same, and how many operations it does.
+
+    Where the operands of a pair are the same, the same is computed twice.
+    """
+    first: dict[Kind, slice] = {}
+    found: list[tuple[slice, slice, int]] = []
+    stack = [(kind, 0)]
+    while stack:
+        part, start = stack.pop()
+        if part.op is None:
+            continue
+        own = slice(start, start + part.items)
+        if part in first:
+            found.append((first[part], own, part.weight))
+        else:
+            first[part] = own
+        start += isinstance(part.op, Reduction)
+        for arg in part.args:
+            stack.append((arg, start))
+            start += arg.items
+    return tuple(found)

@@ -1,0 +1,158 @@
+"""Plans of small expressions, kept ready to be run again over other operands.
+
+What a kind's one kernel (`runtime.direct`) cannot do for all shapes at once (results in another
+order of dimensions, folds within an expression, temporaries) the planner does for one shape.  Its
+plan is put into a record of 64-bit words: for each step the kernel, its argument block, which words
+of that are addresses, and which are numbers among the operands.  Machine code
+(`codegen.objects.replay`) fills the blocks and calls the kernels one after the other, holding the
+interpreter's lock, so no operand moves meanwhile.  The kernels are those of the plan, and so are
+the bits of results.
+
+A plan is kept this way if all its steps are kernels that would run in one piece, and if no function
+of the user's is called, which could raise.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..codegen.kernel import Kernel
+from ..codegen.objects.replay import DOUBLE, FLOAT, OPERAND, TARGET
+from ..compiler.graph import Graph, canonical
+from ..compiler.program import KernelStep, Program
+from ..compiler.target import Target
+from ..ir.kind import Kind, leaf_of
+from ..ir.node import FREE, SHAPE, Scalar, Shape
+from ..ir.translation import node_of, scalars_of
+from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
+from ..layout.tiled import Map
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Snapshot
+from .evaluate import program_of, result_layout
+from .launch import MOST_WORDS
+from .run import PARALLEL_FROM
+
+_NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
+_TEMPORARY, _INTEGER = 2, 0
+
+#: Temporaries begin at multiples of this.
+_LINE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A plan that can be run again.
+
+    Attributes
+    ----------
+    record : bytes
+        What machine code needs to know.
+    result : Kind
+        Of the new memory.
+    policy : Order
+        The result's layout.
+    kernels : tuple of Kernel
+        Kept alive here.
+    """
+
+    record: bytes = field(repr=False)
+    result: Kind
+    policy: Order
+    kernels: tuple[Kernel, ...]
+
+
+def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | None:
+    """Return the plan of an expression, ready for any operands of the same kind and extents."""
+    sample, places = _sample(kind, operands)
+    node = node_of(kind, shape, tuple(sample))
+    graph = canonical(node, None, True)
+    layout = result_layout(graph, node)
+    policy = _policy(layout)
+    if policy is None:
+        return None
+    used = {id(one) for one in [*[leaf.snapshot for leaf in graph.leaves], *graph.scalars]}
+    if used != places.keys():
+        return None  # something is read by no kernel, or two are one
+    target = Target(_NOWHERE, layout, node.dtype)
+    program = program_of(graph, target, True)
+    if not all([_is_small(step) for step in program.steps]):
+        return None
+    assert isinstance(layout, Strided)
+    fixed = kind.fixed if kind.fixed <= SHAPE else FREE
+    result = leaf_of(node.dtype, shape, layout.strides, fixed)
+    record = _record(program, graph, places, node.dtype.itemsize * math.prod(shape))
+    return Replay(record, result, policy, tuple([step.kernel for step in program.kernels]))
+
+
+def _policy(layout: Map) -> Order | None:
+    if not isinstance(layout, Strided):
+        return None
+    if layout.is_row_major():
+        return ROW_MAJOR
+    return COLUMN_MAJOR if layout.is_column_major() else None
+
+
+def _is_small(step: object) -> bool:
+    if not isinstance(step, KernelStep) or len(step.block) > MOST_WORDS:
+        return False
+    work = step.work
+    return not work.chunks and work.outer * work.cost < PARALLEL_FROM
+
+
+def _sample(kind: Kind, operands: Sequence[Any]) -> tuple[list[Any], dict[int, int]]:
+    """Return operands over memory that does not exist, no two the same, and their places.
+
+    The places are those in the tuple of operands, by the identity of what stands there.
+    """
+    sample: list[Any] = []
+    places: dict[int, int] = {}
+    dtypes = iter(scalars_of(kind))
+    starts = False
+    for number, item in enumerate(operands):
+        if starts:
+            sample.append(0)
+            starts = False
+            continue
+        made = item
+        if isinstance(item, Buffer | Snapshot):
+            made = Snapshot.of(_NOWHERE)
+            made.address = (number + 1) << 40
+            starts = True
+        elif item.__class__ is not tuple:
+            dtype = next(dtypes)
+            made = Scalar((), dtype, dtype.type(number % 100 + 2))
+        sample.append(made)
+        if item.__class__ is not tuple:
+            places[id(made)] = number
+    return sample, places
+
+
+_NOWHERE = Buffer.allocate(0)
+
+
+def _record(program: Program, graph: Graph, places: dict[int, int], nbytes: int) -> bytes:
+    """Return the words of a record."""
+    starts, end = [], 0
+    for temporary in program.temporaries:
+        starts.append(end)
+        end += -(-temporary.nbytes // _LINE) * _LINE
+    words = [len(program.steps), nbytes, end, len(starts)]
+    leaves = [8 * places[id(leaf.snapshot)] for leaf in graph.leaves]
+    slots = [(TARGET, 0), *[(OPERAND, at) for at in leaves], *[(_TEMPORARY, at) for at in starts]]
+    for step in program.kernels:
+        block = step.block[:]
+        block[0], block[1], block[2], block[3] = 0, step.work.outer, 0, step.work.inner
+        if step.work.rows:
+            block[4], block[5] = 0, step.work.rows
+        words += [step.kernel.address, len(block), len(step.addresses), len(step.scalars), *block]
+        for word, slot, delta, packing in step.addresses:
+            words += [word, *slots[slot], delta, packing]
+        for word, ordinal in step.scalars:
+            scalar = graph.nodes[ordinal]
+            number = _NUMBERS.get(scalar.dtype.str[1:], _INTEGER)
+            words += [word, 8 * places[id(scalar)], number]
+    return struct.pack(f"<{len(words)}q", *words)

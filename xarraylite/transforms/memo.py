@@ -1,0 +1,268 @@
+"""Calls of lazy functions, memoised by the kinds of their operands.
+
+What a lazy function makes of arrays depends on their kinds and shapes, never on their values.  So a
+function that was called once is traced (as `jit` does, with handles that have no values), and what
+is kept of it is a `Recipe`: the result's kind and shape, and for each of its operands where among
+the arguments' operands it is found.  The next call with arguments of the same kinds and shapes, and
+the same options, is one look-up.
+
+Views of containers are kept too: by the kind and shape of the view, and where it begins.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..arrays.xarray import NOWHERE
+from ..ir.kind import NODE, Kind, Operands
+from ..ir.node import Scalar
+from ..ir.translation import node_of, scalars_of
+from ..memory.snapshots import LateSnapshot, Snapshot
+from ..operands import tracing
+from ..ops.reductions import Reduction
+from ..runtime.direct import described
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: Calls kept per function.
+CAPACITY = 1024
+
+#: Classes of options, besides None: values that stand for themselves in a key.
+_PLAIN = frozenset((bool, int, float, str, type(None), type))
+
+_new = object.__new__
+
+
+class Recipe:
+    """How a result is made of the operands of arguments.
+
+    Attributes
+    ----------
+    kind, shape : Kind, tuple of int
+        Of the result.
+    constants : tuple
+        Operands that are no argument's.
+    pick : callable
+        Takes the arguments' operands, with the constants behind them, and gives the result's.
+    moved : tuple of (int, int)
+        Operands that say where an element begins, and how far behind the argument's.
+    """
+
+    __slots__ = ("constants", "kind", "moved", "pick", "shape")
+
+    def __init__(
+        self,
+        kind: Kind,
+        shape: tuple[int, ...],
+        constants: tuple[Any, ...],
+        picks: Sequence[int],
+        moved: tuple[tuple[int, int], ...],
+    ) -> None:
+        self.kind, self.shape, self.constants, self.moved = kind, shape, constants, moved
+        self.pick: Callable[[tuple[Any, ...]], tuple[Any, ...]] = itemgetter(*picks)
+
+    def __call__(self, arrays: Sequence[Any]) -> XExpression:
+        """Return the result for other arguments."""
+        given = arrays[0].now() if len(arrays) == 1 else sum([x.now() for x in arrays], ())
+        made = _new(XExpression)
+        operands = self.pick(given + self.constants)
+        if self.moved:
+            items = list(operands)
+            for place, by in self.moved:
+                items[place] += by
+            operands = tuple(items)
+        made._kind, made._shape, made._operands = self.kind, self.shape, operands
+        return made
+
+
+class ViewRecipe:
+    """How a view of a container is made.
+
+    Attributes
+    ----------
+    kind, shape, by
+        Of the view, and where it begins, in bytes behind the container's first element.
+    """
+
+    __slots__ = ("by", "kind", "shape")
+
+    def __init__(self, kind: Kind, shape: tuple[int, ...], by: int) -> None:
+        self.kind, self.shape, self.by = kind, shape, by
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        """Return the view of another container."""
+        (of,) = arrays
+        made: Any = _new(of._view_class)
+        made._buffer, made._dtype, made._start = of._buffer, of._dtype, of._start + self.by
+        made._kind, made._shape = self.kind, self.shape
+        return made
+
+
+def memoised(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a lazy function that remembers what it made of arguments of the same kinds.
+
+    It must not ask for values, and depend on nothing but its arguments.
+    """
+    known: dict[Any, Any] = {}
+
+    def call(*args: Any, **options: Any) -> Any:
+        arrays: list[Any] = []
+        key = _key(args, options, arrays)
+        if key is None or not arrays or tracing.running.value:
+            return cast("Any", function)(*args, **options)
+        recipe = known.get(key)
+        if recipe:
+            return recipe(arrays)
+        made = cast("Any", function)(*args, **options)
+        if recipe is None:
+            if len(known) >= CAPACITY:
+                known.clear()
+            known[key] = _recipe(function, args, options, arrays, made) or False
+        return made
+
+    return cast("Callable[P, R]", functools.wraps(function)(call))
+
+
+def _key(args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]) -> Any:
+    """Return what a call is remembered by, and append its arrays; None if it cannot be."""
+    found: list[Any] = []
+    for value in args:
+        if not _describe(value, found, arrays):
+            return None
+    for name, value in options.items():
+        found.append(name)
+        if not _describe(value, found, arrays):
+            return None
+    return tuple(found)
+
+
+def _describe(value: Any, found: list[Any], arrays: list[Any]) -> bool:
+    """Append what stands for an argument; tell whether it can be remembered."""
+    cls = value.__class__
+    if isinstance(value, XExpression):
+        if value._kind is NODE or not (cls is XExpression or isinstance(value, XContainer)):
+            return False
+        arrays.append(value)
+        found += (cls, value._kind, value._shape)
+        return True
+    if cls in _PLAIN or isinstance(value, np.dtype | Reduction):
+        found += (cls, value)
+        return True
+    if cls is not list and cls is not tuple:
+        return False
+    found += (cls, len(value))
+    return all([_describe(item, found, arrays) for item in value])
+
+
+def _recipe(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    arrays: list[Any],
+    made: Any,
+) -> Recipe | ViewRecipe | None:
+    """Return how a result is made of arguments; None if that cannot be told."""
+    if made.__class__ is not XExpression:
+        return _view(arrays, made)
+    if made._kind is NODE:
+        return None
+    handles, places, operands = _handles(arrays)
+    others = iter(handles)
+    given = [_exchanged(value, others) for value in args]
+    named = {name: _exchanged(value, others) for name, value in options.items()}
+    try:
+        with tracing.tracing():
+            traced = function(*given, **named)
+    except Exception:  # it asks for values
+        return None
+    if traced.__class__ is not XExpression or (traced.shape, traced.dtype) != (
+        made._shape,
+        made.dtype,
+    ):
+        return None
+    found = described(traced.node)
+    return None if found is None else _picked(*found, made._shape, places, operands)
+
+
+def _exchanged(value: Any, others: Iterator[XExpression]) -> Any:
+    """Return an argument with other arrays in it."""
+    if isinstance(value, XExpression):
+        return next(others)
+    if type(value) in (list, tuple):
+        return type(value)([_exchanged(item, others) for item in value])
+    return value
+
+
+def _view(arrays: list[Any], made: Any) -> ViewRecipe | None:
+    (of,) = arrays if len(arrays) == 1 else (None,)
+    if not isinstance(of, XContainer) or made is of or made.__class__ is not of._view_class:
+        return None
+    if made._buffer is not of._buffer or made._kind is NODE:
+        return None
+    return ViewRecipe(made._kind, made._shape, made._start - of._start)
+
+
+def _handles(arrays: Sequence[Any]) -> tuple[list[XExpression], dict[int, int], list[Any]]:
+    """Return lazy arrays in the place of others, and all their operands.
+
+    The places of traced snapshots and scalars among these are given by identity.
+    """
+    handles: list[XExpression] = []
+    places: dict[int, int] = {}
+    given: list[Any] = []
+    for array in arrays:
+        items: list[Any] = []
+        dtypes = iter(scalars_of(array._kind))
+        for number, item in enumerate(array.now(), len(given)):
+            made = item
+            if isinstance(item, Snapshot):
+                made = LateSnapshot(NOWHERE)
+                made.traced = True
+                places[id(made)] = number
+            elif item.__class__ is not tuple and not (items and isinstance(items[-1], Snapshot)):
+                dtype = next(dtypes)
+                made = Scalar((), dtype, dtype.type(item), None, number)
+                places[id(made)] = number
+            items.append(made)
+        handles.append(XExpression._of(node_of(array._kind, array._shape, tuple(items))))
+        given += array.now()
+    return handles, places, given
+
+
+def _picked(
+    kind: Kind,
+    operands: Operands,
+    shape: tuple[int, ...],
+    places: dict[int, int],
+    given: list[Any],
+) -> Recipe | None:
+    """Return a recipe; None if some operand is neither an argument's nor a constant."""
+    picks: list[int] = []
+    moved: list[tuple[int, int]] = []
+    constants: list[Any] = []
+    items = iter(operands)
+    for item in items:
+        number = places.get(id(item))
+        if isinstance(item, Snapshot):
+            if number is None:
+                return None
+            by = next(items) - given[number + 1]
+            if by:
+                moved.append((len(picks) + 1, by))
+            picks += (number, number + 1)
+        elif number is not None:
+            picks.append(number)
+        else:
+            picks.append(len(given) + len(constants))
+            constants.append(item)
+    if len(picks) < 2:
+        return None
+    return Recipe(kind, shape, tuple(constants), picks, tuple(moved))
