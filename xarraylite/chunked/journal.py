@@ -128,7 +128,7 @@ class Journal:
             self._handle = -1
 
     def remove(self) -> None:
-        """Remove the record, and what processes left that were killed writing it: all is finished."""
+        """Remove the record, and what killed writers have left of it: all is finished."""
         self.close()
         self._place.unlink(missing_ok=True)
         for left in self._place.parent.glob(f".{glob.escape(self._place.name)}.*.tmp"):
