@@ -63,7 +63,12 @@ MAX_FUNCTION_LINES = 80
 
 # Who may import a compiler, by module; everybody else sees kernels as callables.
 RESTRICTED: dict[str, tuple[str, ...]] = {
-    "numba": ("xarraylite.codegen.jit", "xarraylite.transforms.numba_types"),
+    "numba": (
+        "xarraylite.codegen.jit",
+        "xarraylite.transforms.numba_placed",
+        "xarraylite.transforms.numba_types",
+        "xarraylite.transforms.numba_views",
+    ),
     "llvmlite": ("xarraylite.codegen.",),
 }
 

@@ -273,6 +273,7 @@ def test_what_was_begun_and_never_written_is_made_anew(tmp_path: Path) -> None:
     record = tmp_path / ".a.xl-store"
     record.write_bytes(record.read_bytes().split(b"\n")[0] + b"\n")
     (tmp_path / "a" / "zarr.json").unlink()
+    (tmp_path / f".{record.name}.0123456789abcdef.tmp").write_text("half")
     xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
     assert names_in(tmp_path) == ["a"]

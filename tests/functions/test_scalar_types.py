@@ -64,6 +64,11 @@ def test_arrays_and_values_are_converted() -> None:
     assert xl.bfloat16(xl.sum(x)) == -1
 
 
+def test_narrow_values_are_rounded_once() -> None:
+    x = 1 + 2.0**-8 + 2.0**-40  # float32 would be a tie, which goes to 1
+    assert float(xl.bfloat16(x)) == float(xl.asarray([x]).astype("bfloat16")[0]) == 1 + 2.0**-7
+
+
 @pytest.mark.parametrize("call", ["int8(300)", "uint8(-1)"])
 def test_what_does_not_fit_is_refused(call: str) -> None:
     with pytest.raises(OverflowError, match="out of bounds"):
