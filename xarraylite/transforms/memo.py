@@ -125,7 +125,9 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
         if recipe is None and all([x._kind is not NODE for x in arrays]):  # none got too long
             if len(known) >= CAPACITY:
                 known.clear()
-            known[key] = _recipe(function, args, options, arrays, made) or False
+            # A view of a lazy result belongs to its family (`arrays.ownership`), not to the call.
+            lone = getattr(made, "_owning", None) is None
+            known[key] = (lone and _recipe(function, args, options, arrays, made)) or False
         return made
 
     return cast("Callable[P, R]", functools.wraps(function)(call))
