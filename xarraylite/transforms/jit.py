@@ -10,8 +10,8 @@ them, Python scalars because only their value says what dtype they lead to; kern
 shared between signatures.  A value that changes from call to call is passed as a NumPy scalar.
 
 What the function closes over is read at every call.  Where it asks such an array for values (a
-product of matrices, a sort, ``float``), they are constants of the trace, which is then made again at
-every call.
+product of matrices, a sort, ``float``), they are constants of the trace, which is then made again
+at every call.
 """
 
 from __future__ import annotations
