@@ -48,6 +48,7 @@ RANKS: dict[str, int] = {
     "io": 17,
     "display": 17,
     "fft": 17,
+    "lib": 17,
     "linalg": 17,
     "random": 17,
     "chunked": 18,

@@ -86,3 +86,13 @@ def test_what_was_written_keeps_its_meaning() -> None:
     a[...] = 100
     later = e + a
     assert later.tolist() == [_FEW + 6 + 100] * 3
+
+
+def test_functions_shorten_their_operands_too() -> None:
+    a = xl.ones(4)
+    e = a
+    for _ in range(_FEW - 2):
+        e = e + a
+    for _ in range(3):
+        long = e * 2 + a + a + a
+        assert xl.clip(long, 0.0, 3.0).tolist() == [3.0] * 4

@@ -23,6 +23,7 @@ def test_a_type_is_its_dtype(name: str) -> None:
     assert one == dtype
     assert dtype == one
     assert one == dtype.type
+    assert one != None  # noqa: E711
     assert {one: 1}[dtype] == 1
     assert np.zeros(2, one).dtype == dtype
     assert (one.itemsize, one.name, str(one), repr(one)) == (

@@ -115,6 +115,8 @@ class ScalarType:
         return getattr(self.dtype, name)
 
     def __eq__(self, other: object) -> bool:
+        if other is None:  # float64 to NumPy
+            return False
         return self.dtype == (other.dtype if isinstance(other, ScalarType) else other)
 
     def __hash__(self) -> int:
