@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.numpy_programs import idioms, memory, methods, values, writing
+from tests.numpy_programs import idioms, loops, memory, methods, values, writing
 from xarraylite.transforms import natives
 
 Program = Callable[[ModuleType], Any]
@@ -54,7 +54,13 @@ def same(ours: Any, theirs: Any, where: str = "result") -> None:
         assert ours == theirs or (ours != ours and theirs != theirs), where
 
 
-PROGRAMS: list[Program] = [*values.PROGRAMS, *writing.PROGRAMS, *methods.PROGRAMS, *memory.PROGRAMS]
+PROGRAMS: list[Program] = [
+    *loops.PROGRAMS,
+    *values.PROGRAMS,
+    *writing.PROGRAMS,
+    *methods.PROGRAMS,
+    *memory.PROGRAMS,
+]
 
 
 @pytest.fixture(params=["python", "machine code"])
