@@ -18,7 +18,7 @@ from ..ir.node import RANK, Node
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import FEW, gather, is_index_array
-from ..operands.nodes import Gathers
+from ..operands.nodes import Gathers, HasNode
 from .expression import XExpression
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -52,9 +52,10 @@ def selected(of: Any, key: Any) -> XExpression | None:
     items = []
     for item in key if key.__class__ is tuple else (key,):
         cls = item.__class__
-        if cls is list or cls is np.ndarray:
+        lazy = isinstance(item, HasNode)
+        if cls is list or cls is np.ndarray or (lazy and item.size <= FEW):
             try:
-                array = np.array(item)
+                array = np.array(item.numpy() if lazy else item)
             except ValueError:  # ragged
                 return None
             what = array.dtype.kind
