@@ -411,6 +411,7 @@ FUNCTIONS: Rows = (
         "same(v * v + v, np.asarray(v) ** 2 + np.asarray(v))",
         "rounded twice, as written: nothing is contracted unless the result cannot change",
     ),
+    Row("`cube(e)`, `pow<N>(e)`", "`e ** 3`", "same(v ** 3, np.asarray(v) ** 3)"),
     Row(
         "`exp exp2 expm1 log log2 log10 log1p pow square cbrt sqrt hypot`",
         "the same",
@@ -558,7 +559,9 @@ MANIPULATION: Rows = (
         "`a @ b`, `xl.matmul`, `xl.linalg`",
         "same(m @ m, np.asarray(m) @ np.asarray(m)); same(xl.linalg.inv(m), "
         "np.linalg.inv(np.asarray(m)))\n"
-        "assert abs(float(xl.linalg.det(m)) - 10) < 1e-12",
+        "assert abs(float(xl.linalg.det(m)) - 10) < 1e-12\n"
+        "c = xl.ones((2, 2)); c[...] = 2 * (m @ m) + 3 * c; same(c, 2 * np.asarray(m @ m) + 3)",
+        "`gemm`'s and `gemv`'s factors are written out: `c[...] = alpha * (a @ b) + beta * c`",
     ),
 )
 
@@ -612,7 +615,11 @@ FILES: Rows = (
         "`xl.info(e)`",
         "assert xl.info(v) == 'XArray float64[3]: row_major, strides (1,), 24 bytes'",
     ),
-    Row("`load_npy`, `dump_npy`, npz", "`xl.load`, `xl.save`", "assert callable(xl.load)"),
+    Row(
+        "`load_npy`, `dump_npy`, npz",
+        "`xl.load`, `xl.save`, `xl.savez`",
+        "f = io.BytesIO(); xl.save(f, m.T); f.seek(0); same(xl.load(f), np.asarray(m).T)",
+    ),
     Row(
         "`load_csv`, `dump_csv`",
         "the same",
@@ -626,7 +633,8 @@ FILES: Rows = (
     Row(
         "`chunked_array`, `as_chunked`, xtensor-zarr",
         "`xl.open`, `xl.store`",
-        "assert callable(xl.open)",
+        "x = xl.open(np.arange(12.0)); out = np.zeros(12); xl.store(x * 2, out); "
+        "same(out, np.arange(0, 24, 2))",
         "any expression runs chunk by chunk over arrays that are kept elsewhere",
     ),
     Row(

@@ -48,6 +48,7 @@ RANKS: dict[str, int] = {
     "io": 17,
     "display": 17,
     "fft": 17,
+    "lib": 17,
     "linalg": 17,
     "random": 17,
     "chunked": 18,
@@ -63,7 +64,12 @@ MAX_FUNCTION_LINES = 80
 
 # Who may import a compiler, by module; everybody else sees kernels as callables.
 RESTRICTED: dict[str, tuple[str, ...]] = {
-    "numba": ("xarraylite.codegen.jit", "xarraylite.transforms.numba_types"),
+    "numba": (
+        "xarraylite.codegen.jit",
+        "xarraylite.transforms.numba_placed",
+        "xarraylite.transforms.numba_types",
+        "xarraylite.transforms.numba_views",
+    ),
     "llvmlite": ("xarraylite.codegen.",),
 }
 

@@ -197,7 +197,7 @@ _SOURCES |= {
     "open": ("chunked.opening", "open_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
-_SUBMODULES = ("fft", "hlo", "linalg", "random", "testing")
+_SUBMODULES = ("fft", "hlo", "lib", "linalg", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 
@@ -233,7 +233,7 @@ _ELSEWHERE = {
         ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
         ("frompyfunc ufunc", "use xl.vectorize"),
         ("memmap", "use xl.adapt(numpy.memmap(...))"),
-        ("polynomial emath ctypeslib lib", "use numpy's on xl.eval(...).numpy()"),
+        ("polynomial emath ctypeslib", "use numpy's on xl.eval(...).numpy()"),
     )
     for name in names.split()
 }

@@ -2,6 +2,7 @@
 
 from . import fft as fft
 from . import hlo as hlo
+from . import lib as lib
 from . import linalg as linalg
 from . import random as random
 from . import testing as testing

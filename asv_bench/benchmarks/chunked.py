@@ -135,3 +135,38 @@ class Transpose(Stored):
     def numpy(self) -> object:
         self.da.store(self.x.T, self.out, lock=False)
         return self.out[...]
+
+
+class StencilCompressed(Stencil):
+    """Chunks whose halos others need are decoded once."""
+
+    title = "five-point stencil, compressed, against dask.array"
+    compressors = "auto"
+
+
+class Standardisation(Stored):
+    """Two folds over the long axis, and a pass over their results; dask keeps the operand."""
+
+    title = "store((a - mean) / std) over the long axis, 300 MB zarr, against dask.array"
+
+    def xarraylite(self) -> object:
+        e = (self.a - xl.mean(self.a, axis=0)) / xl.std(self.a, axis=0)
+        return xl.store(e, self.out)[...]
+
+    def numpy(self) -> object:
+        e = (self.x - self.x.mean(axis=0)) / self.x.std(axis=0)
+        self.da.store(e, self.out, lock=False)
+        return self.out[...]
+
+
+class Product(Stored):
+    """Tiles of a product of matrices, by BLAS."""
+
+    title = "store(a @ b), 2 x 300 MB zarr, against dask.array"
+
+    def xarraylite(self) -> object:
+        return xl.store(self.a @ self.b, self.out)[...]
+
+    def numpy(self) -> object:
+        self.da.store(self.x @ self.y, self.out, lock=False)
+        return self.out[...]

@@ -67,6 +67,14 @@ def test_what_is_there_stays_unless_told(tmp_path: Path, name: str) -> None:
     np.testing.assert_array_equal(xl.eval(xl.open(tmp_path / name)).numpy(), VALUES + 1)
 
 
+@pytest.mark.parametrize("layout", ["{1,0:T(8,128)}", "{0,1:T(4,2)}"])
+def test_a_target_in_memory_keeps_its_layout(layout: str) -> None:
+    made = xl.zeros((20, 30), layout=layout)
+    assert xl.store(kept() * 2, made) is made
+    assert str(made.layout) == layout
+    np.testing.assert_array_equal(made.numpy(), VALUES * 2)
+
+
 @pytest.mark.parametrize("other", [np.zeros((20, 31)), np.zeros((20, 30), "f4"), [1], None])
 def test_targets_that_do_not_fit(other: Any) -> None:
     with pytest.raises((xl.ShapeError, xl.DTypeError), match=r"^store: "):
@@ -265,6 +273,7 @@ def test_what_was_begun_and_never_written_is_made_anew(tmp_path: Path) -> None:
     record = tmp_path / ".a.xl-store"
     record.write_bytes(record.read_bytes().split(b"\n")[0] + b"\n")
     (tmp_path / "a" / "zarr.json").unlink()
+    (tmp_path / f".{record.name}.0123456789abcdef.tmp").write_text("half")
     xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
     assert names_in(tmp_path) == ["a"]

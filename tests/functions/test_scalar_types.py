@@ -23,6 +23,7 @@ def test_a_type_is_its_dtype(name: str) -> None:
     assert one == dtype
     assert dtype == one
     assert one == dtype.type
+    assert one != None  # noqa: E711
     assert {one: 1}[dtype] == 1
     assert np.zeros(2, one).dtype == dtype
     assert (one.itemsize, one.name, str(one), repr(one)) == (
@@ -62,6 +63,11 @@ def test_arrays_and_values_are_converted() -> None:
     assert xl.int32(x).tolist() == [1, -2]
     assert isinstance(xl.int32(x[1]), xl.XScalar)
     assert xl.bfloat16(xl.sum(x)) == -1
+
+
+def test_narrow_values_are_rounded_once() -> None:
+    x = 1 + 2.0**-8 + 2.0**-40  # float32 would be a tie, which goes to 1
+    assert float(xl.bfloat16(x)) == float(xl.asarray([x]).astype("bfloat16")[0]) == 1 + 2.0**-7
 
 
 @pytest.mark.parametrize("call", ["int8(300)", "uint8(-1)"])

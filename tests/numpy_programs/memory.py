@@ -74,6 +74,12 @@ def flags(xp: Xp) -> Any:
     )
 
 
+def windows(xp: Xp) -> Any:
+    x = xp.arange(6.0)
+    view = xp.lib.stride_tricks.sliding_window_view(x, 3)
+    return view.mean(axis=-1), view.shape
+
+
 def membership(xp: Xp) -> Any:
     a = xp.arange(6).reshape(2, 3)
     return 5 in a, 6 in a, 2.0 in a[0], a[0, 0] in a

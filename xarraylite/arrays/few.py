@@ -11,17 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ..assignment import elements
+from ..assignment import direct, elements
 from ..index.indices import parse_index
 from ..ir.kind import NODE, owner_class, row_major
 from ..ir.node import RANK, Node
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import FEW, gather, is_index_array
-from ..operands.nodes import Gathers, HasNode
+from ..operands.nodes import Gathers, unwrapped
 from .expression import XExpression
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
+
+Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 _new = object.__new__
 
@@ -40,6 +42,16 @@ class Selected(Gathers):
         return gather(self.base._view(found.transform).node, found)
 
 
+def values_of(x: object) -> Array:
+    """Return the values of what positions are made of, to be looked at only."""
+    x = unwrapped(x)
+    if isinstance(x, XExpression):
+        lazy = x.__class__ is XExpression
+        made = direct.evaluate(x) if lazy else x._evaluated()
+        return x.numpy() if made is None or made._kind is NODE else elements.array_of(made)
+    return np.asarray(x)
+
+
 def selected(of: Any, key: Any) -> XExpression | None:
     """Return few elements that an index with arrays selects of a container; None for all others.
 
@@ -52,10 +64,10 @@ def selected(of: Any, key: Any) -> XExpression | None:
     items = []
     for item in key if key.__class__ is tuple else (key,):
         cls = item.__class__
-        lazy = isinstance(item, HasNode)
-        if cls is list or cls is np.ndarray or (lazy and item.size <= FEW):
+        own = isinstance(item, XExpression)
+        if cls is list or cls is np.ndarray or (own and 0 < item.size <= FEW):
             try:
-                array = np.array(item.numpy() if lazy else item)
+                array = np.array(values_of(item) if own else item)
             except ValueError:  # ragged
                 return None
             what = array.dtype.kind

@@ -2,4 +2,10 @@
 
 Who may import it: the facade and the demonstration.  It never compiles anything itself: a block of
 an expression is an ordinary expression over memory.
+
+* What is kept elsewhere: `opening`, `source`, `zarrs`, `operand`; which arrays are the same:
+  `places`.
+* Blocks: `selection`, `cut`, `plan`; reductions: `folds`, `trees`.
+* Running them: `pipeline`, `cache`, `stream`, `cluster` with `parcel`.
+* Into storage: `storing`, `target`, `journal`; what is told of it: `explaining`, `progress`.
 """

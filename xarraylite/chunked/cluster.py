@@ -36,8 +36,8 @@ from .selection import Box
 from .stream import reduced
 from .trees import imagined
 
-#: Tasks of a wave for each thread of a cluster.
-_AHEAD = 4
+#: Tasks of a wave for each thread of a cluster: of those that give values back, and that write.
+_AHEAD, _QUEUED = 4, 64
 
 #: Bytes of operands and results of blocks that share a task.
 _SHARED = 4 << 20
@@ -223,14 +223,15 @@ class DaskCluster:
         piece = pieces.make(first)
         keys = itertools.chain([first], keys)
         workers = list(self.client.scheduler_info()["workers"].values())
-        tasks = _AHEAD * max(1, sum([worker["nthreads"] for worker in workers]))
+        threads = max(1, sum([worker["nthreads"] for worker in workers]))
+        tasks = threads * (_QUEUED if take is None else _AHEAD)
         limited = all(["memory" in worker.get("resources", {}) for worker in workers])
         options = {"resources": {"memory": piece.need}} if limited and piece.need else {}
         per = 1 if take is not None else max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
         work = Work(pieces.make, write, _kernels_of(piece))
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
-        def started(per: int) -> Wave:
+        def started(per: int, tasks: int) -> Wave:
             groups = [list(itertools.islice(keys, per)) for _ in range(tasks)]
             groups = [group for group in groups if group]
             futures = self.client.map(run_keys, groups, work=sent, pure=False, **options)
@@ -238,9 +239,10 @@ class DaskCluster:
 
         waves: deque[Wave] = deque()
         try:
-            waves.append(started(1))  # where there are few blocks, they are for all workers
+            # Where there are few blocks, each is a task, for any worker.
+            waves.append(started(1, _AHEAD * threads))
             while waves[0]:
-                waves.append(started(per))
+                waves.append(started(per, tasks))
                 for key, values in self._ended(waves.popleft()):
                     done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
                     if take is not None:

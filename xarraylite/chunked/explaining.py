@@ -23,8 +23,8 @@ from ..transforms.explain import Explanation, explain
 from . import storing
 from .pipeline import Array, Run, measured
 from .plan import Cuts, Load, Piece, budget_of, chunks_for
-from .selection import Box, shape_of, text_of
-from .source import chunks_of, chunks_text
+from .selection import Box, shape_of, text_of, whole
+from .source import StoredArray, chunks_of, chunks_text
 from .target import Sink
 from .trees import imagined
 
@@ -114,6 +114,9 @@ class Pass:
 def _pieces(load: Load) -> Iterator[tuple[tuple[int, Any], int]]:
     """Yield what is read whole, a chunk or a box, by a name of its own, and its bytes."""
     source = load.source
+    if not isinstance(source, StoredArray):  # a product needs its factors
+        yield (id(source), None), int(source.moved(whole(source.shape)))
+        return
     if not source.whole_chunks:
         yield (id(source), load.box), load.moved
         return
@@ -209,7 +212,8 @@ def explained(root: Node, target: object) -> StoragePlan:
     dry = _Dry()
     run = Run(budget_of(None), report=dry.begin, cluster=dry)
     storing.run_into(root, Sink(_Nowhere(root), chunks, "a plan"), run)
-    into = "memory" if target is None else str(getattr(target, "name", target))
+    name = getattr(target, "name", "") or (target if array is None else type(target).__name__)
+    into = "memory" if target is None else str(name)
     nbytes = math.prod(root.shape) * root.dtype.itemsize
     return StoragePlan(
         f"{describe(root)} into {into}, {nbytes:,} bytes of {dtype_name(root.dtype)} in chunks of "

@@ -12,6 +12,7 @@ block that was recorded.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import threading
@@ -127,9 +128,11 @@ class Journal:
             self._handle = -1
 
     def remove(self) -> None:
-        """Remove the record: all is finished."""
+        """Remove the record, and what killed writers have left of it: all is finished."""
         self.close()
         self._place.unlink(missing_ok=True)
+        for left in self._place.parent.glob(f".{glob.escape(self._place.name)}.*.tmp"):
+            left.unlink(missing_ok=True)
 
 
 def _beside(target: Path) -> Path:

@@ -85,7 +85,7 @@ def asarray(
     '{1,0:T(3,4)}'
     """
     options = (dtype, order, device, layout, strides, shape)
-    plain = copy is not False and options.count(None) == len(options)
+    plain = copy is not False and all([option is None for option in options])
     if plain and (made := _copied(values)) is not None:
         return made
     check_device(device, "asarray")

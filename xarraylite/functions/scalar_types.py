@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar, scalar_of
-from ..dtypes.names import as_dtype, kind
+from ..dtypes.names import as_dtype, is_narrow_float, kind
 from .conversion import asarray
 
 
@@ -103,6 +103,8 @@ class ScalarType:
         value = _plain(value)
         if isinstance(value, list | tuple | np.ndarray):
             return asarray(value, dtype=self.dtype)
+        if is_narrow_float(self.dtype) and not more:  # ml_dtypes would round twice
+            return XScalar(float(value), self.dtype)
         return scalar_of(self.dtype.type(value, *more))
 
     def __getattr__(self, name: str) -> Any:
@@ -113,6 +115,8 @@ class ScalarType:
         return getattr(self.dtype, name)
 
     def __eq__(self, other: object) -> bool:
+        if other is None:  # float64 to NumPy
+            return False
         return self.dtype == (other.dtype if isinstance(other, ScalarType) else other)
 
     def __hash__(self) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from .._errors import DTypeError, NotWritableError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
+from ..arrays.few import values_of
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update, converted, fit, node_of
@@ -22,7 +23,7 @@ from ..ops.op import Op
 from ..ops.table import OPS
 from ..views.picked import XPicked
 from ..views.scattered import is_few
-from ..views.selection import mask_of, pointed, values_of
+from ..views.selection import mask_of, pointed
 from .array import Memory, XOptional
 from .missing import Missing
 

@@ -8,8 +8,8 @@ assignments: pending expressions keep the old values, for the container is passe
 about to be written.  A container that is returned is a container again; parts of it that are
 returned are NumPy's arrays over its memory.
 
-Tiled memory, and dtypes that Numba has not (bfloat16 and narrower floats), are refused with what to
-do instead.
+Tiled memory, and dtypes that Numba has not (bfloat16 and narrower floats, int4), have a type of
+their own (`numba_placed`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from numba.core import errors, types
+from numba.core import types
 from numba.core.typing.typeof import typeof_impl
 from numba.extending import NativeValue, box, models, register_model, unbox
 from numba.np import numpy_support
 
 from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
-from ..ir.kind import NODE
+from ..dtypes.names import is_narrow_float, is_narrow_int
 from ..layout.strided import DYNAMIC
+from ..layout.tiled import TiledMap
 from ..operands.nodes import borrowed
+from . import numba_placed, numba_views
 
 
 class ContainerType(types.Array):
@@ -46,26 +48,18 @@ class ContainerType(types.Array):
         return self.numpys.copy(*args, **options)
 
 
-def _of_container(value: XContainer, context: Any) -> ContainerType:
+def _of_container(value: XContainer, context: Any) -> Any:
     """Return Numba's type of a container.
 
     Raises
     ------
     TypingError
-        For tiled memory, and for dtypes that Numba has not.
+        For positions that are no sum of digits.
     """
-    if value._kind is NODE:
-        raise errors.TypingError(
-            f"{value.summary()}: Numba's functions take strided memory; pass "
-            "to_layout('row_major') of it"
-        )
-    try:
-        dtype = numpy_support.from_dtype(value.dtype)
-    except errors.NumbaError:
-        raise errors.TypingError(
-            f"{value.summary()}: Numba has no such dtype; pass astype('float32') of it"
-        ) from None
     place = value.map
+    if isinstance(place, TiledMap) or is_narrow_float(value.dtype) or is_narrow_int(value.dtype):
+        return numba_placed.type_of(value)
+    dtype = numpy_support.from_dtype(value.dtype)
     layout = "C" if place.is_row_major() else "F" if place.is_column_major() else "A"
     return ContainerType(dtype, value.ndim, layout, value.readonly)
 
@@ -106,6 +100,8 @@ def _box(kind: Any, value: Any, c: Any) -> Any:
 @cache
 def init() -> None:
     """Tell Numba about containers, once; its entry point."""
+    numba_placed.init()
+    numba_views.init()
     typeof_impl.register(XContainer)(_of_container)
     register_model(ContainerType)(models.ArrayModel)
     unbox(ContainerType)(_unbox)

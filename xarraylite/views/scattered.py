@@ -110,7 +110,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         if not is_few(self):
             return XExpression._of(self.gathered())
         kind, shape = self._copied_kind(), self._shape
-        snapshot = Snapshot.alone(self.size * kind.itemsize, self)
+        snapshot = Snapshot.alone(math.prod(shape) * kind.itemsize, self)
         self._fill(snapshot.array(kind.dtype, shape))
         return copy_of(kind, shape, snapshot)
 
@@ -124,7 +124,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
             return None
         kind, shape = self._copied_kind(), self._shape
         cls = kind.owned(shape) or self._container
-        made: XContainer = elements.new_container(cls, kind, shape, self.size)
+        made: XContainer = elements.new_container(cls, kind, shape, math.prod(shape))
         self._fill(made.buffer.array(kind.dtype, shape))
         return made
 

@@ -10,20 +10,19 @@ import numpy as np
 from .._errors import IndexRangeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.few import values_of
 from ..arrays.operand import as_array
-from ..assignment import direct, elements
+from ..assignment import elements
 from ..dtypes.names import int64
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
 from ..ir import build
 from ..ir.build import describe
-from ..ir.kind import NODE
 from ..layout.strided import COLUMN_MAJOR
 from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, as_order
 from ..operands.gathers import counted_from_front
 from ..operands.moving import moves
-from ..operands.nodes import unwrapped
 from .items import Pick, Positions
 from .picked import XDynamicView, XIndexView, XPicked, leaf_of
 from .reshaped import XReshapeView
@@ -300,16 +299,6 @@ def where_true(condition: object, shape: tuple[int, ...], order: LayoutLike = No
         numbers = np.arange(mask.size, dtype=np.int64).reshape(shape)
         return numbers.T[mask.T]
     return mask.reshape(-1).nonzero()[0].astype(np.int64, copy=False)
-
-
-def values_of(x: object) -> Array:
-    """Return the values of what positions are made of, to be looked at only."""
-    x = unwrapped(x)
-    if isinstance(x, XExpression):
-        lazy = x.__class__ is XExpression
-        made = direct.evaluate(x) if lazy else x._evaluated()
-        return x.numpy() if made is None or made._kind is NODE else elements.array_of(made)
-    return np.asarray(x)
 
 
 def mask_of(

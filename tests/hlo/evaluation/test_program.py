@@ -73,6 +73,26 @@ def test_calls_of_calls_stay_calls_before_they_take_any_size():
     assert len(opcodes("\n".join(lines))) < 5000
 
 
+def test_a_long_chain_of_calls_runs():
+    lines = ["f0 { x = f32[2] parameter(0)  ROOT y = f32[2] negate(x) }"]
+    for k in range(1, 6001):
+        lines.append(
+            f"f{k} {{ x = f32[2] parameter(0)  a = f32[2] call(x), to_apply=f{k - 1}  "
+            "ROOT b = f32[2] negate(a) }"
+        )
+    lines.append("ENTRY e { p = f32[2] parameter(0)  ROOT r = f32[2] call(p), to_apply=f6000 }")
+    assert xl.hlo.parse("\n".join(lines))([1, 2]).tolist() == [-1, -2]
+
+
+def test_constants_are_compared_by_their_bits():
+    text = (
+        "ENTRY e { a = f32[] constant(0)  b = f32[] constant(-0.0)  c = f32[] constant(0)  "
+        "d = f32[2] constant({nan, 1})  e = f32[2] constant({nan, 1})  "
+        "ROOT r = (f32[], f32[], f32[], f32[2], f32[2]) tuple(a, b, c, d, e) }"
+    )
+    assert opcodes(text).count("constant") == 3
+
+
 @pytest.mark.parametrize("direction", ["GT", "LT"])
 @pytest.mark.parametrize("dtype", ["f32", "s32"])
 def test_places_of_extremes_are_found_without_their_numbers(direction, dtype):

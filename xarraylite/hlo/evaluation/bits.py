@@ -23,7 +23,7 @@ def total_order(values: NumpyArray) -> NumpyArray:
     """Return signed integers in the order of floats from -NaN to NaN, or integers as they are.
 
     Floats are a sign and a magnitude; negative ones are turned around.  Types without -0 write
-    their one NaN in its place; it is the largest number.
+    their one NaN in its place: its sign is negative, so it is before all numbers, as on CPUs.
     """
     name = values.dtype.name
     if values.dtype.kind in "iub" or "int" in name:
@@ -34,7 +34,7 @@ def total_order(values: NumpyArray) -> NumpyArray:
     unused = 8 * values.itemsize - finfo(values.dtype).bits
     signed = (raw << raw.dtype.type(unused)).view(f"i{values.itemsize}")
     turned = np.where(signed < 0, signed ^ np.iinfo(signed.dtype).max, signed)
-    return np.where(signed == -128, np.int16(128), turned) if "fnuz" in name else turned
+    return np.where(signed == -128, np.int16(-129), turned) if "fnuz" in name else turned
 
 
 def reduce_precision(values: NumpyArray, exponent: int, mantissa: int) -> NumpyArray:

@@ -9,11 +9,10 @@ one, and elements of parameters are taken first, so that nobody keeps the tuple 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ..instruction import HloComputation, HloInstruction
-from ..order import computations_below
 from .elementwise import ELEMENTWISE
 from .moves import VIEWS
 from .reductions import is_place_of_extreme
@@ -25,7 +24,10 @@ _LONGEST: Final = 4096
 
 _OPENED: Final = ("call", "fusion")
 
-_PURE: Final = frozenset((*ELEMENTWISE, *VIEWS, "constant", "get-tuple-element", "iota"))
+_SMALL: Final = 16
+"""Most elements of a constant that is compared with others."""
+
+_PURE: Final = frozenset((*ELEMENTWISE, *VIEWS, "get-tuple-element", "iota"))
 _MOVES: Final = ("broadcast", "copy", "reshape", "transpose")
 _NOTES: Final = ("backend_config", "frontend_attributes", "sharding", "statistics")
 """Attributes that change no value; not all of them can be compared."""
@@ -52,10 +54,7 @@ class Flat(NamedTuple):
 
 def flatten(computation: HloComputation) -> Flat:
     """Return the operations of a computation whose values somebody takes, or that do something."""
-    known: dict[HloComputation, Flat] = {}
-    for callee in computations_below(computation, set()):
-        known[callee] = _opened(callee, known)
-    found = _merged(known[computation])
+    found = _merged(_opened(computation))
     kept = _needed([found.root, *[site for site in found.sites if _acts(site.instruction)]])
     listed = [site for site in found.sites if site in kept]
     sites = tuple(sorted(listed, key=_rank))
@@ -65,31 +64,41 @@ def flatten(computation: HloComputation) -> Flat:
     return Flat(found.parameters, sites, found.root)
 
 
-def _opened(computation: HloComputation, known: dict[HloComputation, Flat]) -> Flat:
+class _Frame(NamedTuple):
+    """A computation that is being opened: what is left of it, its values, and who called it."""
+
+    computation: HloComputation
+    rest: Iterator[HloInstruction]
+    found: dict[HloInstruction, Site]
+    call: HloInstruction | None
+
+
+def _opened(computation: HloComputation) -> Flat:
+    """Return the operations of a computation, with those of its calls in their places."""
+    left = _LONGEST
     sites: list[Site] = []
-    found: dict[HloInstruction, Site] = {}
-    left = _LONGEST - len(computation.instructions)
-    for instruction in computation.instructions:
-        operands = tuple([found[operand] for operand in instruction.operands])
-        if instruction.opcode in _OPENED:
-            callee = known[instruction.to_apply]
-            if len(callee.sites) <= left:
-                left -= len(callee.sites)
-                found[instruction] = _copied(callee, operands, sites)
-                continue
-        found[instruction] = _placed(instruction, operands, sites)
-    parameters = tuple([found[parameter] for parameter in computation.parameters])
-    return Flat(parameters, tuple(sites), found[computation.root])
-
-
-def _copied(callee: Flat, operands: tuple[Site, ...], sites: list[Site]) -> Site:
-    """Add what a call runs, and return its result."""
-    copies: dict[Site, Site] = dict(zip(callee.parameters, operands, strict=True))
-    for site in callee.sites:
-        if site not in copies:
-            given = tuple([copies[operand] for operand in site.operands])
-            copies[site] = _placed(site.instruction, given, sites)
-    return copies[callee.root]
+    frame = _Frame(computation, iter(computation.instructions), {}, None)
+    stack = [frame]
+    while True:
+        frame = stack[-1]
+        found = frame.found
+        for instruction in frame.rest:
+            operands = tuple([found[operand] for operand in instruction.operands])
+            callee = instruction.to_apply if instruction.opcode in _OPENED else None
+            if callee is not None and len(callee.instructions) <= left:
+                left -= len(callee.instructions)
+                inner = [part for part in callee.instructions if part.opcode != "parameter"]
+                given = dict(zip(callee.parameters, operands, strict=True))
+                stack.append(_Frame(callee, iter(inner), given, instruction))
+                break
+            found[instruction] = _placed(instruction, operands, sites)
+        else:
+            stack.pop()
+            result = found[frame.computation.root]
+            if frame.call is None:
+                parameters = tuple([found[parameter] for parameter in computation.parameters])
+                return Flat(parameters, tuple(sites), result)
+            stack[-1].found[frame.call] = result
 
 
 def _placed(instruction: HloInstruction, operands: tuple[Site, ...], sites: list[Site]) -> Site:
@@ -132,6 +141,10 @@ def _key(site: Site) -> Any:
     """What is the same for operations that have the same value; None where they may differ."""
     instruction = site.instruction
     opcode = instruction.opcode
+    if opcode == "constant":
+        values: Any = instruction.literal.values
+        small = values is not None and values.size <= _SMALL
+        return (opcode, instruction.shape, values.tobytes()) if small else None
     if opcode not in _PURE or instruction.called_computations:
         return None
     attributes = frozenset(

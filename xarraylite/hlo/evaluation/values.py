@@ -20,6 +20,7 @@ from ...arrays.expression import XExpression, apply
 from ...arrays.xarray import XArray
 from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
+from ...ir.node import Scalar
 from ...memory.buffer import COUNTS
 from ...operands.nodes import as_node
 from ...ops.table import OPS
@@ -74,7 +75,11 @@ def array(value: Value) -> NumpyArray:
 
 def integer(value: Value) -> int:
     """Return the only element of an array of integers."""
-    return int(value.item() if isinstance(value, XContainer) else array(value)[()])
+    if isinstance(value, XContainer):
+        return int(value.item())
+    node = value.node
+    number: Any = node.value if isinstance(node, Scalar) else array(value)[()]
+    return int(number)
 
 
 def container(values: Any) -> XContainer:
