@@ -42,9 +42,9 @@ def test_also_what_is_no_kind() -> None:
 def test_one_expression_is_not_divided() -> None:
     a = xl.ones(4)
     e = a
-    for _ in range(MOST // 2):
+    for _ in range(MOST // 3):
         e = e * a
-    assert len(postorder(e.node)) == MOST // 2 + 1
+    assert len(postorder(e.node)) == MOST // 3 + 1
 
 
 def test_what_reads_late_stays_late() -> None:
