@@ -15,6 +15,7 @@ from xarraylite.arrays.expression import apply
 from xarraylite.ir.node import Gather, Leaf
 from xarraylite.ir.walk import postorder
 from xarraylite.memory.arrays import read
+from xarraylite.operands.gathers import gathered_again
 from xarraylite.ops.table import OPS
 from xarraylite.testing.strategies import broadcastable_shapes, dtypes, samples, trees
 
@@ -50,7 +51,7 @@ def close(got: Any, want: Any) -> bool:
 
 def operands(expression: Any) -> list[np.ndarray]:
     """The arrays that an expression's module takes: those in memory, in order of first use."""
-    nodes = postorder(expression.node)
+    nodes = postorder(gathered_again(expression.node))
     inner = {id(arg) for node in nodes if isinstance(node, Gather) for arg in node.args[1:]}
     found = {}
     for node in nodes:

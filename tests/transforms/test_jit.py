@@ -381,3 +381,28 @@ def test_an_index_of_an_expression_from_before_is_what_it_was() -> None:
     assert step(a).tolist() == [2, 4]
     index[...] = 0
     assert step(a).tolist() == [2, 4]
+
+
+CLOSED_OVER = [
+    "x + A",
+    "x + A @ A",
+    "x + xl.sort(A, axis=0)",
+    "x + xl.linalg.inv(A)",
+    "x + xl.median(A)",
+    "x + float(A[0, 0])",
+    "x + float(A.sum())",
+    "x + A.tolist()[0][0]",
+    "x + np.asarray(A).sum()",
+    "x + xl.einsum('ij->j', A)",
+]
+
+
+@pytest.mark.parametrize("body", CLOSED_OVER)
+def test_what_is_computed_of_closed_over_containers_is_never_stale(body: str) -> None:
+    a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+    function = eval(f"lambda x: {body}", {"xl": xl, "np": np, "A": a})
+    traced, x = xl.jit(function), xl.ones(2)
+    for k in (1.0, 10.0, 10.0):
+        a[0, 0] = k
+        np.testing.assert_array_equal(np.asarray(traced(x)), np.asarray(function(x)))
+    assert traced.traces == (1 if body == "x + A" else 3)

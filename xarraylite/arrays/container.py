@@ -174,6 +174,7 @@ class XContainer(Placed, XExpression):
         What NumPy writes through it is not seen by the rule that pending expressions keep old
         values.  Tiled memory, which NumPy cannot describe, is copied instead.
         """
+        tracing.note_values()
         if isinstance(self._map, TiledMap):
             return self._values()
         self._buffer.share()
@@ -184,6 +185,7 @@ class XContainer(Placed, XExpression):
 
         Tiled memory is always copied, and refused where ``copy`` is False.
         """
+        tracing.note_values()
         if dtype is None and not copy and self._kind is not NODE:
             self._buffer.share()
             return elements.array_of(self).view()
@@ -200,6 +202,7 @@ class XContainer(Placed, XExpression):
 
     def _plain(self, protocol: str) -> NumpyArray:
         """Return the memory as a NumPy array where NumPy has the dtype and the layout strides."""
+        tracing.note_values()
         if self._kind is NODE or self._dtype.isbuiltin != 1:
             raise AttributeError(f"{protocol}: NumPy cannot describe {self.summary()}")
         self._buffer.share()
@@ -232,6 +235,7 @@ class XContainer(Placed, XExpression):
 
     def _values(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""
+        tracing.note_values()
         if self._kind is not NODE:
             return elements.array_of(self)
         if is_quick(self._map):
@@ -318,6 +322,7 @@ class XContainer(Placed, XExpression):
         """
         if index or self._kind is NODE or self.size != 1:
             return super().item(*index)
+        tracing.note_values()
         return elements.number(self)
 
     def _over(self, layout: Map) -> XExpression:

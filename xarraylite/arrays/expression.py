@@ -368,6 +368,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
     def numpy(self) -> NumpyArray:
         """Evaluate into a new NumPy array."""
+        tracing.note_values()
         made = direct.evaluate(self)
         if made is not None:
             values: NumpyArray = array_of(made)

@@ -24,6 +24,7 @@ from ..layout.placement import map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
+from ..operands import tracing
 from ..operands.bitcast import bitcast_of
 from ..operands.convert import (
     MISSING,
@@ -202,6 +203,7 @@ class XArray(Owner):
         """Return a product; what is fixed of its operands' shapes is of its own."""
         if not isinstance(result, Filled):
             return XExpression(result)
+        tracing.note_values()
         fixed = min(map(fixed_of, operands), default=FREE)
         owner: type[XArray] = owner_class(fixed, result.dtype, result.map.shape)
         return owner._own(*result, ROW_MAJOR)

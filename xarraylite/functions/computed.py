@@ -36,6 +36,7 @@ from ..ir.node import FREE, RANK, SHAPE
 from ..operands.convert import plain_array
 from ..operands.moving import Parted
 from ..operands.nodes import HasNode, Lifted, is_masked
+from ..operands.tracing import note_values
 from ..operands.tracing import writer as trace_writer
 
 NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -103,6 +104,7 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
     """
     if isinstance(x, XContainer) and x._kind is not NODE:
         narrow.fixed = min(narrow.fixed, x._fixed)
+        note_values()
         return narrow.widened(array_of(x), x.dtype)
     if isinstance(x, HasNode):
         narrow.fixed = min(narrow.fixed, x._fixed_now())

@@ -62,6 +62,11 @@ def is_long(root: Node, most: int) -> bool:
     return len(found) > most and not any([_reads_anew(node) for node in postorder(root)])
 
 
+def reads_late(root: Node) -> bool:
+    """Tell whether some operand is read as it is when the graph is evaluated."""
+    return any([isinstance(node, Leaf) and node.snapshot.late for node in postorder(root)])
+
+
 def _reads_anew(node: Node) -> bool:
     """Tell whether evaluating a node again may give something else, or is no small matter."""
     return isinstance(node, Stored) or (isinstance(node, Leaf) and node.snapshot.late)

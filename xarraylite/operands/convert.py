@@ -16,6 +16,7 @@ from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
 from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node
+from ..ir.walk import reads_late
 from ..layout.layout import Layout
 from ..layout.placement import layout_of_map, map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, check_strides
@@ -24,6 +25,7 @@ from ..memory.arrays import allocate, padding_value, read, write
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from ..runtime.reference import convert
+from . import tracing
 from .nodes import HasNode, Lifted, borrow_array, is_masked, values_in
 
 DType = np.dtype[Any]
@@ -197,6 +199,8 @@ def store(node: Node, layout: Map) -> Buffer:
     Memory that is only copied or converted needs no kernel: NumPy does it, with the same bits,
     so that making containers never waits for a compiler.
     """
+    if tracing.is_active() and reads_late(node):
+        tracing.note_values()
     # Between the elements of tiled memory there is padding only, which new memory has.
     filled = isinstance(layout, TiledMap) or layout.is_contiguous()
     buffer = (raw if filled else zeroed)(layout, node.dtype)

@@ -16,7 +16,7 @@ from ..ir.walk import rebuild, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from .nodes import Gathers, HasNode, is_masked
-from .tracing import remember_index
+from .tracing import remember_index, remembering
 
 #: Elements up to which copying takes less than planning a gather.
 FEW = 1 << 12
@@ -53,7 +53,8 @@ def index_leaf(index: object, extent: int) -> Leaf:
     IndexRangeError
         If it is no integer array, or a position is out of range.
     """
-    values = _index_values(index)
+    with remembering():
+        values = _index_values(index)
     layout = Strided.row_major(values.shape)
     buffer = Buffer.allocate(values.size * int64.itemsize)
     counted_from_front(values, extent, buffer.view(int64, layout))

@@ -45,6 +45,8 @@ class Trace:
     ----------
     snapshots : dict
         Late snapshots by the identity of their buffer.
+    constant : bool
+        Whether the function asked for no values, which may be others at the next call.
     indices : dict
         By the identity of an index's leaf: the leaf, the array it is of, and the extent of the
         dimension that is read through it.
@@ -53,6 +55,7 @@ class Trace:
     """
 
     snapshots: dict[int, Snapshot] = field(default_factory=dict)
+    constant: bool = True
     indices: dict[int, tuple[Leaf, object, int]] = field(default_factory=dict)
     writer: TraceWriter | None = None
 
@@ -104,6 +107,22 @@ def snapshot_of(buffer: Buffer) -> Snapshot:
     if trace is None:
         return buffer.snapshot()
     return trace.snapshots.setdefault(id(buffer), LateSnapshot(buffer))
+
+
+def note_values() -> None:
+    """Note that values are asked for, if a trace runs: what it gives holds for this call alone."""
+    if running.value and _state.trace is not None:
+        _state.trace.constant = False
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Read, inside the ``with``, values that are noted otherwise: those of an index."""
+    trace = _state.trace
+    before = trace is None or trace.constant
+    yield
+    if trace is not None:
+        trace.constant = before
 
 
 def remember_index(leaf: Leaf, index: object, extent: int) -> None:

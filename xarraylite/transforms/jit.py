@@ -8,6 +8,10 @@ A signature is dtype, shape and strides of every array, type and value of every 
 the dtype of every NumPy scalar.  Shapes are part of it because a traced ``u[1:-1]`` depends on
 them, Python scalars because only their value says what dtype they lead to; kernels are still
 shared between signatures.  A value that changes from call to call is passed as a NumPy scalar.
+
+What the function closes over is read at every call.  Where it asks such an array for values (a
+product of matrices, a sort, ``float``), they are constants of the trace, which is then made again
+at every call.
 """
 
 from __future__ import annotations
@@ -206,18 +210,23 @@ class Jitted(Generic[P, R]):
             fresh = [_NONE] * len(found[0])  # they have just been read
         outputs, pack = found
         quick = outputs[0].quick if pack is _first else None
-        self._last = quick if quick is not None and quick.kinds else None
+        kept = key in self._traced and quick is not None and quick.kinds
+        self._last = quick if kept else None
         return pack(  # type: ignore[no-any-return]
             [_run(output, arrays, new or _NONE) for output, new in zip(outputs, fresh, strict=True)]
         )
 
     def _retrace(self, key: tuple[object, ...], arrays: list[Any]) -> tuple[list[_Output], Any]:
-        found = self._traced[key] = self._trace(arrays)
+        found, constant = self._trace(arrays)
+        if not constant:  # a product, say, of what the function closes over
+            self._traced.pop(key, None)
+            return found
+        self._traced[key] = found
         while len(self._traced) > CAPACITY:
             self._traced.popitem(last=False)
         return found
 
-    def _trace(self, arrays: list[Any]) -> tuple[list[_Output], Any]:
+    def _trace(self, arrays: list[Any]) -> tuple[tuple[list[_Output], Any], bool]:
         self.traces += 1
         snapshots: dict[int, int] = {}
         handles = [_handle(k, arg, snapshots) for k, arg in enumerate(arrays)]
@@ -232,8 +241,9 @@ class Jitted(Generic[P, R]):
                 assert isinstance(snapshot, LateSnapshot), "made by `_handle`"
                 snapshot.become(NOWHERE)
         if isinstance(result, tuple | list):
-            return outputs, getattr(type(result), "_make", type(result))  # named tuples too
-        return outputs, _first
+            make = getattr(type(result), "_make", type(result))  # named tuples too
+            return (outputs, make), trace.constant
+        return (outputs, _first), trace.constant
 
 
 def _first(values: list[Any]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from functools import singledispatchmethod
 from types import MappingProxyType
 from typing import Any
@@ -114,7 +115,8 @@ def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) 
     if specs:
         raise HloError("to_hlo: specs are given for a function's arguments, not an expression's")
     export = _Export()
-    with tracing(export):
+    # Nodes of an expression are those that it has outside of traces too.
+    with tracing(export) if isinstance(source, XLabelled) else nullcontext():
         node = _node(source, labels)
     return export.module([node], False, name or "expression")
 
