@@ -326,3 +326,9 @@ def test_a_numpy_scalar_before_a_container_teaches_nothing_about_two_containers(
     assert xl.eval(a - b).tolist() == [[4.0, 4.0]]
     assert xl.eval(np.float64(3) - (a - b)).tolist() == [[-1.0, -1.0]]
     assert xl.eval((a - b) - a).tolist() == [[-1.0, -2.0]]
+
+
+def test_numpys_functions_take_what_only_numpy_knows() -> None:
+    values, nothing = np.broadcast_arrays(xl.ones(2), None)
+    assert values.tolist() == [1, 1]
+    assert nothing.tolist() == [None, None]

@@ -74,7 +74,11 @@ def call_function(
     elif known and name in _SAME:
         own = getattr(namespace(None), name, None)
     if own is not None:
-        return own(*args, **options)
+        try:
+            return own(*args, **options)
+        except DTypeError:  # NumPy may know what to do with None, text or objects
+            if not any([x is None or isinstance(x, str | np.ndarray) for x in args]):
+                raise
     if any([issubclass(kind, Lifted) for kind in types]):
         return NotImplemented  # which has no values for NumPy
     return function(*_numpy_of(args), **_numpy_of(options))
