@@ -118,5 +118,4 @@ def compiled(engine: str) -> None:
 @pytest.fixture
 def whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep lazy results whole, however long they get: for tests of what is done with long ones."""
-    monkeypatch.setattr("xarraylite.arrays.ownership._FEW", 1 << 30)
     monkeypatch.setattr("xarraylite.arrays.ownership._LONG", 1 << 30)

@@ -33,12 +33,8 @@ from ..operands import tracing
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
 
-#: Nodes from which a lazy operand is computed before more is built on it: what is small costs
-#: little to keep, and its kernels more than it; what is large stays together as long as kinds do.
-_FEW, _LONG = 32, MOST
-
-#: Elements up to which a result is small.
-_SMALL = 4096
+#: Operations from which a lazy operand is computed before more is built on it: kinds end there.
+_LONG = MOST
 
 #: Members from which those that are gone are looked for.
 _MANY = 16
@@ -142,9 +138,8 @@ def shortened(e: Any) -> Any:
     """Return an operand, computed if it is a lazy result that has got long."""
     if not hasattr(e, "_operands") or hasattr(e, "buffer") or tracing.is_active():
         return e
-    most = _FEW if e.size <= _SMALL else _LONG
-    weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
-    return memory_of(e) if weight > most else e
+    weight = e._kind.weight if e._kind is not NODE else _LONG + is_long(e.node, _LONG)
+    return memory_of(e) if weight > _LONG else e
 
 
 def _stand_for(e: Any, container: Any) -> None:

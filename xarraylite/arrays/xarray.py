@@ -347,6 +347,7 @@ def owned(values: NumpyArray) -> XArray | None:
     dtype = values.dtype
     if values.size > elements.FEW or not dtype.isnative or dtype not in SUPPORTED:
         return None
+    direct.count_launch()
     return _copied(XArray, values)
 
 

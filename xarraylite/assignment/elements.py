@@ -30,7 +30,9 @@ FEW = 1 << 14
 
 
 def part(of: Any, key: Any) -> Any:
-    """Return a view of what integers and slices select; None for any other index."""
+    """Return a view of what integers, slices and new axes select; None for any other index."""
+    if key.__class__ is tuple and any([item is None for item in key]):
+        return _with_new_axes(of, key)
     try:
         steps = of._steps
     except AttributeError:
@@ -92,6 +94,21 @@ def part(of: Any, key: Any) -> Any:
     made._shape, made._steps = own, paces
     made._start = of._start + start * dtype.itemsize
     made._kind = of._kind.beside(own, paces)
+    return made
+
+
+def _with_new_axes(of: Any, key: tuple[Any, ...]) -> Any:
+    made = part(of, tuple([item for item in key if item is not None]) or (slice(None),))
+    if made is None:
+        return None
+    shape, steps, place = list(made._shape), list(made._steps), 0
+    for item in key:
+        if item is None:
+            shape.insert(place, 1)
+            steps.insert(place, 1)
+        place += item.__class__ is not int
+    made._shape, made._steps = tuple(shape), tuple(steps)
+    made._kind = of._kind.beside(made._shape, made._steps)
     return made
 
 

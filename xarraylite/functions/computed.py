@@ -19,6 +19,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 from .._errors import AxisError, DTypeError, IndexRangeError, XarrayliteError
+from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.scalar import scalar_of
@@ -155,6 +156,10 @@ def _is_own(values: NumpyArray, operands: Sequence[NumpyArray] | None) -> bool:
 def results(made: Any, narrow: Narrow) -> Any:
     """Return what a NumPy function returned: containers for arrays, values for scalars."""
     if isinstance(made, np.ndarray):
+        if not narrow.found and not FREE < narrow.fixed <= SHAPE:
+            few = xarray.owned(made)  # which copies, so it need not be asked whose memory it is
+            if few is not None:
+                return few
         return container(narrow.rounded(made), narrow.wide, narrow.fixed)
     if isinstance(made, np.generic):
         return scalar_of(narrow.rounded(np.asarray(made))[()])

@@ -209,7 +209,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
     --------
     >>> import xarraylite as xl
     >>> xl.linalg.slogdet(xl.asarray([[0.0, 1.0], [1.0, 0.0]])).sign
-    XArray(-1.)
+    XScalar(-1.0)
     """
     return SlogdetResult(*numpy.linalg.slogdet(x))
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy import index_exp, s_
 
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, kind
@@ -104,7 +105,7 @@ def array_repr(a: object) -> str:
     >>> xl.array_repr([1, 2])
     'XArray([1, 2])'
     """
-    return repr(XArray(as_node(a, "array_repr")))
+    return repr(XArray(as_array(a, "array_repr")))
 
 
 def binary_repr(num: int, width: int | None = None) -> str:

@@ -156,6 +156,7 @@ def savez(file: FilePath | BinaryWriter, /, *args: object, **kwds: object) -> No
     >>> import xarraylite as xl
     >>> file = io.BytesIO()
     >>> xl.savez(file, xl.asarray([1, 2]), b=xl.asarray(3))
+    >>> _ = file.seek(0)
     >>> sorted(xl.load(file))
     ['arr_0', 'b']
     """
@@ -186,6 +187,7 @@ class Archive(dict[str, XArray]):
     >>> import xarraylite as xl
     >>> file = io.BytesIO()
     >>> xl.savez(file, a=[1, 2])
+    >>> _ = file.seek(0)
     >>> with xl.load(file) as data:
     ...     data.files, data["a"]
     (['a'], XArray([1, 2]))

@@ -16,11 +16,29 @@ from enum import Enum
 from ..._records import record
 from ...ops.reductions import Reduction
 from . import routine
-from .body import Apply, Body, apply, emit_body, emit_instruction, invariant, through
+from .body import Apply, Body, Load, apply, emit_body, emit_instruction, invariant, through
 from .builder import Builder, Local, Pace, Value
-from .lanes import LANED, LANES, fold_lanes
+from .lanes import (
+    LANED,
+    LANES,
+    ROW_BYTES,
+    everywhere,
+    fold_lanes,
+    fold_vectors,
+    narrowed,
+)
 from .memory import fetch, keep
-from .streams import RANGES, DType, Inner, Operand, Words, add_streams, add_values, readers
+from .streams import (
+    RANGES,
+    DType,
+    Inner,
+    Operand,
+    Words,
+    add_streams,
+    add_values,
+    readers,
+    scope_of,
+)
 from .tokens import token
 
 #: Size of a block of values, or of a tile of results: a third to a half of an L1 cache.  The short
@@ -97,6 +115,19 @@ class ReduceSpec:
         """Whether up to `LANES` values in scratch can be folded at once."""
         names = token(self.body.dtype)
         return not names.settle and (self.op.combine.name, names.value) in LANED
+
+    @property
+    def plain(self) -> bool:
+        """Whether neighbours in memory are folded as they are, in any order to the same result.
+
+        So are extremes, and sums and products of integers, which wrap.
+        """
+        names, (body, *more) = token(self.body.dtype), self.body.instructions
+        if more or not isinstance(body, Load) or body.gathers or not self.laned:
+            return False
+        any_order = names.kind in "iu" or self.op.combine.name in ("maximum", "minimum")
+        source = self.operands[1]
+        return any_order and source.inner is Inner.UNIT and source.memory == names.value
 
 
 def value_bytes(dtype: DType) -> int:
@@ -210,6 +241,20 @@ class Fold:
         """Emit the fold of up to `LANES` values in scratch."""
         name = self.spec.op.combine.name
         return fold_lanes(self.b, name, self.kind, address, count, self.words["z"])
+
+    def vectors(self, low: Value, end: Value) -> Value:
+        """Emit the fold of neighbours into the total, many side by side; return where it ends."""
+        b, name, size = self.b, self.spec.op.combine.name, value_bytes(self.spec.body.dtype)
+        width, identity = ROW_BYTES // size, self.words["z"]
+        many, scope = f"<{width} x {identity.type}>", scope_of(self.spec.operands[1])
+        whole = end - (end - low) % width
+        with b.when(whole > low):
+            sides = b.local(everywhere(b, identity, width))
+            with b.loop(low, whole, width, Pace.SLOW) as j:
+                values = b.load(many, self.pointers[1] + j * size, 0, scope)
+                sides.set(fold_vectors(b, name, self.kind, sides.get(), values, width))
+            self.take(narrowed(b, name, self.kind, sides.get(), width))
+        return whole
 
     # --- blocks -------------------------------------------------------------------------------
 

@@ -13,6 +13,9 @@ from .routine import LLVM
 #: Values that are folded at once.
 LANES = 32
 
+#: Bytes of the values that are folded side by side: eight of the largest registers.
+ROW_BYTES = 512
+
 #: What folds two vectors, by operation and kind of register; ``{0}`` is the type.
 _PLAIN = {
     "add": {"f": "fadd", "i": "add", "u": "add"},
@@ -35,27 +38,32 @@ def fold_lanes(b: Builder, op: str, kind: str, address: Value, count: Value, res
     many = f"<{LANES} x {element}>"
     values = b.load(many, address, 0, "tmp")
     numbers = ", ".join(f"i64 {k}" for k in range(LANES))
-    limit = _everywhere(b, count)
+    limit = everywhere(b, count, LANES)
     inside = b.make(f"<{LANES} x i1>", f"icmp slt <{LANES} x i64> <{numbers}>, {limit.text}")
-    other = _everywhere(b, rest)
+    other = everywhere(b, rest, LANES)
     values = b.make(
         many,
         f"select <{LANES} x i1> {inside.text}, {many} {values.text}, {many} {other.text}",
     )
-    width = LANES
+    return narrowed(b, op, kind, values, LANES)
+
+
+def narrowed(b: Builder, op: str, kind: str, values: Value, width: int) -> Value:
+    """Emit the fold of one vector of ``width`` values, a power of 2."""
+    element = LLVM[kind]
     while width > 1:
         width //= 2
         low, high = _half(b, element, values, 0, width), _half(b, element, values, width, width)
-        values = _fold(b, op, kind, low, high, width)
+        values = fold_vectors(b, op, kind, low, high, width)
     return b.make(element, f"extractelement <1 x {element}> {values.text}, i32 0")
 
 
-def _everywhere(b: Builder, value: Value) -> Value:
-    """Return a vector of equal values."""
-    many = f"<{LANES} x {value.type}>"
+def everywhere(b: Builder, value: Value, width: int) -> Value:
+    """Emit a vector of equal values."""
+    many = f"<{width} x {value.type}>"
     first = b.make(many, f"insertelement {many} poison, {value.type} {value.text}, i32 0")
     return b.make(
-        many, f"shufflevector {many} {first.text}, {many} poison, <{LANES} x i32> zeroinitializer"
+        many, f"shufflevector {many} {first.text}, {many} poison, <{width} x i32> zeroinitializer"
     )
 
 
@@ -65,15 +73,17 @@ def _half(b: Builder, element: str, values: Value, start: int, width: int) -> Va
     return b.make(f"<{width} x {element}>", f"shufflevector {both}, <{width} x i32> <{places}>")
 
 
-def _fold(b: Builder, op: str, kind: str, low: Value, high: Value, width: int) -> Value:
-    """Return one fold of two vectors; extremes as `floats.maximum_f` has them."""
+def fold_vectors(b: Builder, op: str, kind: str, low: Value, high: Value, width: int) -> Value:
+    """Emit one fold of two vectors; extremes as `floats.maximum_f` has them."""
     many = low.type
     if op in _PLAIN:
         return b.make(many, f"{_PLAIN[op][kind[0]]} {many} {low.text}, {high.text}")
     compare = "fcmp" if kind[0] == "f" else "icmp"
     truth = f"<{width} x i1>"
     first = b.make(truth, f"{compare} {_ORDER[op][kind[0]]} {many} {low.text}, {high.text}")
-    if kind[0] == "f":
-        missing = b.make(truth, f"fcmp uno {many} {low.text}, {low.text}")
-        first = b.make(truth, f"or {truth} {first.text}, {missing.text}")
-    return b.make(many, f"select {truth} {first.text}, {many} {low.text}, {many} {high.text}")
+    sides = f"{many} {low.text}, {many} {high.text}"
+    chosen = b.make(many, f"select {truth} {first.text}, {sides}")  # one instruction of x86
+    if kind[0] != "f":
+        return chosen
+    missing = b.make(truth, f"fcmp uno {many} {low.text}, {low.text}")
+    return b.make(many, f"select {truth} {missing.text}, {many} {low.text}, {many} {chosen.text}")

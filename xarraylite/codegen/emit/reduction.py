@@ -9,7 +9,8 @@ runs along a reduced dimension or a kept one:
     compiler.  The blocks' results are summed with what each addition rounds off kept apart and
     added at the end (Knuth's TwoSum, as in Neumaier's summation); other folds go through a binary
     counter, so that results of equal weight meet.  A short block is folded `LANES` values at a
-    time, for halving would be many short loops.
+    time, for halving would be many short loops.  Where any order gives the same result and memory
+    is read as it is, no scratch is needed: vectors of neighbours are folded onto each other.
 `ACROSS`
     The inner loop is kept.  A tile of up to `BLOCK_BYTES` of results is accumulated row by row;
     every `ROWS` rows the tile enters the same kind of binary counter, now of whole tiles.
@@ -63,7 +64,8 @@ def _fold_along(fold: Fold, pointers: list[Value]) -> None:
     fold.start()
     with b.loop(words["r0"], words["r1"], 1, Pace.SLOW):
         row = fold.along([pointer.get() for pointer in moving])
-        with b.loop(words["j0"], words["j1"], block, Pace.SLOW) as low:
+        start = row.vectors(words["j0"], words["j1"]) if spec.plain else words["j0"]
+        with b.loop(start, words["j1"], block, Pace.SLOW) as low:
             width = row.fill(low, (words["j1"] - low).least(block))
             if spec.laned:
                 with b.either(width <= SHORT) as branches:

@@ -205,6 +205,11 @@ def constants(body: Body) -> dict[str, DType]:
     return {f"c{s.slot}": s.dtype for s in body.instructions if isinstance(s, Const)}
 
 
+def scope_of(operand: Operand) -> str:
+    """Return what memory an operand's loads may meet."""
+    return _SCOPE.get(operand.access, "dst")
+
+
 def readers(
     b: Builder,
     operands: Sequence[Operand],
@@ -224,7 +229,7 @@ def readers(
         at = index if interleaved is None or operand.inner is not Inner.INTERLEAVED else interleaved
         if operand.access is Access.POSITION:
             return lambda moved: _moved(operand, w, pointers[w], words, index)
-        scope = _SCOPE.get(operand.access, "dst")
+        scope = scope_of(operand)
 
         def read(moved: Value | None) -> Value:
             base, number = element_of(operand, owner, pointers[owner], words, at)
