@@ -22,7 +22,7 @@ from xarraylite.demo.terrain import Grid, Sun
 GRID = Grid(3.0, 4.0)
 
 
-def hills(rows: int = 40, columns: int = 50, seed: int = 0) -> np.ndarray:
+def hills(rows: int = 70, columns: int = 80, seed: int = 0) -> np.ndarray:
     """Steep, irregular ground: some of it slides at any angle of repose."""
     noise = np.random.default_rng(seed).normal(size=(rows, columns))
     return 100 * np.sin(np.arange(columns) / 7) + 20 * noise

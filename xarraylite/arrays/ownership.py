@@ -26,15 +26,19 @@ from typing import Any
 
 from ..index.transform import Transform
 from ..ir.kind import NODE
-from ..ir.translation import MOST
 from ..ir.walk import is_long
 from ..operands import tracing
 
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
 
-#: Operations from which a lazy operand is computed before more is built on it: kinds end there.
-_LONG = MOST
+#: Nodes from which a lazy operand is computed before more is built on it.  What is small costs
+#: little to keep, and kernels of loops that build on their own results seconds to compile; what is
+#: large stays together: a hillshade, as long a formula as people write at once, has 144.
+_FEW, _LONG = 32, 160
+
+#: Elements up to which a result is small.
+_SMALL = 4096
 
 #: Members from which those that are gone are looked for.
 _MANY = 16
@@ -138,8 +142,9 @@ def shortened(e: Any) -> Any:
     """Return an operand, computed if it is a lazy result that has got long."""
     if not hasattr(e, "_operands") or hasattr(e, "buffer") or tracing.is_active():
         return e
-    weight = e._kind.weight if e._kind is not NODE else _LONG + is_long(e.node, _LONG)
-    return memory_of(e) if weight > _LONG else e
+    most = _FEW if e.size <= _SMALL else _LONG
+    weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
+    return memory_of(e) if weight > most else e
 
 
 def _stand_for(e: Any, container: Any) -> None:
