@@ -64,6 +64,13 @@ def test_options_that_compare_equal_are_not_the_same() -> None:
             xl.sum(a, axis=0.0)  # type: ignore[arg-type]
 
 
+def test_zeros_of_either_sign_are_two_options() -> None:
+    a = xl.asarray([np.nan, 1.0])
+    for zero in (0.0, -0.0, 0.0, -0.0):
+        made = np.asarray(xl.nan_to_num(a, nan=zero))
+        assert np.signbit(made[0]) == np.signbit(zero)
+
+
 def test_a_refused_call_is_refused_again() -> None:
     a = xl.zeros((2, 3))
     for _ in range(3):

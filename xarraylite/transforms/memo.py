@@ -12,6 +12,7 @@ Views of containers are kept too: by the kind and shape of the view, and where i
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, ParamSpec, TypeVar, cast
@@ -157,6 +158,8 @@ def _describe(value: Any, found: list[Any], arrays: list[Any]) -> bool:
         return True
     if cls in _PLAIN or isinstance(value, np.dtype | Reduction):
         found += (cls, value)
+        if cls is float:
+            found.append(math.copysign(1.0, value))  # zeros compare equal
         return True
     if cls is not list and cls is not tuple:
         return False
