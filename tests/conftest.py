@@ -120,3 +120,9 @@ def whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep lazy results whole, however long they get: for tests of what is done with long ones."""
     monkeypatch.setattr("xarraylite.arrays.ownership._LONG", 1 << 30)
     monkeypatch.setattr("xarraylite.arrays.ownership._FEW", 1 << 30)
+
+
+@pytest.fixture
+def gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gather few elements too, which are copied otherwise: for tests of kernels that gather."""
+    monkeypatch.setattr("xarraylite.arrays.few.FEW", 0)

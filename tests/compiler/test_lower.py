@@ -179,6 +179,7 @@ def test_gathers_load_their_index_first() -> None:
     assert layouts(found) == [Strided((5, 2), (0, 1)), Strided((5, 2), (7, 0))]
 
 
+@pytest.mark.usefixtures("gathered")
 def test_a_gather_of_a_gather_adds_two_offsets() -> None:
     a, rows, columns = ones(5, 7), xl.asarray([3, 1, 0]), xl.asarray([0, 6])
     found = lowered(a[rows][:, columns])
@@ -189,6 +190,7 @@ def test_a_gather_of_a_gather_adds_two_offsets() -> None:
     assert found.uses[-1].layout == Strided((3, 2), (0, 0))
 
 
+@pytest.mark.usefixtures("gathered")
 def test_views_after_a_gather_move_its_index() -> None:
     a, index = ones(5, 7), xl.asarray([3, 1, 0])
     found = lowered(a[index][::-1, 2:])

@@ -354,6 +354,7 @@ def test_the_last_row_to_be_written_may_be_read_till_then() -> None:
     assert (modes(first), modes(last)) == (["falling"], ["staged"])
 
 
+@pytest.mark.usefixtures("gathered")
 def test_gathers_of_the_destination_are_copied() -> None:
     a = ones(6)
     program = program_into(a, a[xl.asarray([5, 4, 3, 2, 1, 0])])

@@ -47,6 +47,7 @@ def test_no_more_than_the_stack_should_hold() -> None:
     assert blocks(ir(out, total)) == MOST_CROSSED
 
 
+@pytest.mark.usefixtures("gathered")
 def test_the_others_are_read_as_they_lie() -> None:
     out, a, wide = plane(40, 50), plane(50, 40), plane(50, 80)
     assert blocks(ir(out, xl.flip(a, axis=1).T)) == 0
