@@ -126,9 +126,7 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
         if recipe is None and all([x._kind is not NODE for x in arrays]):  # none got too long
             if len(known) >= CAPACITY:
                 known.clear()
-            # A view of a lazy result belongs to its family (`arrays.ownership`), not to the call.
-            lone = getattr(made, "_owning", None) is None
-            known[key] = (lone and _recipe(function, args, options, arrays, made)) or False
+            known[key] = _recipe(function, args, options, arrays, made) or False
         return made
 
     return cast("Callable[P, R]", functools.wraps(function)(call))
@@ -177,8 +175,9 @@ def _recipe(
     """Return how a result is made of arguments; None if that cannot be told."""
     if made.__class__ is not XExpression:
         return _view(arrays, made)
-    if made._kind is NODE or getattr(made, "_owning", None) is not None:  # a view, to be written
-        return None
+    owning = getattr(made, "_owning", None)
+    if made._kind is NODE or (owning is not None and owning.source() is not None):
+        return None  # a view of a lazy result that someone has belongs to its family
     handles, places, operands = _handles(arrays)
     others = iter(handles)
     given = [_exchanged(value, others) for value in args]
