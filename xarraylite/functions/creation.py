@@ -87,7 +87,7 @@ def empty(
 def _usual(shape: object, dtype: object, *options: object) -> XArray | None:
     """Return a new row-major container of a tuple of ints; None where more is asked for."""
     extents: Any = (shape,) if shape.__class__ is int else shape
-    if extents.__class__ is not tuple or options.count(None) != len(options):
+    if extents.__class__ is not tuple or any([x is not None for x in options]):
         return None
     size = 1
     for extent in extents:
