@@ -75,7 +75,7 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     if program.folds:
         size = math.prod(operands[0])
         if not 0 < size <= program.limit or (program.twins and repeats(program, operands, size)):
-            return None
+            return again(kind, shape, operands)
         buffer.nbytes = nbytes = program.itemsize
         buffer._memory, buffer._start, buffer.address = place = take(nbytes)
         done = program.call(place[2], *operands)

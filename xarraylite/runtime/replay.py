@@ -8,22 +8,23 @@ of that are addresses, and which are numbers among the operands.  Machine code
 interpreter's lock, so no operand moves meanwhile.  The kernels are those of the plan, and so are
 the bits of results.
 
-A plan is kept this way if all its steps are kernels that would run in one piece, and if no function
-of the user's is called, which could raise.
+A plan is kept this way if all its steps are kernels that would be over before other threads could
+help, and if no function of the user's is called, which could raise.  Folds of a million elements
+are: their parts, which the plan has fixed, are runs of one kernel.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..codegen.kernel import Kernel
 from ..codegen.objects.replay import DOUBLE, FLOAT, OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
-from ..compiler.program import KernelStep, Program
+from ..compiler.program import KernelStep, Program, Work
 from ..compiler.target import Target
 from ..ir.kind import Kind, leaf_of
 from ..ir.node import FREE, SHAPE, Scalar, Shape
@@ -96,11 +97,22 @@ def _policy(layout: Map) -> Order | None:
     return COLUMN_MAJOR if layout.is_column_major() else None
 
 
+#: Cost of a fold that is run at once: it takes less than waking other threads and the general way.
+_FOLD_AT_ONCE = 4 * PARALLEL_FROM
+
+
 def _is_small(step: object) -> bool:
+    """Tell whether a step is over before others could help, or the lock would be missed."""
     if not isinstance(step, KernelStep) or len(step.block) > MOST_WORDS:
         return False
     work = step.work
-    return not work.chunks and work.outer * work.cost < PARALLEL_FROM
+    return work.outer * work.cost < (_FOLD_AT_ONCE if work.rows else PARALLEL_FROM)
+
+
+def _parts(work: Work) -> Iterator[tuple[int, int, int, int, int, int, int]]:
+    """Yield the ranges of a step's kernel: of a fold of fixed parts those of each part."""
+    for r0, r1, j0, j1, offset in work.chunks or ((0, work.rows, 0, work.inner, 0),):
+        yield 0, work.outer, j0, j1, r0, r1, offset
 
 
 def _sample(kind: Kind, operands: Sequence[Any]) -> tuple[list[Any], dict[int, int]]:
@@ -140,19 +152,37 @@ def _record(program: Program, graph: Graph, places: dict[int, int], nbytes: int)
     for temporary in program.temporaries:
         starts.append(end)
         end += -(-temporary.nbytes // _LINE) * _LINE
-    words = [len(program.steps), nbytes, end, len(starts)]
+    words = [0, nbytes, end, len(starts)]
     leaves = [8 * places[id(leaf.snapshot)] for leaf in graph.leaves]
     slots = [(TARGET, 0), *[(OPERAND, at) for at in leaves], *[(_TEMPORARY, at) for at in starts]]
+    count = 0
     for step in program.kernels:
-        block = step.block[:]
-        block[0], block[1], block[2], block[3] = 0, step.work.outer, 0, step.work.inner
-        if step.work.rows:
-            block[4], block[5] = 0, step.work.rows
-        words += [step.kernel.address, len(block), len(step.addresses), len(step.scalars), *block]
-        for word, slot, delta, packing in step.addresses:
-            words += [word, *slots[slot], delta, packing]
-        for word, ordinal in step.scalars:
-            scalar = graph.nodes[ordinal]
-            number = _NUMBERS.get(scalar.dtype.str[1:], _INTEGER)
-            words += [word, 8 * places[id(scalar)], number]
+        for part in _parts(step.work):
+            words += _words(step, part, slots, graph, places)
+            count += 1
+    words[0] = count
     return struct.pack(f"<{len(words)}q", *words)
+
+
+def _words(
+    step: KernelStep,
+    part: tuple[int, ...],
+    slots: list[tuple[int, int]],
+    graph: Graph,
+    places: dict[int, int],
+) -> list[int]:
+    """Return the words of one run of a kernel."""
+    block = step.block[:]
+    block[0], block[1], block[2], block[3] = part[:4]
+    if step.work.rows:
+        block[4], block[5] = part[4:6]
+    words = [step.kernel.address, len(block), len(step.addresses), len(step.scalars), *block]
+    offset = part[6]  # of the result, which is the first address
+    for word, slot, delta, packing in step.addresses:
+        words += [word, *slots[slot], delta + offset, packing]
+        offset = 0
+    for word, ordinal in step.scalars:
+        scalar = graph.nodes[ordinal]
+        number = _NUMBERS.get(scalar.dtype.str[1:], _INTEGER)
+        words += [word, 8 * places[id(scalar)], number]
+    return words
