@@ -124,9 +124,12 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
             return recipe(arrays)
         made = cast("Any", function)(*args, **options)
         if recipe is None and all([x._kind is not NODE for x in arrays]):  # none got too long
-            if len(known) >= CAPACITY:
-                known.clear()
-            known[key] = _recipe(function, args, options, arrays, made) or False
+            if key in known:
+                known[key] = _recipe(function, args, options, arrays, made) or False
+            else:
+                if len(known) >= CAPACITY:
+                    known.clear()
+                known[key] = None  # what is called once need not be traced
         return made
 
     return cast("Callable[P, R]", functools.wraps(function)(call))
