@@ -1,10 +1,10 @@
 """Calls of lazy functions, memoised by the kinds of their operands.
 
 What a lazy function makes of arrays depends on their kinds and shapes, never on their values.  So a
-function that was called once is traced (as `jit` does, with handles that have no values), and what
-is kept of it is a `Recipe`: the result's kind and shape, and for each of its operands where among
-the arguments' operands it is found.  The next call with arguments of the same kinds and shapes, and
-the same options, is one look-up.
+function that is called for the second time with arguments of the same kinds and shapes, and the
+same options, is traced (as `jit` does, with handles that have no values), and what is kept of it is
+a `Recipe`: the result's kind and shape, and for each of its operands where among the arguments'
+operands it is found.  Later calls are one look-up.
 
 Views of containers are kept too: by the kind and shape of the view, and where it begins.
 """
