@@ -290,3 +290,11 @@ def test_one_allocation_each() -> None:
 )
 def test_linspace_of_integers_is_rounded_down(code: str, ends: tuple[float, float, int]) -> None:
     assert_same_bits(xl.linspace(*ends, dtype=code), np.linspace(*ends, dtype=code))
+
+
+@pytest.mark.parametrize("name", ["zeros", "empty", "ones"])
+@pytest.mark.parametrize("shape", [(2**40, 0, 2**40), (0, 2**70), (2**63, 0)])
+def test_extents_beside_a_zero_have_a_limit_too(name: str, shape: tuple[int, ...]) -> None:
+    for _ in range(2):
+        with pytest.raises(xl.SizeError):
+            getattr(xl, name)(shape)

@@ -122,6 +122,31 @@ def test_what_asks_for_values_is_called_each_time() -> None:
         assert xl.eval(selected(xl.asarray([1.0, 0.5]))).tolist() == [3.0, 1.5]
 
 
+def test_an_argument_that_is_returned_stays_the_argument() -> None:
+    for _ in range(4):
+        e = xl.asarray([[1.0, 2.0], [3.0, 4.0]]) * 2
+        turned = xl.rot90(e, 4)
+        e[0, 0] = 77.0
+        assert np.asarray(turned)[0, 0] == 77.0
+
+
+def test_views_of_lazy_results_are_written_through() -> None:
+    for _ in range(4):
+        e = xl.asarray([[1.0, 2.0], [3.0, 4.0]]) * 2
+        turned = xl.transpose(e)
+        turned[0, 1] = 99.0
+        assert np.asarray(e)[1, 0] == 99.0
+
+
+def test_what_is_fixed_stays_so() -> None:
+    t = xl.XTensor(np.arange(4.0).reshape(2, 2))
+    fixed = xl.XTensorFixed[xl.float64, (2, 2)](np.arange(4.0).reshape(2, 2))
+    for x, kind in ((t, xl.XTensor), (fixed, type(fixed))):
+        lazy = xl.tril(x)
+        for _ in range(4):
+            assert type(xl.eval(lazy)) is type(xl.eval(xl.triu(x))) is kind
+
+
 def test_out_is_written_each_time() -> None:
     a, out = xl.asarray([[1.0, 2.0], [3.0, 4.0]]), xl.zeros(2)
     for k in range(3):

@@ -372,3 +372,25 @@ def test_a_process_that_launches_often_gets_them(monkeypatch: pytest.MonkeyPatch
     assert xl.XExpression.__add__.__doc__.startswith("Return the lazy ``add``")
     with pytest.raises(TypeError):
         a.__setitem__(1)
+
+
+def test_a_handle_may_be_written_while_it_is_evaluated() -> None:
+    """The collector runs where memory is allocated, and with it whatever it calls."""
+    handles: list[Any] = []
+
+    def write(phase: str, info: Any) -> None:
+        if phase == "start" and handles:
+            handles.pop()[0] = 123.0
+
+    threshold = gc.get_threshold()
+    gc.callbacks.append(write)
+    gc.set_threshold(1)
+    try:
+        for k in range(300):
+            e = xl.asarray([1.0 + k, 2.0]) + xl.asarray([3.0, 4.0]) * 3.0
+            handles.append(e)
+            made = xl.eval(e).tolist()
+            assert made in ([10.0 + k, 14.0], [123.0, 14.0])
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(write)

@@ -357,7 +357,9 @@ def zeros(extents: Any) -> XArray | None:
     if not usual or {*map(type, extents)} - {int}:
         return None
     size = math.prod(extents)
-    if min(extents, default=0) < 0 or size > elements.FEW or 8 * size > settings.max_result_bytes:
+    if min(extents, default=0) < 0 or max(extents, default=0) > elements.FEW:
+        return None
+    if size > elements.FEW or 8 * size > settings.max_result_bytes:
         return None
     made: XArray = elements.new_container(XArray, row_major(float64, len(extents)), extents, size)
     made._buffer.run()[:] = 0

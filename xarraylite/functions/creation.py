@@ -17,7 +17,7 @@ from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import as_dtype, dtype_name, float64
-from ..index.broadcast import MAX_RANK, as_shape
+from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
 from ..ir import build
 from ..ir.kind import owner_class, row_major
 from ..ir.node import FREE, RANK, Scalar
@@ -89,11 +89,14 @@ def _usual(shape: object, dtype: object, *options: object) -> XArray | None:
     extents: Any = (shape,) if shape.__class__ is int else shape
     if extents.__class__ is not tuple or any([x is not None for x in options]):
         return None
-    size = 1
+    size = room = 1
     for extent in extents:
         if extent.__class__ is not int or extent < 0:
             return None
         size *= extent
+        room *= extent or 1
+    if room > MAX_SIZE:
+        return None
     kind_ = float64 if dtype is None else as_dtype(dtype)
     large = size * kind_.itemsize > settings.max_result_bytes or len(extents) > MAX_RANK
     if large or settings.default_layout != _ROW_MAJOR:

@@ -33,6 +33,8 @@ def _float_node(node: Node, dtype: object) -> tuple[Node, DType]:
     if dtype is not None:
         end = as_dtype(dtype)
         node = build.cast(node, end)
+        if kind(end) == "b":
+            return build.cast(node, float64), end
         return (build.cast(node, float32) if is_narrow_float(end) else node), end
     if kind(node.dtype) in "biu":
         return build.cast(node, float64), float64

@@ -28,7 +28,7 @@ from .kind import (
     scalar,
     strides_of,
 )
-from .node import DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
+from .node import SHAPE, DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
 from .walk import fixed_of, postorder, rebuild, structure, with_args
 
 #: Most nodes and operations of a kind, and of a form, which is built anew where its node is asked
@@ -128,7 +128,9 @@ def _form(root: Node, operands: list[Any], left: list[int], traced: bool) -> Kin
     known = formed_like(tuple(key))
     if known is not None:
         return known
-    return formed(tuple(key), _emptied(root), len(operands) - begin, fixed_of(root))
+    reads = any([isinstance(node, Leaf) for node in nodes])  # generators do not count
+    fixed = fixed_of(root) if reads else SHAPE + 1
+    return formed(tuple(key), _emptied(root), len(operands) - begin, fixed)
 
 
 def _emptied(root: Node) -> Node:

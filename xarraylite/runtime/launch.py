@@ -117,14 +117,14 @@ def builtin(definition: int, bound: object) -> Any:
     return new(definition, bound, None, None)
 
 
-@cache
-def _definition(address: int) -> Definition:
+def definition(address: int) -> Definition:
+    """Return what CPython is told of `launch`, which machine code has at an address."""
     return Definition(b"launch", address, _FASTCALL, None)
 
 
-def launcher(address: int, made: bytes) -> Launcher:
-    """Return `launch`, which machine code has at ``address``, with a record."""
-    function: Launcher = builtin(ctypes.addressof(_definition(address)), made)
+def launcher(defined: Definition, made: bytes) -> Launcher:
+    """Return `launch` with a record; the definition must outlive it."""
+    function: Launcher = builtin(ctypes.addressof(defined), made)
     return function
 
 

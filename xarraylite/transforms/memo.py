@@ -19,6 +19,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
+from .._errors import XarrayliteError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import NOWHERE
@@ -176,6 +177,8 @@ def _recipe(
     made: Any,
 ) -> Recipe | ViewRecipe | None:
     """Return how a result is made of arguments; None if that cannot be told."""
+    if any([made is x for x in arrays]):
+        return None  # which of the two is written is for all to see
     if made.__class__ is not XExpression:
         return _view(arrays, made)
     owning = getattr(made, "_owning", None)
@@ -188,7 +191,7 @@ def _recipe(
     try:
         with tracing.tracing():
             traced = function(*given, **named)
-    except Exception:  # it asks for values
+    except (XarrayliteError, TypeError, ValueError):  # it asks for values
         return None
     if traced.__class__ is not XExpression or (traced.shape, traced.dtype) != (
         made._shape,
@@ -196,7 +199,9 @@ def _recipe(
     ):
         return None
     found = described(traced.node)
-    return None if found is None else _picked(*found, made._shape, places, operands)
+    if found is None or found[0].fixed != made._kind.fixed:
+        return None
+    return _picked(*found, made._shape, places, operands)
 
 
 def _exchanged(value: Any, others: Iterator[XExpression]) -> Any:

@@ -1,10 +1,8 @@
 """Folding values: what a reduction kernel depends on, and the code that folds a block of values.
 
-Blocks of values are computed into scratch, cheap ones in a few rows folded onto each other, and
-folded by halving, which vectorises without reordering by the compiler.  The blocks' results are
-summed with what each addition rounds off kept apart and added at the end (Knuth's TwoSum, as in
-Neumaier's summation); other folds go through a binary counter, so that results of equal weight
-meet.  A short block is folded `LANES` values at a time, for halving would be many short loops.
+How a block is folded is told in `emit.reduction`.  A fold whose result is the same in any order
+(extremes, sums and products of integers), of memory as it is, takes no block: vectors of neighbours
+are folded onto each other, loaded wherever they lie, since that costs no more.
 """
 
 from __future__ import annotations

@@ -341,8 +341,9 @@ def evaluated(thing: int) -> int:
     """Return the values of an expression in a new container; None if it is not done."""
     made = 0
     if is_lazy(thing):
-        operands = get(thing, OPERANDS) + word(TUPLE_ITEMS)
-        made = computed(get(thing, KIND), get(thing, SHAPE), operands)
+        operands = keep(get(thing, OPERANDS))  # the handle may be written meanwhile
+        made = computed(get(thing, KIND), get(thing, SHAPE), operands + word(TUPLE_ITEMS))
+        Py_DecRef(operands)
     return made if made != 0 else call(word(EVALUATED), thing, 0, 1)
 
 
