@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import Any
 
@@ -137,3 +138,28 @@ def test_references_are_given_back() -> None:
     after = [sys.getrefcount(item) for item in (None, False, e._operands[0])]
     assert after[2] == before[2]
     assert all(abs(x - y) < 20 for x, y in zip(after, before, strict=True))
+
+
+def test_threads_that_use_the_package_first_share_one_launcher() -> None:
+    code = """
+import sys, threading
+import numpy as np
+import xarraylite as xl
+sys.setswitchinterval(1e-5)
+start, wrong = threading.Barrier(4), []
+def work(k):
+    c = xl.asarray(np.full(5, float(k)))
+    start.wait()
+    for i in range(200):
+        added, multiplied = xl.eval(c + 1.0).tolist(), xl.eval(c * c - i).tolist()
+        if added != [k + 1.0] * 5 or multiplied != [k * k - i] * 5:
+            wrong.append(k)
+threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+[t.start() for t in threads], [t.join() for t in threads]
+sys.exit(len(wrong))
+"""
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", code], check=False, capture_output=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr.decode()
