@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.ir import kind
+from xarraylite.ir import kind, translation
 from xarraylite.ir.kind import NODE
 from xarraylite.ir.node import FREE
 from xarraylite.ir.translation import MOST, node_of, of, twins
@@ -94,6 +94,24 @@ def test_long_expressions_are_nodes() -> None:
         e = e + 1
     assert e._kind is NODE
     assert float(xl.eval(e)[0]) == 1 + 2 * MOST
+
+
+def test_long_expressions_are_not_walked_each_time_they_grow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    visited: list[int] = []
+
+    def counted(root: Any) -> Any:
+        nodes = postorder(root)
+        visited.append(len(nodes))
+        return nodes
+
+    monkeypatch.setattr("xarraylite.ir.translation.postorder", counted)
+    e = ones(4)
+    for _ in range(300):
+        e = xl.concat([e[1:], e[:1]])
+    assert max(visited) <= translation.MOST_FORMED
+    assert e.tolist() == [1.0] * 4
 
 
 def test_parts_with_the_same_operands_are_one_node() -> None:

@@ -28,6 +28,7 @@ from ..ops.op import Op
 from ..runtime import direct
 from ..runtime.direct import Direct, leaves_of
 from ..runtime.evaluate import uses_reference
+from ..runtime.launch import can_launch
 from ..runtime.replay import Replay, replay_of
 from ..runtime.run import PARALLEL_FROM
 
@@ -117,8 +118,7 @@ def again(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
             replays[key] = None
         return None
     replay = replays[key]
-    if replay is None and not uses_reference():
-        count_launch()
+    if replay is None and can_launch() and not uses_reference():
         replay = replays[key] = replay_of(kind, shape, operands) or False
         if isinstance(kind.op, Form):
             kind.fresh = replay

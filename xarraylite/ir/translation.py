@@ -29,7 +29,7 @@ from .kind import (
     strides_of,
 )
 from .node import SHAPE, DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
-from .walk import fixed_of, postorder, rebuild, structure, with_args
+from .walk import fixed_of, has_more, postorder, rebuild, structure, with_args
 
 #: Most nodes and operations of a kind, and of a form, which is built anew where its node is asked
 #: for; longer expressions are nodes.
@@ -107,10 +107,10 @@ def form_of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:
 
 def _form(root: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
     """Return a part as a form, and append its operands, each in the order in which it is met."""
+    if has_more(root, min(MOST_FORMED, left[0])):  # asked first: each part of a long one is met
+        raise _None
     nodes = postorder(root)
     left[0] -= len(nodes)
-    if left[0] < 0 or len(nodes) > MOST_FORMED:
-        raise _None
     number: dict[int, int] = {}
     key: list[object] = []
     begin = len(operands)

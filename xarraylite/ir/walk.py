@@ -51,15 +51,20 @@ def source_of(root: Node) -> Source | None:
     return next((node.source for node in postorder(root) if isinstance(node, Stored)), None)
 
 
-def is_long(root: Node, most: int) -> bool:
-    """Tell whether a graph has more nodes than that, all of which read memory as it was."""
+def has_more(root: Node, most: int) -> bool:
+    """Tell whether a graph has more nodes than that; no more of them are visited."""
     found, stack = {id(root)}, [root]
     while stack and len(found) <= most:
         for arg in stack.pop().args:
             if id(arg) not in found:
                 found.add(id(arg))
                 stack.append(arg)
-    return len(found) > most and not any([_reads_anew(node) for node in postorder(root)])
+    return len(found) > most
+
+
+def is_long(root: Node, most: int) -> bool:
+    """Tell whether a graph has more nodes than that, all of which read memory as it was."""
+    return has_more(root, most) and not any([_reads_anew(node) for node in postorder(root)])
 
 
 def reads_late(root: Node) -> bool:
