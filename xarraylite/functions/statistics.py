@@ -452,9 +452,3 @@ def _weights(array: XExpression, weights: XExpression, axis: Axis) -> XExpressio
     order = sorted(range(len(axes)), key=axes.__getitem__)
     weights = moveaxis(weights, order, range(len(axes)))
     return reshape(weights, [n if k in axes else 1 for k, n in enumerate(array.shape)])
-
-
-__all__ = [
-    "average", "cumulative_prod", "cumulative_sum", "diff", "nanmax", "nanmean", "nanmin",
-    "nanprod", "nanstd", "nansum", "nanvar", "ptp",
-]  # fmt: skip

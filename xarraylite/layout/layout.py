@@ -27,7 +27,6 @@ from ..index.broadcast import HasExtents, unwrap_shape
 from ..index.radix import inverse
 from .checks import check_order, check_padded, check_sparse, check_splits
 from .fields import (
-    MEMORY_SPACES,
     PaddingValue,
     SplitConfig,
     as_index_type,
@@ -40,8 +39,6 @@ from .fields import (
 )
 from .text import parse_layout, print_layout
 from .tile import COMBINE, MAX_RANK, Tile, as_int, as_ints
-
-__all__ = ["MEMORY_SPACES", "Layout", "PaddingValue", "SplitConfig"]
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)

@@ -35,8 +35,6 @@ from ..layout.tile import LIMIT, MAX_RANK, as_int, as_ints
 from .methods import SpecMethods
 from .proto import LayoutFields, ShapeFields, decode_shape, encode_shape
 
-__all__ = ["UNBOUNDED", "ArraySpec"]
-
 # The class has a method named `tuple`, which hides the builtin from its annotations.
 Ints: TypeAlias = tuple[int, ...]
 Flags: TypeAlias = tuple[bool, ...]
