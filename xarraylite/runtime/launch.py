@@ -392,7 +392,8 @@ call:
   %kernel = inttoptr i64 %kernel.at to ptr
   %argument = ptrtoint ptr %block to i64
   %status = call i32 %kernel(i64 %argument)
-  br label %accept
+  %fine = icmp eq i32 %status, 0
+  br i1 %fine, label %accept, label %refuse
 accept:
   ret i64 1
 refuse:
