@@ -2,8 +2,8 @@
 
 A plan depends on no address and on no value of a scalar.  So for a kind and extents that have been
 met before, nothing has to be walked: it is known where among the operands (`ir.kind`) each of the
-plan's slots and scalars stands.  Unlike a replay (`runtime.replay`) a bound plan is run as any other
-plan is: without the interpreter's lock, piece by piece, on several threads, with its operands pinned.
+plan's slots and scalars stands.  Unlike a replay (`runtime.replay`) a bound plan is run as any
+other is: without the interpreter's lock, piece by piece, on several threads, its operands pinned.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._config import settings
+from ..codegen.kernel import KernelRaised
 from ..compiler.graph import Graph
 from ..compiler.program import Program
 from ..ir.kind import Kind
@@ -70,7 +71,11 @@ class Bound:
         return Bound(program, leaves, tuple(scalars), nbytes, result, policy)
 
     def evaluated(self, operands: Sequence[Any]) -> Buffer | None:
-        """Return new memory with the result; None where it is refused, or an operand is gone."""
+        """Return new memory with the result.
+
+        None where it is refused, an operand is gone or a user's function raises, of which the
+        general way tells.
+        """
         if self.nbytes > settings.max_result_bytes:
             return None
         memory = [operands[place] for place in self.leaves]
@@ -84,5 +89,8 @@ class Bound:
             made = Buffer.allocate(self.nbytes)
             buffers: list[Memory] = [made, *memory]
             starts = [0, *[operands[place + 1] for place in self.leaves]]
-            run_steps(self.program, buffers, starts, nodes)
+            try:
+                run_steps(self.program, buffers, starts, nodes)
+            except KernelRaised:
+                return None
         return made

@@ -37,8 +37,8 @@ LARGEST = 1 << 21
 #: Pieces of one step to aim for: enough for threads to finish together.
 MANY = 32
 
-#: Steps below this cost, half a millisecond, run on the calling thread at once.  Waking another takes
-#: 90 us, and where the machine has other work to do, so that it waits for a core, many times that.
+#: Steps below this cost, half a millisecond, run on the calling thread at once.  Waking another
+#: takes 90 us, and many times that where the machine has other work to do.
 PARALLEL_FROM = 1 << 22
 
 Piece = tuple[int, int, int, int, int, int, int]
