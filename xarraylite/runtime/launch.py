@@ -81,7 +81,7 @@ def entry(
     return [kind, word, itemsize, int(same), row, *padded]
 
 
-def record(
+def packed(
     kernel: int,
     rank: int,
     limit: int,

@@ -18,9 +18,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from .._records import record
 from ..codegen.kernel import Kernel
 from ..codegen.objects.replay import DOUBLE, FLOAT, OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
@@ -44,7 +45,7 @@ _TEMPORARY, _INTEGER = 2, 0
 _LINE = 64
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Replay:
     """A plan that can be run again.
 
