@@ -19,7 +19,7 @@ def test_pipes_hear_nothing(capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_bar_says_what_is_done(capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rich")
     a = xl.open(Kept(VALUES, (5, 30)))
-    xl.store(a - xl.max(a), np.zeros((20, 30)), progress=True)
+    xl.store(a - xl.max(a), np.zeros((20, 30)), progress=True, memory=20_000)
     out, err = capfd.readouterr()
     assert out == ""
     assert "max over axes (0, 1)" in err
