@@ -16,11 +16,12 @@ from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
+from .._config import settings
 from .selection import Box, Picked, place_of, shape_of
 from .source import keeps
 from .zarrs import Array, new_array
 
-#: Threads that read chunks.
+#: Threads that read chunks, at most.
 READERS = 4
 
 Key = tuple[int, tuple[int, ...]]
@@ -42,7 +43,8 @@ class ChunkCache:
         self._held: OrderedDict[Key, tuple[Future[Array], int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(READERS, "xarraylite-chunks")
+        most = max(1, min(READERS, settings.threads))  # they decode
+        self._pool = ThreadPoolExecutor(most, "xarraylite-chunks")
 
     def read(self, source: Any, box: Box) -> Array:
         """Return the elements of an operand in a box, row-major."""
