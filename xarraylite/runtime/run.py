@@ -8,19 +8,17 @@ of the step alone; reductions that are folded from parts have parts fixed by the
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._config import settings
 from ..codegen.kernel import KernelRaised
-from ..compiler.graph import Graph
 from ..compiler.identities import scalar_words
 from ..compiler.program import HostArray, HostStep, KernelStep, Program, TraversalStep, Work
-from ..compiler.target import Target
-from ..ir.node import Scalar
+from ..ir.node import Node, Scalar
 from ..layout.tiled import Map
 from ..memory.arrays import read, write
 from ..memory.block import Memory
@@ -40,15 +38,26 @@ MANY = 32
 #: Steps below this cost run on the calling thread: waking another takes about 90 us.
 PARALLEL_FROM = 1 << 19
 
+#: Where a program finds its scalars.
+Nodes: TypeAlias = Sequence[Node] | Mapping[int, Node]
+
 Piece = tuple[int, int, int, int, int, int, int]
 """t0, t1, j0, j1, r0, r1 and the offset of the destination in bytes."""
 
 
-def run(program: Program, graph: Graph, target: Target) -> None:
-    """Evaluate ``graph`` into ``target`` by ``program``."""
-    buffers: list[Memory] = [target.buffer, *[leaf.snapshot for leaf in graph.leaves]]
-    starts = [target.map.byte_start(target.dtype.itemsize)]
-    starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
+def run(program: Program, memory: Sequence[Memory], begins: Sequence[int], nodes: Nodes) -> None:
+    """Run a program.
+
+    Parameters
+    ----------
+    program : Program
+        What to do.
+    memory, begins : sequence
+        The destination and the leaves, and the byte in each where its first element lies.
+    nodes : sequence or mapping of int to Node
+        The scalars, by their numbers in the program.
+    """
+    buffers, starts = list(memory), list(begins)
     for temporary in program.temporaries:
         buffers.append(Buffer.allocate(temporary.nbytes))
         starts.append(0)
@@ -56,19 +65,19 @@ def run(program: Program, graph: Graph, target: Target) -> None:
     addresses = [b.address + s for b, s in zip(buffers, starts, strict=True)]
     for step in program.steps:
         if isinstance(step, KernelStep):
-            run_kernel(step, addresses, graph, buffers)
+            run_kernel(step, addresses, nodes, buffers)
         elif isinstance(step, TraversalStep):
-            run_traversal(step, addresses, graph)
+            run_traversal(step, addresses, nodes)
         else:
-            run_host(step, buffers, starts, graph)
+            run_host(step, buffers, starts, nodes)
 
 
-def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: list[Memory]) -> None:
+def run_kernel(step: KernelStep, addresses: list[int], nodes: Nodes, buffers: list[Memory]) -> None:
     """Run one kernel over all its pieces.
 
     ``buffers`` are what the addresses point into: whoever works on a piece keeps them alive.
     """
-    block = filled(step, addresses, graph)
+    block = filled(step, addresses, nodes)
     work = step.work
     kernel = step.kernel.run
     slot = step.addresses[0][0]
@@ -95,24 +104,24 @@ def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: li
     pool.run(pieces(work), make, threads)
 
 
-def filled(step: KernelStep, addresses: list[int], graph: Graph) -> array[int]:
+def filled(step: KernelStep, addresses: list[int], nodes: Nodes) -> array[int]:
     """Return a kernel's argument block with addresses and scalars."""
     block = step.block[:]
     for word, slot, delta, packing in step.addresses:
         block[word] = addresses[slot] * packing + delta
     for word, ordinal in step.scalars:
-        node = graph.nodes[ordinal]
+        node = nodes[ordinal]
         assert isinstance(node, Scalar)
         for k, value in enumerate(scalar_words(node.value, node.dtype)):
             block[word + k] = value
     return block
 
 
-def run_traversal(step: TraversalStep, addresses: list[int], graph: Graph) -> None:
+def run_traversal(step: TraversalStep, addresses: list[int], nodes: Nodes) -> None:
     """Run kernels by turns, on the calling thread."""
     ready = []
     for one in step.kernels:
-        block = filled(one, addresses, graph)
+        block = filled(one, addresses, nodes)
         words = [word for word, *_ in one.addresses]
         starts = [block[word] for word in words]
         ready.append((one.kernel.run, block, block.buffer_info()[0], words, starts, one.work))
@@ -151,7 +160,7 @@ def _inner_ranges(work: Work, cost: int, grain: int) -> Iterator[tuple[int, int]
         yield j, min(j + per, work.inner)
 
 
-def run_host(step: HostStep, buffers: list[Memory], starts: list[int], graph: Graph) -> None:
+def run_host(step: HostStep, buffers: list[Memory], starts: list[int], nodes: Nodes) -> None:
     """Let NumPy run one operation."""
 
     def moved(place: HostArray) -> Map:
@@ -166,7 +175,7 @@ def run_host(step: HostStep, buffers: list[Memory], starts: list[int], graph: Gr
         if isinstance(known, HostArray):
             args.append(operand(known))
         else:
-            node = graph.nodes[known]
+            node = nodes[known]
             assert isinstance(node, Scalar)
             args.append(node.value)
     with np.errstate(all="ignore"):
