@@ -30,13 +30,17 @@ def operation(key: tuple[Any, Any], operands: tuple[object, ...]) -> Found | Non
     """
     mine = [x for x in operands if isinstance(x, HasNode)]
     found = mine[0]._kind.leads(*key) if mine else None
+    if found.__class__ is dict:  # of a power, by its exponent
+        exponent = operands[1]
+        found = found.get(exponent if exponent in found else None)
     if found is None or tracing.running.value:
         return None
     shape = mine[0]._shape
     try:
         if found.__class__ is not tuple:
             shape = shape if len(mine) == 1 else ends(shape, mine[1]._shape)
-            return found, shape, sum([x.now() for x in mine], ())
+            items = sum([x.now() for x in mine], ())
+            return found, shape, items if len(items) == found.items else items * 2  # a cube's
         kind, low, high = found
         parts: list[Operands] = [
             x.now() if isinstance(x, HasNode) else (as_item(x, low, high),) for x in operands

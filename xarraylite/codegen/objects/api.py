@@ -214,6 +214,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     WRITES,
     DTYPE,
     ITEMSIZE,
+    ITEMS,
     OWNER,
     PLACES,
     STRIDES,
@@ -243,5 +244,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(109)
+) = range(110)
 ROW = 7

@@ -5,12 +5,14 @@ from __future__ import annotations
 from .api import (
     APPLIED,
     CLASS,
+    DICT,
     EMPTY,
     EXPRESSION,
     FALSE,
     FLOAT,
     FOLDED,
     INT,
+    ITEMS,
     KIND,
     NONE,
     OPERANDS,
@@ -21,6 +23,7 @@ from .api import (
     SNAPSHOT,
     START,
     TABLE,
+    TUPLE,
     TUPLE_ITEMS,
     Py_DecRef,
     PyDict_GetItemWithError,
@@ -50,6 +53,7 @@ from .basics import (
     new,
     size_of,
     tuple_of,
+    whole,
 )
 
 
@@ -143,10 +147,31 @@ def with_number(thing: int, number: int, entry: int, first: bool) -> int:
     return made
 
 
+def power(base: int, exponent: int, entries: int) -> int:
+    """Return a power whose entries are given by exponents; 0 if it is not known."""
+    entry = PyDict_GetItemWithError(entries, exponent)
+    if entry == 0:
+        entry = PyDict_GetItemWithError(entries, word(NONE))
+    if entry == 0 or entry == word(NONE):
+        return 0
+    if load(entry + CLASS) == word(TUPLE):
+        return with_number(base, exponent, entry, False)
+    place = scratch()
+    count = put(place, base)
+    times = whole(get(entry, ITEMS)) // count if count > 0 else 0
+    if times > 2 or times < 1:
+        return 0
+    for k in range(count * (times - 1)):
+        store(place + 8 * (count + k), load(place + 8 * k))
+    return expression(entry, get(base, SHAPE), place, count * times)
+
+
 def combined(left: int, right: int, key: int) -> int:
     """Return an operation on two operands like two that were met before; 0 if it is not known."""
     if is_number(right):
         entry = leads(left, key, load(right + CLASS))
+        if entry != 0 and load(entry + CLASS) == word(DICT):
+            return power(left, right, entry)
         return 0 if entry == 0 else with_number(left, right, entry, False)
     if not is_array(right):
         return 0
