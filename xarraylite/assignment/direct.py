@@ -23,6 +23,7 @@ from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import ALONE, Buffer
 from ..memory.slabs import take
 from ..operands import tracing
+from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
 from ..runtime import direct
@@ -182,8 +183,12 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     try:
         # What is read at once needs no snapshot: its buffer stands for it.
         if cls in NUMBERS:
-            kind, low, high = to._kind.table[op][cls]
-            operands = (buffer, to._start, as_item(value, low, high))
+            entry = of_number(to._kind.table[op][cls], value)
+            if entry.__class__ is tuple:
+                kind, low, high = entry
+                operands = (buffer, to._start, as_item(value, low, high))
+            else:
+                kind, operands = entry, (buffer, to._start) * (entry.items // 2)
         else:
             kind = to._kind.table[op][value._kind]
             if value._shape != to._shape:

@@ -99,7 +99,9 @@ def of_parts(node: Elementwise, parts: Sequence[tuple[Kind, Operands] | None]) -
                 return None
             part = scalar(arg.dtype), (value,)
         kind, items = part
-        kinds.append(kind if kind.dtype == arg.dtype else elementwise(OPS["cast"], arg.dtype, (kind,)))
+        kinds.append(
+            kind if kind.dtype == arg.dtype else elementwise(OPS["cast"], arg.dtype, (kind,))
+        )
         operands += items
     made = elementwise(node.op, node.dtype, tuple(kinds))
     return (made, operands) if made.weight <= MOST else None

@@ -76,6 +76,13 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
         base._kind.learn(POWER, exponent.__class__, known | {place: entry})
 
 
+def of_number(found: Any, number: object) -> Any:
+    """Return where an operation with a number leads: of a power it depends on the number."""
+    if found.__class__ is not dict:
+        return found
+    return found.get(number if number in found else None)
+
+
 def stretched_key(left: HasNode, right: HasNode) -> tuple[object, ...]:
     """Return what stands for two operands, extents of which are stretched, in a kind's table."""
     return (right._kind, left._shape, right._shape)

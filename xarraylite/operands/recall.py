@@ -15,7 +15,7 @@ from ..ir.kind import Kind, Operands
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from . import tracing
-from .learning import stretched_key
+from .learning import of_number, stretched_key
 from .nodes import Gathers, HasNode, as_item, ends
 
 Shape = tuple[int, ...]
@@ -30,9 +30,7 @@ def operation(key: tuple[Any, Any], operands: tuple[object, ...]) -> Found | Non
     """
     mine = [x for x in operands if isinstance(x, HasNode)]
     found = mine[0]._kind.leads(*key) if mine else None
-    if found.__class__ is dict:  # of a power, by its exponent
-        exponent = operands[1]
-        found = found.get(exponent if exponent in found else None)
+    found = of_number(found, operands[-1])
     if found is None or tracing.running.value:
         return None
     shape = mine[0]._shape

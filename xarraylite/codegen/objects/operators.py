@@ -147,31 +147,34 @@ def with_number(thing: int, number: int, entry: int, first: bool) -> int:
     return made
 
 
-def power(base: int, exponent: int, entries: int) -> int:
-    """Return a power whose entries are given by exponents; 0 if it is not known."""
-    entry = PyDict_GetItemWithError(entries, exponent)
-    if entry == 0:
-        entry = PyDict_GetItemWithError(entries, word(NONE))
-    if entry == 0 or entry == word(NONE):
-        return 0
-    if load(entry + CLASS) == word(TUPLE):
-        return with_number(base, exponent, entry, False)
+def of_number(entry: int, number: int) -> int:
+    """Return where an operation with a number leads, of a power by the number; 0 if unknown."""
+    if entry != 0 and load(entry + CLASS) == word(DICT):
+        own = PyDict_GetItemWithError(entry, number)
+        entry = own if own != 0 else PyDict_GetItemWithError(entry, word(NONE))
+        return 0 if entry == word(NONE) else entry
+    return entry
+
+
+def repeated(thing: int, kind: int) -> int:
+    """Return an expression of a kind whose operands are an array's, once or twice."""
     place = scratch()
-    count = put(place, base)
-    times = whole(get(entry, ITEMS)) // count if count > 0 else 0
-    if times > 2 or times < 1:
+    count = put(place, thing)
+    if count <= 0:
         return 0
-    for k in range(count * (times - 1)):
-        store(place + 8 * (count + k), load(place + 8 * k))
-    return expression(entry, get(base, SHAPE), place, count * times)
+    if whole(get(kind, ITEMS)) != count:
+        for k in range(count):
+            store(place + 8 * (count + k), load(place + 8 * k))
+        count *= 2
+    return expression(kind, get(thing, SHAPE), place, count)
 
 
 def combined(left: int, right: int, key: int) -> int:
     """Return an operation on two operands like two that were met before; 0 if it is not known."""
     if is_number(right):
-        entry = leads(left, key, load(right + CLASS))
-        if entry != 0 and load(entry + CLASS) == word(DICT):
-            return power(left, right, entry)
+        entry = of_number(leads(left, key, load(right + CLASS)), right)
+        if entry != 0 and load(entry + CLASS) != word(TUPLE):
+            return repeated(left, entry)
         return 0 if entry == 0 else with_number(left, right, entry, False)
     if not is_array(right):
         return 0
