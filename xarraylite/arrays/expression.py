@@ -8,11 +8,12 @@ with `xl.eval`, or asked for a Python value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
 from .._errors import NotWritableError
+from .._later import later
 from ..assignment import direct
 from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
@@ -27,8 +28,6 @@ from ..ir.node import RANK, Elementwise, Node
 from ..ir.simplify import POWER, simpler
 from ..ir.translation import node_of, of_parts
 from ..ir.translation import of as kind_of
-from ..labels import products
-from ..labels.labelled import XLabelled
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
@@ -53,6 +52,12 @@ from ..runtime import evaluate as engine
 from . import ownership
 from .face import Face, NumpyArray
 from .selections import is_advanced, selected
+
+if TYPE_CHECKING:
+    from ..labels import labelled, products
+else:
+    labelled = later(".labels.labelled")
+    products = later(".labels.products")
 
 
 def apply(op: Op, *operands: object) -> XExpression:
@@ -296,7 +301,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         return viewed
 
     @overload
-    def __getitem__(self, key: str) -> XLabelled: ...
+    def __getitem__(self, key: str) -> labelled.XLabelled: ...
 
     @overload
     def __getitem__(self, key: Any) -> Any: ...
@@ -312,7 +317,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             For labels that are malformed, or not one per dimension.
         """
         if isinstance(key, str):
-            return XLabelled.of(self.node, key, self)
+            return labelled.XLabelled.of(self.node, key, self)
         own = ownership.memory(self)
         if own is not None:
             return own[key]

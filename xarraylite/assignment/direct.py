@@ -111,19 +111,24 @@ def again(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
     What is evaluated once need not be kept ready, so a plan is made when it is asked for again.
     """
     key: Any = (shape, *[item for item in operands if item.__class__ is tuple])
-    replays = kind.replays
-    if key not in replays:
-        if len(replays) >= _EXTENTS:
-            replays.clear()
-        if kind is not NODE:
-            replays[key] = None
+    if key not in kind.replays:
+        remember(kind, key, None)
         return None
-    replay = replays[key]
+    replay = kind.replays[key]
     if replay is None and can_launch() and not uses_reference():
-        replay = replays[key] = replay_of(kind, shape, operands) or False
+        replay = replay_of(kind, shape, operands) or False
+        remember(kind, key, replay)
         if isinstance(kind.op, Form):
             kind.fresh = replay
     return replayed(replay, shape, tuple(operands)) if replay else None
+
+
+def remember(kind: Kind, key: object, replay: Replay | bool | None) -> None:
+    """Keep a plan with a kind; False: there is none, None: it was asked for once."""
+    if len(kind.replays) >= _EXTENTS:
+        kind.replays.clear()
+    if kind is not NODE:
+        kind.replays[key] = replay
 
 
 def replayed(replay: Replay, shape: Shape, operands: Operands) -> Any:

@@ -332,10 +332,4 @@ def select(
     return made  # type: ignore[no-any-return]
 
 
-__all__ = [
-    "angle", "divmod", "float_power", "iscomplex", "isclose", "isneginf", "isposinf", "isreal",
-    "modf", "nan_to_num", "select", "sinc",
-]  # fmt: skip
-
-
 float_power = with_methods(float_power, "float_power")

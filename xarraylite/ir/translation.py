@@ -63,7 +63,7 @@ def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
         return _memory(node, operands, traced)
     if type(node) is Scalar:
         return _value(node, operands, traced)
-    if _calls_user(node):
+    if _is_long(node):
         raise _None
     if type(node) is Elementwise and all([_ends(node.shape, arg.shape) for arg in node.args]):
         args = tuple([_of(arg, operands, left, traced) for arg in node.args])
@@ -125,10 +125,11 @@ def _value(node: Scalar, operands: list[Any], traced: bool) -> Kind:
     return scalar(node.dtype)
 
 
-def _calls_user(node: Node) -> bool:
-    if isinstance(node, Elementwise):
-        return isinstance(node.op, UserOp)
-    return isinstance(node, Reduce) and isinstance(node.op.combine, UserOp)
+def _is_long(node: Node) -> bool:
+    """Tell whether a node calls a user's function that could raise, or take its time."""
+    op = getattr(node, "op", None)
+    op = op.combine if isinstance(op, Reduction) else op
+    return isinstance(op, UserOp) and not op.is_brief
 
 
 def form_of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:
@@ -156,7 +157,7 @@ def _form(root: Node, operands: list[Any], left: list[int], traced: bool) -> Kin
             key.append((_memory(node, operands, traced), node.shape))
         elif isinstance(node, Scalar):
             key.append(_value(node, operands, traced))
-        elif isinstance(node, Stored) or _calls_user(node):
+        elif isinstance(node, Stored) or _is_long(node):
             raise _None
         else:
             key.append(structure(node, args))

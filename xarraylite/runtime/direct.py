@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from .._records import record
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
@@ -44,7 +45,7 @@ from .launch import (
     Launcher,
     can_launch,
     entry,
-    record,
+    packed,
 )
 from .launcher import launcher_of
 from .run import PARALLEL_FROM
@@ -52,7 +53,7 @@ from .run import PARALLEL_FROM
 _NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Direct:
     """A program of one launch.
 
@@ -183,9 +184,9 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     pairs, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in pairs], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
-    packed = record(kernel.address, body.rank, limit, entries, template, flags)
-    call = launcher_of(packed)
-    return Direct(call, packed, itemsize, limit, fold, pairs, target, kernel)
+    made_of = packed(kernel.address, body.rank, limit, entries, template, flags)
+    call = launcher_of(made_of)
+    return Direct(call, made_of, itemsize, limit, fold, pairs, target, kernel)
 
 
 def _folds_inside(body: Kind) -> bool:

@@ -9,8 +9,8 @@ interpreter's lock, so no operand moves meanwhile.  The kernels are those of the
 the bits of results.
 
 A plan is kept this way if all its steps are kernels that would be over before other threads could
-help, and if no function of the user's is called, which could raise.  Folds of a million elements
-are: their parts, which the plan has fixed, are runs of one kernel.
+help.  Folds of a million elements are: their parts, which the plan has fixed, are runs of one
+kernel.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from typing import Any
 
+from .._records import record
 from ..codegen.kernel import Kernel
 from ..codegen.objects.replay import DOUBLE, FLOAT, OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
@@ -44,7 +45,7 @@ _TEMPORARY, _INTEGER = 2, 0
 _LINE = 64
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Replay:
     """A plan that can be run again.
 
@@ -64,6 +65,24 @@ class Replay:
     result: Kind
     policy: Order
     kernels: tuple[Kernel, ...]
+
+    def followed(self, kernel: Kernel, block: Sequence[int], word: int) -> Replay:
+        """Return a plan with one more kernel, which changes the results.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            Works in place.
+        block : sequence of int
+            Its arguments.
+        word : int
+            Which of them is the address of the results.
+        """
+        step = [kernel.address, len(block), 1, 0, *block, word, TARGET, 0, 0, 1]
+        count, *rest = struct.unpack(f"<{len(self.record) // 8}q", self.record)
+        words = [count + 1, *rest, *step]
+        made = struct.pack(f"<{len(words)}q", *words)
+        return replace(self, record=made, kernels=(*self.kernels, kernel))
 
 
 def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | None:
