@@ -65,7 +65,7 @@ def test_powers_of_any_exponent(dtype: str) -> None:
     "expression",
     [
         lambda x: x > 0,
-        lambda x: 1 <= x,
+        lambda x: x >= 1,
         lambda x: x**2,
         lambda x: x**3,
         lambda x: x**0.5,

@@ -47,7 +47,6 @@ from ..operands.representation import class_of, html
 from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from ..ops.table import OPS
 from ..runtime import evaluate as engine
 from . import ownership
 from .face import Face, NumpyArray
@@ -102,8 +101,8 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     del nodes  # their snapshots are counted
     if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
         return XExpression._of(node)
-    known = _of_forms(node, op, operands)
-    made = XExpression(node) if known is None else known
+    formed = _of_forms(node, op, operands)
+    made = XExpression(node) if formed is None else formed
     if made._kind is not NODE:
         learn(key, op, operands, made)
         lazy = [x._operands for x in operands if x.__class__ is XExpression]

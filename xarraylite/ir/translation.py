@@ -88,7 +88,7 @@ def of_parts(node: Elementwise, parts: Sequence[tuple[Kind, Operands] | None]) -
     """
     kinds: list[Kind] = []
     operands: Operands = ()
-    if _calls_user(node):
+    if _is_long(node):
         return None
     for arg, part in zip(node.args, parts, strict=True):
         if not _ends(node.shape, arg.shape):

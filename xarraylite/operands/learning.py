@@ -53,7 +53,7 @@ def _with_number(op: Op, own: HasNode, made: HasNode, place: int) -> tuple[Any, 
     leaf = _scalar_of(made._kind, place) if made._kind.items == own.kind_items() + 1 else None
     if leaf is None:
         return None
-    if op.scalars is not None and op is not POWER and leaf.dtype != own.dtype:
+    if op.scalars is not None and op is not POWER and leaf.dtype != own._kind.dtype:
         return None  # a comparison with what the dtype does not hold is another one
     return (made._kind, *_range(leaf))
 
