@@ -24,15 +24,14 @@ from ..index.indices import parse_index
 from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE, Kind, Operands, owner_class
-from ..ir.node import RANK, Elementwise, Node
-from ..ir.simplify import POWER, simpler
-from ..ir.translation import node_of, of_parts
+from ..ir.node import RANK, Node
+from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
 from ..operands.gathers import gather, is_index_array
-from ..operands.learning import key_of, learn, learn_power, learn_product
+from ..operands.learning import key_of, learn, learn_product
 from ..operands.nodes import (
     Gathers,
     HasNode,
@@ -101,25 +100,14 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     del nodes  # their snapshots are counted
     if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
         return XExpression._of(node)
-    formed = _of_forms(node, op, operands)
-    made = XExpression(node) if formed is None else formed
+    formed = recall.of_forms(node, op, operands)
+    made = XExpression(node) if formed is None else _handle(formed)
     if made._kind is not NODE:
         learn(key, op, operands, made)
         lazy = [x._operands for x in operands if x.__class__ is XExpression]
         if len(lazy) == len(operands) and sum(map(len, lazy)) == made._kind.items:
             made._operands = sum(lazy, ())  # the same objects, by which equal parts are known
     return made
-
-
-def _of_forms(node: Node, op: Op, operands: tuple[object, ...]) -> XExpression | None:
-    """Return an operation of whose operands one has a form; None of all others."""
-    if tracing.running.value or not isinstance(node, Elementwise) or node.op is not op:
-        return None
-    if not any([isinstance(x, XExpression) and x._kind.formed for x in operands]):
-        return None
-    parts = [(x._kind, x.now()) if isinstance(x, XExpression) else None for x in operands]
-    found = of_parts(node, parts)
-    return None if found is None else _handle((found[0], node.shape, found[1]))
 
 
 def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
@@ -148,18 +136,6 @@ def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     return made
 
 
-def _power(base: XExpression, exponent: object) -> XExpression | None:
-    """Return a power as operations on the base alone, where these have the base's dtype."""
-    dtype = base.dtype
-    if dtype.kind not in {int: "iufc", float: "fc"}.get(exponent.__class__, ""):
-        return None
-    steps = simpler(POWER, (base, exponent), dtype)
-    if not steps:
-        return None
-    made = apply(steps[0], base)
-    return made if len(steps) == 1 else apply(steps[1], made, base)
-
-
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
 
@@ -167,13 +143,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = unwrapped(self), unwrapped(other)
         if not is_operand(other):
             return with_strangers(op, self, other)
-        found = recall.operation((op, key_of(other)), (self, other))
-        if found is not None:
-            return _handle(found)
-        if op is POWER and (alone := _power(self, other)) is not None:
-            learn_power(self, other, alone)
-            return alone
-        return written((op, key_of(other)), op, self, other)
+        return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
         self, other = unwrapped(self), unwrapped(other)

@@ -12,6 +12,8 @@ import numpy as np
 
 from ..ir.build import CAST
 from ..ir.kind import Kind, Operands
+from ..ir.node import Elementwise, Node
+from ..ir.translation import of_parts
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from . import tracing
@@ -46,6 +48,17 @@ def operation(key: tuple[Any, Any], operands: tuple[object, ...]) -> Found | Non
         return kind, shape, sum(parts, ())
     except KeyError:
         return None
+
+
+def of_forms(node: Node, op: Op, operands: tuple[object, ...]) -> Found | None:
+    """Return a new operation, of whose operands one has a form; None of all others."""
+    if tracing.running.value or not isinstance(node, Elementwise) or node.op is not op:
+        return None
+    if not any([isinstance(x, HasNode) and x._kind.formed for x in operands]):
+        return None
+    parts = [(x._kind, x.now()) if isinstance(x, HasNode) else None for x in operands]
+    found = of_parts(node, parts)
+    return None if found is None else (found[0], node.shape, found[1])
 
 
 def three(op: Op, keys: tuple[object, object], operands: tuple[object, ...]) -> Found | None:
