@@ -43,7 +43,7 @@ from ..ops.user import UserOp
 from ..runtime import reference
 from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
-from ..runtime.replay import replay_of
+from ..runtime.replay import Replay, replay_of
 from ..runtime.scan import scan, scanned
 from .memo import memoised
 from .vectorize import operation
@@ -228,7 +228,7 @@ def _again(x: XExpression, op: UserOp, axis: int) -> XArray | None:
             direct.remember(kind, key, None)
         elif can_launch() and not uses_reference():
             plan = replay_of(kind, shape, operands)
-            plan = None if plan is None else scanned(plan, op, _sizes(shape, axis))
+            plan = scanned(plan, op, _sizes(shape, axis)) if isinstance(plan, Replay) else None
             direct.remember(kind, key, plan or False)
     return direct.replayed(plan, shape, operands) if plan else None
 
