@@ -25,6 +25,7 @@ from ..memory.slabs import take
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import policy_of
+from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
 from ..runtime import direct
@@ -110,7 +111,8 @@ def planned(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
     if plan is None or math.prod(shape) * kind.itemsize > settings.max_result_bytes:
         return None
     buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
-    plan.run(buffer, 0, operands)
+    if not plan.run(buffer, 0, operands):
+        return None
     return container(usual, plan.result, shape, buffer, policy_of(plan.place))
 
 
@@ -215,8 +217,7 @@ def _written(to: Any, e: Any) -> bool:
     plan = _plan(kind, target, to._shape, operands, same)
     if plan is None:
         return False
-    plan.run(buffer, to._start, operands)
-    return True
+    return plan.run(buffer, to._start, operands)
 
 
 def _are(kind: Kind, target: Kind, places: Sequence[int]) -> Iterator[bool]:
@@ -264,8 +265,12 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     try:
         # What is read at once needs no snapshot: its buffer stands for it.
         if cls in NUMBERS:
-            kind, low, high = to._kind.table[op][cls]
-            operands = (buffer, to._start, as_item(value, low, high))
+            entry = of_number(to._kind.table[op][cls], value)
+            if entry.__class__ is tuple:
+                kind, low, high = entry
+                operands = (buffer, to._start, as_item(value, low, high))
+            else:
+                kind, operands = entry, (buffer, to._start) * (entry.items // 2)
         else:
             kind = to._kind.table[op][value._kind]
             if value._shape != to._shape:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._records import record
+from ..codegen.kernel import KernelRaised
 from ..compiler.dependence.overlap import Span, self_overlaps
 from ..compiler.graph import canonical
 from ..compiler.program import Program
@@ -62,13 +63,23 @@ class Bound:
     place: Strided
     result: Kind
 
-    def run(self, to: Memory, start: int, operands: Sequence[Any]) -> None:
-        """Evaluate into memory, ``start`` bytes into which the first element lies."""
+    def run(self, to: Memory, start: int, operands: Sequence[Any]) -> bool:
+        """Evaluate into memory, ``start`` bytes into which the first element lies.
+
+        Returns
+        -------
+        bool
+            False where a user's function raised: the general way tells of it.
+        """
         read = [operands[k] for k in self.leaves]
         starts = [operands[k + 1] for k in self.leaves]
         numbers = {n: Scalar((), d, d.type(operands[k])) for n, k, d in self.scalars}
         with pinned([memory for memory in read if isinstance(memory, Snapshot)]):
-            run(self.program, [to, *read], [start, *starts], numbers)
+            try:
+                run(self.program, [to, *read], [start, *starts], numbers)
+            except KernelRaised:
+                return False
+        return True
 
 
 def sameness(operands: Sequence[Any]) -> tuple[Hashable, ...] | None:

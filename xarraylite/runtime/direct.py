@@ -28,7 +28,7 @@ from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.lower import Lowered, Materialise, lower
 from ..compiler.planner import is_host
-from ..compiler.steps import CHUNK
+from ..compiler.steps import CHUNK, STREAM_BYTES
 from ..ir.kind import Kind, Operands, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..ir.translation import form_of, node_of, of, twins
@@ -180,7 +180,8 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     kernel, words, entries, template = made
     if len(words) > MOST_WORDS:
         return None
-    limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
+    most = 2 * CHUNK if fold else STREAM_BYTES // target.dtype.itemsize
+    limit = min(PARALLEL_FROM // cost_of(lowered.body), most) - 1
     pairs, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in pairs], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]

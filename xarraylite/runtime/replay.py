@@ -116,7 +116,7 @@ def _policy(layout: Map) -> Order | None:
 
 
 #: Cost of a fold that is run at once: it takes less than waking other threads and the general way.
-_FOLD_AT_ONCE = 4 * PARALLEL_FROM
+_FOLD_AT_ONCE = 2 * PARALLEL_FROM
 
 
 def _is_small(step: object) -> bool:

@@ -36,6 +36,7 @@ from .api import (
     SNAPSHOT,
     SPECIAL,
     START,
+    TUPLE,
     TUPLE_ITEMS,
     WRITES,
     Py_DecRef,
@@ -70,7 +71,7 @@ from .basics import (
     tuple_of,
 )
 from .evaluation import record_of
-from .operators import leads, number_of
+from .operators import leads, number_of, of_number
 from .views import is_index, steps_of, view_of
 
 
@@ -242,12 +243,18 @@ def updated(to: int, value: int, key: int) -> bool:
     store(items + 8, get(to, START))
     number = kind = 0
     if is_number(value):
-        entry = leads(to, key, load(value + CLASS))
-        if entry != 0:
+        entry = of_number(leads(to, key, load(value + CLASS)), value)
+        if entry == 0:
+            return False
+        if load(entry + CLASS) == word(TUPLE):
             number, kind = number_of(value, entry), item(entry, 0)
             store(items + 16, number)
-        if number == 0:
-            return False
+            if number == 0:
+                return False
+        else:  # of the elements alone, twice at most
+            kind = entry
+            store(items + 16, buffer)
+            store(items + 24, get(to, START))
     else:
         lazy = is_lazy(value)
         if not (lazy or is_container(value)) or not is_same(get(value, SHAPE), get(to, SHAPE)):
