@@ -282,9 +282,9 @@ def test_a_held_part_of_the_right_hand_side_keeps_its_value() -> None:
 
 ALONE: dict[str, Callable[[Any], Any]] = {
     "negative": lambda e: -e,
-    "abs": lambda e: xl.abs(e),
-    "sqrt": lambda e: xl.sqrt(e),
-    "real": lambda e: xl.real(e),
+    "abs": xl.abs,
+    "sqrt": xl.sqrt,
+    "real": xl.real,
     "converted": lambda e: e.astype("float32"),
     "reshaped": lambda e: e.reshape(3, 1, 3)[:, 0],
     "turned": lambda e: e.T,
@@ -297,7 +297,7 @@ ALONE: dict[str, Callable[[Any], Any]] = {
 def test_what_a_function_of_one_operand_is_written_of_keeps_its_value(
     name: str, native: bool
 ) -> None:
-    """It has the same operands as what is assigned, at the first time and when a kernel is known."""
+    """It has the operands of what is assigned; at the first time and when a kernel is known."""
     (natives.install if native else natives.remove)()
     try:
         for _ in range(4):

@@ -240,33 +240,6 @@ def computed(*arrays: str, arithmetic: bool = True) -> Callable[[Callable[P, R]]
     return decorate
 
 
-def with_parameters_of(model: Callable[P, R]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Give a function the parameters of another one, for type checkers, `help` and `computed`.
-
-    The function takes them as they come and passes them on to one that checks them.
-
-    Parameters
-    ----------
-    model : callable
-        Whose parameters they are.
-
-    Examples
-    --------
-    >>> def power(x: float, /, exponent: float = 2.0) -> float: ...
-    >>> @with_parameters_of(power)
-    ... def root(x: float, *given: float) -> float: ...
-    >>> inspect.signature(root)
-    <Signature (x: 'float', /, exponent: 'float' = 2.0) -> 'float'>
-    """
-    signature = inspect.signature(model)
-
-    def decorate(function: Callable[..., R]) -> Callable[P, R]:
-        function.__signature__ = signature  # type: ignore[attr-defined]
-        return function
-
-    return decorate
-
-
 #: From what a user gives to what NumPy is given.
 Take = Callable[[Any, str, Narrow], Any]
 

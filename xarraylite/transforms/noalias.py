@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from .._config import settings
 from .._errors import NotWritableError
 from ..arrays.container import XContainer
-from ..arrays.expression import XExpression
+from ..arrays.expression import XExpression, apply
 from ..assignment import direct, elements
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
@@ -66,7 +67,11 @@ class NoAlias(InPlace):
         return f"noalias({self.target.summary()})"
 
     def _update(self, op: Op, value: object, held: bool) -> None:
-        self.target._update(op, value, held, True)
+        to = self.target
+        plain = value.__class__ is XExpression or isinstance(value, XContainer)
+        fast = plain and isinstance(to, XContainer) and not settings.check_noalias
+        if not fast or not direct.promised(to, apply(op, to, value), False):
+            to._update(op, value, held, True)
 
 
 def noalias(destination: object) -> NoAlias:
@@ -102,6 +107,11 @@ def noalias(destination: object) -> NoAlias:
     >>> a
     XArray([2., 4., 6.])
     """
+    return promised(destination)
+
+
+def promised(destination: object) -> NoAlias:
+    """Return a destination under the promise; see `noalias`."""
     if not isinstance(destination, XContainer | XJagged | XPicked):
         raise NotWritableError(
             f"noalias: the destination must be a container, got {type(destination).__name__}"

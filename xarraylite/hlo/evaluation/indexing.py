@@ -20,8 +20,6 @@ from .reductions import combiner
 from .values import Evaluator, NumpyArray, Runner, Value, array, container, integer
 from .windows import scatter_rounds
 
-__all__ = ["INDEXING", "IN_PLACE"]
-
 
 def _starts(indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
     """Return where a slice begins in each dimension, moved inside."""
