@@ -23,6 +23,7 @@ from ..layout.strided import ROW_MAJOR, Order
 from ..memory.buffer import ALONE, Buffer
 from ..memory.slabs import take
 from ..operands import tracing
+from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
 from ..runtime import direct
@@ -32,6 +33,7 @@ from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
 from ..runtime.replay import Replay, replay_of
 from ..runtime.run import PARALLEL_FROM
+from .readers import OWNED
 
 _new = object.__new__
 
@@ -154,13 +156,13 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     program: Any = e._kind.writes.get(to._kind)
     if not program or to._shape != e._shape or settings.engine == "reference":
         return False
-    buffer, operands = to._buffer, e._operands
-    if program.twins and repeats(program, operands, math.prod(to._shape)):
+    buffer = to._buffer
+    if program.twins and repeats(program, e._operands, math.prod(to._shape)):
         return False
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
+    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
         return False
-    return program.call(buffer.address + to._start, to._shape, *operands) is None
+    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
 
 def promised(to: Any, e: Any, held: bool) -> bool:
@@ -183,10 +185,10 @@ def promised(to: Any, e: Any, held: bool) -> bool:
         kind.keep(key, program)
     if not program or to._shape != e._shape:
         return False
-    operands, waiting = e._operands, waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
+    waiting = waiting_for(buffer)
+    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
         return False
-    return program.call(buffer.address + to._start, to._shape, *operands) is None
+    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
 
 def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
@@ -199,15 +201,19 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     try:
         # What is read at once needs no snapshot: its buffer stands for it.
         if cls in NUMBERS:
-            kind, low, high = to._kind.table[op][cls]
-            operands = (buffer, to._start, as_item(value, low, high))
+            entry = of_number(to._kind.table[op][cls], value)
+            if entry.__class__ is tuple:
+                kind, low, high = entry
+                operands = (buffer, to._start, as_item(value, low, high))
+            else:
+                kind, operands = entry, (buffer, to._start) * (entry.items // 2)
         else:
             kind = to._kind.table[op][value._kind]
             if value._shape != to._shape:
                 return False
             if value.lasting:
                 operands = (buffer, to._start, *value._operands)
-                own = operands.count(buffer._snapshot) * (1 if held else 2)
+                own = operands.count(buffer._snapshot) if held else 2 * _own(buffer, value)
             else:
                 operands = (buffer, to._start, value._buffer, value._start)
         program = kind.writes[to._kind]
@@ -240,6 +246,15 @@ def waiting_for(buffer: Buffer) -> int:
         return _count(buffer._snapshot) - ALONE
     except AttributeError:
         return 0
+
+
+def _own(buffer: Buffer, e: Any) -> int:
+    """Count an expression's references to a buffer's snapshot.
+
+    None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
+    """
+    operands = e._operands
+    return 0 if _count(operands) > OWNED + 1 else operands.count(buffer._snapshot)
 
 
 def wrote(to: Any, node: Node, value: object) -> bool:
