@@ -7,6 +7,7 @@ with `xl.eval`, or asked for a Python value.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -18,6 +19,7 @@ from ..assignment import direct
 from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
+from ..assignment.readers import OWNED
 from ..dtypes.names import as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
@@ -217,8 +219,11 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         return ownership.memory(self).node if node is None else node
 
     def references(self, snapshot: Snapshot) -> int:
-        """Count what the handle itself, without its node, holds of a snapshot."""
-        return self._operands.count(snapshot)
+        """Count what the handle itself, without its node, holds of a snapshot.
+
+        None if another handle has these operands too, as ``-e`` has those of ``e``.
+        """
+        return 0 if sys.getrefcount(self._operands) > OWNED else self._operands.count(snapshot)
 
     def now(self) -> Operands:
         """Return the operands of the handle's kind."""

@@ -35,6 +35,7 @@ from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
 from ..runtime.replay import Replay, replay_of
 from ..runtime.run import PARALLEL_FROM
+from .readers import OWNED
 
 _new = object.__new__
 
@@ -183,16 +184,16 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     program: Any = e._kind.writes.get(to._kind)
     if to._shape != e._shape or settings.engine == "reference":
         return False
-    buffer, operands = to._buffer, e._operands
+    buffer = to._buffer
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
+    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
         return False
     size = math.prod(to._shape)
     if not program:
         return (e._kind.formed or size >= PARALLEL_FROM) and _written(to, e)
-    if size > program.limit or (program.twins and repeats(program, operands, size)):
+    if size > program.limit or (program.twins and repeats(program, e._operands, size)):
         return _written(to, e)
-    return program.call(buffer.address + to._start, to._shape, *operands) is None
+    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
 
 def _written(to: Any, e: Any) -> bool:
@@ -249,10 +250,10 @@ def promised(to: Any, e: Any, held: bool) -> bool:
         kind.keep(key, program)
     if not program or to._shape != e._shape:
         return False
-    operands, waiting = e._operands, waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
+    waiting = waiting_for(buffer)
+    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
         return False
-    return program.call(buffer.address + to._start, to._shape, *operands) is None
+    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
 
 def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
@@ -277,7 +278,7 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
                 return False
             if value.lasting:
                 operands = (buffer, to._start, *value._operands)
-                own = operands.count(buffer._snapshot) * (1 if held else 2)
+                own = operands.count(buffer._snapshot) if held else 2 * _own(buffer, value)
             else:
                 operands = (buffer, to._start, value._buffer, value._start)
         program = kind.writes[to._kind]
@@ -310,6 +311,15 @@ def waiting_for(buffer: Buffer) -> int:
         return _count(buffer._snapshot) - ALONE
     except AttributeError:
         return 0
+
+
+def _own(buffer: Buffer, e: Any) -> int:
+    """Count an expression's references to a buffer's snapshot.
+
+    None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
+    """
+    operands = e._operands
+    return 0 if _count(operands) > OWNED + 1 else operands.count(buffer._snapshot)
 
 
 def wrote(to: Any, node: Node, value: object) -> bool:
