@@ -112,6 +112,7 @@ def planned(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any])
     if plan is None or math.prod(shape) * kind.itemsize > settings.max_result_bytes:
         return None
     buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
+    count_launch()
     if not plan.run(buffer, 0, operands):
         return None
     return container(usual, plan.result, shape, buffer, policy_of(plan.place))
@@ -319,7 +320,10 @@ def _own(buffer: Buffer, e: Any) -> int:
     None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
     """
     operands = e._operands
-    return 0 if _count(operands) > OWNED + 1 else operands.count(buffer._snapshot)
+    try:
+        return 0 if _count(operands) > OWNED + 1 else operands.count(buffer._snapshot)
+    except AttributeError:  # another thread has just written
+        return 0
 
 
 def wrote(to: Any, node: Node, value: object) -> bool:
