@@ -22,6 +22,7 @@ from .._errors import AxisError, DTypeError, IndexRangeError, XarrayliteError
 from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
@@ -173,6 +174,8 @@ def results(made: Any, narrow: Narrow) -> Any:
 def into(out: object, made: T, operation: str) -> T:
     """Return a result, or write it into ``out`` by the rule of updates and return that.
 
+    A lazy ``out`` gets memory of its own, as in any other assignment.
+
     Raises
     ------
     CastError, BroadcastError
@@ -182,9 +185,9 @@ def into(out: object, made: T, operation: str) -> T:
         return made
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
-    if not isinstance(out, XContainer | np.ndarray):
-        raise DTypeError(f"{operation}: out must be a container, got {type(out).__name__}")
-    to = out if isinstance(out, XContainer) else adapt(out)
+    if not isinstance(out, XExpression | np.ndarray):
+        raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
+    to = out if isinstance(out, XExpression) else adapt(out)
     result: Any = made
     check_update(to, operation, result.shape, result.dtype)
     to[...] = result
