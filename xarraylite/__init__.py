@@ -59,6 +59,10 @@ _MODULES: dict[str, str] = {
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
     "functions.applied": "apply_along_axis apply_over_axes ndenumerate ndindex piecewise",
+    "functions.bits": (
+        "bitwise_count frexp gcd i0 lcm ldexp logaddexp2 matvec packbits real_if_close spacing "
+        "unpackbits vecmat"
+    ),
     "functions.comparison": "allclose array_equal array_equiv",
     "functions.composed": (
         "angle divmod float_power isclose iscomplex isneginf isposinf isreal modf nan_to_num "
@@ -70,7 +74,15 @@ _MODULES: dict[str, str] = {
         "fromstring"
     ),
     "functions.creation": "empty empty_like full full_like ones ones_like zeros zeros_like",
+    "functions.curves": (
+        "bartlett blackman convolve correlate ediff1d gradient hamming hanning interp kaiser poly "
+        "polyadd polyder polydiv polyfit polyint polymul polysub polyval roots trapezoid unwrap"
+    ),
     "functions.data_types": "astype can_cast result_type",
+    "functions.distributions": (
+        "corrcoef cov cumprod cumsum histogram histogram2d histogram_bin_edges histogramdd median "
+        "nancumprod nancumsum nanmedian nanpercentile nanquantile percentile quantile"
+    ),
     "functions.elementwise": _ELEMENTWISE,
     "functions.inspection": "__array_namespace_info__",
     "functions.diagonals": "cross diag diagflat diagonal kron trace tri tril triu",
@@ -108,6 +120,12 @@ _MODULES: dict[str, str] = {
         "unsignedinteger"
     ),
     "functions.searching": "argsort nonzero searchsorted sort take take_along_axis",
+    "functions.selecting": (
+        "argpartition argwhere bincount choose compress delete diag_indices diag_indices_from "
+        "digitize extract flatnonzero insert intersect1d ix_ lexsort nanargmax nanargmin "
+        "partition ravel_multi_index resize setdiff1d setxor1d sort_complex tril_indices "
+        "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique unravel_index"
+    ),
     "functions.sequences": (
         "arange eye fromfunction fromiter geomspace identity indices linspace logspace mgrid "
         "ogrid vander"
@@ -117,19 +135,6 @@ _MODULES: dict[str, str] = {
     "functions.statistics": (
         "average cumulative_prod cumulative_sum diff nanmax nanmean nanmin nanprod nanstd nansum "
         "nanvar ptp"
-    ),
-    "functions.table_functions": (
-        "argpartition argwhere bartlett bincount bitwise_count blackman choose compress "
-        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices "
-        "diag_indices_from digitize ediff1d "
-        "extract flatnonzero frexp gcd gradient hamming hanning histogram histogram2d "
-        "histogram_bin_edges histogramdd i0 insert interp intersect1d ix_ kaiser lcm ldexp "
-        "lexsort logaddexp2 matvec median nanargmax nanargmin nancumprod nancumsum nanmedian "
-        "nanpercentile nanquantile packbits partition percentile poly polyadd polyder polydiv "
-        "polyfit polyint polymul polysub polyval quantile ravel_multi_index real_if_close "
-        "resize roots setdiff1d setxor1d sort_complex spacing trapezoid tril_indices "
-        "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique "
-        "unpackbits unravel_index unwrap vecmat"
     ),
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "hlo.export.nodes": "to_hlo",

@@ -73,6 +73,21 @@ def test_every_operator_is_the_same() -> None:
                     assert fast == slow, (name, dtype, other)
 
 
+def test_powers_and_comparisons_with_numbers_are_the_same() -> None:
+    for dtype in ("float64", "float32", "int64"):
+        for number in (2, 3, 1, 0, 5, 0.5, 2.0, 1.5, -1, -1.0, True, 1 << 70, np.float64(2)):
+
+            def work(dtype: str = dtype, number: Any = number) -> Any:
+                a = xl.asarray(V, dtype=dtype)
+                made = [xl.eval(a**number), xl.eval(xl.pow(a, number)), xl.eval(a > number)]
+                b, pending = a[1:], a * 1
+                b **= number
+                return [(x.dtype, x.tolist()) for x in (*made, a, xl.eval(pending))]
+
+            fast, slow = both(work)
+            assert fast == slow, (dtype, number)
+
+
 KEYS = (
     *(slice(1, -1), slice(None), slice(2, 1), slice(-9, 9), slice(None, None, -2), slice(0, 3, 0)),
     *((slice(1, None), slice(None, -1)), (1, slice(None)), (slice(None), -1), (3, slice(1))),

@@ -327,7 +327,7 @@ class XArray(Owner):
             self._check_dense(place)
         fitted = converted(node, self._dtype)
         if foreign or (self._reuses(place) and not self._buffer.is_awaited()):
-            with protect(self._buffer, fitted, node, value, held):
+            with protect(self._buffer, fitted, node, value, held and not noalias):
                 target = Target(self._buffer, place, self._dtype)
                 engine.assign(target, fitted, noalias and foreign)
                 self._lie(self._buffer, place, self._dtype)

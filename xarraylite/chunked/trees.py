@@ -32,7 +32,7 @@ from ..ops.reductions import SUM
 from .cut import Request, bind, cut, requests
 from .parcel import Parcel
 from .pipeline import Array, Run, computed, part_of, run_blocks
-from .plan import WORTH, Cuts, Grid, Piece, gathered, too_small
+from .plan import WORTH, Compute, Cuts, Grid, Piece, gathered, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
@@ -130,10 +130,15 @@ class Parts:
         """Positions for each index of the first of these dimensions."""
         return math.prod(self.node.arg.shape[self.first + 1 : self.last + 1])
 
-    def piece(self, low: int, high: int, kept: Box) -> Piece | None:
+    @property
+    def ahead(self) -> int:
+        """Dimensions of results before that of partial results."""
+        return len([k for k in range(self.first) if k not in self.node.axes])
+
+    def piece(self, low: int, high: int, kept: Box, tried: bool = False) -> Piece | None:
         """Return the partial results, in a box, of the parts from one position up to another.
 
-        None if the planner would fold them in another order.
+        None if the planner would fold them in another order; it is not asked where that was tried.
         """
         shape, rest = self.node.arg.shape, iter(kept)
         rows = range(low // self.row, -(-high // self.row))
@@ -156,15 +161,13 @@ class Parts:
             if not self.first <= k <= self.last
         ]
         part = build.reduce(self.node.op, split, tuple(sorted([*axes, self.first + 1])), False)
-        found = tree_in_memory(part)
-        wanted = Tree(
-            self.tree.form,
-            (unit, *self.tree.loops[1:]),
-            self.tree.block,
-            found.parts if found else (),
-        )
-        if found is None or len(found.parts) != 1 or found != wanted:
-            return None
+        if not tried:
+            found = tree_in_memory(part)
+            if found is None or len(found.parts) != 1:
+                return None
+            loops = (unit, *self.tree.loops[1:])
+            if found != Tree(self.tree.form, loops, self.tree.block, found.parts):
+                return None
         return Piece(box, part, gathered(requests(part)))
 
     def divided(
@@ -203,13 +206,12 @@ class Parts:
         ready = begin(grid.block)
         boxes = [box for box in grid.boxes() if corner(box) not in ready]
         run.report(f"{self.node.op.name} over axes {self.node.axes}", (len(edges) - 1) * len(boxes))
-        kept_before = len([k for k in range(self.first) if k not in self.node.axes])
         for box in boxes:
             full = grid.widened(box)
             join = _Join(self.node, shape_of(full))
 
             def take(piece: Piece, values: Array, join: _Join = join) -> None:
-                join.take(np.moveaxis(values, kept_before, 0))
+                join.take(np.moveaxis(values, self.ahead, 0))
 
             keys = [(low, high, full) for low, high in itertools.pairwise(edges)]
             for piece in run_blocks(Cuts(self, keys), run, take, kept=kept):
@@ -218,7 +220,7 @@ class Parts:
 
     def __call__(self, key: tuple[int, int, Box]) -> Piece:
         """Return a piece that `divided` has tried."""
-        piece = self.piece(*key)
+        piece = self.piece(*key, tried=True)
         assert piece is not None, "tried before"
         return piece
 
@@ -255,6 +257,34 @@ class Parts:
                 if self.piece(a, b, box) is None:
                     return None
         return edges, kept
+
+
+def in_memory(node: Reduce, tree: Tree, compute: Compute) -> Node | None:
+    """Return a reduction of memory, folded in the order of a tree; None if it cannot be.
+
+    Parameters
+    ----------
+    node : Reduce
+        The reduction.
+    tree : Tree
+        The order: of this reduction, or of one that has more results.
+    compute : callable
+        Evaluates what is folded at a time.
+    """
+    if tree_in_memory(node) == tree:
+        return node
+    plan = Parts.of(node, tree)
+    if plan is None:
+        return None
+    full = plan.length // plan.unit * plan.unit
+    edges = [0, full] if full == plan.length else [0, full, plan.length]
+    join = _Join(node, node.shape)
+    for low, high in itertools.pairwise(edges):
+        piece = plan.piece(low, high, whole(node.shape))
+        if piece is None:
+            return None
+        join.take(np.moveaxis(compute(piece.node), plan.ahead, 0))
+    return leaf_of(join.result())
 
 
 def _again(parcel: Parcel, *told: Any) -> Parts:

@@ -174,6 +174,8 @@ def results(made: Any, narrow: Narrow) -> Any:
 def into(out: object, made: T, operation: str) -> T:
     """Return a result, or write it into ``out`` by the rule of updates and return that.
 
+    A lazy ``out`` gets memory of its own, as in any other assignment.
+
     Raises
     ------
     CastError, BroadcastError

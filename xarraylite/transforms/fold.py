@@ -35,6 +35,7 @@ from ..ir.walk import fixed_of
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands import tracing
 from ..operands.convert import store
+from ..operands.moving import Parted
 from ..operands.nodes import as_node
 from ..ops.op import DType
 from ..ops.reductions import Reduction
@@ -109,6 +110,12 @@ def reduce(
     >>> xl.eval(xl.reduce(count, a, 0, initial=0, merge=add, dtype="int64"))
     XArray([1, 2])
     """
+    if isinstance(x, Parted):
+        options: Any = {"initial": initial, "merge": merge, "dtype": dtype, "keepdims": keepdims}
+        done: XExpression = x.folded(
+            lambda values: reduce(function, values, axis, **options), axis, keepdims
+        )
+        return done
     node = as_node(x, "reduce")
     axes = check_axes(axis, len(node.shape), "reduce")
     first: Any = initial.dtype if isinstance(initial, np.generic) else type(initial)
@@ -193,14 +200,19 @@ def accumulate(
     >>> xl.accumulate(lambda a, b: a + b if b > 0 else 0, xl.asarray([1, 2, -5, 3, 4]))
     XArray([1, 3, 0, 3, 7])
     """
+    if isinstance(x, Parted):
+        made: XArray = x.accumulated(
+            lambda values: accumulate(function, values, axis, dtype=dtype), axis
+        )
+        return made
     array = as_array(x, "accumulate")
     if axis is None and array.ndim != 1:
         array = array._reshaped((array.size,))
     number = check_axis(0 if axis is None else axis, array.ndim, "accumulate")
     end = array.dtype if dtype is None else as_dtype(dtype)
     op = _operation(function, (end, end), end, "accumulate")
-    made = _again(array, op, number) if array.dtype == end else None
-    return _accumulated(array, op, number, end) if made is None else made
+    again = _again(array, op, number) if array.dtype == end else None
+    return _accumulated(array, op, number, end) if again is None else again
 
 
 def _again(x: XExpression, op: UserOp, axis: int) -> XArray | None:

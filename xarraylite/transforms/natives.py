@@ -76,6 +76,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.WRITES: (Kind, "writes"),
     api.DTYPE: (Kind, "dtype"),
     api.ITEMSIZE: (Kind, "itemsize"),
+    api.ITEMS: (Kind, "items"),
     api.OWNER: (Kind, "owner"),
     api.PLACES: (Kind, "places"),
     api.STRIDES: (Kind, "strides"),

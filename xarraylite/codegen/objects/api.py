@@ -223,6 +223,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     WRITES,
     DTYPE,
     ITEMSIZE,
+    ITEMS,
     OWNER,
     PLACES,
     STRIDES,
@@ -254,5 +255,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(117)
+) = range(118)
 ROW = 7

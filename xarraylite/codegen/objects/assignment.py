@@ -36,6 +36,7 @@ from .api import (
     SNAPSHOT,
     SPECIAL,
     START,
+    TUPLE,
     TUPLE_ITEMS,
     WRITES,
     Py_DecRef,
@@ -70,7 +71,7 @@ from .basics import (
     tuple_of,
 )
 from .evaluation import record_of
-from .operators import leads, number_of
+from .operators import leads, number_of, of_number
 from .views import is_index, steps_of, view_of
 
 
@@ -80,6 +81,11 @@ def waiting_for(buffer: int) -> int:
         return -1
     snapshot = get(buffer, SNAPSHOT)
     return 0 if snapshot == 0 else count_of(snapshot) - 1
+
+
+def is_alone(value: int) -> bool:
+    """Tell whether nobody else has an expression, nor its operands (``-e`` has those of ``e``)."""
+    return count_of(value) <= word(ALONE) and count_of(get(value, OPERANDS)) == 1
 
 
 def own_of(buffer: int, items: int, count: int) -> int:
@@ -126,8 +132,9 @@ def launched(to: int, value: int, key: int) -> bool:
     items = operands + word(TUPLE_ITEMS)
     if waiting != 0:
         # Only the expression itself waits, and nobody else has it.
-        alone = count_of(value) <= word(ALONE)
-        if waiting < 0 or not alone or waiting != own_of(buffer, items, load(operands + SIZE)):
+        if waiting < 0 or waiting != own_of(buffer, items, load(operands + SIZE)):
+            return False
+        if not is_alone(value):
             return False
     return written(to, program, items)
 
@@ -242,12 +249,18 @@ def updated(to: int, value: int, key: int) -> bool:
     store(items + 8, get(to, START))
     number = kind = 0
     if is_number(value):
-        entry = leads(to, key, load(value + CLASS))
-        if entry != 0:
+        entry = of_number(leads(to, key, load(value + CLASS)), value)
+        if entry == 0:
+            return False
+        if load(entry + CLASS) == word(TUPLE):
             number, kind = number_of(value, entry), item(entry, 0)
             store(items + 16, number)
-        if number == 0:
-            return False
+            if number == 0:
+                return False
+        else:  # of the elements alone, twice at most
+            kind = entry
+            store(items + 16, buffer)
+            store(items + 24, get(to, START))
     else:
         lazy = is_lazy(value)
         if not (lazy or is_container(value)) or not is_same(get(value, SHAPE), get(to, SHAPE)):
@@ -261,7 +274,7 @@ def updated(to: int, value: int, key: int) -> bool:
             for k in range(count):
                 store(items + 16 + 8 * k, item(operands, k))
             own = own_of(buffer, operands + word(TUPLE_ITEMS), count)
-            if own != 0 and count_of(value) > word(ALONE):
+            if own != 0 and not is_alone(value):
                 return False
         else:
             store(items + 16, get(value, OWN_BUFFER))
