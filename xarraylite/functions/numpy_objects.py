@@ -12,8 +12,8 @@ from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from .computed import Narrow, container, numpy_of, results
+from .curves import polyadd, polyder, polydiv, polyint, polymul, polysub, roots
 from .foreign import called, value_of
-from .table_functions import polyadd, polyder, polydiv, polyint, polymul, polysub, roots
 
 
 class poly1d:
