@@ -13,34 +13,36 @@ from typing import Any, Final
 import numpy as np
 
 from ...arrays.xarray import XArray
+from ...assignment.elements import array_of
 from ...functions.manipulation import reshape
+from ...layout.strided import Strided
 from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .reductions import combiner
-from .values import Evaluator, NumpyArray, Runner, Value, array, container, integer
+from .values import Evaluator, NumpyArray, Runner, Value, array, container, integer, read
 from .windows import scatter_rounds
 
 __all__ = ["INDEXING", "IN_PLACE"]
 
 
-def _starts(indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
-    """Return where a slice begins in each dimension, moved inside."""
+def _window(
+    indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]
+) -> tuple[slice, ...]:
+    """Return what a dynamic slice covers, moved inside; dimensions that are whole may be left out."""
     if len(indices) == 1 and indices[0].ndim == 1:
-        numbers = [int(index) for index in array(indices[0])]
-    else:
-        numbers = [integer(index) for index in indices]
-    return [
-        min(max(start, 0), whole - size)
-        for start, size, whole in zip(numbers, sizes, shape, strict=True)
-    ]
+        indices = [index for index in read(indices[0])]
+    parts, kept = [], 0
+    for index, size, extent in zip(indices, sizes, shape, strict=True):
+        start = 0 if size == extent else min(max(integer(index), 0), extent - size)
+        parts.append(slice(start, start + size))
+        if size != extent:
+            kept = len(parts)
+    return tuple(parts[:kept])
 
 
 def _dynamic_slice(run: Runner, instruction: HloInstruction, x: Value, *indices: Value) -> Value:
-    sizes = instruction.get("dynamic_slice_sizes")
-    if not sizes:
-        return x
-    starts = _starts(indices, sizes, x.shape)
-    return x[tuple([slice(start, start + size) for start, size in zip(starts, sizes, strict=True)])]
+    place = _window(indices, instruction.get("dynamic_slice_sizes"), x.shape)
+    return x[place] if place else x
 
 
 def _dynamic_update_slice(
@@ -51,12 +53,14 @@ def _dynamic_update_slice(
     *indices: Value,
     alone: bool = False,
 ) -> Value:
-    if not x.shape:
+    if update.shape == x.shape:
         return update
-    starts = _starts(indices, update.shape, x.shape)
     made = x if alone else XArray(x)
-    place = [slice(start, start + n) for start, n in zip(starts, update.shape, strict=True)]
-    made[tuple(place)] = update
+    place = _window(indices, update.shape, x.shape)
+    if alone and isinstance(x.map, Strided):  # nobody waits for what is there
+        array_of(x)[place] = read(update)
+    else:
+        made[place] = update
     return made
 
 
