@@ -512,9 +512,9 @@ from .io.text import savetxt as savetxt
 from .jagged.array import XJagged as XJagged
 from .jagged.lazy import XJaggedExpression as XJaggedExpression
 from .labels.labelled import XLabelled as XLabelled
+from .layout.fields import PaddingValue as PaddingValue
+from .layout.fields import SplitConfig as SplitConfig
 from .layout.layout import Layout as Layout
-from .layout.layout import PaddingValue as PaddingValue
-from .layout.layout import SplitConfig as SplitConfig
 from .layout.strided import COLUMN_MAJOR as _column_major
 from .layout.strided import DYNAMIC as _dynamic
 from .layout.strided import ROW_MAJOR as _row_major

@@ -12,7 +12,8 @@ from typing import Any, Literal
 from .arrays.xarray import XArray
 from .dtypes.names import as_dtype, float64
 from .functions.arguments import check_device
-from .functions.computed import computed, container, numpy, with_parameters_of
+from .functions.computed import computed, container, numpy
+from .functions.siblings import sibling
 
 __all__ = [
     "fft",
@@ -39,10 +40,22 @@ Norm = Literal["backward", "ortho", "forward"] | None
 Axes = int | Sequence[int] | None
 
 
-@computed("x")
-def fft(
-    x: Any, /, n: int | None = None, axis: int = -1, norm: Norm = "backward", out: object = None
+def _along_one(
+    transform: Any,
+    x: Any,
+    /,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+    out: object = None,
 ) -> XArray:
+    made: XArray = transform(x, n, axis, norm)
+    return made
+
+
+@computed("x")
+@sibling(_along_one, numpy.fft.fft)
+def fft() -> None:
     """Return the discrete Fourier transform along an axis.
 
     Parameters
@@ -77,12 +90,11 @@ def fft(
     >>> xl.fft.fft(xl.asarray([1.0, 0.0, 0.0, 0.0]))
     XArray([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
-    return numpy.fft.fft(x, n, axis, norm)
 
 
 @computed("x")
-@with_parameters_of(fft)
-def ifft(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_one, numpy.fft.ifft)
+def ifft() -> None:
     """Return the inverse of `fft`; parameters as there.
 
     Examples
@@ -91,12 +103,11 @@ def ifft(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.ifft(xl.asarray([2.0, 2.0]))
     XArray([2.+0.j, 0.+0.j])
     """
-    return numpy.fft.ifft(x, *given, **named)
 
 
 @computed("x")
-@with_parameters_of(fft)
-def rfft(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_one, numpy.fft.rfft)
+def rfft() -> None:
     """Return the first ``n // 2 + 1`` elements of the transform of a real array; see `fft`.
 
     Examples
@@ -105,12 +116,11 @@ def rfft(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.rfft(xl.asarray([1.0, 1.0, 1.0, 1.0]))
     XArray([4.+0.j, 0.+0.j, 0.+0.j])
     """
-    return numpy.fft.rfft(x, *given, **named)
 
 
 @computed("x")
-@with_parameters_of(fft)
-def irfft(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_one, numpy.fft.irfft)
+def irfft() -> None:
     """Return the inverse of `rfft`, real; ``n`` is the number of its elements.
 
     Examples
@@ -119,12 +129,11 @@ def irfft(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.irfft(xl.asarray([4.0, 0.0, 0.0]))
     XArray([1., 1., 1., 1.])
     """
-    return numpy.fft.irfft(x, *given, **named)
 
 
 @computed("x")
-@with_parameters_of(fft)
-def hfft(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_one, numpy.fft.hfft)
+def hfft() -> None:
     """Return the real transform of a signal with Hermitian symmetry, of which half is given.
 
     Examples
@@ -133,12 +142,11 @@ def hfft(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.hfft(xl.asarray([1.0, 0.0, 0.0]))
     XArray([1., 1., 1., 1.])
     """
-    return numpy.fft.hfft(x, *given, **named)
 
 
 @computed("x")
-@with_parameters_of(fft)
-def ihfft(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_one, numpy.fft.ihfft)
+def ihfft() -> None:
     """Return the inverse of `hfft`: half of a signal with Hermitian symmetry.
 
     Examples
@@ -147,24 +155,10 @@ def ihfft(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.ihfft(xl.asarray([1.0, 1.0, 1.0, 1.0]))
     XArray([1.-0.j, 0.-0.j, 0.-0.j])
     """
-    return numpy.fft.ihfft(x, *given, **named)
 
 
-def _along_last(
+def _along_several(
     transform: Any,
-    x: Any,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    *given: Any,
-    **named: Any,
-) -> Any:
-    """Return a transform of some axes: sizes without axes are those of the last ones."""
-    along = axes if s is None or axes is not None else range(-len(s), 0)
-    return transform(x, s, along, *given, **named)
-
-
-@computed("x")
-def fftn(
     x: Any,
     /,
     s: Sequence[int] | None = None,
@@ -172,6 +166,15 @@ def fftn(
     norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
+    # Sizes without axes are those of the last ones.
+    along = axes if s is None or axes is not None else range(-len(s), 0)
+    made: XArray = transform(x, s, along, norm)
+    return made
+
+
+@computed("x")
+@sibling(_along_several, numpy.fft.fftn)
+def fftn() -> None:
     """Return the discrete Fourier transform along several axes.
 
     Parameters
@@ -204,12 +207,11 @@ def fftn(
     XArray([[4.+0.j, 0.+0.j],
             [0.+0.j, 0.+0.j]])
     """
-    return _along_last(numpy.fft.fftn, x, s, axes, norm)
 
 
 @computed("x")
-@with_parameters_of(fftn)
-def ifftn(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_several, numpy.fft.ifftn)
+def ifftn() -> None:
     """Return the inverse of `fftn`; parameters as there.
 
     Examples
@@ -218,12 +220,11 @@ def ifftn(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.ifftn(xl.ones((1, 2)))
     XArray([[1.+0.j, 0.+0.j]])
     """
-    return _along_last(numpy.fft.ifftn, x, *given, **named)
 
 
 @computed("x")
-@with_parameters_of(fftn)
-def rfftn(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_several, numpy.fft.rfftn)
+def rfftn() -> None:
     """Return `fftn` of a real array, of whose last axis the first half is enough.
 
     Examples
@@ -232,12 +233,11 @@ def rfftn(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.rfftn(xl.ones((2, 2))).shape
     (2, 2)
     """
-    return _along_last(numpy.fft.rfftn, x, *given, **named)
 
 
 @computed("x")
-@with_parameters_of(fftn)
-def irfftn(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_several, numpy.fft.irfftn)
+def irfftn() -> None:
     """Return the inverse of `rfftn`, real.
 
     Examples
@@ -246,11 +246,10 @@ def irfftn(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.irfftn(xl.ones((1, 2)))
     XArray([[1., 0.]])
     """
-    return _along_last(numpy.fft.irfftn, x, *given, **named)
 
 
-@computed("x")
-def fft2(
+def _along_two(
+    transform: Any,
     x: Any,
     /,
     s: Sequence[int] | None = None,
@@ -258,6 +257,13 @@ def fft2(
     norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
+    made: XArray = transform(x, s, axes, norm)
+    return made
+
+
+@computed("x")
+@sibling(_along_two, numpy.fft.fft2)
+def fft2() -> None:
     """Return `fftn` of the last two dimensions.
 
     Examples
@@ -266,12 +272,11 @@ def fft2(
     >>> xl.fft.fft2(xl.ones((3, 2, 2))).shape
     (3, 2, 2)
     """
-    return numpy.fft.fft2(x, s, axes, norm)
 
 
 @computed("x")
-@with_parameters_of(fft2)
-def ifft2(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_two, numpy.fft.ifft2)
+def ifft2() -> None:
     """Return `ifftn` of the last two dimensions.
 
     Examples
@@ -280,12 +285,11 @@ def ifft2(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.ifft2(xl.ones((1, 2)))
     XArray([[1.+0.j, 0.+0.j]])
     """
-    return numpy.fft.ifft2(x, *given, **named)
 
 
 @computed("x")
-@with_parameters_of(fft2)
-def rfft2(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_two, numpy.fft.rfft2)
+def rfft2() -> None:
     """Return `rfftn` of the last two dimensions.
 
     Examples
@@ -294,12 +298,11 @@ def rfft2(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.rfft2(xl.ones((3, 2, 4))).shape
     (3, 2, 3)
     """
-    return numpy.fft.rfft2(x, *given, **named)
 
 
 @computed("x")
-@with_parameters_of(fft2)
-def irfft2(x: Any, /, *given: Any, **named: Any) -> XArray:
+@sibling(_along_two, numpy.fft.irfft2)
+def irfft2() -> None:
     """Return `irfftn` of the last two dimensions.
 
     Examples
@@ -308,12 +311,18 @@ def irfft2(x: Any, /, *given: Any, **named: Any) -> XArray:
     >>> xl.fft.irfft2(xl.ones((3, 2, 3))).shape
     (3, 2, 4)
     """
-    return numpy.fft.irfft2(x, *given, **named)
 
 
-def fftfreq(
-    n: int, /, d: float = 1.0, *, dtype: object = None, device: str | None = None
+def _frequencies(
+    name: str, n: int, /, d: float = 1.0, *, dtype: object = None, device: str | None = None
 ) -> XArray:
+    check_device(device, name)
+    wanted = float64 if dtype is None else as_dtype(dtype)
+    return container(getattr(numpy.fft, name)(n, d).astype(wanted))
+
+
+@sibling(_frequencies, "fftfreq")
+def fftfreq() -> None:
     """Return the frequencies of the elements of a transform.
 
     Parameters
@@ -338,12 +347,10 @@ def fftfreq(
     >>> xl.fft.fftfreq(4, 0.5)
     XArray([ 0. ,  0.5, -1. , -0.5])
     """
-    return _frequencies("fftfreq", n, d, dtype, device)
 
 
-def rfftfreq(
-    n: int, /, d: float = 1.0, *, dtype: object = None, device: str | None = None
-) -> XArray:
+@sibling(_frequencies, "rfftfreq")
+def rfftfreq() -> None:
     """Return the frequencies of the elements of `rfft`; parameters as for `fftfreq`.
 
     Examples
@@ -352,13 +359,6 @@ def rfftfreq(
     >>> xl.fft.rfftfreq(4, 0.5)
     XArray([0. , 0.5, 1. ])
     """
-    return _frequencies("rfftfreq", n, d, dtype, device)
-
-
-def _frequencies(name: str, n: int, d: float, dtype: object, device: str | None) -> XArray:
-    check_device(device, name)
-    wanted = float64 if dtype is None else as_dtype(dtype)
-    return container(getattr(numpy.fft, name)(n, d).astype(wanted))
 
 
 @computed("x")

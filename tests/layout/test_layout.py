@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xarraylite._errors import DTypeError, IndexRangeError, LayoutError
-from xarraylite.layout.layout import Layout, PaddingValue, SplitConfig
+from xarraylite.layout.fields import PaddingValue, SplitConfig
+from xarraylite.layout.layout import Layout
 from xarraylite.layout.tile import COMBINE, Tile
 from xarraylite.xla.spec import ArraySpec
 

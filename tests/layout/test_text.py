@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from xarraylite._errors import LayoutError, LayoutParseError
 from xarraylite.dtypes.element_types import ARRAY_TYPES
 from xarraylite.layout.layout import Layout
-from xarraylite.layout.text import MAX_LENGTH
+from xarraylite.layout.text import MAX_LENGTH, UNBOUNDED
 from xarraylite.layout.tile import COMBINE, Tile
-from xarraylite.xla.spec import UNBOUNDED, ArraySpec
+from xarraylite.xla.spec import ArraySpec
 
 CANONICAL = [
     "f32[]",

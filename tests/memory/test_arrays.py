@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.layout.test_digits import cases
 from xarraylite.index.transform import FIXED, IndexMap, Transform
-from xarraylite.layout.layout import Layout, PaddingValue
+from xarraylite.layout.fields import PaddingValue
+from xarraylite.layout.layout import Layout
 from xarraylite.layout.placement import map_of
 from xarraylite.layout.strided import Strided
 from xarraylite.layout.tiled import TiledMap

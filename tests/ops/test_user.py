@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from xarraylite.codegen.fingerprint import fingerprint
-from xarraylite.ops.user import global_names, is_closed, may_raise
+from xarraylite.ops.user import global_names, is_brief, is_closed, may_raise
 
 
 def function(code: str, **namespace: Any) -> FunctionType:
@@ -55,3 +55,23 @@ def test_a_global_of_the_name_of_an_attribute_is_another_thing(other: Any) -> No
 def test_a_global_function_may_raise() -> None:
     assert may_raise(function("def f(x): return g(x)", g=anything))
     assert not is_closed(function("def f(x): return erf(x)", erf=anything))
+
+
+BRIEF: dict[str, tuple[bool, FunctionType]] = {
+    "a branch": (True, function("def f(x, y): return x if x > y else y")),
+    "mathematics": (True, function("def f(x): return math.sin(x) + sqrt(abs(x))", math=math)),
+    "a function of mathematics": (True, function("def f(x): return erf(x)", erf=math.erf)),
+    "a number": (True, function("def f(x): return x * K", K=3)),
+    "a loop": (False, function("def f(x):\n    while x > 1:\n        x = x / 2\n    return x")),
+    "a list": (False, function("def f(x):\n    for k in range(9):\n        x += k\n    return x")),
+    "an exception": (False, function("def f(x):\n    if x < 0: raise ValueError\n    return x")),
+    "another function": (False, function("def f(x): return g(x)", g=anything)),
+    "a name to come": (False, function("def f(x): return g(x)")),
+}
+BRIEF["mathematics"][1].__globals__["sqrt"] = math.sqrt
+
+
+@pytest.mark.parametrize("name", BRIEF)
+def test_what_is_over_at_once(name: str) -> None:
+    expected, made = BRIEF[name]
+    assert is_brief(made) is expected

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import xarraylite as xl
+from xarraylite.testing import assert_same_bits
+from xarraylite.transforms import natives
 
 
 def xor(a: int, b: int) -> int:
@@ -142,3 +145,56 @@ def test_long_lines_go_by_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
         for axis in range(len(shape)):
             want = np.cumsum(values.reshape(shape), axis=axis)
             np.testing.assert_array_equal(xl.accumulate(add, a, axis), want)
+
+
+@pytest.fixture
+def installed() -> Iterator[None]:
+    """Use what many launches would load."""
+    natives.install()
+    yield
+    natives.remove()
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int8", "bool"])
+def test_the_fourth_call_gives_what_the_first_does(dtype: str) -> None:
+    values = np.random.default_rng(2).integers(0, 3, (4, 5))
+    for of in (values, values[::2, ::-1], values[:0], np.asfortranarray(values)):
+        a = xl.asarray(of, dtype=dtype)
+        calls = [lambda a=a: xl.accumulate(add, a), lambda a=a: xl.eval(a.T + a.T)]
+        for axis in (0, 1):
+            calls.append(lambda a=a, k=axis: xl.accumulate(decay, a * 1, k))
+            calls.append(lambda a=a, k=axis: xl.accumulate(larger, a.T, k))
+            calls.append(lambda a=a, k=axis: xl.eval(xl.reduce(add, a, k, initial=0)))
+            calls.append(lambda a=a, k=axis: xl.eval(xl.reduce(larger, a, (0, 1), initial=0) + k))
+        for call in calls:
+            first = call()
+            for _ in range(3):
+                assert_same_bits(call(), first)
+                assert type(call()) is xl.XArray
+
+
+@pytest.mark.usefixtures("installed")
+def test_later_calls_read_memory_as_it_is() -> None:
+    a, t = xl.ones(6), xl.XTensorFixed[xl.float64, (3,)]([1, 2, 3])
+    for k in range(4):
+        a[0] = float(k)
+        early, made = xl.reduce(add, a, initial=0.0), xl.accumulate(add, a)
+        a[1] = 50.0
+        assert float(early) == k + 5.0
+        assert made.tolist() == [float(k + n) for n in range(6)]
+        assert type(xl.accumulate(add, t)) is type(t)
+        a[1] = 1.0
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_later_call_may_raise() -> None:
+    good, bad = xl.ones(3), xl.asarray([1.0, 2.0, -3.0])
+    for _ in range(3):
+        assert xl.accumulate(careful, good).tolist() == [1.0, 2.0, 3.0]
+        assert float(xl.reduce(careful, good, initial=0.0)) == 3.0
+    for _ in range(2):
+        with pytest.raises(ValueError, match="negative"):
+            xl.accumulate(careful, bad)
+        with pytest.raises(ValueError, match="negative"):
+            float(xl.reduce(careful, bad, initial=0.0))

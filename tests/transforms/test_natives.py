@@ -73,6 +73,21 @@ def test_every_operator_is_the_same() -> None:
                     assert fast == slow, (name, dtype, other)
 
 
+def test_powers_and_comparisons_with_numbers_are_the_same() -> None:
+    for dtype in ("float64", "float32", "int64"):
+        for number in (2, 3, 1, 0, 5, 0.5, 2.0, 1.5, -1, -1.0, True, 1 << 70, np.float64(2)):
+
+            def work(dtype: str = dtype, number: Any = number) -> Any:
+                a = xl.asarray(V, dtype=dtype)
+                made = [xl.eval(a**number), xl.eval(xl.pow(a, number)), xl.eval(a > number)]
+                b, pending = a[1:], a * 1
+                b **= number
+                return [(x.dtype, x.tolist()) for x in (*made, a, xl.eval(pending))]
+
+            fast, slow = both(work)
+            assert fast == slow, (dtype, number)
+
+
 KEYS = (
     *(slice(1, -1), slice(None), slice(2, 1), slice(-9, 9), slice(None, None, -2), slice(0, 3, 0)),
     *((slice(1, None), slice(None, -1)), (1, slice(None)), (slice(None), -1), (3, slice(1))),
@@ -394,3 +409,59 @@ def test_a_handle_may_be_written_while_it_is_evaluated() -> None:
     finally:
         gc.set_threshold(*threshold)
         gc.callbacks.remove(write)
+
+
+def _locked() -> Any:
+    values = V.copy()
+    values.flags.writeable = False
+    return xl.adapt(values)
+
+
+PROMISES: dict[str, Callable[[Any], Any]] = {
+    "whole": lambda c: xl.noalias(c).__setitem__(..., c * 2 + 1),
+    "memory": lambda c: xl.noalias(c).__setitem__(..., xl.asarray(V[::-1])),
+    "interleaved": lambda c: xl.noalias(c[:, ::2]).__setitem__(..., c[:, 1::2] * 0.5),
+    "part": lambda c: xl.noalias(c)[1:, 0].__setitem__(slice(1), c[:1, 3] + 1),
+    "number": lambda c: xl.noalias(c).__setitem__((0, slice(1, 3)), 7.0),
+    "assigned": lambda c: xl.noalias(c).assign(c + 1),
+    "assigned part": lambda c: xl.noalias(c[0]).assign(c[1] + 1),
+    "grown": lambda c: xl.noalias(c).assign(xl.ones((2, 5)) + 1),
+    "updated": lambda c: operator.imul(xl.noalias(c), c),
+    "updated by a number": lambda c: operator.isub(xl.noalias(c)[1:], 2),
+    "shifted": lambda c: operator.iadd(xl.noalias(c)[1:], c[:-1]),
+    "shifted by an expression": lambda c: operator.iadd(xl.noalias(c)[:, :2], c[:, 2:] * c[:, 1:3]),
+    "of another kind": lambda c: operator.iadd(xl.noalias(c), c * 1j),
+    "stretched": lambda c: operator.iadd(xl.noalias(c), xl.asarray(V[0])),
+    "checked": lambda c: c.assign(c.T + 0 if c.shape[0] == c.shape[1] else c - 1),
+    "shape": lambda c: xl.noalias(c).__setitem__(..., xl.ones((2, 5)) + 1),
+    "index": lambda c: xl.noalias(c)[9],
+    "no container": lambda c: xl.noalias(c + 1),
+    "read-only": lambda c: xl.noalias(_locked()).__setitem__(..., c + 1),
+    "more elements than memory": lambda c: xl.noalias(xl.as_strided(c, (3, 3), (1, 1))).__setitem__(
+        ..., c[:, :3] + 1
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_promises_are_the_same(name: str) -> None:
+    def work() -> Any:
+        c = xl.asarray(V, copy=True)
+        waiting = c * 3
+        made = PROMISES[name](c)
+        assert made is None or "noalias" in repr(made) or made is c or made.ndim == 1
+        return c.tolist(), repr(made), waiting.tolist()
+
+    fast, slow = both(work)
+    assert fast == slow
+
+
+def test_a_broken_promise_is_told_where_that_is_wanted() -> None:
+    c = xl.asarray(V, copy=True)
+    for _ in range(3):
+        xl.noalias(c)[:, ::2] = c[:, 1::2] + 1
+    with xl.config(check_noalias=True):
+        for _ in range(3):
+            xl.noalias(c)[:, ::2] = c[:, 1::2] + 1
+            with pytest.raises(xl.NoAliasError):
+                xl.noalias(c)[1:] = c[:-1] + 1

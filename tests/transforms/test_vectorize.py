@@ -10,6 +10,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.testing import assert_same_bits
+from xarraylite.transforms import natives
 
 LIMIT = 3.0
 
@@ -159,3 +160,31 @@ def test_under_jit() -> None:
     step = xl.jit(lambda u, limit: f(u, limit) * 2)
     assert step(xl.asarray([1.0, 5.0]), 2.0).tolist() == [2, 4]
     assert step(xl.asarray([1.0, 5.0]), 4.0).tolist() == [2, 8]
+
+
+def refusing(x: float) -> float:
+    if x < 0:
+        raise ValueError("negative")
+    return x * 2
+
+
+def doubled(x: float) -> float:
+    return x * 2
+
+
+@pytest.mark.parametrize("function", [doubled, refusing], ids=lambda f: f.__name__)
+def test_the_fourth_assignment_is_as_the_first(function: Any) -> None:
+    """A destination is whole, whatever a function raises and however often it was called."""
+    call, c = xl.vectorize(function), xl.ones(3)
+    natives.install()
+    try:
+        for k in range(4):
+            c[...] = 1.0
+            c[...] = call(xl.asarray([4.0, 8.0, 1.0 * k])) + c
+            assert c.tolist() == [9.0, 17.0, 2.0 * k + 1]
+            if function is refusing:
+                with pytest.raises(ValueError, match="negative"):
+                    c[...] = call(xl.asarray([4.0, 8.0, -1.0])) + c
+                assert c.tolist() == [9.0, 17.0, 2.0 * k + 1]
+    finally:
+        natives.remove()

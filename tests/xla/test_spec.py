@@ -11,7 +11,8 @@ import pytest
 
 from xarraylite._errors import DTypeError, IndexRangeError, LayoutError, SizeError
 from xarraylite.layout.layout import Layout
-from xarraylite.xla.spec import UNBOUNDED, ArraySpec
+from xarraylite.layout.text import UNBOUNDED
+from xarraylite.xla.spec import ArraySpec
 
 SAMPLES = [
     "f32[]",

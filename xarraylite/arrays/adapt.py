@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from .._errors import DTypeError, LayoutError, OverlapError
+from .._later import later
 from ..compiler.dependence.overlap import Span, self_overlaps
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
@@ -20,8 +21,12 @@ from ..memory.block import byte_reach
 from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, layout_of
 from ..operands.nodes import HasNode, borrowed
-from ..xla.spec import ArraySpec
 from .xarray import XArray
+
+if TYPE_CHECKING:
+    from ..xla import spec as specs
+else:
+    specs = later(".xla.spec")
 
 
 def adapt(
@@ -32,7 +37,7 @@ def adapt(
     strides: Sequence[int] | None = None,
     offset: int = 0,
     layout: LayoutLike = None,
-    spec: ArraySpec | str | None = None,
+    spec: specs.ArraySpec | str | None = None,
 ) -> XArray:
     """Use foreign memory as a container; nothing is copied.
 
@@ -170,11 +175,11 @@ def _dtype_of(buffer: Any, dtype: object) -> np.dtype[Any]:
     return as_dtype(np.dtype(view.format))
 
 
-def _parts_of(spec: ArraySpec | str, *others: object) -> tuple[Any, Any, LayoutLike]:
+def _parts_of(spec: specs.ArraySpec | str, *others: object) -> tuple[Any, Any, LayoutLike]:
     """Return shape, dtype and layout of a spec, which must be all that is said of them."""
     if any(other is not None for other in others):
         raise LayoutError("adapt: spec says shape, dtype and layout; give nothing else of them")
-    parsed = ArraySpec.parse(spec) if isinstance(spec, str) else spec
+    parsed = specs.ArraySpec.parse(spec) if isinstance(spec, str) else spec
     if not (parsed.is_array and parsed.is_static):
         raise LayoutError(f"adapt: {parsed} is not the spec of one array of a fixed shape")
     return parsed.dimensions, parsed.dtype, parsed.layout or Layout.row_major(parsed.rank)

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
 from .._errors import BroadcastError, LayoutError
+from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, node_of, write
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
@@ -20,11 +21,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE, Operands, strides_of
 from ..ir.kind import leaf as leaf_kind
-from ..ir.node import FREE, Leaf
-from ..labels import products
-from ..labels.labelled import XLabelled
-from ..labels.remembered import Filled
-from ..labels.writing import assign_labelled
+from ..ir.node import FREE, Leaf, Node
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import read
@@ -45,6 +42,14 @@ from .face import NumpyArray
 from .placed import Placed
 from .scalar import XScalar, scalar_of
 from .selections import is_advanced, numpy_index, put
+
+if TYPE_CHECKING:
+    from ..labels import labelled, products, writing
+else:
+    labelled = later(".labels.labelled")
+    products = later(".labels.products")
+    writing = later(".labels.writing")
+
 
 DType = np.dtype[Any]
 
@@ -283,7 +288,7 @@ class XContainer(Placed, XExpression):
     # --- views --------------------------------------------------------------------------------
 
     @overload
-    def __getitem__(self, key: str) -> XLabelled: ...
+    def __getitem__(self, key: str) -> labelled.XLabelled: ...
 
     @overload
     def __getitem__(self, key: Any) -> Any: ...
@@ -390,7 +395,7 @@ class XContainer(Placed, XExpression):
             write(self, node, value, held, noalias)
             return
         if isinstance(key, str):
-            assign_labelled(self, key, value, held, noalias)
+            writing.assign_labelled(self, key, value, held, noalias)
             return
         if is_advanced(key):
             self._put(key, value, held)
@@ -470,7 +475,7 @@ class XContainer(Placed, XExpression):
         check_writable(self, "in-place matmul")
         check = partial(check_update, self, "matmul")
         made = products.matmul(self.node, as_node(other, "matmul"), check)
-        write(self, made.leaf() if isinstance(made, Filled) else made, None, False, False)
+        write(self, made if isinstance(made, Node) else made.leaf(), None, False, False)
         return self
 
     def assign(self, value: object) -> XContainer:

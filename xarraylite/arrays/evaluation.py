@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from .._later import later
 from ..assignment import direct
 from ..ir.kind import owner_class
 from ..ir.walk import fixed_of
-from ..labels.labelled import XLabelled
-from ..labels.writing import evaluate_labelled, operands_of
 from ..operands.convert import LayoutLike, layout_of, policy_of, store, values_node
 from ..operands.nodes import Evaluates, Lifted
 from ..runtime import evaluate as engine
 from .container import XContainer
 from .expression import XExpression
 from .xarray import XArray
+
+if TYPE_CHECKING:
+    from ..labels import labelled, writing
+else:
+    labelled = later(".labels.labelled")
+    writing = later(".labels.writing")
 
 
 def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None) -> XContainer:
@@ -61,12 +68,15 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
         made: XContainer | None = direct.evaluate(value) if lazy else value._evaluated()
         if made is not None:
             return made
-    if isinstance(value, XLabelled) or labels is not None:
-        if isinstance(value, XLabelled) and isinstance(value, Evaluates):
-            computed: XContainer = value.evaluated(labels)
-            return computed
-        operands = operands_of(value.terms) if isinstance(value, XLabelled) else []
-        value = XArray._filled(evaluate_labelled(value, labels), *operands)
+    if labels is not None or not isinstance(value, XExpression):
+        if isinstance(value, labelled.XLabelled):
+            if isinstance(value, Evaluates):
+                computed: XContainer = value.evaluated(labels)
+                return computed
+            operands = writing.operands_of(value.terms)
+            value = XArray._filled(writing.evaluate_labelled(value, labels), *operands)
+        elif labels is not None:
+            writing.evaluate_labelled(value, labels)  # which refuses
     if isinstance(value, Lifted):
         evaluated: XContainer = value.evaluated()
         return evaluated

@@ -7,16 +7,19 @@ with `xl.eval`, or asked for a Python value.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
 from .._errors import NotWritableError
+from .._later import later
 from ..assignment import direct
 from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
+from ..assignment.readers import OWNED
 from ..dtypes.names import as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
@@ -24,11 +27,8 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE, Kind, Operands, owner_class
 from ..ir.node import RANK, Node
-from ..ir.simplify import simpler
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
-from ..labels import products
-from ..labels.labelled import XLabelled
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
@@ -48,11 +48,16 @@ from ..operands.representation import class_of, html
 from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from ..ops.table import OPS
 from ..runtime import evaluate as engine
 from . import ownership
 from .face import Face, NumpyArray
 from .selections import is_advanced, selected
+
+if TYPE_CHECKING:
+    from ..labels import labelled, products
+else:
+    labelled = later(".labels.labelled")
+    products = later(".labels.products")
 
 
 def apply(op: Op, *operands: object) -> XExpression:
@@ -97,7 +102,8 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     del nodes  # their snapshots are counted
     if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
         return XExpression._of(node)
-    made = XExpression(node)
+    formed = recall.of_forms(node, op, operands)
+    made = XExpression(node) if formed is None else _handle(formed)
     if made._kind is not NODE:
         learn(key, op, operands, made)
         lazy = [x._operands for x in operands if x.__class__ is XExpression]
@@ -120,8 +126,6 @@ def folded(op: Reduction, x: object) -> XExpression | None:
 
 _new = object.__new__
 
-POWER = OPS["pow"]
-
 
 def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     """Return elements converted to another dtype, lazily."""
@@ -134,18 +138,6 @@ def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     return made
 
 
-def _power(base: XExpression, exponent: object) -> XExpression | None:
-    """Return a power as operations on the base alone, where these have the base's dtype."""
-    dtype = base.dtype
-    if dtype.kind not in {int: "iufc", float: "fc"}.get(exponent.__class__, ""):
-        return None
-    steps = simpler(POWER, (base, exponent), dtype)
-    if not steps:
-        return None
-    made = apply(steps[0], base)
-    return made if len(steps) == 1 else apply(steps[1], made, base)
-
-
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
 
@@ -153,8 +145,6 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = unwrapped(self), unwrapped(other)
         if not is_operand(other):
             return with_strangers(op, self, other)
-        if op is POWER and (alone := _power(self, other)) is not None:
-            return alone
         return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
@@ -229,8 +219,11 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         return ownership.memory(self).node if node is None else node
 
     def references(self, snapshot: Snapshot) -> int:
-        """Count what the handle itself, without its node, holds of a snapshot."""
-        return self._operands.count(snapshot)
+        """Count what the handle itself, without its node, holds of a snapshot.
+
+        None if another handle has these operands too, as ``-e`` has those of ``e``.
+        """
+        return 0 if sys.getrefcount(self._operands) > OWNED else self._operands.count(snapshot)
 
     def now(self) -> Operands:
         """Return the operands of the handle's kind."""
@@ -282,7 +275,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         return viewed
 
     @overload
-    def __getitem__(self, key: str) -> XLabelled: ...
+    def __getitem__(self, key: str) -> labelled.XLabelled: ...
 
     @overload
     def __getitem__(self, key: Any) -> Any: ...
@@ -298,7 +291,7 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             For labels that are malformed, or not one per dimension.
         """
         if isinstance(key, str):
-            return XLabelled.of(self.node, key, self)
+            return labelled.XLabelled.of(self.node, key, self)
         own = ownership.memory(self)
         if own is not None:
             return own[key]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._errors import LayoutError
+from .._later import later
 from ..dtypes.names import as_dtype
 from ..layout.layout import Layout
 from ..layout.placement import layout_of_map
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
-from ..xla.spec import ArraySpec
+
+if TYPE_CHECKING:
+    from ..xla import spec as specs
+else:
+    specs = later(".xla.spec")
 
 
 class Placed:
@@ -123,7 +128,7 @@ class Placed:
         return COLUMN_MAJOR if self._map.is_column_major() else DYNAMIC
 
     @property
-    def spec(self) -> ArraySpec:
+    def spec(self) -> specs.ArraySpec:
         """Element type, shape and layout, as XLA writes them.
 
         Raises
@@ -143,7 +148,7 @@ class Placed:
                 f"spec: the elements of {self.summary()} lie as no layout says: it is a view that "
                 "is cut, strided, reversed, repeated or reshaped"
             )
-        return ArraySpec(self._dtype, self._map.shape, layout)
+        return specs.ArraySpec(self._dtype, self._map.shape, layout)
 
     @property
     def readonly(self) -> bool:

@@ -13,20 +13,26 @@ same sense), so the result is lazy.
 from __future__ import annotations
 
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._later import later
 from ..assignment.assign import check_cast
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..operands.nodes import OneValue, is_number
 from ..operands.operators import Operators
 from ..operands.representation import html, shows_dtype
 from ..operands.ufuncs import ufunc_table
-from ..runtime import reference
 from .expression import XExpression
 from .face import Face
 from .scalar_arithmetic import binary, compute, unary
+
+if TYPE_CHECKING:
+    from ..runtime import reference
+else:
+    reference = later(".runtime.reference")
+
 
 _new = object.__new__
 

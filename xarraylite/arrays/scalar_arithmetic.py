@@ -13,18 +13,24 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._later import later
 from ..dtypes.names import as_dtype, kind
 from ..ir import build
 from ..ir.node import Elementwise, Node
 from ..operands.nodes import OneValue, is_number, is_operand
 from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
-from ..runtime import reference
 from .expression import XExpression, apply
+
+if TYPE_CHECKING:
+    from ..runtime import reference
+else:
+    reference = later(".runtime.reference")
+
 
 _new = object.__new__
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from .._config import settings
+from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
@@ -18,14 +19,12 @@ from ..index.broadcast import as_shape
 from ..ir.kind import OWNERS, owner_class, row_major
 from ..ir.node import FREE, Node
 from ..ir.walk import fixed_of
-from ..labels.remembered import Filled
 from ..layout.layout import Layout
 from ..layout.placement import map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands import tracing
-from ..operands.bitcast import bitcast_of
 from ..operands.convert import (
     MISSING,
     SMALL,
@@ -38,11 +37,20 @@ from ..operands.convert import (
 )
 from ..operands.pickling import restore
 from ..runtime import evaluate as engine
-from ..xla.spec import ArraySpec
 from .container import DType, XContainer
 from .expression import XExpression
 from .face import NumpyArray
 from .owner import Owner
+
+if TYPE_CHECKING:
+    from ..labels import remembered
+    from ..operands import bitcast
+    from ..xla import spec as specs
+else:
+    remembered = later(".labels.remembered")
+    bitcast = later(".operands.bitcast")
+    specs = later(".xla.spec")
+
 
 #: Layouts by NumPy's letters; None where the elements decide.
 _ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
@@ -199,9 +207,9 @@ class XArray(Owner):
         check_writable(XView._wrap(NOWHERE, place, dtype), f"{cls._title} with strides")
 
     @classmethod
-    def _filled(cls, result: Filled | Node, *operands: Node) -> XArray | XExpression:
+    def _filled(cls, result: remembered.Filled | Node, *operands: Node) -> XArray | XExpression:
         """Return a product; what is fixed of its operands' shapes is of its own."""
-        if not isinstance(result, Filled):
+        if isinstance(result, Node):
             return XExpression(result)
         tracing.note_values()
         fixed = min(map(fixed_of, operands), default=FREE)
@@ -219,7 +227,7 @@ class XArray(Owner):
         return self._policy if isinstance(self._policy, Layout) else super().layout
 
     @property
-    def spec(self) -> ArraySpec:
+    def spec(self) -> specs.ArraySpec:
         """Element type, shape and layout, as XLA writes them.
 
         Raises
@@ -228,7 +236,7 @@ class XArray(Owner):
             If the elements do not lie as any layout says.
         """
         if isinstance(self._policy, Layout):
-            return ArraySpec(self._dtype, self.shape, self._policy)
+            return specs.ArraySpec(self._dtype, self.shape, self._policy)
         return super().spec
 
     def copy(self, order: str = "K") -> XArray:
@@ -250,7 +258,7 @@ class XArray(Owner):
         place, policy = layout_of(self.shape, layout, None, self._dtype, "to_layout")
         return type(self)._own(store(self.node, place), place, self._dtype, policy, layout)
 
-    def bitcast(self, spec: ArraySpec | str) -> XArray:
+    def bitcast(self, spec: specs.ArraySpec | str) -> XArray:
         """Return the same memory under another shape and layout, without a copy.
 
         Parameters
@@ -275,7 +283,7 @@ class XArray(Owner):
         >>> a.bitcast("f32[16,128]{1,0:T(8,128)}")[8, 0]
         XScalar(1024.0, dtype=float32)
         """
-        place, dtype, policy = bitcast_of(self.spec, self._buffer, self._map, spec)
+        place, dtype, policy = bitcast.bitcast_of(self.spec, self._buffer, self._map, spec)
         self._buffer.kept = True
         return XArray._own(self._buffer, place, dtype, policy)
 
@@ -319,7 +327,7 @@ class XArray(Owner):
             self._check_dense(place)
         fitted = converted(node, self._dtype)
         if foreign or (self._reuses(place) and not self._buffer.is_awaited()):
-            with protect(self._buffer, fitted, node, value, held):
+            with protect(self._buffer, fitted, node, value, held and not noalias):
                 target = Target(self._buffer, place, self._dtype)
                 engine.assign(target, fitted, noalias and foreign)
                 self._lie(self._buffer, place, self._dtype)

@@ -19,18 +19,21 @@ from .._config import settings
 from ..ir.kind import NODE, Form, Kind, Operands
 from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
-from ..layout.strided import ROW_MAJOR
+from ..layout.strided import ROW_MAJOR, Order
 from ..memory.buffer import ALONE, Buffer
 from ..memory.slabs import take
 from ..operands import tracing
+from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
 from ..runtime import direct
+from ..runtime.bound import Bound
 from ..runtime.direct import Direct, leaves_of
 from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
 from ..runtime.replay import Replay, replay_of
 from ..runtime.run import PARALLEL_FROM
+from .readers import OWNED
 
 _new = object.__new__
 
@@ -65,7 +68,7 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     stand a buffer, to read what it holds now.
     """
     if not has_program(kind):
-        return again(kind, shape, operands)
+        return again(usual, kind, shape, operands)
     program = kind.fresh
     if program.__class__ is Replay:
         return replayed(program, shape, tuple(operands))
@@ -76,24 +79,30 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     if program.folds:
         size = math.prod(operands[0])
         if not 0 < size <= program.limit or (program.twins and repeats(program, operands, size)):
-            return again(kind, shape, operands)
+            return again(usual, kind, shape, operands)
         buffer.nbytes = nbytes = program.itemsize
         buffer._memory, buffer._start, buffer.address = place = take(nbytes)
         done = program.call(place[2], *operands)
     else:
         size = shape[0] if len(shape) == 1 else math.prod(shape)
-        if size > program.limit or (program.twins and repeats(program, operands, size)):
+        if program.twins and repeats(program, operands, size):
             return None
+        if size > program.limit:
+            return again(usual, kind, shape, operands)
         buffer.nbytes = nbytes = size * program.itemsize
         buffer._memory, buffer._start, buffer.address = place = take(nbytes)
         done = program.call(place[2], shape, *operands)
     if done is not None:
         return None
     count_launch()
-    kind = program.result
+    return _container(usual, buffer, shape, program.result, ROW_MAJOR)
+
+
+def _container(usual: type[Any], buffer: Buffer, shape: Shape, kind: Kind, policy: Order) -> Any:
+    """Return new memory as a container."""
     made = _new(kind.owned(shape) or usual)
     made._buffer, made._shape, made._start, made._kind = buffer, shape, 0, kind
-    made._dtype, made._policy = kind.dtype, ROW_MAJOR
+    made._dtype, made._policy = kind.dtype, policy
     return made
 
 
@@ -104,25 +113,35 @@ def has_program(kind: Kind) -> bool:
     return bool(kind.fresh)
 
 
-def again(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+def again(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
     """Return values as a plan for these extents gives them; None if it is not done.
 
     What is evaluated once need not be kept ready, so a plan is made when it is asked for again.
     """
     key: Any = (shape, *[item for item in operands if item.__class__ is tuple])
-    replays = kind.replays
-    if key not in replays:
-        if len(replays) >= _EXTENTS:
-            replays.clear()
-        if kind is not NODE:
-            replays[key] = None
+    if key not in kind.replays:
+        remember(kind, key, None)
         return None
-    replay = replays[key]
+    replay = kind.replays[key]
     if replay is None and can_launch() and not uses_reference():
-        replay = replays[key] = replay_of(kind, shape, operands) or False
-        if isinstance(kind.op, Form):
+        replay = replay_of(kind, shape, operands) or False
+        remember(kind, key, replay)
+        if isinstance(kind.op, Form) and replay.__class__ is Replay:
             kind.fresh = replay
-    return replayed(replay, shape, tuple(operands)) if replay else None
+    if replay.__class__ is not Bound:
+        return replayed(replay, shape, tuple(operands)) if replay else None
+    buffer = None if uses_reference() else replay.evaluated(operands)
+    if buffer is None:
+        return None
+    return _container(usual, buffer, shape, replay.result, replay.policy)
+
+
+def remember(kind: Kind, key: object, replay: Replay | Bound | bool | None) -> None:
+    """Keep a plan with a kind; False: there is none, None: it was asked for once."""
+    if len(kind.replays) >= _EXTENTS:
+        kind.replays.clear()
+    if kind is not NODE:
+        kind.replays[key] = replay
 
 
 def replayed(replay: Replay, shape: Shape, operands: Operands) -> Any:
@@ -137,13 +156,13 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     program: Any = e._kind.writes.get(to._kind)
     if not program or to._shape != e._shape or settings.engine == "reference":
         return False
-    buffer, operands = to._buffer, e._operands
-    if program.twins and repeats(program, operands, math.prod(to._shape)):
+    buffer = to._buffer
+    if program.twins and repeats(program, e._operands, math.prod(to._shape)):
         return False
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
+    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
         return False
-    return program.call(buffer.address + to._start, to._shape, *operands) is None
+    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
 
 def promised(to: Any, e: Any, held: bool) -> bool:
@@ -166,10 +185,10 @@ def promised(to: Any, e: Any, held: bool) -> bool:
         kind.keep(key, program)
     if not program or to._shape != e._shape:
         return False
-    operands, waiting = e._operands, waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
+    waiting = waiting_for(buffer)
+    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
         return False
-    return program.call(buffer.address + to._start, to._shape, *operands) is None
+    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
 
 def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
@@ -182,15 +201,19 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     try:
         # What is read at once needs no snapshot: its buffer stands for it.
         if cls in NUMBERS:
-            kind, low, high = to._kind.table[op][cls]
-            operands = (buffer, to._start, as_item(value, low, high))
+            entry = of_number(to._kind.table[op][cls], value)
+            if entry.__class__ is tuple:
+                kind, low, high = entry
+                operands = (buffer, to._start, as_item(value, low, high))
+            else:
+                kind, operands = entry, (buffer, to._start) * (entry.items // 2)
         else:
             kind = to._kind.table[op][value._kind]
             if value._shape != to._shape:
                 return False
             if value.lasting:
                 operands = (buffer, to._start, *value._operands)
-                own = operands.count(buffer._snapshot) * (1 if held else 2)
+                own = operands.count(buffer._snapshot) if held else 2 * _own(buffer, value)
             else:
                 operands = (buffer, to._start, value._buffer, value._start)
         program = kind.writes[to._kind]
@@ -223,6 +246,15 @@ def waiting_for(buffer: Buffer) -> int:
         return _count(buffer._snapshot) - ALONE
     except AttributeError:
         return 0
+
+
+def _own(buffer: Buffer, e: Any) -> int:
+    """Count an expression's references to a buffer's snapshot.
+
+    None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
+    """
+    operands = e._operands
+    return 0 if _count(operands) > OWNED + 1 else operands.count(buffer._snapshot)
 
 
 def wrote(to: Any, node: Node, value: object) -> bool:

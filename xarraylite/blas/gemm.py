@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._records import record
 from ..dtypes.names import (
     bool_,
     complex64,
@@ -61,7 +61,7 @@ def carrier(dtype: DType, terms: int) -> DType | None:
     return float64 if largest <= 1 << 53 else None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Matrices:
     """Stacked matrices in memory.
 
@@ -86,7 +86,7 @@ class Matrices:
         return self.memory.address + low, self.memory.address + high
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Product:
     """A matrix product whose operands lie as BLAS takes them, not yet run.
 

@@ -22,11 +22,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from .._records import record
 from ..layout.strided import merged_runs
 
 Labels = tuple[str, ...]
@@ -50,7 +50,7 @@ _FLOP_BYTES = 320.0
 _SMALL = 16.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sketch:
     """What a plan knows about an operand.
 
@@ -66,7 +66,7 @@ class Sketch:
     strides: tuple[int, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Gemm:
     """A stack of matrix products.
 

@@ -124,9 +124,8 @@ class BlockTask:
 
 def computed_of(piece: Piece) -> Array:
     """Return the values of a block, on this thread alone."""
-    arrays = [load.source.read(load.box) for load in piece.loads]
     with config(threads=1):
-        return computed(over(piece, arrays))
+        return computed(over(piece, [load.source.read(load.box) for load in piece.loads]))
 
 
 class Work:
@@ -178,12 +177,17 @@ def _kernels_of(piece: Piece) -> dict[str, bytes]:
     """Return the object code of the kernels that a block runs, compiling those that are new."""
     if engine.uses_reference():
         return {}
-    node = imagined(piece.node)
-    place = Strided.row_major(node.shape)
-    target = Target(Buffer.allocate(0), place, node.dtype)
-    with config(threads=1):
+    keys: set[str] = set()
+
+    def compiled(node: Node) -> Array:
+        target = Target(Buffer.allocate(0), Strided.row_major(node.shape), node.dtype)
         program = engine.program_of(canonical(node, None, True), target, True)
-    keys = {step.kernel.key for step in program.kernels} - {""}
+        keys.update([step.kernel.key for step in program.kernels if step.kernel.key])
+        return np.zeros(node.shape, node.dtype)
+
+    with config(threads=1):
+        node = imagined(piece.node)
+        compiled(node if piece.fold is None else piece.fold(node, compiled))
     return {key: image for key in sorted(keys) if (image := store.load(key)) is not None}
 
 

@@ -41,6 +41,11 @@ def folded(node: Reduce, run: Run) -> Node:
     return leaf_of(made.reshape(node.shape))
 
 
+def rounds(node: Reduce) -> bool:
+    """Tell whether the bits of a reduction depend on its order."""
+    return node.op not in _EXACT and kind(node.dtype) in "fc"
+
+
 def without_kept(node: Reduce) -> Reduce:
     """Return a reduction without the dimensions that it would keep with extent 1."""
     shape = tuple([n for k, n in enumerate(node.arg.shape) if k not in node.axes])
@@ -70,8 +75,7 @@ def fold(
         These extents, where some blocks are there.
     """
     node = without_kept(node)
-    rounds = node.op not in _EXACT and kind(node.dtype) in "fc"
-    if not rounds or engine.uses_reference():
+    if not rounds(node) or engine.uses_reference():
         yield from _joined(node, run, chunks, begin, known)
         return
     tree = tree_in_memory(node)

@@ -196,9 +196,9 @@ def run_blocks(
             with clock.timed("read"):
                 arrays = [read.result() for read in reads]
             clock.read += sum([a.nbytes for a in arrays])
-            node = over(piece, arrays)
-            del arrays, reads
             with clock.timed("compute"):
+                node = over(piece, arrays)
+                del arrays, reads
                 made = computed(node) if compute is None else compute(piece, node)
                 if take is not None:
                     take(piece, made)
@@ -241,7 +241,8 @@ def over(piece: Piece, arrays: list[Array]) -> Node:
         whole = borrow_array(array, "read")
         for user in load.users:
             leaves[id(user)] = part_of(load, whole, user)
-    return bind(piece.node, leaves)
+    bound = bind(piece.node, leaves)
+    return bound if piece.fold is None else piece.fold(bound, computed)
 
 
 def part_of(load: Load, whole: Leaf, user: Any) -> Node:

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from .._errors import ShapeError, SizeError
 from ..ir.build import describe
 from ..ir.node import Node, Stored
@@ -46,6 +48,8 @@ WORTH = 0.95
 #: Budget where none is given, at most; and the part of the machine's memory that is free to use.
 DEFAULT_BUDGET = 2 << 30
 _SHARE = 4
+
+Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
 
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -91,11 +95,15 @@ class Piece:
         The expression of its elements, over requests.
     loads : list of Load
         What is read for it.
+    fold : callable or None
+        Evaluates what is folded in it, by a function that evaluates expressions, if that has an
+        order of its own.
     """
 
     box: Box
     node: Node
     loads: list[Load]
+    fold: Callable[[Node, Compute], Node] | None = None
 
     @property
     def nbytes(self) -> int:

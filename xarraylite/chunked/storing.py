@@ -22,13 +22,13 @@ from ..operands.nodes import as_node
 from . import folds
 from .cluster import DaskCluster
 from .journal import Corner
-from .parcel import Parcel, fingerprint
+from .parcel import fingerprint
 from .pipeline import Array, Run, run_blocks
 from .places import path_of, same_place
-from .plan import Cuts, Cutter, Piece, budget_of, choose, chunks_for
+from .plan import Cuts, Piece, budget_of, chunks_for
 from .progress import Progress
 from .selection import corner, shape_of
-from .stream import reduced
+from .stream import divided, reduced
 from .target import Sink, sink_of
 
 
@@ -138,15 +138,12 @@ def run_into(root: Node, sink: Sink, run: Run) -> None:
     elif isinstance(root, Reduce) and large:
         _fold_into(root, sink, run)
     else:
-        _map_into(reduced(root, run), sink, run)
+        _map_into(root, sink, run)
 
 
 def _map_into(root: Node, sink: Sink, run: Run) -> None:
-    """Evaluate an expression without anything folded in it."""
-    make = Cutter(Parcel(root))
-    choice = choose(
-        make, root.shape, sink.chunks, run.budget, sink.whole, known=sink.block, keep=run.keeps
-    )
+    """Evaluate an expression block by block, after what is folded in it, or with it."""
+    _, make, choice = divided(root, run, sink.chunks, sink.whole, sink.block)
     grid = choice.grid
     done = sink.begin(grid.block)
     boxes = (box for box in grid.boxes() if corner(box) not in done)

@@ -3,12 +3,14 @@
 A reduction inside an expression is a pass of its own, over all it folds; its result is memory, and
 the rest of the expression reads it there.  So an expression is evaluated from its innermost
 reductions outwards, and the last pass writes the destination.  What has no stored operand below a
-reduction is evaluated once as well, and not again with every block.
+reduction is evaluated once as well, and not again with every block.  Where blocks can be cut that
+have all that is folded for them (`bands`), they are cut, and one pass does it all.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,11 +22,11 @@ from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
-from . import folds
+from . import bands, folds
 from .cut import has_stored
 from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
-from .plan import Cuts, Cutter, Piece, budget_of, choose, chunks_for
+from .plan import Choice, Cuts, Cutter, Piece, budget_of, choose, chunks_for
 from .selection import window
 from .trees import leaf_of
 
@@ -58,13 +60,10 @@ def _overlaps(root: Node, target: Target) -> bool:
 
 def into_memory(root: Node, target: Target, run: Run) -> None:
     """Evaluate an expression into memory that it does not read."""
-    last = reduced(root, run)
+    last, make, choice = divided(root, run, chunks_for(root, None, "eval"), False)
     if not has_stored(last):
         engine.assign(target, last, True)
         return
-    chunks = chunks_for(last, None, "eval")
-    make = Cutter(Parcel(last))
-    choice = choose(make, last.shape, chunks, run.budget, False, keep=run.keeps)
     grid = choice.grid
 
     def compute(piece: Piece, node: Node) -> None:
@@ -76,11 +75,43 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         run.advance(piece)
 
 
+def divided(
+    root: Node,
+    run: Run,
+    chunks: Sequence[int],
+    fixed: bool,
+    known: Sequence[int] | None = None,
+) -> tuple[Node, Cutter, Choice]:
+    """Return what the last pass evaluates, and in which blocks; the other passes are over.
+
+    Parameters
+    ----------
+    root : Node
+        The expression.
+    run : Run
+        The budget, and who is told.
+    chunks, fixed, known
+        As `choose` takes them.
+    """
+    merged = _merged(root, run, lambda node: node)
+    found = bands.choose_bands(merged, chunks, run.budget, fixed, known)
+    if found is not None:
+        return merged, *found
+    last = reduced(merged, run)
+    make = Cutter(Parcel(last))
+    choice = choose(make, last.shape, chunks, run.budget, fixed, known=known, keep=run.keeps)
+    return last, make, choice
+
+
 def reduced(root: Node, run: Run) -> Node:
     """Return an expression with what is folded in it evaluated, each fold in a pass of its own.
 
     What is written twice becomes one node, so `mean` and the mean inside `std` are one pass.
     """
+    return _merged(root, run, lambda node: folds.folded(node, run))
+
+
+def _merged(root: Node, run: Run, fold: Callable[[Reduce], Node]) -> Node:
     made: dict[int, Node] = {}
     stored: set[int] = set()
     known: dict[tuple[Any, ...], Node] = {}
@@ -93,22 +124,25 @@ def reduced(root: Node, run: Run) -> Node:
         found = known.get(key)
         if found is None:
             own = any([id(arg) in stored for arg in new.args])
-            found = known[key] = _evaluated(flat, own, run)
-            if isinstance(found, Stored) or (own and not isinstance(new, Reduce)):
+            found = known[key] = _evaluated(flat, own, run, fold)
+            if isinstance(found, Stored) or (own and not isinstance(found, Leaf)):
                 stored.add(id(found))
         if found.shape != shape:
+            over = id(found) in stored
             found = build.reshape(found, shape)
+            if over:
+                stored.add(id(found))
         made[id(node)] = found
     return made[id(root)]
 
 
-def _evaluated(node: Node, over_stored: bool, run: Run) -> Node:
+def _evaluated(node: Node, over_stored: bool, run: Run, fold: Callable[[Reduce], Node]) -> Node:
     """Return a node, or what it folds as a leaf."""
     if isinstance(node, Stored):
         prepare: Any = getattr(node.source, "prepared", None)
         return replace(node, source=prepare(run)) if prepare else node
     if isinstance(node, Reduce):
-        return folds.folded(node, run) if over_stored else _in_memory(node)
+        return fold(node) if over_stored else _in_memory(node)
     return node
 
 

@@ -32,7 +32,7 @@ from ..ops.reductions import SUM
 from .cut import Request, bind, cut, requests
 from .parcel import Parcel
 from .pipeline import Array, Run, computed, part_of, run_blocks
-from .plan import WORTH, Cuts, Grid, Piece, gathered, too_small
+from .plan import WORTH, Compute, Cuts, Grid, Piece, gathered, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
@@ -130,6 +130,11 @@ class Parts:
         """Positions for each index of the first of these dimensions."""
         return math.prod(self.node.arg.shape[self.first + 1 : self.last + 1])
 
+    @property
+    def ahead(self) -> int:
+        """Dimensions of results before that of partial results."""
+        return len([k for k in range(self.first) if k not in self.node.axes])
+
     def piece(self, low: int, high: int, kept: Box) -> Piece | None:
         """Return the partial results, in a box, of the parts from one position up to another.
 
@@ -203,13 +208,12 @@ class Parts:
         ready = begin(grid.block)
         boxes = [box for box in grid.boxes() if corner(box) not in ready]
         run.report(f"{self.node.op.name} over axes {self.node.axes}", (len(edges) - 1) * len(boxes))
-        kept_before = len([k for k in range(self.first) if k not in self.node.axes])
         for box in boxes:
             full = grid.widened(box)
             join = _Join(self.node, shape_of(full))
 
             def take(piece: Piece, values: Array, join: _Join = join) -> None:
-                join.take(np.moveaxis(values, kept_before, 0))
+                join.take(np.moveaxis(values, self.ahead, 0))
 
             keys = [(low, high, full) for low, high in itertools.pairwise(edges)]
             for piece in run_blocks(Cuts(self, keys), run, take, kept=kept):
@@ -255,6 +259,34 @@ class Parts:
                 if self.piece(a, b, box) is None:
                     return None
         return edges, kept
+
+
+def in_memory(node: Reduce, tree: Tree, compute: Compute) -> Node | None:
+    """Return a reduction of memory, folded in the order of a tree; None if it cannot be.
+
+    Parameters
+    ----------
+    node : Reduce
+        The reduction.
+    tree : Tree
+        The order: of this reduction, or of one that has more results.
+    compute : callable
+        Evaluates what is folded at a time.
+    """
+    if tree_in_memory(node) == tree:
+        return node
+    plan = Parts.of(node, tree)
+    if plan is None:
+        return None
+    full = plan.length // plan.unit * plan.unit
+    edges = [0, full] if full == plan.length else [0, full, plan.length]
+    join = _Join(node, node.shape)
+    for low, high in itertools.pairwise(edges):
+        piece = plan.piece(low, high, whole(node.shape))
+        if piece is None:
+            return None
+        join.take(np.moveaxis(compute(piece.node), plan.ahead, 0))
+    return leaf_of(join.result())
 
 
 def _again(parcel: Parcel, *told: Any) -> Parts:

@@ -14,9 +14,9 @@ long are forgotten, and their code is unmapped as soon as no program holds them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from .._records import record
 from . import machine, routines, store, worker
 from .emit.builder import Module
 from .host import host
@@ -28,7 +28,7 @@ CAPACITY, LIMIT = 1024, 64 << 20
 Spec = TypeVar("Spec", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Kernel:
     """One compiled function.
 

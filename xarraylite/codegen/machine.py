@@ -14,10 +14,10 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from .._records import record
 from . import worker
 from .host import Host, host, llvm
 
@@ -28,7 +28,7 @@ _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 PIPELINE = "interleave unroll"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Code:
     """Machine code in this process; it is unmapped when this and its entry are forgotten.
 

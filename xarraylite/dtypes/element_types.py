@@ -11,15 +11,15 @@ shapes, and the number 0, which stands for a field that is not set.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from .._errors import DTypeError
+from .._records import record
 from .names import SUPPORTED, DType, as_dtype, dtype_name, xla_name
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record(frozen=True, slots=True, eq=False)
 class ElementType:
     """One of XLA's primitive types; there is one object per type.
 

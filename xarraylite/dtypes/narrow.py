@@ -29,28 +29,12 @@ import numpy as np
 from .._errors import DTypeError
 from . import names
 from .bits import bits_f32, float_f32
-from .formats import FORMATS, INT_BITS, Format, loop_dtype, storage_dtype
+from .formats import FORMATS, INT_BITS, Format, loop_dtype
 from .names import DType
 from .truncate import truncated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = [
-    "FORMATS",
-    "INT_BITS",
-    "Format",
-    "from_narrow",
-    "library",
-    "loop_dtype",
-    "odd_f32",
-    "odd_float",
-    "odd_i64",
-    "odd_u64",
-    "storage_dtype",
-    "to_narrow",
-]
-
 
 # Rounding that keeps a second rounding honest -----------------------------------------------
 

@@ -22,6 +22,7 @@ from .._errors import AxisError, DTypeError, IndexRangeError, XarrayliteError
 from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
@@ -173,6 +174,8 @@ def results(made: Any, narrow: Narrow) -> Any:
 def into(out: object, made: T, operation: str) -> T:
     """Return a result, or write it into ``out`` by the rule of updates and return that.
 
+    A lazy ``out`` gets memory of its own, as in any other assignment.
+
     Raises
     ------
     CastError, BroadcastError
@@ -182,9 +185,9 @@ def into(out: object, made: T, operation: str) -> T:
         return made
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
-    if not isinstance(out, XContainer | np.ndarray):
-        raise DTypeError(f"{operation}: out must be a container, got {type(out).__name__}")
-    to = out if isinstance(out, XContainer) else adapt(out)
+    if not isinstance(out, XExpression | np.ndarray):
+        raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
+    to = out if isinstance(out, XExpression) else adapt(out)
     result: Any = made
     check_update(to, operation, result.shape, result.dtype)
     to[...] = result
@@ -233,33 +236,6 @@ def computed(*arrays: str, arithmetic: bool = True) -> Callable[[Callable[P, R]]
         signature = inspect.signature(function)
         call = invoked(function, function.__name__, signature, takes, arithmetic)
         return functools.wraps(function)(call)
-
-    return decorate
-
-
-def with_parameters_of(model: Callable[P, R]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Give a function the parameters of another one, for type checkers, `help` and `computed`.
-
-    The function takes them as they come and passes them on to one that checks them.
-
-    Parameters
-    ----------
-    model : callable
-        Whose parameters they are.
-
-    Examples
-    --------
-    >>> def power(x: float, /, exponent: float = 2.0) -> float: ...
-    >>> @with_parameters_of(power)
-    ... def root(x: float, *given: float) -> float: ...
-    >>> inspect.signature(root)
-    <Signature (x: 'float', /, exponent: 'float' = 2.0) -> 'float'>
-    """
-    signature = inspect.signature(model)
-
-    def decorate(function: Callable[..., R]) -> Callable[P, R]:
-        function.__signature__ = signature  # type: ignore[attr-defined]
-        return function
 
     return decorate
 

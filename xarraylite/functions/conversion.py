@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._config import settings
 from .._errors import ShapeError
+from .._later import later
 from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
@@ -19,11 +20,17 @@ from ..ir.kind import owner_class
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
-from ..shapes.nested import Nested
-from ..shapes.shape import Shape
-from ..xla.blocked import blocked_layout
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
+
+if TYPE_CHECKING:
+    from ..shapes import nested
+    from ..shapes import shape as extents
+    from ..xla import blocked
+else:
+    nested = later(".shapes.nested")
+    extents = later(".shapes.shape")
+    blocked = later(".xla.blocked")
 
 
 def asarray(
@@ -322,9 +329,9 @@ def _lies_so(values: object, layout: LayoutLike) -> bool:
 def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
     """Return values as an array of a shape, and a layout that the shape may choose."""
     array = values if isinstance(values, XExpression | np.ndarray) else XArray(values)
-    if isinstance(shape, Nested) and layout == "blocked":
-        return array, blocked_layout(shape, array.shape)
-    wanted = Shape.of(shape).extents
+    if isinstance(shape, nested.Nested) and layout == "blocked":
+        return array, blocked.blocked_layout(shape, array.shape)
+    wanted = extents.Shape.of(shape).extents
     if array.shape != wanted:
         raise ShapeError(f"asarray: values of shape {array.shape} are not of the shape {wanted}")
     return array, layout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Literal, SupportsIndex
 
@@ -28,6 +28,7 @@ from ..layout.tiled import Map
 from ..operands.convert import LayoutLike, layout_of, raw, values_node, zeroed
 from .arguments import check_device
 from .jagged_like import makes_rows
+from .siblings import sibling
 
 _ROW_MAJOR = ROW_MAJOR.value
 
@@ -295,8 +296,8 @@ def ordered(order: MemoryOrder, layout: LayoutLike, name: str) -> LayoutLike:
     return COLUMN_MAJOR if order == "F" else ROW_MAJOR
 
 
-@makes_rows
-def empty_like(
+def _made_like(
+    make: Callable[..., XArray],
     x: XExpression,
     /,
     dtype: object = None,
@@ -307,6 +308,14 @@ def empty_like(
     device: str | None = None,
     layout: LayoutLike = None,
 ) -> XArray:
+    name = f"{make.__name__}_like"
+    extents, kind_, place = _like(x, dtype, order, layout, shape, name)
+    return _owned(x, make(extents, kind_, device=device, layout=place))
+
+
+@makes_rows
+@sibling(_made_like, empty)
+def empty_like() -> None:
     """Return an uninitialised container of the shape, dtype and layout of ``x``.
 
     Examples
@@ -315,22 +324,11 @@ def empty_like(
     >>> xl.empty_like(xl.zeros((2, 3), layout="column_major")).strides
     (1, 2)
     """
-    extents, kind_, place = _like(x, dtype, order, layout, shape, "empty_like")
-    return _owned(x, empty(extents, kind_, device=device, layout=place))
 
 
 @makes_rows
-def zeros_like(
-    x: XExpression,
-    /,
-    dtype: object = None,
-    order: MemoryOrder = None,
-    subok: bool = True,
-    shape: ShapeLike | None = None,
-    *,
-    device: str | None = None,
-    layout: LayoutLike = None,
-) -> XArray:
+@sibling(_made_like, zeros)
+def zeros_like() -> None:
     """Return a container of zeros of the shape, dtype and layout of ``x``.
 
     Examples
@@ -339,22 +337,11 @@ def zeros_like(
     >>> xl.zeros_like(xl.asarray([1, 2]))
     XArray([0, 0])
     """
-    extents, kind_, place = _like(x, dtype, order, layout, shape, "zeros_like")
-    return _owned(x, zeros(extents, kind_, device=device, layout=place))
 
 
 @makes_rows
-def ones_like(
-    x: XExpression,
-    /,
-    dtype: object = None,
-    order: MemoryOrder = None,
-    subok: bool = True,
-    shape: ShapeLike | None = None,
-    *,
-    device: str | None = None,
-    layout: LayoutLike = None,
-) -> XArray:
+@sibling(_made_like, ones)
+def ones_like() -> None:
     """Return a container of ones of the shape, dtype and layout of ``x``.
 
     Examples
@@ -363,8 +350,6 @@ def ones_like(
     >>> xl.ones_like(xl.asarray([1, 2]), dtype="float32")
     XArray([1., 1.], dtype=float32)
     """
-    extents, kind_, place = _like(x, dtype, order, layout, shape, "ones_like")
-    return _owned(x, ones(extents, kind_, device=device, layout=place))
 
 
 @makes_rows

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, overload
 
 from .._errors import LayoutError
+from .._later import later
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..jagged.array import XJagged
-from ..jagged.lazy import XJaggedExpression
 from ..operands.nodes import as_node
+
+if TYPE_CHECKING:
+    from ..jagged import array, lazy
+else:
+    array = later(".jagged.array")
+    lazy = later(".jagged.lazy")
+
 
 P = ParamSpec("P")
 
@@ -20,7 +26,9 @@ class MakesRows(Protocol[P]):
     """A function that makes a container like its first argument."""
 
     @overload
-    def __call__(self, x: XJaggedExpression, /, *args: P.args, **kwargs: P.kwargs) -> XJagged: ...
+    def __call__(
+        self, x: lazy.XJaggedExpression, /, *args: P.args, **kwargs: P.kwargs
+    ) -> array.XJagged: ...
 
     @overload
     def __call__(self, x: XExpression, /, *args: P.args, **kwargs: P.kwargs) -> XArray: ...
@@ -31,16 +39,16 @@ def makes_rows(function: Callable[Concatenate[XExpression, P], XArray]) -> Makes
 
     @wraps(function)
     def made(x: Any, /, *args: P.args, **kwargs: P.kwargs) -> Any:
-        if not isinstance(x, XJaggedExpression):
-            if not isinstance(x, XExpression):
-                x = XExpression(as_node(x, function.__name__))
+        if isinstance(x, XExpression):
             return function(x, *args, **kwargs)
+        if not isinstance(x, lazy.XJaggedExpression):
+            return function(XExpression(as_node(x, function.__name__)), *args, **kwargs)
         if kwargs.get("layout") is not None:
             raise LayoutError(
                 f"{function.__name__}: {x.summary()} has the layout of its rows, got "
                 f"layout={kwargs['layout']!r}"
             )
         rows = XExpression(x.node)  # whose layout does not matter: it is row-major
-        return XJagged._own(function(rows, *args, **kwargs), x.jagged_shape)
+        return array.XJagged._own(function(rows, *args, **kwargs), x.jagged_shape)
 
     return made

@@ -24,6 +24,7 @@ from .computed import into
 from .groups import Axis, Groups, Lazy, takes_jagged
 from .jagged import operand_and_groups
 from .reducers import chosen_of, others
+from .siblings import sibling
 
 DType = np.dtype[Any]
 
@@ -148,9 +149,8 @@ def _corrected(name: str, ddof: float, correction: float | None) -> float:
     return correction
 
 
-@takes_jagged
-@memoised
-def var(
+def spread(
+    name: str,
     x: object,
     /,
     axis: Axis = None,
@@ -163,6 +163,18 @@ def var(
     mean: object = None,
     correction: float | None = None,
 ) -> Lazy:
+    """Return the variance, or its root for the name "std"; see `var`."""
+    less = _corrected(name, ddof, correction)
+    node, groups, end = _variance(x, name, axis, dtype, keepdims, less, where, mean)
+    node = build.elementwise(OPS["sqrt"], node) if name == "std" else node
+    made = groups.wrap(build.cast(node, end))
+    return made if out is None else into(out, made, name)
+
+
+@takes_jagged
+@memoised
+@sibling(spread, "var")
+def var() -> None:
     """Return the variance: the mean square distance from the mean.
 
     Parameters
@@ -194,27 +206,12 @@ def var(
     >>> float(xl.var(xl.asarray([1.0, 3.0]), correction=1))
     2.0
     """
-    less = _corrected("var", ddof, correction)
-    node, groups, end = _variance(x, "var", axis, dtype, keepdims, less, where, mean)
-    made = groups.wrap(build.cast(node, end))
-    return made if out is None else into(out, made, "var")
 
 
 @takes_jagged
 @memoised
-def std(
-    x: object,
-    /,
-    axis: Axis = None,
-    dtype: object = None,
-    out: object = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: object = None,
-    mean: object = None,
-    correction: float | None = None,
-) -> Lazy:
+@sibling(spread, "std")
+def std() -> None:
     """Return the standard deviation, the square root of `var`; parameters as there.
 
     Examples
@@ -223,7 +220,3 @@ def std(
     >>> float(xl.std(xl.asarray([1.0, 3.0])))
     1.0
     """
-    less = _corrected("std", ddof, correction)
-    node, groups, end = _variance(x, "std", axis, dtype, keepdims, less, where, mean)
-    made = groups.wrap(build.cast(build.elementwise(OPS["sqrt"], node), end))
-    return made if out is None else into(out, made, "std")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy import index_exp, s_
 
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
@@ -23,41 +22,8 @@ from ..operands.nodes import HasNode, as_node, unwrapped
 from .computed import Narrow, container, numpy_of
 from .scalar_types import STANDS, is_abstract
 
-__all__ = [
-    "False_",
-    "True_",
-    "array2string",
-    "array_repr",
-    "array_str",
-    "base_repr",
-    "binary_repr",
-    "c_",
-    "einsum_path",
-    "errstate",
-    "format_float_positional",
-    "format_float_scientific",
-    "geterr",
-    "index_exp",
-    "iscomplexobj",
-    "isfortran",
-    "isrealobj",
-    "isscalar",
-    "issubdtype",
-    "iterable",
-    "may_share_memory",
-    "min_scalar_type",
-    "ndim",
-    "promote_types",
-    "r_",
-    "s_",
-    "seterr",
-    "shape",
-    "shares_memory",
-    "size",
-]
-
-
 True_, False_ = scalar_of(np.True_), scalar_of(np.False_)
+index_exp, s_ = np.index_exp, np.s_
 
 
 class errstate(np.errstate):

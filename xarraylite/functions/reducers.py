@@ -26,6 +26,7 @@ from ..transforms.memo import memoised
 from .computed import into
 from .groups import Axis, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
+from .siblings import sibling
 
 DType = np.dtype[Any]
 
@@ -70,16 +71,18 @@ def others(node: Node, chosen: Node | None, value: object) -> Node:
     return build.elementwise(OPS["where"], chosen, node, filler)
 
 
-def _total(
+def total(
     op: Reduction,
     x: object,
-    axis: Axis,
-    dtype: object,
-    out: object,
-    keepdims: bool,
-    initial: object,
-    where: object,
+    /,
+    axis: Axis = None,
+    dtype: object = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+    where: object = None,
 ) -> Lazy:
+    """Return a sum or a product; see `sum`."""
     whole = axis is None and dtype is None and initial is None and keepdims is False
     whole = whole and where is None
     known = expression.folded(op, x) if whole else None
@@ -110,16 +113,8 @@ def _added(
 
 
 @takes_jagged
-def sum(
-    x: object,
-    /,
-    axis: Axis = None,
-    dtype: object = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: object = None,
-    where: object = None,
-) -> Lazy:
+@sibling(total, SUM)
+def sum() -> None:
     """Return the sum of elements, pairwise in fixed blocks.
 
     Parameters
@@ -156,20 +151,11 @@ def sum(
     >>> float(xl.sum(xl.asarray([1.0, 2.0, 3.0]) ** 2))
     14.0
     """
-    return _total(SUM, x, axis, dtype, out, keepdims, initial, where)
 
 
 @takes_jagged
-def prod(
-    x: object,
-    /,
-    axis: Axis = None,
-    dtype: object = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: object = None,
-    where: object = None,
-) -> Lazy:
+@sibling(total, PROD)
+def prod() -> None:
     """Return the product of elements; parameters as for `sum`.
 
     Examples
@@ -178,18 +164,19 @@ def prod(
     >>> int(xl.prod(xl.asarray([2, 3, 4])))
     24
     """
-    return _total(PROD, x, axis, dtype, out, keepdims, initial, where)
 
 
-def _extreme(
+def extreme(
     op: Reduction,
     x: object,
-    axis: Axis,
-    out: object,
-    keepdims: bool,
-    initial: object,
-    where: object,
+    /,
+    axis: Axis = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+    where: object = None,
 ) -> Lazy:
+    """Return the least or the greatest element; see `min`."""
     whole = axis is None and initial is None and keepdims is False and where is None
     known = expression.folded(op, x) if whole else None
     if known is not None:
@@ -213,15 +200,8 @@ def _chosen(
 
 
 @takes_jagged
-def min(
-    x: object,
-    /,
-    axis: Axis = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: object = None,
-    where: object = None,
-) -> Lazy:
+@sibling(extreme, MIN)
+def min() -> None:
     """Return the least element; NaN if there is one.
 
     Parameters
@@ -249,19 +229,11 @@ def min(
     >>> int(xl.min(xl.asarray([3, 1, 2])))
     1
     """
-    return _extreme(MIN, x, axis, out, keepdims, initial, where)
 
 
 @takes_jagged
-def max(
-    x: object,
-    /,
-    axis: Axis = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: object = None,
-    where: object = None,
-) -> Lazy:
+@sibling(extreme, MAX)
+def max() -> None:
     """Return the greatest element; NaN if there is one.  Parameters as for `min`.
 
     Examples
@@ -270,11 +242,17 @@ def max(
     >>> int(xl.max(xl.asarray([3, 1, 2])))
     3
     """
-    return _extreme(MAX, x, axis, out, keepdims, initial, where)
 
 
 def _truth(
-    op: Reduction, x: object, axis: Axis, out: object, keepdims: bool, where: object
+    op: Reduction,
+    x: object,
+    /,
+    axis: Axis = None,
+    out: object = None,
+    keepdims: bool = False,
+    *,
+    where: object = None,
 ) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     truth = others(build.cast(node, bool_), chosen_of(where, node, op.name), op.identity)
@@ -284,15 +262,8 @@ def _truth(
 
 @takes_jagged
 @memoised
-def any(
-    x: object,
-    /,
-    axis: Axis = None,
-    out: object = None,
-    keepdims: bool = False,
-    *,
-    where: object = None,
-) -> Lazy:
+@sibling(_truth, ANY)
+def any() -> None:
     """Return whether any element is true (non-zero; NaN counts as true).
 
     Examples
@@ -301,20 +272,12 @@ def any(
     >>> bool(xl.any(xl.asarray([0, 2])))
     True
     """
-    return _truth(ANY, x, axis, out, keepdims, where)
 
 
 @takes_jagged
 @memoised
-def all(
-    x: object,
-    /,
-    axis: Axis = None,
-    out: object = None,
-    keepdims: bool = False,
-    *,
-    where: object = None,
-) -> Lazy:
+@sibling(_truth, ALL)
+def all() -> None:
     """Return whether all elements are true (non-zero; NaN counts as true).
 
     Examples
@@ -323,7 +286,6 @@ def all(
     >>> bool(xl.all(xl.asarray([0, 2])))
     False
     """
-    return _truth(ALL, x, axis, out, keepdims, where)
 
 
 @takes_jagged
@@ -343,9 +305,16 @@ def count_nonzero(x: object, /, axis: Axis = None, *, keepdims: bool = False) ->
 
 
 def _position(
-    op: Reduction, x: object, axis: SupportsIndex | None, out: object, keepdims: bool, name: str
+    name: str,
+    x: object,
+    /,
+    axis: SupportsIndex | None = None,
+    out: object = None,
+    *,
+    keepdims: bool = False,
 ) -> Lazy:
     """Return the first position of the extreme: the least position of elements equal to it."""
+    op = MIN if name == "argmin" else MAX
     axes = None if axis is None else (axis,)
     node, groups = operand_and_groups(x, axes, keepdims, name)
     build.require_real(node, name)
@@ -362,14 +331,8 @@ def _position(
 
 @takes_jagged
 @memoised
-def argmin(
-    x: object,
-    /,
-    axis: SupportsIndex | None = None,
-    out: object = None,
-    *,
-    keepdims: bool = False,
-) -> Lazy:
+@sibling(_position, "argmin")
+def argmin() -> None:
     """Return the position of the first least element (of the first NaN if there is one).
 
     Parameters
@@ -399,19 +362,12 @@ def argmin(
     >>> int(xl.argmin(xl.asarray([3, 1, 1])))
     1
     """
-    return _position(MIN, x, axis, out, keepdims, "argmin")
 
 
 @takes_jagged
 @memoised
-def argmax(
-    x: object,
-    /,
-    axis: SupportsIndex | None = None,
-    out: object = None,
-    *,
-    keepdims: bool = False,
-) -> Lazy:
+@sibling(_position, "argmax")
+def argmax() -> None:
     """Return the position of the first greatest element; parameters as for `argmin`.
 
     Examples
@@ -420,4 +376,3 @@ def argmax(
     >>> int(xl.argmax(xl.asarray([3, 1, 3])))
     0
     """
-    return _position(MAX, x, axis, out, keepdims, "argmax")

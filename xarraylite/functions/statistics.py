@@ -6,7 +6,6 @@ Reducers that leave out NaN, weighted means and ranges are lazy, made of the red
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -23,18 +22,32 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import Parted
 from ..operands.nodes import as_node
+from ..ops.reductions import MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from . import means, reducers
 from .computed import computed, into, numpy
 from .groups import Axis
 from .manipulation import broadcast_to, concat, moveaxis, reshape
+from .siblings import sibling
+
+
+def _running(
+    function: Any,
+    x: Any,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: object = None,
+    include_initial: bool = False,
+) -> XArray:
+    made: XArray = function(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    return made
 
 
 @computed("x")
-def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
-) -> XArray:
+@sibling(_running, numpy.cumulative_sum)
+def cumulative_sum() -> None:
     """Return running sums along an axis.
 
     Parameters
@@ -64,13 +77,11 @@ def cumulative_sum(
     >>> xl.cumulative_sum(xl.asarray([1, 2, 3]), include_initial=True)
     XArray([0, 1, 3, 6])
     """
-    return numpy.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 @computed("x")
-def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
-) -> XArray:
+@sibling(_running, numpy.cumulative_prod)
+def cumulative_prod() -> None:
     """Return running products along an axis; parameters as for `cumulative_sum`.
 
     Examples
@@ -79,7 +90,6 @@ def cumulative_prod(
     >>> xl.cumulative_prod(xl.asarray([1, 2, 3]))
     XArray([1, 2, 6])
     """
-    return numpy.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 @memoised
@@ -179,8 +189,8 @@ def _filled(x: object, value: object, name: str) -> tuple[XExpression, XExpressi
     return filled, apply(OPS["logical_not"], missing)
 
 
-@memoised
-def nansum(
+def _known_total(
+    op: Reduction,
     x: object,
     /,
     axis: Axis = None,
@@ -190,6 +200,14 @@ def nansum(
     initial: object = None,
     where: object = None,
 ) -> XExpression:
+    filled, _ = _filled(x, op.identity, f"nan{op.name}")
+    found: Any = reducers.total(op, filled, axis, dtype, out, keepdims, initial, where)
+    return found
+
+
+@memoised
+@sibling(_known_total, SUM)
+def nansum() -> None:
     """Return the sum of the elements that are not NaN, lazily; parameters as for `sum`.
 
     Examples
@@ -198,21 +216,11 @@ def nansum(
     >>> float(xl.nansum(xl.asarray([1.0, xl.nan, 2.0])))
     3.0
     """
-    filled, _ = _filled(x, 0, "nansum")
-    return reducers.sum(filled, axis, dtype, out, keepdims, initial, where)
 
 
 @memoised
-def nanprod(
-    x: object,
-    /,
-    axis: Axis = None,
-    dtype: object = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: object = None,
-    where: object = None,
-) -> XExpression:
+@sibling(_known_total, PROD)
+def nanprod() -> None:
     """Return the product of the elements that are not NaN, lazily; parameters as for `sum`.
 
     Examples
@@ -221,23 +229,21 @@ def nanprod(
     >>> float(xl.nanprod(xl.asarray([3.0, xl.nan, 2.0])))
     6.0
     """
-    filled, _ = _filled(x, 1, "nanprod")
-    return reducers.prod(filled, axis, dtype, out, keepdims, initial, where)
 
 
-def _nan_extreme(
-    fold: Callable[..., Any],
+def _known_extreme(
+    op: Reduction,
     x: object,
-    axis: Axis,
-    out: object,
-    keepdims: bool,
-    initial: object,
-    where: object,
+    /,
+    axis: Axis = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: object = None,
+    where: object = None,
 ) -> XExpression:
-    name = f"nan{fold.__name__}"
-    worst = -np.inf if fold is reducers.max else np.inf
-    filled, known = _filled(x, worst, name)
-    found = fold(filled, axis, None, keepdims, initial, where)
+    name = f"nan{op.name}"
+    filled, known = _filled(x, -np.inf if op is MAX else np.inf, name)
+    found: Any = reducers.extreme(op, filled, axis, None, keepdims, initial, where)
     if known is not None:
         some = reducers.any(known, axis, None, keepdims, where=where)
         nan = XExpression(build.scalar(np.nan, found.dtype))
@@ -246,15 +252,8 @@ def _nan_extreme(
 
 
 @memoised
-def nanmin(
-    x: object,
-    /,
-    axis: Axis = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: object = None,
-    where: object = None,
-) -> XExpression:
+@sibling(_known_extreme, MIN)
+def nanmin() -> None:
     """Return the least element that is not NaN, or NaN if there is none; as `min`, lazy.
 
     Examples
@@ -263,19 +262,11 @@ def nanmin(
     >>> float(xl.nanmin(xl.asarray([3.0, xl.nan, 2.0])))
     2.0
     """
-    return _nan_extreme(reducers.min, x, axis, out, keepdims, initial, where)
 
 
 @memoised
-def nanmax(
-    x: object,
-    /,
-    axis: Axis = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: object = None,
-    where: object = None,
-) -> XExpression:
+@sibling(_known_extreme, MAX)
+def nanmax() -> None:
     """Return the greatest element that is not NaN, or NaN if there is none; as `max`, lazy.
 
     Examples
@@ -284,7 +275,6 @@ def nanmax(
     >>> float(xl.nanmax(xl.asarray([3.0, xl.nan, 2.0])))
     3.0
     """
-    return _nan_extreme(reducers.max, x, axis, out, keepdims, initial, where)
 
 
 @memoised
@@ -309,8 +299,8 @@ def nanmean(
     return means.mean(x, axis, dtype, out, keepdims, where=_known(x, where, "nanmean"))
 
 
-@memoised
-def nanvar(
+def _known_spread(
+    name: str,
     x: object,
     /,
     axis: Axis = None,
@@ -322,6 +312,15 @@ def nanvar(
     where: object = None,
     correction: float | None = None,
 ) -> XExpression:
+    chosen = _known(x, where, f"nan{name}")
+    given = (axis, dtype, out, ddof, keepdims)
+    made: Any = means.spread(name, x, *given, correction=correction, where=chosen)
+    return made
+
+
+@memoised
+@sibling(_known_spread, "var")
+def nanvar() -> None:
     """Return the variance of the elements that are not NaN, lazily; parameters as for `var`.
 
     Examples
@@ -330,23 +329,11 @@ def nanvar(
     >>> float(xl.nanvar(xl.asarray([1.0, xl.nan, 3.0])))
     1.0
     """
-    chosen = _known(x, where, "nanvar")
-    return means.var(x, axis, dtype, out, ddof, keepdims, correction=correction, where=chosen)
 
 
 @memoised
-def nanstd(
-    x: object,
-    /,
-    axis: Axis = None,
-    dtype: object = None,
-    out: object = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: object = None,
-    correction: float | None = None,
-) -> XExpression:
+@sibling(_known_spread, "std")
+def nanstd() -> None:
     """Return the standard deviation of the elements that are not NaN; as `std`, lazy.
 
     Examples
@@ -355,13 +342,13 @@ def nanstd(
     >>> float(xl.nanstd(xl.asarray([1.0, xl.nan, 3.0])))
     1.0
     """
-    chosen = _known(x, where, "nanstd")
-    return means.std(x, axis, dtype, out, ddof, keepdims, correction=correction, where=chosen)
 
 
 def _known(x: object, where: object, name: str) -> object:
     """Return which elements count: those that are not NaN, among some."""
-    _, known = _filled(x, 0, name)
+    known: Any = _filled(x, 0, name)[1]
+    if isinstance(known, Parted):
+        known = known.parts(known)[0]
     if known is None or where is None:
         return where if known is None else known
     return apply(OPS["logical_and"], known, where)
@@ -452,9 +439,3 @@ def _weights(array: XExpression, weights: XExpression, axis: Axis) -> XExpressio
     order = sorted(range(len(axes)), key=axes.__getitem__)
     weights = moveaxis(weights, order, range(len(axes)))
     return reshape(weights, [n if k in axes else 1 for k, n in enumerate(array.shape)])
-
-
-__all__ = [
-    "average", "cumulative_prod", "cumulative_sum", "diff", "nanmax", "nanmean", "nanmin",
-    "nanprod", "nanstd", "nansum", "nanvar", "ptp",
-]  # fmt: skip

@@ -16,8 +16,6 @@ from .cost.report import cost_lines, tree_lines
 from .module import HloModule
 from .text.parser import parse
 
-__all__ = ["add_arguments", "run"]
-
 BAD_INPUT = 2
 
 

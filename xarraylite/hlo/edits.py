@@ -15,8 +15,6 @@ from .._errors import HloError
 from .instruction import HloComputation, HloInstruction
 from .values import Signature
 
-__all__ = ["edited", "own_computation"]
-
 _FIELDS: Final = (
     "name",
     "opcode",

@@ -26,8 +26,6 @@ from .evaluation.values import TOKEN, NumpyArray, Value, container, stored
 from .instruction import HloComputation, HloInstruction
 from .values import Signature
 
-__all__ = ["evaluate"]
-
 
 class Module(Protocol):
     """What is asked of a module."""

@@ -19,8 +19,6 @@ from ..display.svg import SANS, element, number
 from .cost.weigh import ModuleCost, stored_bytes
 from .instruction import HloComputation, HloInstruction
 
-__all__ = ["HloDrawing", "draw_module"]
-
 MAX_NODES = 2000
 """Most instructions of one picture; nobody reads more."""
 

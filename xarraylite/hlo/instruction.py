@@ -25,7 +25,6 @@ from .values import OpMetadata
 if TYPE_CHECKING:
     from .text.literals import HloLiteral
 
-__all__ = ["HloComputation", "HloInstruction"]
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 _set = object.__setattr__

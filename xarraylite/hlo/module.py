@@ -20,8 +20,6 @@ from .text.styles import print_options
 from .text.tables import StackFrame
 from .values import Signature
 
-__all__ = ["HloModule"]
-
 _set = object.__setattr__
 
 

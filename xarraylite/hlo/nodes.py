@@ -14,8 +14,6 @@ from .text.literals import HloLiteral
 from .text.tables import StackFrame
 from .values import OpMetadata, Signature
 
-__all__ = ["ComputationNode", "InstructionNode", "ModuleNode"]
-
 
 class InstructionNode(Protocol):
     """What an `HloInstruction` has."""

@@ -16,8 +16,6 @@ from typing import Final
 
 from .._records import record
 
-__all__ = ["ACCURATE", "OPCODES", "Opcode"]
-
 
 @record(frozen=True, slots=True, eq=False)
 class Opcode:

@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 
 from .nodes import ComputationNode, InstructionNode
 
-__all__ = ["computations_below", "post_order"]
-
 N = TypeVar("N", bound=InstructionNode)
 C = TypeVar("C", bound=ComputationNode)
 

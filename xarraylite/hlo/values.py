@@ -15,19 +15,6 @@ from .._records import record
 from ..xla.spec import ArraySpec
 from .text.meshes import expand_mesh
 
-__all__ = [
-    "Alias",
-    "ConvolutionLabels",
-    "Domain",
-    "OpMetadata",
-    "PadDimension",
-    "ReplicaGroups",
-    "ResultAccuracy",
-    "Signature",
-    "SliceDimension",
-    "WindowDimension",
-]
-
 
 class SliceDimension(NamedTuple):
     """One dimension of ``slice``: elements ``start, start + stride, ...`` below ``limit``."""

@@ -333,10 +333,12 @@ def formed_like(key: tuple[object, ...]) -> Kind | None:
     return _kinds.get(("form", key))
 
 
-def formed(key: tuple[object, ...], root: Node, items: int, fixed: int) -> Kind:
+def formed(key: tuple[object, ...], root: Node, items: int, fixed: int, weight: int) -> Kind:
     """Return the form of a structure, which is that of an expression over no memory."""
-    own = ("form", key)
-    return _interned(own, Form(root), (), root.dtype, len(root.shape), items, None, False, fixed)
+    parts = (Form(root), (), root.dtype, len(root.shape), items, None, False, fixed)
+    made = _interned(("form", key), *parts)
+    made.weight = weight
+    return made
 
 
 def strides_of(kind: Kind, shape: Shape) -> Shape:

@@ -16,6 +16,8 @@ from ..dtypes.names import kind
 from ..ops.op import Op
 from ..ops.table import OPS
 
+POWER = OPS["pow"]
+
 #: Operations of the base alone that are the same as a power with this exponent, one after the
 #: other, and the kinds of dtypes for which they are; the last one of a cube takes the base again.
 POWERS: dict[float, tuple[str, tuple[Op, ...]]] = {
@@ -38,7 +40,7 @@ def simpler(op: Op, operands: tuple[object, ...], dtype: np.dtype[Any]) -> tuple
     dtype : dtype
         Of the first operand and of the result.
     """
-    if op is not OPS["pow"] or type(operands[1]) not in (int, float):
+    if op is not POWER or type(operands[1]) not in (int, float):
         return ()
     kinds, found = POWERS.get(operands[1], ("", ()))  # type: ignore[call-overload]
     return found if kind(dtype) in kinds else ()

@@ -8,6 +8,7 @@ that do the same to operands of the same dtypes, extents and strides.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
+from ..ops.table import OPS
 from ..ops.user import UserOp
 from .kind import (
     Form,
@@ -61,7 +63,7 @@ def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
         return _memory(node, operands, traced)
     if type(node) is Scalar:
         return _value(node, operands, traced)
-    if _calls_user(node):
+    if _is_long(node):
         raise _None
     if type(node) is Elementwise and all([_ends(node.shape, arg.shape) for arg in node.args]):
         args = tuple([_of(arg, operands, left, traced) for arg in node.args])
@@ -70,6 +72,39 @@ def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
         operands.append(node.arg.shape)
         return reduction(node.op, _of(node.arg, operands, left, traced))
     return _form(node, operands, left, traced)
+
+
+def of_parts(node: Elementwise, parts: Sequence[tuple[Kind, Operands] | None]) -> Any:
+    """Return the kind of an operation on parts that have kinds, and its operands; None if none.
+
+    A part that is a form stays one: its nodes may have another kind as part of a longer expression.
+
+    Parameters
+    ----------
+    node : Elementwise
+        The operation.
+    parts : sequence
+        For each argument its kind and operands before it was converted; None of a scalar.
+    """
+    kinds: list[Kind] = []
+    operands: Operands = ()
+    if _is_long(node):
+        return None
+    for arg, part in zip(node.args, parts, strict=True):
+        if not _ends(node.shape, arg.shape):
+            return None
+        if part is None:
+            value = plain(arg.value, arg.dtype) if isinstance(arg, Scalar) else None
+            if value is None:
+                return None
+            part = scalar(arg.dtype), (value,)
+        kind, items = part
+        kinds.append(
+            kind if kind.dtype == arg.dtype else elementwise(OPS["cast"], arg.dtype, (kind,))
+        )
+        operands += items
+    made = elementwise(node.op, node.dtype, tuple(kinds))
+    return (made, operands) if made.weight <= MOST else None
 
 
 def _memory(node: Leaf, operands: list[Any], traced: bool) -> Kind:
@@ -90,10 +125,11 @@ def _value(node: Scalar, operands: list[Any], traced: bool) -> Kind:
     return scalar(node.dtype)
 
 
-def _calls_user(node: Node) -> bool:
-    if isinstance(node, Elementwise):
-        return isinstance(node.op, UserOp)
-    return isinstance(node, Reduce) and isinstance(node.op.combine, UserOp)
+def _is_long(node: Node) -> bool:
+    """Tell whether a node calls a user's function that could raise, or take its time."""
+    op = getattr(node, "op", None)
+    op = op.combine if isinstance(op, Reduction) else op
+    return isinstance(op, UserOp) and not op.is_brief
 
 
 def form_of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:
@@ -121,7 +157,7 @@ def _form(root: Node, operands: list[Any], left: list[int], traced: bool) -> Kin
             key.append((_memory(node, operands, traced), node.shape))
         elif isinstance(node, Scalar):
             key.append(_value(node, operands, traced))
-        elif isinstance(node, Stored) or _calls_user(node):
+        elif isinstance(node, Stored) or _is_long(node):
             raise _None
         else:
             key.append(structure(node, args))
@@ -130,7 +166,7 @@ def _form(root: Node, operands: list[Any], left: list[int], traced: bool) -> Kin
         return known
     reads = any([isinstance(node, Leaf) for node in nodes])  # generators do not count
     fixed = fixed_of(root) if reads else SHAPE + 1
-    return formed(tuple(key), _emptied(root), len(operands) - begin, fixed)
+    return formed(tuple(key), _emptied(root), len(operands) - begin, fixed, len(nodes))
 
 
 def _emptied(root: Node) -> Node:

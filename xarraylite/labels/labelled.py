@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -29,6 +28,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, ShapeError, SizeError, StaleOperandError
+from .._records import record
 from ..assignment.assign import Described
 from ..dtypes.names import dtype_name
 from ..dtypes.promotion import check_scalar
@@ -61,7 +61,7 @@ class Indexed(NamedTuple):
     labels: Labels
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Group:
     """Elementwise terms of the same labels, added up before anything is multiplied with them.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._records import record
 from ..blas.gemm import Product
 from ..blas.path import count
 from ..dtypes.names import dtype_name
@@ -18,7 +18,7 @@ from .labelled import Indexed, Labels
 DType = np.dtype[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Note:
     """One step before the final kernel.
 

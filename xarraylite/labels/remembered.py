@@ -11,12 +11,12 @@ whether the destination can be written, and whether it shares memory with an ope
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from .._config import settings
+from .._records import record
 from ..blas.calls import in_one_call, multiply, quiet
 from ..blas.gemm import DOT_DTYPES, Array, Product, matrices
 from ..ir.node import Leaf, Node
@@ -84,7 +84,7 @@ class Window(NamedTuple):
         return np.ndarray(shape, dtype, memory.run(), first + start, strides)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Recipe:
     """How to multiply two operands like those it was made from.
 

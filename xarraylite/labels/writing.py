@@ -117,10 +117,10 @@ def assign_labelled(
 def let_go(value: object, held: bool, noalias: bool, buffer: Buffer) -> None:
     """Drop the operands of an expression that nobody but its assignment holds.
 
-    Under noalias nobody has counted who does; there, one that reads the destination is used up.
+    Under noalias one that reads the destination is used up, whoever holds it.
     """
     assert isinstance(value, XLabelled), "checked"
-    if not held and (not noalias or _reads(value.terms, buffer)):
+    if _reads(value.terms, buffer) if noalias else not held:
         value.release()
 
 

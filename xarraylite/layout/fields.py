@@ -74,7 +74,7 @@ class SplitConfig:
 
     Examples
     --------
-    >>> from xarraylite.layout.layout import SplitConfig
+    >>> from xarraylite.layout.fields import SplitConfig
     >>> str(SplitConfig(1, (200, 300)))
     '(1:200,300)'
     """

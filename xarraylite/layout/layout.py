@@ -17,17 +17,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, fields, replace
 from functools import lru_cache
 from typing import Any, cast
 
 from .._errors import IndexRangeError, LayoutError
+from .._records import record
 from ..dtypes.element_types import ElementType
 from ..index.broadcast import HasExtents, unwrap_shape
 from ..index.radix import inverse
 from .checks import check_order, check_padded, check_sparse, check_splits
 from .fields import (
-    MEMORY_SPACES,
     PaddingValue,
     SplitConfig,
     as_index_type,
@@ -41,10 +41,8 @@ from .fields import (
 from .text import parse_layout, print_layout
 from .tile import COMBINE, MAX_RANK, Tile, as_int, as_ints
 
-__all__ = ["MEMORY_SPACES", "Layout", "PaddingValue", "SplitConfig"]
 
-
-@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+@record(frozen=True, slots=True, eq=False)
 class Layout:
     """The order, tiling, padding and place of an array's elements.
 
@@ -405,10 +403,10 @@ class Layout:
             ignore_padding,
         )
         return minor_to_major_only or all(
-            [skip or a == b for skip, a, b in zip(ignored, self._key(), other._key(), strict=True)]
+            [skip or a == b for skip, a, b in zip(ignored, self._own(), other._own(), strict=True)]
         )
 
-    def _key(self) -> tuple[Any, ...]:
+    def _own(self) -> tuple[Any, ...]:
         """What equality compares besides the order, in the order of `equal`'s options."""
         shape = self.physical_shape
         return (
@@ -428,7 +426,7 @@ class Layout:
             return NotImplemented
         if self is other:
             return True
-        return self.minor_to_major == other.minor_to_major and self._key() == other._key()
+        return self.minor_to_major == other.minor_to_major and self._own() == other._own()
 
     def __hash__(self) -> int:
         return hash((self.minor_to_major, self.tiles, self.element_size_in_bits))

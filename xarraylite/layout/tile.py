@@ -12,11 +12,11 @@ more minor one, and both are tiled as one.  A marker in the last place has nothi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from operator import index
 from typing import Any, Final
 
 from .._errors import LayoutError
+from .._records import record
 
 COMBINE: Final[int] = -(2**63)
 """The tile size that merges a dimension into the next more minor one; printed as ``*``."""
@@ -59,7 +59,7 @@ def as_ints(values: Iterable[Any], what: str) -> tuple[int, ...]:
         raise LayoutError(f"{what}: {values!r} is not a sequence of integers") from None
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@record(frozen=True, slots=True)
 class Tile:
     """The sizes of one level of tiling, major to minor.
 

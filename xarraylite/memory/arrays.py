@@ -17,7 +17,7 @@ from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import int_bounds
 from ..index.transform import FIXED
 from ..layout.digits import position_of
-from ..layout.layout import PaddingValue
+from ..layout.fields import PaddingValue
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from .block import Memory

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..dtypes.promotion import int_bounds
 from ..ir.kind import NODE, Form, Kind
+from ..ir.simplify import POWER, POWERS
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from ..ops.table import OPS
 from .nodes import NUMBERS, HasNode
 
 
@@ -38,13 +38,49 @@ def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasN
         if len(items) == len(operands) and made._kind.items == sum(items):
             own._kind.learn(key[0], key[1], made._kind)
         return
-    if len(operands) != 2 or (op.scalars is not None and type(numbers[0]) is not float):
+    if len(operands) != 2:
         return
-    if op is OPS["pow"] or made._kind.items != own.kind_items() + 1:
+    if op is POWER and operands[0] is own:
+        learn_power(own, operands[1], made)
         return
-    leaf = _scalar_of(made._kind, 0 if operands[0] is not own else -1)
-    if leaf is not None:
-        own._kind.learn(key[0], key[1], (made._kind, *_range(leaf)))
+    entry = _with_number(op, own, made, 0 if operands[0] is not own else -1)
+    if entry is not None:
+        own._kind.learn(key[0], key[1], entry)
+
+
+def _with_number(op: Op, own: HasNode, made: HasNode, place: int) -> tuple[Any, ...] | None:
+    """Return where an operation with a number leads, and the least and the greatest number."""
+    leaf = _scalar_of(made._kind, place) if made._kind.items == own.kind_items() + 1 else None
+    if leaf is None:
+        return None
+    if op.scalars is not None and op is not POWER and leaf.dtype != own._kind.dtype:
+        return None  # a comparison with what the dtype does not hold is another one
+    return (made._kind, *_range(leaf))
+
+
+def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
+    """Remember where a power leads, by the exponent where that tells what is computed.
+
+    What is remembered has an entry for each such exponent, and one of all others under None.
+    """
+    if base._kind is NODE or made._kind is NODE or exponent.__class__ not in NUMBERS:
+        return
+    known = base._kind.leads(POWER, exponent.__class__) or dict.fromkeys(POWERS)
+    entry: Any = _with_number(POWER, base, made, -1)
+    if entry is not None:
+        entry = entry if entry[1] is None else (entry[0], 0, entry[2])  # negative ones are refused
+    elif exponent in POWERS and made._kind.items % base.kind_items() == 0:
+        entry = made._kind  # of the base alone, once or several times
+    if entry is not None:
+        place = exponent if exponent in POWERS else None
+        base._kind.learn(POWER, exponent.__class__, known | {place: entry})
+
+
+def of_number(found: Any, number: object) -> Any:
+    """Return where an operation with a number leads: of a power it depends on the number."""
+    if found.__class__ is not dict:
+        return found
+    return found.get(number if number in found else None)
 
 
 def stretched_key(left: HasNode, right: HasNode) -> tuple[object, ...]:

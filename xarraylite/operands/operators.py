@@ -8,9 +8,9 @@ so an operator is one call and looks nothing up.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from .._records import record
 from ..dtypes.names import bool_
 from ..ops.op import Op
 from ..ops.table import OPS
@@ -24,7 +24,7 @@ Binary: TypeAlias = Callable[[Op], tuple[Method, Method]]
 Unary: TypeAlias = Callable[[Op], Method]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Entry:
     """One row of the table.
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from ..ir.build import CAST
 from ..ir.kind import Kind, Operands
+from ..ir.node import Elementwise, Node
+from ..ir.translation import of_parts
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from . import tracing
-from .learning import stretched_key
+from .learning import of_number, stretched_key
 from .nodes import Gathers, HasNode, as_item, ends
 
 Shape = tuple[int, ...]
@@ -30,13 +32,15 @@ def operation(key: tuple[Any, Any], operands: tuple[object, ...]) -> Found | Non
     """
     mine = [x for x in operands if isinstance(x, HasNode)]
     found = mine[0]._kind.leads(*key) if mine else None
+    found = of_number(found, operands[-1])
     if found is None or tracing.running.value:
         return None
     shape = mine[0]._shape
     try:
         if found.__class__ is not tuple:
             shape = shape if len(mine) == 1 else ends(shape, mine[1]._shape)
-            return found, shape, sum([x.now() for x in mine], ())
+            items = sum([x.now() for x in mine], ())
+            return found, shape, items if len(items) == found.items else items * 2  # a cube's
         kind, low, high = found
         parts: list[Operands] = [
             x.now() if isinstance(x, HasNode) else (as_item(x, low, high),) for x in operands
@@ -44,6 +48,17 @@ def operation(key: tuple[Any, Any], operands: tuple[object, ...]) -> Found | Non
         return kind, shape, sum(parts, ())
     except KeyError:
         return None
+
+
+def of_forms(node: Node, op: Op, operands: tuple[object, ...]) -> Found | None:
+    """Return a new operation, of whose operands one has a form; None of all others."""
+    if tracing.running.value or not isinstance(node, Elementwise) or node.op is not op:
+        return None
+    if not any([isinstance(x, HasNode) and x._kind.formed for x in operands]):
+        return None
+    parts = [(x._kind, x.now()) if isinstance(x, HasNode) else None for x in operands]
+    found = of_parts(node, parts)
+    return None if found is None else (found[0], node.shape, found[1])
 
 
 def three(op: Op, keys: tuple[object, object], operands: tuple[object, ...]) -> Found | None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._later import later
 from ..dtypes.names import dtype_name
 from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored
 from .nodes import Gathers
+
+if TYPE_CHECKING:
+    import html as entities
+else:
+    entities = later("html")
 
 #: Dtypes whose name a reader can tell from the values.
 _OBVIOUS = frozenset({"float64", "int64", "bool", "complex128"})
@@ -47,6 +52,7 @@ def html(facts: dict[str, str], text: str | None) -> str:
     text : str or None
         The values, if there are some.
     """
+    escape = entities.escape
     shown = [
         f"<b>{escape(fact)}</b>" if not name else f"{escape(name)} <code>{escape(fact)}</code>"
         for name, fact in facts.items()

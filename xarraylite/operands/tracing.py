@@ -19,9 +19,10 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
+from .._records import record
 from ..ir.node import Leaf
 from ..memory.buffer import Buffer
 from ..memory.snapshots import LateSnapshot, Snapshot
@@ -37,7 +38,7 @@ class TraceWriter(Protocol):
         """Return the product of two labelled nodes, as a node that has the kept labels."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Trace:
     """What a trace has met.
 

@@ -7,10 +7,7 @@ of NumPy's that cost little.  Expressions, both engines, documentation and HLO e
 from __future__ import annotations
 
 from . import arithmetic, logic, selection, transcendental
-from .cast import cast_body
 from .op import Op
-
-__all__ = ["ALIASES", "OPS", "cast_body"]
 
 OPS: dict[str, Op] = {
     op.name: op for op in (*arithmetic.ROWS, *selection.ROWS, *logic.ROWS, *transcendental.ROWS)

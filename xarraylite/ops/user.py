@@ -6,11 +6,15 @@ element.  Its name never reaches generated code: in its body it is ``user``.
 
 from __future__ import annotations
 
+import builtins
 import dis
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from types import CodeType, FunctionType, ModuleType
+from itertools import chain
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from .._records import record
 from .op import Op
@@ -42,14 +46,54 @@ class UserOp(Op):
         """Whether a call may end in an exception, so that a destination would be half written."""
         return may_raise(self.function)
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether a call is over at once: no exceptions, no loops, no calls of what may have them.
+
+        Kernels with it may run while the interpreter's lock is held.
+        """
+        return is_brief(self.function)
+
 
 def may_raise(function: FunctionType) -> bool:
     """Tell whether a function's code has a ``raise`` or calls functions that may have one."""
+    return _has(function.__code__, _raises) or _may_call(function)
+
+
+def is_brief(function: FunctionType) -> bool:
+    """Tell whether a function has neither exceptions nor loops, nor calls what may have them."""
+    return not _has(function.__code__, _goes_back) and not may_raise(function)
+
+
+@lru_cache(maxsize=1024)
+def _has(code: CodeType, what: Callable[[dis.Instruction], bool]) -> bool:
+    """Tell whether code, or that of a function that it makes, has an instruction of some kind."""
+    return any(map(what, chain.from_iterable(map(dis.get_instructions, nested(code)))))
+
+
+def _raises(one: dis.Instruction) -> bool:
+    return one.opname == "RAISE_VARARGS"
+
+
+def _goes_back(one: dis.Instruction) -> bool:
+    return one.opcode in _JUMPS and one.argval <= one.offset
+
+
+_JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
+
+
+def _may_call(function: FunctionType) -> bool:
+    """Tell whether a function refers to others than Python's own and those of mathematics."""
+    try:
+        values = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # a name that has no value yet
+        return True
     known = function.__globals__
-    return any(
-        code.co_freevars or any(i.opname == "RAISE_VARARGS" for i in dis.get_instructions(code))
-        for code in nested(function.__code__)
-    ) or any(isinstance(known.get(name), FunctionType) for name in global_names(function.__code__))
+    for name in global_names(function.__code__):
+        if name not in known and not hasattr(builtins, name):
+            return True
+        values.append(known.get(name, 0))
+    return not all(_is_plain(value) or _is_mathematics(value) for value in values)
 
 
 def nested(code: CodeType) -> Iterator[CodeType]:
@@ -98,3 +142,9 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, ModuleType):
         return value.__name__ in _FIXED_MODULES
     return isinstance(value, bool | int | float | complex)
+
+
+def _is_mathematics(value: object) -> bool:
+    """Tell whether a value is a function of a module of mathematics, in machine code."""
+    plain = isinstance(value, BuiltinFunctionType | np.ufunc)
+    return plain and getattr(value, "__module__", "numpy") in _FIXED_MODULES

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from .._records import record
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
@@ -27,7 +28,7 @@ from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.lower import Lowered, Materialise, lower
 from ..compiler.planner import is_host
-from ..compiler.steps import CHUNK
+from ..compiler.steps import CHUNK, STREAM_BYTES
 from ..ir.kind import Kind, Operands, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..ir.translation import form_of, node_of, of, twins
@@ -44,7 +45,7 @@ from .launch import (
     Launcher,
     can_launch,
     entry,
-    record,
+    packed,
 )
 from .launcher import launcher_of
 from .run import PARALLEL_FROM
@@ -52,7 +53,7 @@ from .run import PARALLEL_FROM
 _NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Direct:
     """A program of one launch.
 
@@ -179,13 +180,14 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     kernel, words, entries, template = made
     if len(words) > MOST_WORDS:
         return None
-    limit = min(PARALLEL_FROM // cost_of(lowered.body), 2 * CHUNK) - 1
+    most = 2 * CHUNK if fold else STREAM_BYTES // target.dtype.itemsize
+    limit = min(PARALLEL_FROM // cost_of(lowered.body), most) - 1
     pairs, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in pairs], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
-    packed = record(kernel.address, body.rank, limit, entries, template, flags)
-    call = launcher_of(packed)
-    return Direct(call, packed, itemsize, limit, fold, pairs, target, kernel)
+    made_of = packed(kernel.address, body.rank, limit, entries, template, flags)
+    call = launcher_of(made_of)
+    return Direct(call, made_of, itemsize, limit, fold, pairs, target, kernel)
 
 
 def _folds_inside(body: Kind) -> bool:

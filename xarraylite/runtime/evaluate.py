@@ -11,13 +11,14 @@ import math
 import os
 from collections import OrderedDict
 from functools import cache
+from typing import TYPE_CHECKING
 
 from .._config import settings
 from .._errors import SizeError, XarrayliteError
+from .._later import later
 from .._locks import ForkLock
 from ..codegen.kernel import KernelRaised
 from ..compiler.graph import Graph, Key, Streamed, canonical
-from ..compiler.plan import plan
 from ..compiler.program import Program
 from ..compiler.target import Target
 from ..ir.build import describe
@@ -29,8 +30,14 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, write
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot, pinned
-from . import reference
 from .run import run
+
+if TYPE_CHECKING:
+    from ..compiler import plan as planning
+    from . import reference
+else:
+    planning = later(".compiler.plan")
+    reference = later(".runtime.reference")
 
 #: Programs kept; one is a few kilobytes.
 CAPACITY = 2048
@@ -129,11 +136,11 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
     """Return the program of a graph, from memory if its kind was planned before."""
     checked = noalias and settings.check_noalias  # the signature knows no distances then
     if checked or len(graph.nodes) > SIGNATURE_NODES:
-        return plan(graph, target, noalias)
+        return planning.plan(graph, target, noalias)
     key = (graph.signature, target.dtype, target.map.shape, target.map.pattern)
     program = _programs.get(key)
     if program is None:
-        program = plan(graph, target, noalias)
+        program = planning.plan(graph, target, noalias)
         with _lock.held:
             _programs[key] = program
             while len(_programs) > CAPACITY:

@@ -81,7 +81,7 @@ def entry(
     return [kind, word, itemsize, int(same), row, *padded]
 
 
-def record(
+def packed(
     kernel: int,
     rank: int,
     limit: int,
@@ -392,7 +392,8 @@ call:
   %kernel = inttoptr i64 %kernel.at to ptr
   %argument = ptrtoint ptr %block to i64
   %status = call i32 %kernel(i64 %argument)
-  br label %accept
+  %fine = icmp eq i32 %status, 0
+  br i1 %fine, label %accept, label %refuse
 accept:
   ret i64 1
 refuse:

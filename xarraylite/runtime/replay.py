@@ -9,8 +9,8 @@ interpreter's lock, so no operand moves meanwhile.  The kernels are those of the
 the bits of results.
 
 A plan is kept this way if all its steps are kernels that would be over before other threads could
-help, and if no function of the user's is called, which could raise.  Folds of a million elements
-are: their parts, which the plan has fixed, are runs of one kernel.
+help.  Folds of fixed parts are: each part is a run of one kernel.  Larger plans are bound to their
+operands (`runtime.bound`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from typing import Any
 
+from .._records import record
 from ..codegen.kernel import Kernel
 from ..codegen.objects.replay import DOUBLE, FLOAT, OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
@@ -33,6 +34,7 @@ from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
+from .bound import Bound
 from .evaluate import program_of, result_layout
 from .launch import MOST_WORDS
 from .run import PARALLEL_FROM
@@ -44,7 +46,7 @@ _TEMPORARY, _INTEGER = 2, 0
 _LINE = 64
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Replay:
     """A plan that can be run again.
 
@@ -65,8 +67,26 @@ class Replay:
     policy: Order
     kernels: tuple[Kernel, ...]
 
+    def followed(self, kernel: Kernel, block: Sequence[int], word: int) -> Replay:
+        """Return a plan with one more kernel, which changes the results.
 
-def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | None:
+        Parameters
+        ----------
+        kernel : Kernel
+            Works in place.
+        block : sequence of int
+            Its arguments.
+        word : int
+            Which of them is the address of the results.
+        """
+        step = [kernel.address, len(block), 1, 0, *block, word, TARGET, 0, 0, 1]
+        count, *rest = struct.unpack(f"<{len(self.record) // 8}q", self.record)
+        words = [count + 1, *rest, *step]
+        made = struct.pack(f"<{len(words)}q", *words)
+        return replace(self, record=made, kernels=(*self.kernels, kernel))
+
+
+def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | Bound | None:
     """Return the plan of an expression, ready for any operands of the same kind and extents."""
     sample, places = _sample(kind, operands)
     node = node_of(kind, shape, tuple(sample))
@@ -80,12 +100,13 @@ def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | Non
         return None  # something is read by no kernel, or two are one
     target = Target(_NOWHERE, layout, node.dtype)
     program = program_of(graph, target, True)
-    if not all([_is_small(step) for step in program.steps]):
-        return None
     assert isinstance(layout, Strided)
-    fixed = kind.fixed if kind.fixed <= SHAPE else FREE
+    fixed = kind.fixed if graph.leaves and kind.fixed <= SHAPE else FREE  # generators have none
     result = leaf_of(node.dtype, shape, layout.strides, fixed)
-    record = _record(program, graph, places, node.dtype.itemsize * math.prod(shape))
+    nbytes = node.dtype.itemsize * math.prod(shape)
+    if not all([_is_small(step) for step in program.steps]):
+        return Bound.of(program, graph, places, nbytes, result, policy)
+    record = _record(program, graph, places, nbytes)
     return Replay(record, result, policy, tuple([step.kernel for step in program.kernels]))
 
 
@@ -97,16 +118,11 @@ def _policy(layout: Map) -> Order | None:
     return COLUMN_MAJOR if layout.is_column_major() else None
 
 
-#: Cost of a fold that is run at once: it takes less than waking other threads and the general way.
-_FOLD_AT_ONCE = 4 * PARALLEL_FROM
-
-
 def _is_small(step: object) -> bool:
     """Tell whether a step is over before others could help, or the lock would be missed."""
     if not isinstance(step, KernelStep) or len(step.block) > MOST_WORDS:
         return False
-    work = step.work
-    return work.outer * work.cost < (_FOLD_AT_ONCE if work.rows else PARALLEL_FROM)
+    return step.work.outer * step.work.cost < PARALLEL_FROM
 
 
 def _parts(work: Work) -> Iterator[tuple[int, int, int, int, int, int, int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..compiler.graph import Graph
 from ..compiler.identities import scalar_words
 from ..compiler.program import HostArray, HostStep, KernelStep, Program, TraversalStep, Work
 from ..compiler.target import Target
-from ..ir.node import Scalar
+from ..ir.node import Node, Scalar
 from ..layout.tiled import Map
 from ..memory.arrays import read, write
 from ..memory.block import Memory
@@ -37,11 +37,18 @@ LARGEST = 1 << 21
 #: Pieces of one step to aim for: enough for threads to finish together.
 MANY = 32
 
-#: Steps below this cost run on the calling thread: waking another takes about 90 us.
-PARALLEL_FROM = 1 << 19
+#: Steps below this cost, half a millisecond, run on the calling thread at once.  Waking another
+#: takes 90 us, and many times that where the machine has other work to do.
+PARALLEL_FROM = 1 << 22
 
 Piece = tuple[int, int, int, int, int, int, int]
 """t0, t1, j0, j1, r0, r1 and the offset of the destination in bytes."""
+
+
+class Nodes(Protocol):
+    """The nodes of a graph, or its scalars alone, by their places."""
+
+    def __getitem__(self, ordinal: int, /) -> Node: ...
 
 
 def run(program: Program, graph: Graph, target: Target) -> None:
@@ -49,6 +56,21 @@ def run(program: Program, graph: Graph, target: Target) -> None:
     buffers: list[Memory] = [target.buffer, *[leaf.snapshot for leaf in graph.leaves]]
     starts = [target.map.byte_start(target.dtype.itemsize)]
     starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
+    run_steps(program, buffers, starts, graph.nodes)
+
+
+def run_steps(program: Program, buffers: list[Memory], starts: list[int], nodes: Nodes) -> None:
+    """Run a program over memory: the target's and the leaves', each from a byte on.
+
+    Parameters
+    ----------
+    program : Program
+        What to run.
+    buffers, starts : list
+        The memory, to which temporaries are added, and where each begins.
+    nodes : Nodes
+        The graph's scalars.
+    """
     for temporary in program.temporaries:
         buffers.append(Buffer.allocate(temporary.nbytes))
         starts.append(0)
@@ -56,19 +78,19 @@ def run(program: Program, graph: Graph, target: Target) -> None:
     addresses = [b.address + s for b, s in zip(buffers, starts, strict=True)]
     for step in program.steps:
         if isinstance(step, KernelStep):
-            run_kernel(step, addresses, graph, buffers)
+            run_kernel(step, addresses, nodes, buffers)
         elif isinstance(step, TraversalStep):
-            run_traversal(step, addresses, graph)
+            run_traversal(step, addresses, nodes)
         else:
-            run_host(step, buffers, starts, graph)
+            run_host(step, buffers, starts, nodes)
 
 
-def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: list[Memory]) -> None:
+def run_kernel(step: KernelStep, addresses: list[int], nodes: Nodes, buffers: list[Memory]) -> None:
     """Run one kernel over all its pieces.
 
     ``buffers`` are what the addresses point into: whoever works on a piece keeps them alive.
     """
-    block = filled(step, addresses, graph)
+    block = filled(step, addresses, nodes)
     work = step.work
     kernel = step.kernel.run
     slot = step.addresses[0][0]
@@ -95,24 +117,24 @@ def run_kernel(step: KernelStep, addresses: list[int], graph: Graph, buffers: li
     pool.run(pieces(work), make, threads)
 
 
-def filled(step: KernelStep, addresses: list[int], graph: Graph) -> array[int]:
+def filled(step: KernelStep, addresses: list[int], nodes: Nodes) -> array[int]:
     """Return a kernel's argument block with addresses and scalars."""
     block = step.block[:]
     for word, slot, delta, packing in step.addresses:
         block[word] = addresses[slot] * packing + delta
     for word, ordinal in step.scalars:
-        node = graph.nodes[ordinal]
+        node = nodes[ordinal]
         assert isinstance(node, Scalar)
         for k, value in enumerate(scalar_words(node.value, node.dtype)):
             block[word + k] = value
     return block
 
 
-def run_traversal(step: TraversalStep, addresses: list[int], graph: Graph) -> None:
+def run_traversal(step: TraversalStep, addresses: list[int], nodes: Nodes) -> None:
     """Run kernels by turns, on the calling thread."""
     ready = []
     for one in step.kernels:
-        block = filled(one, addresses, graph)
+        block = filled(one, addresses, nodes)
         words = [word for word, *_ in one.addresses]
         starts = [block[word] for word in words]
         ready.append((one.kernel.run, block, block.buffer_info()[0], words, starts, one.work))
@@ -151,7 +173,7 @@ def _inner_ranges(work: Work, cost: int, grain: int) -> Iterator[tuple[int, int]
         yield j, min(j + per, work.inner)
 
 
-def run_host(step: HostStep, buffers: list[Memory], starts: list[int], graph: Graph) -> None:
+def run_host(step: HostStep, buffers: list[Memory], starts: list[int], nodes: Nodes) -> None:
     """Let NumPy run one operation."""
 
     def moved(place: HostArray) -> Map:
@@ -166,7 +188,7 @@ def run_host(step: HostStep, buffers: list[Memory], starts: list[int], graph: Gr
         if isinstance(known, HostArray):
             args.append(operand(known))
         else:
-            node = graph.nodes[known]
+            node = nodes[known]
             assert isinstance(node, Scalar)
             args.append(node.value)
     with np.errstate(all="ignore"):

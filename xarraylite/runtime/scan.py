@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from typing import Any
 
 import numpy as np
 
 from ..codegen.emit.scan import ScanSpec, emit_scan
-from ..codegen.kernel import KernelRaised, kernels
+from ..codegen.kernel import Kernel, KernelRaised, kernels
+from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..ops.op import Op
+from ..ops.user import UserOp
 from . import evaluate as engine
 from .reference import convert
+from .replay import Replay
 
 #: Elements of one call of a kernel; a Ctrl-C waits for it.
 PIECE = 1 << 20
@@ -43,11 +47,8 @@ def scan(buffer: Buffer, dtype: np.dtype[Any], op: Op, shape: tuple[int, int, in
     if engine.uses_reference():
         _in_python(buffer, dtype, op, shape)
         return
-    spec = ScanSpec(op, dtype, inner == 1)
-    words = spec.words().index
-    block = array("q", [0]) * len(words)
-    kernel = kernels.get(spec, emit_scan)
-    block[words["p0"]], block[words["n"]], block[words["m"]] = buffer.address, length, inner
+    kernel, words, block = _prepared(dtype, op, shape)
+    block[words["p0"]] = buffer.address
     rows = max(1, PIECE // inner)
     lines = max(1, rows // length)
     for t in range(0, outer, lines):
@@ -56,6 +57,30 @@ def scan(buffer: Buffer, dtype: np.dtype[Any], op: Op, shape: tuple[int, int, in
             block[words["k0"]], block[words["k1"]] = k, min(k + rows, length)
             if kernel.run(block.buffer_info()[0]):
                 raise KernelRaised
+
+
+def _prepared(
+    dtype: np.dtype[Any], op: Op, shape: tuple[int, int, int]
+) -> tuple[Kernel, dict[str, int], array[int]]:
+    """Return a kernel, the places of its words, and its argument block for all elements."""
+    outer, length, inner = shape
+    spec = ScanSpec(op, dtype, inner == 1)
+    words = spec.words().index
+    block = array("q", [0]) * len(words)
+    given = {"t1": outer, "k0": 1, "k1": length, "n": length, "m": inner}
+    for name, value in given.items():
+        block[words[name]] = value
+    return kernels.get(spec, emit_scan), words, block
+
+
+def scanned(plan: Replay, op: Op, shape: tuple[int, int, int]) -> Replay | None:
+    """Return a plan whose results are accumulated; None where only `scan` can."""
+    if plan.policy is not ROW_MAJOR or (isinstance(op, UserOp) and not op.is_brief):
+        return None
+    if shape[1] < 2 or not math.prod(shape):
+        return plan
+    kernel, words, block = _prepared(plan.result.dtype, op, shape)
+    return plan.followed(kernel, block, words["p0"])
 
 
 def _in_python(buffer: Buffer, dtype: np.dtype[Any], op: Op, shape: tuple[int, int, int]) -> None:

@@ -17,22 +17,8 @@ from ..dtypes.names import SUPPORTED, is_narrow_int, kind
 from ..functions import manipulation, reducers
 from ..ops.table import OPS
 from . import oracle
-from .operands import LAYOUTS, WRITABLE, Sample, fill, sample
+from .operands import LAYOUTS, Sample, fill, sample
 from .trees import EXACT, INEXACT, INEXACT_ULP, Tree, call, cast, constant, fits, index, join, leaf
-
-__all__ = [
-    "LAYOUTS",
-    "WRITABLE",
-    "Sample",
-    "Tree",
-    "broadcastable_shapes",
-    "dtypes",
-    "fill",
-    "sample",
-    "samples",
-    "shapes",
-    "trees",
-]
 
 DType = np.dtype[Any]
 

@@ -20,7 +20,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..codegen.kernel import KernelRaised
@@ -31,18 +33,25 @@ from ..ir import build
 from ..ir.kind import NODE, owner_class
 from ..ir.walk import fixed_of
 from ..layout.strided import ROW_MAJOR, Strided
+from ..operands import tracing
 from ..operands.convert import store
+from ..operands.moving import Parted
 from ..operands.nodes import as_node
 from ..ops.op import DType
 from ..ops.reductions import Reduction
 from ..ops.user import UserOp
 from ..runtime import reference
-from ..runtime.scan import scan
+from ..runtime.evaluate import uses_reference
+from ..runtime.launch import can_launch
+from ..runtime.replay import Replay, replay_of
+from ..runtime.scan import scan, scanned
+from .memo import memoised
 from .vectorize import operation
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
+@memoised
 def reduce(
     function: Callable[..., object],
     x: object,
@@ -101,6 +110,12 @@ def reduce(
     >>> xl.eval(xl.reduce(count, a, 0, initial=0, merge=add, dtype="int64"))
     XArray([1, 2])
     """
+    if isinstance(x, Parted):
+        options: Any = {"initial": initial, "merge": merge, "dtype": dtype, "keepdims": keepdims}
+        done: XExpression = x.folded(
+            lambda values: reduce(function, values, axis, **options), axis, keepdims
+        )
+        return done
     node = as_node(x, "reduce")
     axes = check_axes(axis, len(node.shape), "reduce")
     first: Any = initial.dtype if isinstance(initial, np.generic) else type(initial)
@@ -185,25 +200,57 @@ def accumulate(
     >>> xl.accumulate(lambda a, b: a + b if b > 0 else 0, xl.asarray([1, 2, -5, 3, 4]))
     XArray([1, 3, 0, 3, 7])
     """
-    node = as_node(x, "accumulate")
-    if axis is None:
-        node, axis = build.reshape(node, (-1,)), 0
-    number = check_axis(axis, len(node.shape), "accumulate")
-    end = node.dtype if dtype is None else as_dtype(dtype)
+    if isinstance(x, Parted):
+        made: XArray = x.accumulated(
+            lambda values: accumulate(function, values, axis, dtype=dtype), axis
+        )
+        return made
+    array = as_array(x, "accumulate")
+    if axis is None and array.ndim != 1:
+        array = array._reshaped((array.size,))
+    number = check_axis(0 if axis is None else axis, array.ndim, "accumulate")
+    end = array.dtype if dtype is None else as_dtype(dtype)
     op = _operation(function, (end, end), end, "accumulate")
-    shape = node.shape
+    again = _again(array, op, number) if array.dtype == end else None
+    return _accumulated(array, op, number, end) if again is None else again
+
+
+def _again(x: XExpression, op: UserOp, axis: int) -> XArray | None:
+    """Return running results by a plan that is kept ready; None if there is none."""
+    kind, shape = x._kind, x._shape
+    if kind is NODE or tracing.running.value:
+        return None
+    operands = (x._buffer, x._start) if isinstance(x, XContainer) else x._operands
+    key: Any = (op, axis, shape, *[item for item in operands if item.__class__ is tuple])
+    plan = kind.replays.get(key)
+    if plan is None:
+        if key not in kind.replays:  # what is asked for once is not kept
+            direct.remember(kind, key, None)
+        elif can_launch() and not uses_reference():
+            plan = replay_of(kind, shape, operands)
+            plan = scanned(plan, op, _sizes(shape, axis)) if isinstance(plan, Replay) else None
+            direct.remember(kind, key, plan or False)
+    return direct.replayed(plan, shape, operands) if plan else None
+
+
+def _sizes(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
+    return math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+
+
+def _accumulated(x: XExpression, op: UserOp, axis: int, end: DType) -> XArray:
+    """Return running results; operands are read and elements converted as in an evaluation."""
+    node, shape = x.node, x.shape
     made = _copy(x, end, shape)
     if made is None:
         place = Strided.row_major(shape)
         owner: type[XArray] = owner_class(fixed_of(node), end, shape)
         made = owner._own(store(build.cast(node, end), place), place, end, ROW_MAJOR)
-    sizes = math.prod(shape[:number]), shape[number], math.prod(shape[number + 1 :])
     try:
-        scan(made.buffer, end, op, sizes)
+        scan(made.buffer, end, op, _sizes(shape, axis))
     except KernelRaised:
         place = Strided.row_major(shape)
         again = store(build.cast(node, end), place).view(end, place)
-        fold_left(op.numpy, np.moveaxis(again, number, 0))  # raises what the function raises
+        fold_left(op.numpy, np.moveaxis(again, axis, 0))  # raises what the function raises
         raise XarrayliteError(
             "accumulate: the function raised an exception that it does not raise in Python"
         ) from None

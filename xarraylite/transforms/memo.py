@@ -15,6 +15,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -158,7 +159,7 @@ def _describe(value: Any, found: list[Any], arrays: list[Any]) -> bool:
         arrays.append(value)
         found += (cls, value._kind, value._shape)
         return True
-    if cls in _PLAIN or isinstance(value, np.dtype | Reduction):
+    if cls in _PLAIN or isinstance(value, np.dtype | Reduction | FunctionType):
         found += (cls, value)
         if cls is float:
             found.append(math.copysign(1.0, value))  # zeros compare equal

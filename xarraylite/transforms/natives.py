@@ -52,7 +52,9 @@ from ..runtime.natives import (
     unary,
 )
 from ..runtime.replay import Replay
+from . import noalias as promises
 from .jit import Jitted, Quick
+from .noalias import NoAlias
 
 _UINT8 = np.dtype(np.uint8)
 
@@ -74,6 +76,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.WRITES: (Kind, "writes"),
     api.DTYPE: (Kind, "dtype"),
     api.ITEMSIZE: (Kind, "itemsize"),
+    api.ITEMS: (Kind, "items"),
     api.OWNER: (Kind, "owner"),
     api.PLACES: (Kind, "places"),
     api.STRIDES: (Kind, "strides"),
@@ -95,7 +98,9 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.REPLAY_RECORD: (Replay, "record"),
     api.REPLAY_RESULT: (Replay, "result"),
     api.REPLAY_POLICY: (Replay, "policy"),
+    api.DESTINATION: (NoAlias, "target"),
     api.ENGINE: (Settings, "engine"),
+    api.CHECK_NOALIAS: (Settings, "check_noalias"),
     api.MOST_BYTES: (Settings, "max_result_bytes"),
     api.ALLOCATIONS: (Counters, "allocations"),
     api.BYTES: (Counters, "bytes"),
@@ -114,6 +119,11 @@ class _Methods:
         self._add(ternary("folded"), expression, "folded", api.FOLDED)
         self._add(listed("applied"), expression, "apply", api.APPLIED)
         self._add(ternary("set_item"), XContainer, "__setitem__", api.SETITEM)
+        self._add(ternary("set_item"), NoAlias, "__setitem__", api.PROMISED_SETITEM)
+        self._add(binary("assign"), XContainer, "assign", api.ASSIGN)
+        self._add(binary("assign"), NoAlias, "assign", api.PROMISED_ASSIGN)
+        self._add(binary("promised"), promises, "promised", api.PROMISED)
+        self._add(binary("promised_part"), NoAlias, "__getitem__", api.PROMISED_PART)
         self._add(binary("get_item"), XContainer, "__getitem__", api.GETITEM)
         self._add(binary("zeros"), xarray, "zeros", api.ZEROS)
         self._add(called("copied"), XArray, "copy", api.COPIED)
@@ -142,6 +152,7 @@ class _Methods:
             in_place = f"__i{name[2:]}"
             if hasattr(InPlace, in_place):
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
+                self._add(binary("in_place", row), NoAlias, in_place)
 
     def _add(self, native: Native, owner: Any, name: str, word: int | None = None) -> None:
         self.natives.append(native)
@@ -193,6 +204,7 @@ def _words() -> dict[int, int]:
         api.ARRAY: XArray,
         api.VIEW: XView,
         api.TENSOR_VIEW: XTensorView,
+        api.PROMISE: NoAlias,
         api.BUFFER: Buffer,
         api.DIRECT: Direct,
         api.REPLAY: Replay,

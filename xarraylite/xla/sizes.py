@@ -22,7 +22,7 @@ from typing import Final
 
 from .._errors import LayoutError
 from ..index.radix import contiguous_strides, round_up
-from ..layout.layout import SplitConfig
+from ..layout.fields import SplitConfig
 from ..layout.tile import COMBINE
 from .indexing import linear_index_first_tile
 from .positions import count_positions

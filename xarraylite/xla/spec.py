@@ -15,11 +15,12 @@ the places of split configs and the number of elements are left to whoever compu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, fields, replace
 from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
 from .._errors import IndexRangeError, LayoutError, SizeError
+from .._records import record
 from ..dtypes.element_types import (
     ELEMENT_TYPES,
     ELEMENT_TYPES_BY_NUMBER,
@@ -35,8 +36,6 @@ from ..layout.tile import LIMIT, MAX_RANK, as_int, as_ints
 from .methods import SpecMethods
 from .proto import LayoutFields, ShapeFields, decode_shape, encode_shape
 
-__all__ = ["UNBOUNDED", "ArraySpec"]
-
 # The class has a method named `tuple`, which hides the builtin from its annotations.
 Ints: TypeAlias = tuple[int, ...]
 Flags: TypeAlias = tuple[bool, ...]
@@ -46,7 +45,7 @@ _LETTERS: Final = ("", "x", "y,x", "z,y,x", "p,z,y,x")
 _CACHED_LENGTH: Final = 256
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@record(frozen=True, slots=True)
 class ArraySpec(SpecMethods):
     """The element type, dimensions and layout of an array; or a tuple of specs, or a token.
 

@@ -19,9 +19,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
+from ..._records import record
 from . import routine
 from .body import Body, emit_body, emit_instruction, invariant, through
 from .builder import Builder, Module, Pace, Value
@@ -68,7 +69,7 @@ _ASKED = frozenset((Access.APART, Access.SHARED))
 _SECOND = frozenset((Mode.TILED, Mode.INTERLEAVED))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MapSpec:
     """Everything the code of a map kernel depends on.
 
@@ -127,7 +128,7 @@ class MapSpec:
         return words
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Row:
     """One pass of the inner loop, about to be emitted."""
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..._records import record
 from ...ir.build import CAST
+from ...ops.cast import cast_body
 from ...ops.op import Op
-from ...ops.table import cast_body
 from ...ops.user import UserOp
 from .tokens import token
 

@@ -22,8 +22,9 @@ They are read a second time, and written to a margin of the scratch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..._records import record
 from .builder import Builder, Value
 from .streams import Access, Inner, Operand
 from .tokens import token
@@ -43,7 +44,7 @@ CROWDED = 1 << 16
 Range = tuple[Value, Value]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Copy:
     """Scratch for a strip of an operand.
 

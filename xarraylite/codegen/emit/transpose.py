@@ -12,8 +12,8 @@ integers, so every bit pattern passes, and an element of 16 bytes goes as two of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ..._records import record
 from .builder import Builder, Value
 
 #: Bytes of a lane.
@@ -22,7 +22,7 @@ _LANE = 16
 Vectors = list[Value]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Block:
     """A square block of elements.
 

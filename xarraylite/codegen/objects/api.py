@@ -119,6 +119,9 @@ METHODS = (
     "owned",
     "replayed",
     "new_container",
+    "assign",
+    "promised",
+    "promised_part",
 )
 
 #: Words of `scratch`.
@@ -168,6 +171,12 @@ COUNT, CLASS, SIZE = 0, 8, 16
     ADAPTED,
     OWNED,
     NEW_CONTAINER,
+    ASSIGN,
+    PROMISE,
+    PROMISED,
+    PROMISED_PART,
+    PROMISED_ASSIGN,
+    PROMISED_SETITEM,
     REPLAY,
     DOT,
     MADE_NAME,
@@ -214,6 +223,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     WRITES,
     DTYPE,
     ITEMSIZE,
+    ITEMS,
     OWNER,
     PLACES,
     STRIDES,
@@ -235,7 +245,9 @@ COUNT, CLASS, SIZE = 0, 8, 16
     REPLAY_RECORD,
     REPLAY_RESULT,
     REPLAY_POLICY,
+    DESTINATION,
     ENGINE,
+    CHECK_NOALIAS,
     MOST_BYTES,
     ALLOCATIONS,
     BYTES,
@@ -243,5 +255,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(109)
+) = range(118)
 ROW = 7

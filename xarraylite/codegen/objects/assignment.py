@@ -5,7 +5,10 @@ from __future__ import annotations
 from .api import (
     ADDRESS,
     ALONE,
+    ASSIGN,
+    CHECK_NOALIAS,
     CLASS,
+    DESTINATION,
     DTYPE,
     ELLIPSIS,
     FALSE,
@@ -17,16 +20,23 @@ from .api import (
     OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
+    PROMISE,
+    PROMISED,
+    PROMISED_ASSIGN,
+    PROMISED_PART,
+    PROMISED_SETITEM,
     SCALAR,
     SCALAR_VALUE,
     SCRATCH,
     SETITEM,
+    SETTINGS,
     SHAPE,
     SHARED,
     SIZE,
     SNAPSHOT,
     SPECIAL,
     START,
+    TUPLE,
     TUPLE_ITEMS,
     WRITES,
     Py_DecRef,
@@ -41,12 +51,14 @@ from .api import (
     xl_launch,
 )
 from .basics import (
+    DIMENSIONS,
     REPEATED,
     TWICE,
     call,
     call_three,
     count_of,
     get,
+    give,
     is_container,
     is_lazy,
     is_number,
@@ -54,11 +66,13 @@ from .basics import (
     is_traced,
     item,
     keep,
+    new,
     size_of,
+    tuple_of,
 )
 from .evaluation import record_of
-from .operators import leads, number_of
-from .views import is_index, view_of
+from .operators import leads, number_of, of_number
+from .views import is_index, steps_of, view_of
 
 
 def waiting_for(buffer: int) -> int:
@@ -67,6 +81,11 @@ def waiting_for(buffer: int) -> int:
         return -1
     snapshot = get(buffer, SNAPSHOT)
     return 0 if snapshot == 0 else count_of(snapshot) - 1
+
+
+def is_alone(value: int) -> bool:
+    """Tell whether nobody else has an expression, nor its operands (``-e`` has those of ``e``)."""
+    return count_of(value) <= word(ALONE) and count_of(get(value, OPERANDS)) == 1
 
 
 def own_of(buffer: int, items: int, count: int) -> int:
@@ -91,10 +110,15 @@ def written(to: int, program: int, items: int) -> bool:
 
 def assigned(to: int, value: int) -> bool:
     """Assign an expression, or memory, of the container's shape; tell whether it is done."""
+    return is_container(to) and launched(to, value, get(to, KIND))
+
+
+def launched(to: int, value: int, key: int) -> bool:
+    """Assign by the program that the value's kind has under a key; tell whether it is done."""
     lazy = is_lazy(value)
-    if not is_container(to) or not (lazy or is_container(value)):
+    if not (lazy or is_container(value)):
         return False
-    program = PyDict_GetItemWithError(get(get(value, KIND), WRITES), get(to, KIND))
+    program = PyDict_GetItemWithError(get(get(value, KIND), WRITES), key)
     if program == 0 or not is_same(get(to, SHAPE), get(value, SHAPE)):
         return False
     buffer = get(to, OWN_BUFFER)
@@ -108,8 +132,9 @@ def assigned(to: int, value: int) -> bool:
     items = operands + word(TUPLE_ITEMS)
     if waiting != 0:
         # Only the expression itself waits, and nobody else has it.
-        alone = count_of(value) <= word(ALONE)
-        if waiting < 0 or not alone or waiting != own_of(buffer, items, load(operands + SIZE)):
+        if waiting < 0 or waiting != own_of(buffer, items, load(operands + SIZE)):
+            return False
+        if not is_alone(value):
             return False
     return written(to, program, items)
 
@@ -130,18 +155,87 @@ def stored(to: int, key: int, value: int) -> bool:
     return True
 
 
+def is_promise(to: int) -> bool:
+    """Tell whether a destination is one of `noalias`."""
+    return load(to + CLASS) == word(PROMISE)
+
+
+def destination_of(to: int) -> int:
+    """Return the memory that is written, borrowed."""
+    return get(to, DESTINATION) if is_promise(to) else to
+
+
+def overlaps_itself(to: int) -> bool:
+    """Tell whether memory may have an element under two indices."""
+    extents = scratch()
+    steps = extents + 8 * DIMENSIONS
+    rank = steps_of(to, extents, steps)
+    for k in range(1, rank):
+        if load(steps + 8 * (k - 1)) < load(extents + 8 * k) * load(steps + 8 * k):
+            return True
+    return rank == 0
+
+
+def unchecked(to: int, value: int) -> bool:
+    """Assign what was promised to read no element in another place; tell whether it is done."""
+    if not is_container(to) or get(word(SETTINGS), CHECK_NOALIAS) != word(FALSE):
+        return False
+    key = tuple_of(2) if not overlaps_itself(to) else 0
+    if key == 0:
+        return False
+    store(key + word(TUPLE_ITEMS), keep(get(to, KIND)))
+    store(key + word(TUPLE_ITEMS) + 8, keep(word(NONE)))
+    done = launched(to, value, key)
+    Py_DecRef(key)
+    return done
+
+
 def set_item(to: int, key: int, value: int) -> int:
-    """``to[key] = value``."""
+    """``to[key] = value``, of a container or a promise."""
+    promise, target = is_promise(to), destination_of(to)
     if is_lazy(value) or is_container(value):
-        part = keep(to) if key == word(ELLIPSIS) else view_of(to, key)
+        part = keep(target) if key == word(ELLIPSIS) else view_of(target, key)
         if part != 0:
-            done = assigned(part, value)
+            done = assigned(part, value) or (promise and unchecked(part, value))
             Py_DecRef(part)
             if done:
                 return keep(word(NONE))
-    elif stored(to, key, value):
+    elif stored(target, key, value):
         return keep(word(NONE))
-    return call_three(word(SETITEM), to, key, value)
+    return call_three(word(PROMISED_SETITEM if promise else SETITEM), to, key, value)
+
+
+def assign(to: int, value: int) -> int:
+    """``to.assign(value)``, where the shape stays."""
+    promise, target = is_promise(to), destination_of(to)
+    if assigned(target, value) or (promise and unchecked(target, value)):
+        return keep(target)
+    return call(word(PROMISED_ASSIGN if promise else ASSIGN), to, value, 2)
+
+
+def promise_of(target: int) -> int:
+    """Return a container as a destination of `noalias`; its reference was the caller's."""
+    made = new(word(PROMISE))
+    if made != 0:
+        give(made, DESTINATION, target)
+    else:
+        Py_DecRef(target)
+    return made
+
+
+def promised(target: int) -> int:
+    """``noalias(target)``."""
+    made = promise_of(keep(target)) if is_container(target) else 0
+    return made if made != 0 else call(word(PROMISED), target, 0, 1)
+
+
+def promised_part(to: int, key: int) -> int:
+    """``noalias(target)[key]``."""
+    target = destination_of(to)
+    whole = key == word(ELLIPSIS) and is_container(target)
+    part = keep(target) if whole else view_of(target, key)
+    made = promise_of(part) if part != 0 else 0
+    return made if made != 0 else call(word(PROMISED_PART), to, key, 2)
 
 
 def updated(to: int, value: int, key: int) -> bool:
@@ -155,12 +249,18 @@ def updated(to: int, value: int, key: int) -> bool:
     store(items + 8, get(to, START))
     number = kind = 0
     if is_number(value):
-        entry = leads(to, key, load(value + CLASS))
-        if entry != 0:
+        entry = of_number(leads(to, key, load(value + CLASS)), value)
+        if entry == 0:
+            return False
+        if load(entry + CLASS) == word(TUPLE):
             number, kind = number_of(value, entry), item(entry, 0)
             store(items + 16, number)
-        if number == 0:
-            return False
+            if number == 0:
+                return False
+        else:  # of the elements alone, twice at most
+            kind = entry
+            store(items + 16, buffer)
+            store(items + 24, get(to, START))
     else:
         lazy = is_lazy(value)
         if not (lazy or is_container(value)) or not is_same(get(value, SHAPE), get(to, SHAPE)):
@@ -174,7 +274,7 @@ def updated(to: int, value: int, key: int) -> bool:
             for k in range(count):
                 store(items + 16 + 8 * k, item(operands, k))
             own = own_of(buffer, operands + word(TUPLE_ITEMS), count)
-            if own != 0 and count_of(value) > word(ALONE):
+            if own != 0 and not is_alone(value):
                 return False
         else:
             store(items + 16, get(value, OWN_BUFFER))
@@ -189,7 +289,7 @@ def updated(to: int, value: int, key: int) -> bool:
 
 
 def in_place(to: int, value: int, row: int) -> int:
-    """``to += value``, for each operation that has such an operator."""
-    if updated(to, value, word(row)):
+    """``to += value`` of a container or a promise, for each operation with such an operator."""
+    if updated(destination_of(to), value, word(row)):
         return keep(to)
     return call(word(row + 4), to, value, 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .api import load
-from .assignment import in_place, set_item
+from .assignment import assign, in_place, promised, promised_part, set_item
 from .calls import adapted, jitted, owned, product, to_array
 from .evaluation import copied, evaluated, new_container, replayed, to_float, zeros
 from .operators import applied, folded, forward, reflected, single
@@ -55,4 +55,10 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return owned(two)
     if which == 20:
         return replayed(load(two), load(two + 8), load(two + 16))
-    return new_container(two, three)
+    if which == 21:
+        return new_container(two, three)
+    if which == 22:
+        return assign(one, two)
+    if which == 23:
+        return promised(two)
+    return promised_part(one, two)

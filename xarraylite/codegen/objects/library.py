@@ -13,6 +13,7 @@ INLINE = frozenset(
     {
         "address_of",
         "count_of",
+        "is_promise",
         "get",
         "inside",
         "is_double",

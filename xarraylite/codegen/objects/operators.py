@@ -5,12 +5,14 @@ from __future__ import annotations
 from .api import (
     APPLIED,
     CLASS,
+    DICT,
     EMPTY,
     EXPRESSION,
     FALSE,
     FLOAT,
     FOLDED,
     INT,
+    ITEMS,
     KIND,
     NONE,
     OPERANDS,
@@ -21,6 +23,7 @@ from .api import (
     SNAPSHOT,
     START,
     TABLE,
+    TUPLE,
     TUPLE_ITEMS,
     Py_DecRef,
     PyDict_GetItemWithError,
@@ -50,6 +53,7 @@ from .basics import (
     new,
     size_of,
     tuple_of,
+    whole,
 )
 
 
@@ -143,10 +147,34 @@ def with_number(thing: int, number: int, entry: int, first: bool) -> int:
     return made
 
 
+def of_number(entry: int, number: int) -> int:
+    """Return where an operation with a number leads, of a power by the number; 0 if unknown."""
+    if entry != 0 and load(entry + CLASS) == word(DICT):
+        own = PyDict_GetItemWithError(entry, number)
+        entry = own if own != 0 else PyDict_GetItemWithError(entry, word(NONE))
+        return 0 if entry == word(NONE) else entry
+    return entry
+
+
+def repeated(thing: int, kind: int) -> int:
+    """Return an expression of a kind whose operands are an array's, once or twice."""
+    place = scratch()
+    count = put(place, thing)
+    if count <= 0:
+        return 0
+    if whole(get(kind, ITEMS)) != count:
+        for k in range(count):
+            store(place + 8 * (count + k), load(place + 8 * k))
+        count *= 2
+    return expression(kind, get(thing, SHAPE), place, count)
+
+
 def combined(left: int, right: int, key: int) -> int:
     """Return an operation on two operands like two that were met before; 0 if it is not known."""
     if is_number(right):
-        entry = leads(left, key, load(right + CLASS))
+        entry = of_number(leads(left, key, load(right + CLASS)), right)
+        if entry != 0 and load(entry + CLASS) != word(TUPLE):
+            return repeated(left, entry)
         return 0 if entry == 0 else with_number(left, right, entry, False)
     if not is_array(right):
         return 0

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from ..instruction import HloComputation, HloInstruction
 
-__all__ = ["Difference", "differences"]
-
 
 class Difference(NamedTuple):
     """One difference; an instruction is None where the program has no counterpart.

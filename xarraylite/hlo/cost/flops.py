@@ -18,8 +18,6 @@ from ..instruction import HloComputation, HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
 from .trips import trip_count
 
-__all__ = ["Work", "work_of"]
-
 
 class Work(NamedTuple):
     """Operations, elementary functions apart."""

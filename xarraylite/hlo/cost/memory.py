@@ -14,8 +14,6 @@ from typing import Final, NamedTuple
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 
-__all__ = ["Timeline", "timeline"]
-
 _NAMES: Final = frozenset(
     ("add-dependency", "bitcast", "domain", "get-tuple-element", "opt-barrier", "tuple", "while")
 )

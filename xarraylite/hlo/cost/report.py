@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from ..instruction import HloComputation, HloInstruction
 from .weigh import InstructionCost, ModuleCost
 
-__all__ = ["cost_lines", "tree_lines"]
-
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _SHOWN = 10
 

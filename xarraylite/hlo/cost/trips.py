@@ -14,8 +14,6 @@ from typing import Any, Final
 from ..evaluation.sites import Flat, Site, flatten
 from ..instruction import HloInstruction
 
-__all__ = ["trip_count"]
-
 _KNOWN = re.compile(r'"known_trip_count"\s*:\s*\{\s*"n"\s*:\s*"?([0-9]{1,18})"?\s*\}')
 _MIRRORED: Final = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "NE": "NE"}
 

@@ -21,8 +21,6 @@ from .flops import work_of
 from .memory import Timeline, timeline
 from .trips import trip_count
 
-__all__ = ["Advice", "InstructionCost", "ModuleCost", "module_cost"]
-
 _FREE_NAMES = """
 add-dependency after-all async-done async-update bitcast constant domain get-dimension-size
 get-tuple-element opt-barrier parameter partition-id replica-id set-dimension-size tuple all-

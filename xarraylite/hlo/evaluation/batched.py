@@ -19,8 +19,6 @@ from .moves import HEAVY
 from .program import Program
 from .values import Evaluator, NumpyArray, Runner, Value, array, container, stored
 
-__all__ = ["batched", "part_of"]
-
 
 def _same(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     return x

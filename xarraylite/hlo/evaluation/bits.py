@@ -10,8 +10,6 @@ import numpy as np
 from ...dtypes.info import finfo
 from .values import NumpyArray
 
-__all__ = ["bitcast_convert", "reduce_precision", "stochastic_convert", "total_order"]
-
 _UNSIGNED: Final = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 

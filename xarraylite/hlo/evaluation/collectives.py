@@ -11,8 +11,6 @@ from ...functions.manipulation import concat
 from ..instruction import HloInstruction
 from .values import TOKEN, Evaluator, NumpyArray, Runner, Value, array, container, refuse, stored
 
-__all__ = ["COLLECTIVES"]
-
 
 def _gathered(run: Runner, instruction: HloInstruction, operands: Sequence[Value]) -> list[Value]:
     """Return the operands of each device of the group."""

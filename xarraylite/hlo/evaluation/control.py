@@ -8,8 +8,6 @@ from ...functions.manipulation import stack
 from ..instruction import HloInstruction
 from .values import TOKEN, Evaluator, Runner, Value, array, container, integer, stored
 
-__all__ = ["CONTROL"]
-
 
 def _call(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     return run.call(instruction.to_apply, list(operands))

@@ -12,8 +12,6 @@ from .lapack import LAPACK
 from .ordering import top
 from .values import TOKEN, Evaluator, Runner, Value, array, container, refuse
 
-__all__ = ["CUSTOM", "register_custom_call"]
-
 CustomCall = Callable[..., Any]
 
 # Where values are placed; on one device, everything is everywhere.

@@ -14,8 +14,6 @@ from ..._errors import HloError
 from ..instruction import HloInstruction
 from ..values import ReplicaGroups
 
-__all__ = ["Meeting", "Seat"]
-
 
 class Meeting:
     """Where a number of devices exchange values.

@@ -20,8 +20,6 @@ from .bits import reduce_precision, stochastic_convert, total_order
 from .erf import erf
 from .values import Evaluator, Runner, Value, array, container, op, result_dtype, stored
 
-__all__ = ["ELEMENTWISE"]
-
 
 def _kind(value: Value) -> str:
     return kind_of_dtype(value.dtype)

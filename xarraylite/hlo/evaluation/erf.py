@@ -13,8 +13,6 @@ from typing import Final
 
 from .values import Value, op
 
-__all__ = ["erf"]
-
 _SMALL: Final = (
     (1.85777706184603153e-1, 3.16112374387056560, 113.864154151050156, 377.485237685302021,
      3209.37758913846947),

@@ -18,8 +18,6 @@ from .moves import VIEWS
 from .reductions import is_fused_reduction
 from .sites import Flat, Site
 
-__all__ = ["is_lazy", "lazy_sites"]
-
 _LARGEST_GROUP: Final = 48
 """Most instructions of one kernel."""
 

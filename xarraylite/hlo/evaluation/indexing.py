@@ -22,8 +22,6 @@ from .reductions import combiner
 from .values import Evaluator, NumpyArray, Runner, Value, array, container, integer, read
 from .windows import scatter_rounds
 
-__all__ = ["INDEXING", "IN_PLACE"]
-
 
 def _window(
     indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]

@@ -17,8 +17,6 @@ import numpy as np
 from ..instruction import HloInstruction
 from .values import NumpyArray, refuse
 
-__all__ = ["LAPACK"]
-
 _Settings: TypeAlias = dict[str, int]
 # Takes SciPy's routines by name, the call's settings, and one matrix of each operand.
 _Routine: TypeAlias = Callable[..., tuple[Any, ...]]

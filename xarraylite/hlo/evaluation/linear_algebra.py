@@ -11,8 +11,6 @@ from ...dtypes.names import kind
 from ..instruction import HloInstruction
 from .values import Evaluator, NumpyArray, Runner, Value, array, container, result_dtype
 
-__all__ = ["LINEAR_ALGEBRA"]
-
 _TRANSFORMS: Final[dict[str, Any]] = {
     "FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn,
 }  # fmt: skip

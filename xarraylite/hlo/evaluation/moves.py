@@ -38,8 +38,6 @@ from .values import (
     result_dtype,
 )
 
-__all__ = ["HEAVY", "VIEWS", "extents", "pad"]
-
 
 def extents(instruction: HloInstruction) -> tuple[int, ...]:
     """Return the dimensions of an instruction's result, bounds where they are dynamic."""

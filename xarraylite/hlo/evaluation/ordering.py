@@ -18,8 +18,6 @@ from ..instruction import HloComputation, HloInstruction
 from .bits import total_order
 from .values import Evaluator, NumpyArray, Runner, Value, array, container
 
-__all__ = ["ORDERING"]
-
 
 def _sort(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     axis = instruction.get("dimensions")[0]

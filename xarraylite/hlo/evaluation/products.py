@@ -24,8 +24,6 @@ from ..values import ConvolutionLabels, WindowDimension
 from .values import Evaluator, NumpyArray, Runner, Value, array, container, read, result_dtype, stored
 from .windows import pad_negative, sliding
 
-__all__ = ["PRODUCTS"]
-
 
 @lru_cache(maxsize=256)
 def working_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:

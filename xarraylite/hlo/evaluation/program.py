@@ -26,8 +26,6 @@ from .sites import Flat, Site, flatten
 from .table import EVALUATORS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
-__all__ = ["Program"]
-
 _Table = Mapping[str, Evaluator]
 
 

@@ -18,8 +18,6 @@ from ..instruction import HloInstruction
 from .bits import bitcast_convert
 from .values import Evaluator, NumpyArray, Runner, Value, array, container, dtype_of, refuse
 
-__all__ = ["RANDOM"]
-
 _U32, _U64 = np.uint32, np.uint64
 _ROTATIONS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY: Final = _U32(0x1BD11BDA)

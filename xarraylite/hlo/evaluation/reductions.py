@@ -26,15 +26,6 @@ from .elementwise import ELEMENTWISE
 from .moves import broadcast
 from .values import Evaluator, NumpyArray, Runner, Value, array, container
 
-__all__ = [
-    "FOLDS",
-    "combiner",
-    "fold",
-    "is_fused_reduction",
-    "is_place_of_extreme",
-    "neutral",
-]
-
 _IN_ORDER: Final = 256
 """Most elements that an unknown computation folds one after the other."""
 

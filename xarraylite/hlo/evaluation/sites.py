@@ -17,8 +17,6 @@ from .elementwise import ELEMENTWISE
 from .moves import VIEWS
 from .reductions import is_place_of_extreme
 
-__all__ = ["Flat", "Site", "flatten"]
-
 _LONGEST: Final = 4096
 """Most operations of a list that calls were opened into."""
 

@@ -18,8 +18,6 @@ from .reductions import FOLDS
 from .values import Evaluator
 from .windows import WINDOWS
 
-__all__ = ["EVALUATORS"]
-
 EVALUATORS: Final[dict[str, Evaluator]] = {
     **ELEMENTWISE,
     **VIEWS,

@@ -29,8 +29,6 @@ from ...ops.table import OPS
 from ..instruction import HloComputation, HloInstruction
 from .devices import Seat
 
-__all__ = ["TOKEN", "Evaluator", "NumpyArray", "Runner", "Value", "array", "container", "dtype_of"]
-
 NumpyArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 Value: TypeAlias = Any

@@ -22,8 +22,6 @@ from .moves import pad
 from .reductions import combiner, fold, neutral
 from .values import Evaluator, NumpyArray, Runner, Value, array, container
 
-__all__ = ["WINDOWS", "sliding"]
-
 _REDUCERS: Final = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 _GROWING: Final[dict[str, Any]] = {
     "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,

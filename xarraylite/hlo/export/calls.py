@@ -27,8 +27,6 @@ from ..instruction import HloComputation
 from ..values import WindowDimension
 from .terms import Term, Writer, default_spec
 
-__all__ = ["CALLS", "Export"]
-
 
 class Export(Protocol):
     """Who writes a module."""

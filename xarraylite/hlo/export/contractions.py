@@ -6,8 +6,6 @@ import numpy as np
 
 from .terms import Term
 
-__all__ = ["contracted"]
-
 _Labels = tuple[str, ...]
 
 

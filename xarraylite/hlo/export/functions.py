@@ -14,8 +14,6 @@ import numpy as np
 
 from .terms import Term, copysign
 
-__all__ = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh"]
-
 _LARGE: Final = {np.dtype(np.float32): 1e8, np.dtype(np.float64): 1e17}
 """Where ``1 + x * x`` is ``x * x``, and where that has not yet overflowed."""
 

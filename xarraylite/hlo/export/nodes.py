@@ -57,8 +57,6 @@ from .contractions import contracted
 from .operations import applied
 from .terms import Term, Writer, default_spec
 
-__all__ = ["to_hlo"]
-
 
 def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) -> HloModule:
     """Return an expression, or a function of arrays, as an HLO module.

@@ -18,8 +18,6 @@ from ...ops.op import Op
 from . import functions
 from .terms import Term, copysign, signbit
 
-__all__ = ["applied"]
-
 Formula = Callable[..., Term]
 
 

@@ -21,8 +21,6 @@ from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from ..text.literals import HloLiteral
 
-__all__ = ["Term", "Writer", "copysign", "default_spec", "signbit"]
-
 DType = np.dtype[Any]
 
 

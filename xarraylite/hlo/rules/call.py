@@ -19,8 +19,6 @@ from ...xla.spec import ArraySpec
 from ..nodes import ComputationNode
 from ..text.attributes import DEFAULTS
 
-__all__ = ["Call", "Rule", "array", "bit_count", "default_layout", "scalar", "with_dimensions"]
-
 
 @record(frozen=True, slots=True, eq=False)
 class Call:

@@ -7,8 +7,6 @@ from typing import Final
 from ...xla.spec import ArraySpec
 from .call import Call, Rule, array, scalar, with_dimensions
 
-__all__ = ["RULES"]
-
 _PRED: Final = array("pred", ())
 
 

@@ -8,8 +8,6 @@ from ...xla.spec import ArraySpec
 from .call import Call, Rule, array, scalar, with_dimensions
 from .windows import reducer
 
-__all__ = ["RULES"]
-
 _U32: Final = array("u32", ())
 
 

@@ -10,8 +10,6 @@ from ...xla.spec import ArraySpec
 from ..opcodes import ACCURATE
 from .call import Call, Rule, array, with_dimensions
 
-__all__ = ["RULES"]
-
 
 def _is_number(kind: ElementType) -> bool:
     return kind.name != "pred" and kind.is_array

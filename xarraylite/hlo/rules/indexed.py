@@ -7,8 +7,6 @@ from typing import Final
 from ...xla.spec import ArraySpec
 from .call import Call, Rule, array, scalar
 
-__all__ = ["RULES"]
-
 
 def _index_sizes(call: Call, indices: ArraySpec) -> tuple[int, list[int]]:
     """Length of an index, and the sizes of what counts the indices."""

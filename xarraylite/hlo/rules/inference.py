@@ -26,8 +26,6 @@ from . import (
 )
 from .call import Call, Rule
 
-__all__ = ["RULES", "infer_shape"]
-
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
         **elementwise.RULES,

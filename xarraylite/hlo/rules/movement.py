@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Final
 
-from ...xla.spec import UNBOUNDED, ArraySpec
+from ...layout.text import UNBOUNDED
+from ...xla.spec import ArraySpec
 from .call import Call, Rule, array, bit_count, with_dimensions
-
-__all__ = ["RULES"]
 
 
 def _broadcast(call: Call) -> ArraySpec | None:

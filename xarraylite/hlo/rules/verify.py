@@ -14,8 +14,6 @@ from ..nodes import InstructionNode, ModuleNode
 from ..opcodes import ACCURATE, OPCODES
 from .inference import infer_shape
 
-__all__ = ["verify_instruction", "verify_module"]
-
 # Operations that may compute in one precision and give another.
 _MIXED: Final = frozenset(
     {

@@ -9,8 +9,6 @@ from ...xla.spec import ArraySpec
 from ..values import ConvolutionLabels, WindowDimension
 from .call import Call, Rule, array, scalar
 
-__all__ = ["RULES", "reducer"]
-
 _PRECISIONS: Final = frozenset({"default", "high", "highest", "packed_nibble"})
 
 

@@ -18,8 +18,6 @@ from .quoting import NAME, SKIP
 from .scanner import Scanner
 from .undefined import undefined_computation
 
-__all__ = ["AttributeReader", "Called", "Scope"]
-
 _ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME}){SKIP}={SKIP}")
 _WORD = re.compile(rf"\s*%?({NAME})\s*")
 _set = object.__setattr__

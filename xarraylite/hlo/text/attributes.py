@@ -15,16 +15,6 @@ from ...xla.spec import ArraySpec
 from ..values import ReplicaGroups, ResultAccuracy
 from . import kinds_basic, kinds_shared, kinds_structured, kinds_windows
 
-__all__ = [
-    "DEFAULTS",
-    "canonical",
-    "comparison_type",
-    "kind_of",
-    "print_attribute",
-    "read_attribute",
-]
-
-
 KINDS: Final = MappingProxyType(
     {
         **kinds_basic.KINDS,

@@ -26,8 +26,6 @@ from .quoting import NAME, SKIP, without_comments
 from .sharding import spread_sharding
 from .undefined import guess_operand_shape, wrap_operation
 
-__all__ = ["BodyReader"]
-
 _HEAD = re.compile(rf"{SKIP}(?:(ROOT)[ \t\r\n]{SKIP})?%?({NAME}){SKIP}={SKIP}")
 _OPCODE = re.compile(rf"{SKIP}([a-z][a-z0-9\-]*+){SKIP}\(")
 _NAMES = re.compile(r"([^(){}\[\]\"'=]*+)\)")

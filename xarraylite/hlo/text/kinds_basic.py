@@ -8,24 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from .quoting import NAME, STRING, escape, is_dictionary, unescape
 
-__all__ = [
-    "bounded",
-    "KINDS",
-    "Kind",
-    "inside",
-    "print_dictionary",
-    "print_float",
-    "print_lists",
-    "print_string",
-    "read_dictionary",
-    "read_float",
-    "read_int",
-    "read_ints",
-    "read_lists",
-    "read_string",
-    "read_word",
-]
-
 _INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")
 _WORD = re.compile(rf"\s*({NAME})\s*")

@@ -11,11 +11,6 @@ from .kinds_basic import Kind, bounded, inside, print_lists, read_ints, read_lis
 from .meshes import MOST_DEVICES, normalise_mesh
 from .sharding import normalise_sharding
 
-__all__ = [
-    "KINDS",
-]
-
-
 # Groups of replicas, shards, aliases.
 
 _TILE = re.compile(r"\[([0-9,]+)\]<=\[([0-9,]+)\](?:T\(([0-9,]+)\))?")

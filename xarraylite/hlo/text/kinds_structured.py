@@ -25,11 +25,6 @@ from .literals import HloLiteral, print_literal, read_literal
 from .quoting import NAME
 from .sharding import normalise_sharding
 
-__all__ = [
-    "KINDS",
-    "print_frontend",
-]
-
 
 def _read_shapes(text: str) -> tuple[ArraySpec, ...]:
     inner = inside(text, "{}")

@@ -8,11 +8,6 @@ from typing import Any, Final
 from ..values import ConvolutionLabels, PadDimension, SliceDimension, WindowDimension
 from .kinds_basic import Kind, bounded, inside, read_int
 
-__all__ = [
-    "KINDS",
-]
-
-
 # Windows, slices, padding.
 
 _SLICE = re.compile(r"\[\s*(-?[0-9]+)\s*:\s*(-?[0-9]+)\s*(?::\s*(-?[0-9]+)\s*)?\]")

@@ -19,8 +19,6 @@ from ..._records import record
 from ...dtypes.element_types import ELEMENT_TYPES, ElementType
 from ...xla.spec import ArraySpec
 
-__all__ = ["SHOWN_ELEMENTS", "HloLiteral", "print_literal", "read_literal"]
-
 SHOWN_ELEMENTS: Final = 10
 """Most elements of a constant that a default print writes out."""
 

@@ -14,8 +14,6 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["MOST_DEVICES", "expand_mesh", "normalise_mesh"]
-
 MOST_DEVICES: Final = 1 << 18
 """Most devices of a mesh or a sharding; they are listed one by one to be brought in order."""
 

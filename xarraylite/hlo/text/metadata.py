@@ -9,8 +9,6 @@ from operator import attrgetter
 from ..values import OpMetadata
 from .quoting import NAME, STRING, escape, unescape
 
-__all__ = ["print_metadata", "read_metadata"]
-
 _FIELD = re.compile(
     rf"[\s,]*({NAME})\s*=\s*(?:({STRING})|(-?[0-9]{{1,19}})|\{{([^{{}}]*)\}})", re.DOTALL
 )

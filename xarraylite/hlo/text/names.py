@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["NameTable"]
-
 _NUMBERED = re.compile(r"(.+)\.([+-]?[0-9]{1,20})", re.DOTALL)
 
 

@@ -38,8 +38,6 @@ from .quoting import NAME, SKIP
 from .scanner import Scanner
 from .tables import StackFrame, keep_frames, read_tables
 
-__all__ = ["parse"]
-
 _HEADER = re.compile(rf"{SKIP}HloModule(?=[ \t\r\n/])")
 _ENTRY = re.compile(rf"{SKIP}ENTRY(?=[ \t\r\n/%])")
 _ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME}){SKIP}={SKIP}")

@@ -34,9 +34,6 @@ from .sharding import without_metadata
 from .styles import PrintOptions
 from .tables import print_tables
 
-__all__ = ["computation_text", "instruction_text", "module_text"]
-
-
 # Bodies in place of names multiply: a chain of computations that call the next one twice.
 _MOST_PARTS: Final = 1 << 25
 _COMPACT: Final = 4  # operands that are shown where operands are to be compact

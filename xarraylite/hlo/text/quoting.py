@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["NAME", "SKIP", "STRING", "escape", "is_dictionary", "unescape", "without_comments"]
-
 # Possessive quantifiers: no part of a text is looked at twice.
 STRING: Final = r""""(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'"""
 _COMMENT = r"/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n\r]*+"

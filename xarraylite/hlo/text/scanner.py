@@ -14,8 +14,6 @@ from ...layout.text import MAX_LENGTH
 from ...xla.spec import ArraySpec
 from .quoting import NAME, SKIP, STRING, without_comments
 
-__all__ = ["Scanner"]
-
 _SKIP = re.compile(SKIP)
 _NAME = re.compile(rf"{SKIP}%?({NAME})")
 # An array with its layout; a brace behind it may also begin a computation.

@@ -23,8 +23,6 @@ import numpy as np
 from ...xla.spec import ArraySpec
 from .meshes import MOST_DEVICES
 
-__all__ = ["normalise_sharding", "spread_sharding", "without_metadata"]
-
 Devices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _WORDS = frozenset({"replicated", "manual", "unknown", "unreduced", "maximal"})

@@ -8,8 +8,6 @@ from typing import Any, Final
 from ..._errors import HloError
 from ..._records import record
 
-__all__ = ["STYLES", "PrintOptions", "print_options"]
-
 
 @record(frozen=True, slots=True)
 class PrintOptions:

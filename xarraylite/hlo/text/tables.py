@@ -15,8 +15,6 @@ from typing import NamedTuple, TypeVar
 from .quoting import SKIP, STRING, escape, unescape
 from .scanner import Scanner
 
-__all__ = ["StackFrame", "keep_frames", "print_tables", "read_tables"]
-
 T = TypeVar("T")
 
 _LOST = "\0"  # the file of a frame whose place is in no table

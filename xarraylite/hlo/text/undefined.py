@@ -10,8 +10,6 @@ from ..instruction import HloComputation, HloInstruction
 from ..opcodes import ACCURATE
 from ..values import OpMetadata
 
-__all__ = ["guess_operand_shape", "undefined_computation", "wrap_operation"]
-
 # Operations whose operands have the shape of the result.
 _SAME_SHAPE: Final = ACCURATE | frozenset(
     [

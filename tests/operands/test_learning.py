@@ -1,0 +1,96 @@
+"""What is written again is known, and means what it meant the first time."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.ir import build
+
+NUMBERS: tuple[Any, ...] = (0, 1, 5, -1, 300, 1 << 40, -(1 << 40), 1 << 62, 1 << 63, -(1 << 70))
+COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The operations that were written as nodes."""
+    names: list[str] = []
+    real = build.elementwise
+
+    def counted(op: Any, *operands: Any) -> Any:
+        names.append(op.name)
+        return real(op, *operands)
+
+    monkeypatch.setattr(build, "elementwise", counted)
+    return names
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "uint64", "float32", "float64"])
+def test_comparisons_with_ints_of_any_size(dtype: str) -> None:
+    values = np.array([0, 1, 5, 100], dtype)
+    if dtype == "uint64":
+        values[3] = (1 << 63) + 1
+    a = xl.asarray(values)
+    for numbers in (NUMBERS, NUMBERS[::-1], NUMBERS[3:] + NUMBERS[:3]):
+        for number in numbers:
+            for compare in COMPARISONS:
+                assert xl.eval(compare(a, number)).tolist() == compare(values, number).tolist()
+                assert xl.eval(compare(number, a)).tolist() == compare(number, values).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int8"])
+def test_powers_of_any_exponent(dtype: str) -> None:
+    values = np.array([1, 2, 3, 5], dtype)
+    a = xl.asarray(values)
+    exponents: tuple[Any, ...] = (0, 1, 2, 3, 4, 1.0, 2.0, 3.0, 0.5, 2.5, True, np.float64(2), 2)
+    if dtype[0] == "f":
+        exponents += (-1, -1.0, -2, -0.5, -1)
+    for _ in range(2):
+        for exponent in exponents:
+            made = xl.eval(a**exponent)
+            assert made.dtype == (values**exponent).dtype
+            np.testing.assert_allclose(np.asarray(made), values**exponent, rtol=2e-6)
+            assert xl.eval(xl.pow(a, exponent)).tolist() == made.tolist()
+        if dtype[0] == "i":
+            with pytest.raises(ValueError, match="negative"):
+                a**-1
+    assert xl.eval(2**a).tolist() == (2**values).tolist()
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        lambda x: x > 0,
+        lambda x: x >= 1,
+        lambda x: x**2,
+        lambda x: x**3,
+        lambda x: x**0.5,
+        lambda x: 2.0**x,
+        lambda x: x - x.mean(),
+        lambda x: (x - x.mean()) / x.std(),
+        lambda x: (x - x.mean()) * 2 + 1,
+        lambda x: xl.where(x > 1, x, 0),
+    ],
+)
+def test_what_was_written_is_known(expression: Any, written: list[str]) -> None:
+    values = np.linspace(0.5, 3, 7)
+    x = xl.asarray(values)
+    for _ in range(4):
+        first = xl.eval(expression(x))
+    written.clear()
+    again = xl.eval(expression(xl.asarray(values)))
+    assert not written
+    assert again.tolist() == first.tolist()
+
+
+def test_parts_with_other_operands_are_other_parts() -> None:
+    x, y = np.arange(1.0, 6.0), np.arange(5.0, 0.0, -1.0)
+    a, b = xl.asarray(x), xl.asarray(y)
+    for _ in range(4):
+        for one, other, p, q in ((a, b, x, y), (b, a, y, x), (a, a, x, x)):
+            made = xl.eval((one - other.mean()) / other.std())
+            np.testing.assert_allclose(np.asarray(made), (p - q.mean()) / q.std(), rtol=1e-14)
