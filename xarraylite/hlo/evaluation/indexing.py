@@ -51,14 +51,17 @@ def _dynamic_update_slice(
     *indices: Value,
     alone: bool = False,
 ) -> Value:
-    if update.shape == x.shape:
-        return update
+    """Write an update, whose shape is that of the text or another one of as many elements."""
+    told = instruction.operands[1].shape
+    sizes = update.shape if any(told.dynamic) else told.dimensions
+    if sizes == x.shape:
+        return reshape(update, sizes)
     made = x if alone else XArray(x)
-    place = _window(indices, update.shape, x.shape)
+    place = _window(indices, sizes, x.shape)
     if alone and isinstance(x.map, Strided):  # nobody waits for what is there
-        array_of(x)[place] = read(update)
+        array_of(x)[place] = read(update).reshape(sizes)
     else:
-        made[place] = update
+        made[place] = reshape(update, sizes)
     return made
 
 

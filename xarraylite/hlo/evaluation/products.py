@@ -19,6 +19,7 @@ from ...assignment.elements import array_of
 from ...blas.calls import multiply
 from ...dtypes.names import kind
 from ...functions.creation import empty
+from ...memory.pool import POOL_FROM
 from ..instruction import HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
 from .values import Evaluator, NumpyArray, Runner, Value, array, container, read, result_dtype, stored
@@ -45,8 +46,13 @@ def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: Sequence[
         x = x.astype(working)
     if y.dtype != working:
         y = y.astype(working)
-    made = empty(shape, working)
-    multiply(x, y, array_of(made).reshape(*x.shape[:-1], y.shape[-1]))
+    if math.prod(shape) * working.itemsize < POOL_FROM:
+        out = np.empty(shape, working)
+        made: Value = container(out)
+    else:  # in pages that are there already
+        made = empty(shape, working)
+        out = array_of(made)
+    multiply(x, y, out.reshape(*x.shape[:-1], y.shape[-1]))
     return made if working == dtype else made.astype(dtype)
 
 
