@@ -25,7 +25,7 @@ from ..xla.spec import ArraySpec
 from .evaluation.batched import batched, part_of
 from .evaluation.devices import Meeting, Seat
 from .evaluation.program import Program
-from .evaluation.values import TOKEN, Value, container, stored
+from .evaluation.values import TOKEN, NumpyArray, Value, container, stored
 from .instruction import HloComputation, HloInstruction
 from .values import Signature
 

@@ -26,15 +26,18 @@ from .windows import scatter_rounds
 def _window(
     indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]
 ) -> tuple[slice, ...]:
-    """Return what a dynamic slice covers, moved inside; dimensions that are whole may be left out."""
-    if len(indices) == 1 and indices[0].ndim == 1:
-        indices = [index for index in read(indices[0])]
-    parts, kept = [], 0
-    for index, size, extent in zip(indices, sizes, shape, strict=True):
-        start = 0 if size == extent else min(max(integer(index), 0), extent - size)
-        parts.append(slice(start, start + size))
+    """Return what a dynamic slice covers, moved inside, up to the last part of a dimension."""
+    parts: list[slice] = []
+    kept = 0
+    listed = len(indices) == 1 and indices[0].ndim == 1
+    starts = read(indices[0]).tolist() if listed else indices
+    for start, size, extent in zip(starts, sizes, shape, strict=True):
+        first = 0
         if size != extent:
-            kept = len(parts)
+            number = start if listed else integer(start)
+            first = min(max(number, 0), extent - size)
+            kept = len(parts) + 1
+        parts.append(slice(first, first + size))
     return tuple(parts[:kept])
 
 

@@ -22,7 +22,17 @@ from ...functions.creation import empty
 from ...memory.pool import POOL_FROM
 from ..instruction import HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
-from .values import Evaluator, NumpyArray, Runner, Value, array, container, read, result_dtype, stored
+from .values import (
+    Evaluator,
+    NumpyArray,
+    Runner,
+    Value,
+    array,
+    container,
+    read,
+    result_dtype,
+    stored,
+)
 from .windows import pad_negative, sliding
 
 
@@ -39,20 +49,21 @@ def working_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
 
 def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: Sequence[int]) -> Value:
     """Return the product of stacks of matrices, as the type and with the shape of the result."""
-    working = working_dtype(x.dtype, y.dtype, dtype)
-    if working == np.bool_:
-        return product(x.view(np.int8), y.view(np.int8), np.dtype(np.int32), shape) > 0
-    if x.dtype != working:
-        x = x.astype(working)
-    if y.dtype != working:
-        y = y.astype(working)
+    working = dtype
+    if dtype.char not in "fdFD" or x.dtype != dtype or y.dtype != dtype:
+        working = working_dtype(x.dtype, y.dtype, dtype)
+        if working == np.bool_:
+            return product(x.view(np.int8), y.view(np.int8), np.dtype(np.int32), shape) > 0
+        x, y = x.astype(working, copy=False), y.astype(working, copy=False)
     if math.prod(shape) * working.itemsize < POOL_FROM:
         out = np.empty(shape, working)
         made: Value = container(out)
     else:  # in pages that are there already
         made = empty(shape, working)
         out = array_of(made)
-    multiply(x, y, out.reshape(*x.shape[:-1], y.shape[-1]))
+    if out.ndim != x.ndim:
+        out = out.reshape(*x.shape[:-1], y.shape[-1])
+    multiply(x, y, out)
     return made if working == dtype else made.astype(dtype)
 
 
@@ -138,8 +149,8 @@ def _ragged_dot(
         rows, above = _as_matrices(mine, batch[0], contracted[0], True)
         columns, below = _as_matrices(matrix, drop_batch, drop, False)
         working = working_dtype(left.dtype, right.dtype, result_dtype(instruction))
-        shape = (*rows.shape[:-2], *above, *below)
-        parts.append(array_of(product(rows, columns, working, shape)))
+        sizes = (*rows.shape[:-2], *above, *below)
+        parts.append(array_of(product(rows, columns, working, sizes)))
     dtype = result_dtype(instruction)
     if ragged in contracted[0] or ragged in batch[0]:
         return container(np.stack(parts).astype(dtype))

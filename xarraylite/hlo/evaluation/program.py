@@ -44,7 +44,7 @@ class Element(NamedTuple):
 
     slot: int
     whole: int
-    index: int | None
+    element: int | None
 
 
 class Program:
@@ -84,8 +84,8 @@ class Program:
         for slot, argument in zip(self.parameters, arguments, strict=True):
             values[slot] = argument
         arguments.clear()
-        for slot, whole, index in self.elements:
-            values[slot] = None if index is None else values[whole][index]
+        for slot, whole, element in self.elements:
+            values[slot] = None if element is None else values[whole][element]
         argument = None
         for instruction, action, slot, taken, free in self.steps:
             operands = [values[number] for number in taken]

@@ -21,8 +21,8 @@ from ...arrays.xarray import XArray
 from ...assignment.elements import array_of
 from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
+from ...ir.kind import NODE
 from ...ir.node import Scalar
-from ...layout.tiled import TiledMap
 from ...memory.buffer import COUNTS
 from ...operands.nodes import as_node
 from ...ops.table import OPS
@@ -79,7 +79,7 @@ def read(value: Value) -> NumpyArray:
     Unlike those that `array` gives, they leave the container alone with its memory.
     """
     known = value if isinstance(value, XContainer) else eval_(value)
-    return known.numpy() if isinstance(known.map, TiledMap) else array_of(known)
+    return known.numpy() if known._kind is NODE else array_of(known)
 
 
 def integer(value: Value) -> int:
