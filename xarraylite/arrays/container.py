@@ -41,7 +41,7 @@ from .expression import XExpression, written
 from .face import NumpyArray
 from .placed import Placed
 from .scalar import XScalar, scalar_of
-from .selections import is_advanced, numpy_index, put
+from .selections import is_advanced, numpy_index, put, stretched
 
 if TYPE_CHECKING:
     from ..labels import labelled, products, writing
@@ -424,7 +424,7 @@ class XContainer(Placed, XExpression):
         positions = read(index.snapshot, index.dtype, index.map)
         target = gather(view.node, selection).shape
         try:
-            values = np.broadcast_to(values, target)
+            values = stretched(values, target)
         except ValueError:
             raise BroadcastError(
                 f"assignment: {describe(node)} cannot be broadcast to the selection's shape "

@@ -348,3 +348,7 @@ class Face(Methods):
     def flat(self) -> Flat:
         """The elements in row-major order: to be iterated, read and written."""
         return Flat(self)
+
+    @flat.setter
+    def flat(self, value: object) -> None:
+        Flat(self)[:] = value

@@ -109,3 +109,16 @@ def put(values: NumpyArray, key: Any, new: NumpyArray, summary: str) -> None:
         raise IndexRangeError(f"assignment to {summary}: {error}") from None
     except ValueError as error:
         raise BroadcastError(f"assignment to {summary}: {error}") from None
+
+
+def stretched(values: NumpyArray, shape: tuple[int, ...]) -> NumpyArray:
+    """Return values as they are written to a selection, which may have fewer dimensions of extent 1.
+
+    Raises
+    ------
+    ValueError
+        If they do not stretch to its shape.
+    """
+    extra = max(values.ndim - len(shape), 0)
+    plain = values.shape[:extra] == (1,) * extra
+    return np.broadcast_to(values.reshape(values.shape[extra:]) if plain else values, shape)
