@@ -466,9 +466,12 @@ class XContainer(Placed, XExpression):
         if direct.updated(self, op, value, held):
             return
         value = unwrapped(value)
-        result = written((op, key_of(value)), op, self, value).node
+        result = written((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
-        write(self, result, value, held, noalias)
+        if noalias or not direct.assigned(self, result, False):
+            node = result.node
+            del result  # whose references would be another reader's
+            write(self, node, value, held, noalias)
 
     def __imatmul__(self, other: object) -> Self:
         """Apply ``matmul`` in place, by NumPy's rule."""

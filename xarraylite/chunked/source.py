@@ -23,7 +23,9 @@ from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .places import Carried, identity_of, library_of
 from .selection import Box, as_slices, hull, inside, runs, shape_of, shifted, size_of, text_of
-from .zarrs import Array, ZarrReader, new_array
+from .zarrs import Array, Part, ZarrReader, new_array
+
+_NOTHING = np.empty(0)
 
 #: Chunks that a library reads at once, for one call.
 AT_ONCE = 10
@@ -138,6 +140,14 @@ class StoredArray:
             ]
             made[place] = values[np.ix_(*inside)] if inside else values
         return made
+
+    def parts(self, box: Box) -> tuple[Array, list[Part]]:
+        """Return memory, and what reads the elements of ranges to it chunk by chunk, if it can be.
+
+        Each tells whether it could; `read` says why not.
+        """
+        parts = getattr(self._fetch, "parts", None)
+        return parts(as_slices(box), shape_of(box)) if parts else (_NOTHING, [])
 
     def _get(self, box: Box) -> Array:
         try:

@@ -135,10 +135,10 @@ class Parts:
         """Dimensions of results before that of partial results."""
         return len([k for k in range(self.first) if k not in self.node.axes])
 
-    def piece(self, low: int, high: int, kept: Box) -> Piece | None:
+    def piece(self, low: int, high: int, kept: Box, tried: bool = False) -> Piece | None:
         """Return the partial results, in a box, of the parts from one position up to another.
 
-        None if the planner would fold them in another order.
+        None if the planner would fold them in another order; it is not asked where that was tried.
         """
         shape, rest = self.node.arg.shape, iter(kept)
         rows = range(low // self.row, -(-high // self.row))
@@ -161,15 +161,13 @@ class Parts:
             if not self.first <= k <= self.last
         ]
         part = build.reduce(self.node.op, split, tuple(sorted([*axes, self.first + 1])), False)
-        found = tree_in_memory(part)
-        wanted = Tree(
-            self.tree.form,
-            (unit, *self.tree.loops[1:]),
-            self.tree.block,
-            found.parts if found else (),
-        )
-        if found is None or len(found.parts) != 1 or found != wanted:
-            return None
+        if not tried:
+            found = tree_in_memory(part)
+            if found is None or len(found.parts) != 1:
+                return None
+            loops = (unit, *self.tree.loops[1:])
+            if found != Tree(self.tree.form, loops, self.tree.block, found.parts):
+                return None
         return Piece(box, part, gathered(requests(part)))
 
     def divided(
@@ -222,7 +220,7 @@ class Parts:
 
     def __call__(self, key: tuple[int, int, Box]) -> Piece:
         """Return a piece that `divided` has tried."""
-        piece = self.piece(*key)
+        piece = self.piece(*key, tried=True)
         assert piece is not None, "tried before"
         return piece
 

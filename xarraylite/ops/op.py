@@ -113,6 +113,26 @@ class Op:
         return None
 
 
+def row(
+    name: str,
+    rule: Rule,
+    bodies: Mapping[str, str],
+    summary: str,
+    *,
+    reference: Callable[..., Any] | None = None,
+    example: tuple[Any, ...] = (),
+    **more: Any,
+) -> Op:
+    """Return the operation of a row of the table.
+
+    It has as many operands as its example, one without an example, and NumPy's function of its
+    name is the reference where the row has no other.
+    """
+    run = getattr(np, name) if reference is None else reference
+    arity = max(len(example), 1)
+    return Op(name, arity, rule, run, bodies, summary, example=example, **more)
+
+
 def _keys(loops: tuple[DType, ...]) -> tuple[str, ...]:
     """Kinds to look for, the most special first."""
     first = kind(loops[0])
