@@ -93,7 +93,8 @@ copy.copy(v), copy.deepcopy(a)
 v.nbytes, v.itemsize, v.dtype.name, v.dtype.kind
 a.real, a.imag, (a+1j).real
 a.flat[2], list(a.flat)[:2]
-isinstance(a.mean(), xp.floating), isinstance(v.max(), xp.float64), isinstance(i.sum(), xp.integer), isinstance(a[0], xp.floating)
+isinstance(a.mean(), xp.floating), isinstance(v.max(), xp.float64), isinstance(a[0], xp.floating)
+isinstance(i.sum(), xp.integer), isinstance(i.mean(), xp.integer)
 xp.isscalar(v.sum()), xp.isscalar(v[0]), xp.isscalar(a[0]), xp.isscalar(2), xp.isscalar(xp.array(2))
 xp.linspace(0, 1, 3, retstep=True)[1]
 a.item(0), a.item(0,1)

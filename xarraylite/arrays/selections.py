@@ -112,7 +112,7 @@ def put(values: NumpyArray, key: Any, new: NumpyArray, summary: str) -> None:
 
 
 def stretched(values: NumpyArray, shape: tuple[int, ...]) -> NumpyArray:
-    """Return values as they are written to a selection, which may have fewer dimensions of extent 1.
+    """Return values as they are written to a selection; leading extents of 1 may be too many.
 
     Raises
     ------
