@@ -57,7 +57,7 @@ class Flat:
         """Return a value, or a copy of the elements that ``key`` selects."""
         return self._array[self._index(key)]
 
-    def __setitem__(self, key: Any, value: object) -> None:
+    def __setitem__(self, key: Any, value: Any) -> None:
         """Write elements; a sequence is written in order, again and again until all are written."""
         index = self._index(key)
         count = np.size(index[0]) if index else 1

@@ -37,7 +37,7 @@ STANDS: dict[str, type] = {
 class _Kind(type):
     """What `isinstance` and `issubclass` ask of a kind of element: NumPy's answer, and ours."""
 
-    def __instancecheck__(cls, value: object) -> bool:
+    def __instancecheck__(cls, value: Any) -> bool:
         if is_value(value):
             return issubclass(STANDS[kind(value.dtype)], cls.__mro__[1])
         return isinstance(value, cls.__mro__[1])
@@ -144,7 +144,7 @@ class ScalarType:
     def __reduce__(self) -> tuple[Any, ...]:
         return ScalarType, (self.dtype.name,)
 
-    def __instancecheck__(self, value: object) -> bool:
+    def __instancecheck__(self, value: Any) -> bool:
         if is_value(value):
             return bool(value.dtype == self.dtype)
         return isinstance(value, self.dtype.type)
