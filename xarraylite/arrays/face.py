@@ -229,6 +229,13 @@ class Face(Methods):
         """How the memory lies and whether it can be written; see `Flags`."""
         return Flags(self)
 
+    def setflags(
+        self, write: bool | None = None, align: bool | None = None, uic: bool | None = None
+    ) -> None:
+        """Set whether elements can be assigned, as ``flags.writeable``; the others do nothing."""
+        if write is not None:
+            self.flags.writeable = bool(write)
+
     def __contains__(self, value: object) -> bool:
         """Tell whether an element equals the value."""
         return bool(namespace(None).any(self == value))

@@ -365,12 +365,11 @@ def _has(value: object, operands: Operands) -> bool:
 
 def _same(kind: Kind, target: Kind, operands: Operands, address: int) -> tuple[bool, ...]:
     """Tell for each operand in memory whether its elements are the destination's."""
-    found, items = [], iter(operands)
+    found = []
+    items = iter([item for item in operands if type(item) is not tuple])  # a shape that is folded
     for leaf in leaves_of(kind):
         item = next(items)
         if not leaf.scalar:
             start = next(items)
-            if type(item) is tuple:  # the shape of what is folded
-                item, start = start, next(items)
             found.append(leaf is target and item.address + start == address)
     return tuple(found)

@@ -24,6 +24,7 @@ from .scalar_types import STANDS, is_abstract
 
 True_, False_ = scalar_of(np.True_), scalar_of(np.False_)
 index_exp, s_ = np.index_exp, np.s_
+ScalarType = np.ScalarType
 
 
 class errstate(np.errstate):
@@ -84,6 +85,19 @@ def binary_repr(num: int, width: int | None = None) -> str:
     ('00000101', '1111')
     """
     return np.binary_repr(num, width)
+
+
+def typename(char: str) -> str:
+    """Return what the type of a dtype's letter is called.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.typename("d")
+    'double precision'
+    """
+    known: Any = np.typename
+    return str(known(char))
 
 
 def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
