@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from .._errors import BroadcastError, IndexRangeError, TracedValueError
-from ..dtypes.names import is_narrow_int
+from ..dtypes.names import NumpyArray, is_narrow_int
 from ..operands import tracing
 from ..operands.nodes import HasNode, is_masked, unwrapped, values_in
-from .face import NumpyArray
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
 

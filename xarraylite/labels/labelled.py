@@ -24,13 +24,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .._config import settings
 from .._errors import BoundsError, DTypeError, ShapeError, SizeError, StaleOperandError
 from .._records import record
 from ..assignment.assign import Described
-from ..dtypes.names import dtype_name
+from ..dtypes.names import DType, dtype_name
 from ..dtypes.promotion import check_scalar
 from ..ir.build import Operand
 from ..ir.node import Node
@@ -40,7 +38,6 @@ from ..ops.op import Op
 from ..ops.table import OPS
 from ..shapes.labels import parse_labels
 
-DType = np.dtype[Any]
 Labels = tuple[str, ...]
 
 INT64_MAX = 2**63 - 1
