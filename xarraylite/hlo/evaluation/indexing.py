@@ -14,12 +14,13 @@ import numpy as np
 
 from ...arrays.xarray import XArray
 from ...assignment.elements import array_of
+from ...dtypes.names import NumpyArray
 from ...functions.manipulation import reshape
 from ...layout.strided import Strided
 from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .reductions import combiner
-from .values import Evaluator, NumpyArray, Runner, Value, array, container, integer, read
+from .values import Evaluator, Runner, Value, array, container, integer, read
 from .windows import scatter_rounds
 
 
@@ -264,9 +265,9 @@ def _write_blocks(
 def _combine(
     run: Runner,
     instruction: HloInstruction,
-    made: list[NumpyArray],
+    made: Sequence[NumpyArray],
     places: NumpyArray,
-    updates: list[NumpyArray],
+    updates: Sequence[NumpyArray],
 ) -> None:
     """Write updates into flat arrays, in their order."""
     body = instruction.to_apply

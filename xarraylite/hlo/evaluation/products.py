@@ -17,14 +17,13 @@ import numpy as np
 
 from ...assignment.elements import array_of
 from ...blas.calls import multiply
-from ...dtypes.names import kind
+from ...dtypes.names import NumpyArray, kind
 from ...functions.creation import empty
 from ...memory.pool import POOL_FROM
 from ..instruction import HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
 from .values import (
     Evaluator,
-    NumpyArray,
     Runner,
     Value,
     array,

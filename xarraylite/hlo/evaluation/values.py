@@ -21,6 +21,7 @@ from ...arrays.xarray import XArray
 from ...assignment.elements import array_of
 from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
+from ...dtypes.names import NumpyArray
 from ...ir.kind import NODE
 from ...ir.node import Scalar
 from ...memory.buffer import COUNTS
@@ -28,8 +29,6 @@ from ...operands.nodes import as_node
 from ...ops.table import OPS
 from ..instruction import HloComputation, HloInstruction
 from .devices import Seat
-
-NumpyArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 Value: TypeAlias = Any
 """An expression, a container, or a tuple of values."""
