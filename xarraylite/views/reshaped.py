@@ -10,13 +10,13 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..assignment import elements
 from ..assignment.assign import fit, write
+from ..dtypes.names import NumpyArray
 from ..index import transform as steps
 from ..index.transform import Transform
 from ..ir import build
 from ..ir.node import Node
 from .items import Positions
 from .picked import XPicked
-from .scattered import Array
 
 
 class XReshapeView(XPicked):
@@ -67,11 +67,11 @@ class XReshapeView(XPicked):
         """Return where each element stands in the row-major order of the base's elements."""
         return np.arange(self.size, dtype=np.int64).reshape(self._whole()).transpose(self._axes)
 
-    def _fill(self, out: Array) -> None:
+    def _fill(self, out: NumpyArray) -> None:
         values = elements.array_of(self._base)
         out[...] = values.reshape(self._whole()).transpose(self._axes)
 
-    def _scatter(self, values: Array) -> None:
+    def _scatter(self, values: NumpyArray) -> None:
         back = np.broadcast_to(values, self._shape).transpose(self._back())
         elements.array_of(self._base)[...] = back.reshape(self._base.shape)
 
