@@ -20,7 +20,7 @@ from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
 from ..assignment.readers import OWNED
-from ..dtypes.names import as_dtype, dtype_name
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
@@ -52,7 +52,7 @@ from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
 from . import ownership
 from .described import Described
-from .face import Face, NumpyArray
+from .face import Face
 from .selections import is_advanced, selected
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import AxisError, LayoutError
-from ..dtypes.names import dtype_name, kind
+from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..index import transform as steps
 from ..memory.dlpack import exported
 from ..operands.methods import Methods
@@ -22,8 +22,6 @@ from ..operands.representation import formatted
 from .flags import Flags
 from .flat import Flat
 from .numpy_calls import call_function, call_ufunc
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 class Face(Methods):
@@ -355,3 +353,7 @@ class Face(Methods):
     def flat(self) -> Flat:
         """The elements in row-major order: to be iterated, read and written."""
         return Flat(self)
+
+    @flat.setter
+    def flat(self, value: object) -> None:
+        Flat(self)[:] = value

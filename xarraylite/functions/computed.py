@@ -28,7 +28,15 @@ from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
 from ..assignment.elements import array_of
 from ..dtypes.formats import loop_dtype
-from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, is_narrow_float, is_narrow_int
+from ..dtypes.names import (
+    SUPPORTED,
+    DType,
+    NumpyArray,
+    as_dtype,
+    dtype_name,
+    is_narrow_float,
+    is_narrow_int,
+)
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.promotion import result_type
 from ..ir.build import WEAK_TYPES
@@ -39,9 +47,6 @@ from ..operands.moving import Parted
 from ..operands.nodes import HasNode, Lifted, is_masked
 from ..operands.tracing import note_values
 from ..operands.tracing import writer as trace_writer
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
-DType = np.dtype[Any]
 
 #: NumPy without its types: what it returns becomes a container on the way out.
 numpy: Any = np

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
-from ..dtypes.names import as_dtype
+from ..dtypes.names import NumpyArray, as_dtype
 from ..ir.build import WEAK_TYPES, Operand, scalar, weak_scalar
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import FREE, RANK, SHAPE, Leaf, Node
@@ -21,8 +21,6 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.op import Op
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
 class HasNode:

@@ -13,7 +13,7 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.operand import as_array
 from ..assignment import elements
-from ..dtypes.names import int64
+from ..dtypes.names import NumpyArray, int64
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
 from ..ir import build
@@ -26,7 +26,6 @@ from ..operands.moving import moves
 from .items import Pick, Positions
 from .picked import XDynamicView, XIndexView, XPicked, leaf_of
 from .reshaped import XReshapeView
-from .scattered import Array
 
 
 def view(x: object, /, *items: Any) -> XExpression:
@@ -229,7 +228,7 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
         listed = values_of(indices if hasattr(indices, "dtype") else list(indices))
     except (TypeError, ValueError):
         listed = np.empty(0, object)
-    listed = listed.reshape(-1, rank) if listed.size == 0 and len(indices) == 0 else listed
+    listed = listed.reshape(0, rank) if listed.size == 0 and len(indices) == 0 else listed
     if listed.ndim == 1 and rank == 1:
         listed = listed[:, None]
     integers = not listed.size or listed.dtype.kind in "iu"
@@ -251,7 +250,7 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
     return total
 
 
-def _out_of_range(given: Array, extent: int) -> Array:
+def _out_of_range(given: NumpyArray, extent: int) -> NumpyArray:
     return (given >= extent) | ((given < -extent) if given.dtype.kind == "i" else False)
 
 
