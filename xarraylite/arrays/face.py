@@ -16,6 +16,7 @@ from .._errors import AxisError, LayoutError
 from ..dtypes.names import dtype_name, kind
 from ..index import transform as steps
 from ..memory.dlpack import exported
+from ..operands.fronts import function_named
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
@@ -164,7 +165,7 @@ class Face(Methods):
     @property
     def T(self) -> Any:
         """The array with its dimensions reversed."""
-        return namespace(None).transpose(self)
+        return function_named("transpose")(self)
 
     @property
     def mT(self) -> Any:

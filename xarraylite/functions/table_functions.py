@@ -68,10 +68,7 @@ def function_of(name: str, row: Row) -> Callable[..., Any]:
     reference = getattr(numpy, name)
     result = signature.return_annotation
 
-    def compute(*args: Any, **kwargs: Any) -> Any:
-        return reference(*args, **kwargs)
-
-    call = invoked(compute, name, signature, takes, row in rows_numeric.ROWS)
+    call = invoked(reference, name, signature, takes, row in rows_numeric.ROWS)
     call.__name__ = call.__qualname__ = name
     call.__module__ = __name__
     call.__doc__ = page(name, row, signature)
