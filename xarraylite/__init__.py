@@ -59,6 +59,10 @@ _MODULES: dict[str, str] = {
     "display.draw": "Drawing draw",
     "dtypes.info": "finfo iinfo isdtype",
     "functions.applied": "apply_along_axis apply_over_axes ndenumerate ndindex piecewise",
+    "functions.bits": (
+        "bitwise_count frexp gcd i0 lcm ldexp logaddexp2 matvec packbits real_if_close spacing "
+        "unpackbits vecmat"
+    ),
     "functions.comparison": "allclose array_equal array_equiv",
     "functions.composed": (
         "angle divmod float_power isclose iscomplex isneginf isposinf isreal modf nan_to_num "
@@ -70,7 +74,15 @@ _MODULES: dict[str, str] = {
         "fromstring"
     ),
     "functions.creation": "empty empty_like full full_like ones ones_like zeros zeros_like",
+    "functions.curves": (
+        "bartlett blackman convolve correlate ediff1d gradient hamming hanning interp kaiser poly "
+        "polyadd polyder polydiv polyfit polyint polymul polysub polyval roots trapezoid unwrap"
+    ),
     "functions.data_types": "astype can_cast result_type",
+    "functions.distributions": (
+        "corrcoef cov cumprod cumsum histogram histogram2d histogram_bin_edges histogramdd median "
+        "nancumprod nancumsum nanmedian nanpercentile nanquantile percentile quantile"
+    ),
     "functions.elementwise": _ELEMENTWISE,
     "functions.inspection": "__array_namespace_info__",
     "functions.diagonals": "cross diag diagflat diagonal kron trace tri tril triu",
@@ -88,11 +100,15 @@ _MODULES: dict[str, str] = {
         "count_nonnan minmax norm_induced_l1 norm_induced_linf norm_l0 norm_l1 norm_l2 norm_linf "
         "norm_lp norm_lp_to_p norm_sq"
     ),
+    "functions.numpy_objects": (
+        "asarray_chkfinite broadcast common_type frompyfunc mask_indices nditer poly1d require"
+    ),
     "functions.numpy_names": (
-        "False_ True_ array2string array_repr array_str base_repr binary_repr c_ einsum_path "
-        "errstate format_float_positional format_float_scientific geterr index_exp iscomplexobj "
-        "isfortran isrealobj isscalar issubdtype iterable may_share_memory min_scalar_type ndim "
-        "promote_types r_ s_ seterr shape shares_memory size"
+        "False_ ScalarType True_ array2string array_repr array_str base_repr binary_repr c_ "
+        "einsum_path errstate format_float_positional format_float_scientific geterr index_exp "
+        "iscomplexobj isfortran isrealobj isscalar issubdtype iterable may_share_memory "
+        "min_scalar_type ndim "
+        "promote_types r_ s_ seterr shape shares_memory size typename"
     ),
     "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
@@ -104,6 +120,12 @@ _MODULES: dict[str, str] = {
         "unsignedinteger"
     ),
     "functions.searching": "argsort nonzero searchsorted sort take take_along_axis",
+    "functions.selecting": (
+        "argpartition argwhere bincount choose compress delete diag_indices diag_indices_from "
+        "digitize extract flatnonzero insert intersect1d ix_ lexsort nanargmax nanargmin "
+        "partition ravel_multi_index resize setdiff1d setxor1d sort_complex tril_indices "
+        "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique unravel_index"
+    ),
     "functions.sequences": (
         "arange eye fromfunction fromiter geomspace identity indices linspace logspace mgrid "
         "ogrid vander"
@@ -113,19 +135,6 @@ _MODULES: dict[str, str] = {
     "functions.statistics": (
         "average cumulative_prod cumulative_sum diff nanmax nanmean nanmin nanprod nanstd nansum "
         "nanvar ptp"
-    ),
-    "functions.table_functions": (
-        "argpartition argwhere bartlett bincount bitwise_count blackman choose compress "
-        "convolve corrcoef correlate cov cumprod cumsum delete diag_indices "
-        "diag_indices_from digitize ediff1d "
-        "extract flatnonzero frexp gcd gradient hamming hanning histogram histogram2d "
-        "histogram_bin_edges histogramdd i0 insert interp intersect1d ix_ kaiser lcm ldexp "
-        "lexsort logaddexp2 matvec median nanargmax nanargmin nancumprod nancumsum nanmedian "
-        "nanpercentile nanquantile packbits partition percentile poly polyadd polyder polydiv "
-        "polyfit polyint polymul polysub polyval quantile ravel_multi_index real_if_close "
-        "resize roots setdiff1d setxor1d sort_complex spacing trapezoid tril_indices "
-        "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique "
-        "unpackbits unravel_index unwrap vecmat"
     ),
     "functions.writing": "copyto fill_diagonal place put put_along_axis putmask",
     "hlo.export.nodes": "to_hlo",
@@ -198,7 +207,7 @@ _SOURCES |= {
     "open": ("chunked.opening", "open_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
-_SUBMODULES = ("fft", "hlo", "lib", "linalg", "random", "testing")
+_SUBMODULES = ("emath", "fft", "hlo", "lib", "linalg", "polynomial", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 
@@ -226,15 +235,13 @@ _ELSEWHERE = {
         ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),
         ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
         ("ma", "use xl.where and the argument where="),
-        ("poly1d", "use xl.polyfit, xl.polyval and their relatives"),
         ("busday_count busday_offset busdaycalendar datetime_as_string datetime_data isnat", ""),
         ("strings is_busday", ""),
-        ("asarray_chkfinite", "use xl.all(xl.isfinite(a))"),
         ("getbufsize setbufsize geterrcall seterrcall", "there is no such setting here"),
-        ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
-        ("frompyfunc ufunc", "use xl.vectorize"),
+        ("nested_iters", "write the expression; loops are the compiler's"),
+        ("ufunc", "use xl.vectorize or xl.frompyfunc"),
         ("memmap", "use xl.adapt(numpy.memmap(...))"),
-        ("polynomial emath ctypeslib", "use numpy's on xl.eval(...).numpy()"),
+        ("ctypeslib", "use numpy's on xl.eval(...).numpy()"),
     )
     for name in names.split()
 }
@@ -251,6 +258,8 @@ def _missing(name: str) -> str:
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in ("exceptions", "typing"):  # modules of NumPy's that its programs name
+        return importlib.import_module(f"numpy.{name}")
     source = _SOURCES.get(name)
     if source is None:
         raise AttributeError(_missing(name))

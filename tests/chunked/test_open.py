@@ -134,13 +134,28 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
         xl.open("some.zarr")
 
 
+def _compressor(name: str, form: int) -> Any:
+    """Return a compression as formats of zarr name it."""
+    codecs, numcodecs = pytest.importorskip("zarr.codecs"), pytest.importorskip("numcodecs")
+    if not name:
+        return None
+    if form == 2:
+        return {"zstd": numcodecs.Zstd, "blosc": numcodecs.Blosc, "gzip": numcodecs.GZip}[name]()
+    if name == "blosc":
+        return codecs.BloscCodec(cname="lz4", shuffle="bitshuffle")
+    return {"zstd": codecs.ZstdCodec, "gzip": codecs.GzipCodec}[name]()
+
+
 @pytest.mark.parametrize("form", [2, 3])
 @pytest.mark.parametrize("dtype", ["f8", "c16", "?", "i2"])
-def test_chunks_that_are_not_compressed(form: int, dtype: str, tmp_path: Path) -> None:
-    """They are read without the library, unless there is anything else about them."""
+@pytest.mark.parametrize("compressed", ["", "zstd", "blosc", "gzip"])
+def test_chunks_of_any_form(compressed: str, form: int, dtype: str, tmp_path: Path) -> None:
+    """Those of the usual forms are read without the library."""
     zarr = pytest.importorskip("zarr")
     values = (np.arange(7 * 9 * 5) % 97).reshape(7, 9, 5).astype(dtype)
-    options: list[dict[str, Any]] = [{}, {"chunks": (3, 9, 5)}, {"chunks": (7, 1, 1)}]
+    options: list[dict[str, Any]] = [{}, {"chunks": (3, 9, 5)}]
+    if not compressed:
+        options.append({"chunks": (7, 1, 1)})
     if form == 2:
         options.append({"order": "F"})
     else:
@@ -148,7 +163,8 @@ def test_chunks_that_are_not_compressed(form: int, dtype: str, tmp_path: Path) -
         options.append({"filters": [zarr.codecs.TransposeCodec(order=(2, 0, 1))]})
         options.append({"shards": (4, 8, 4)})
     for k, own in enumerate(options):
-        told = {"chunks": (2, 4, 2), "compressors": None, "zarr_format": form, **own}
+        told = {"chunks": (2, 4, 2), "zarr_format": form, **own}
+        told["compressors"] = _compressor(compressed, form)
         made = zarr.create_array(tmp_path / f"{k}", shape=values.shape, dtype=dtype, **told)
         made[...] = values
         e = xl.open(tmp_path / f"{k}")
@@ -157,11 +173,32 @@ def test_chunks_that_are_not_compressed(form: int, dtype: str, tmp_path: Path) -
         np.testing.assert_array_equal(xl.eval(e[:, [8, 0, 3]]).numpy(), values[:, [8, 0, 3]])
 
 
-def test_missing_chunks_are_what_the_format_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compressed", ["", "zstd", "blosc"])
+def test_missing_chunks_are_what_the_format_says(compressed: str, tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     made = zarr.create_array(tmp_path / "z", shape=(6, 10), chunks=(4, 3), dtype="f8",
-                             compressors=None, fill_value=7.0)  # fmt: skip
+                             compressors=_compressor(compressed, 3), fill_value=7.0)  # fmt: skip
     made[4:] = VALUES[4:]
     found = xl.eval(xl.open(tmp_path / "z") * 1).numpy()
     np.testing.assert_array_equal(found[:4], np.full((4, 10), 7.0))
     np.testing.assert_array_equal(found[4:], VALUES[4:])
+
+
+@pytest.mark.parametrize("compressed", ["zstd", "blosc"])
+@pytest.mark.parametrize("count", [0, 5, 12, 250, 300, 70_000])
+def test_content_that_is_no_chunk(compressed: str, count: int, tmp_path: Path) -> None:
+    """Whole files whose content is shorter or longer than a chunk of 12 elements, or is one."""
+    zarr = pytest.importorskip("zarr")
+    made = zarr.create_array(tmp_path / "z", shape=(6, 12), chunks=(1, 12), dtype="u1",
+                             compressors=_compressor(compressed, 3))  # fmt: skip
+    made[...] = values = np.arange(72, dtype="u1").reshape(6, 12)
+    other = _compressor(compressed, 2).encode(np.arange(count, dtype="u1"))
+    (tmp_path / "z" / "c" / "2" / "0").write_bytes(other)
+    e = xl.open(tmp_path / "z")
+    if count == 12:
+        values[2] = np.arange(12)
+        np.testing.assert_array_equal(xl.eval(e + 0).numpy(), values)
+    else:
+        with pytest.raises(xl.StorageError, match=r"\(2, 0\)"):
+            xl.eval(e + 0)
+    np.testing.assert_array_equal(xl.eval(e[3:] + 0).numpy(), values[3:])

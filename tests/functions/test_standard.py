@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.functions.table_functions import signature_of
 
 LIST = Path(__file__).parent.parent / "conformance" / "array_api_2025_12.txt"
 SIGNATURES = LIST.read_text().splitlines()
@@ -32,6 +31,13 @@ __ipow__ __imod__ __imatmul__ __iand__ __ior__ __ixor__ __ilshift__ __irshift__ 
 __rmul__ __rtruediv__ __rfloordiv__ __rpow__ __rmod__ __rmatmul__ __rand__ __ror__ __rxor__
 __rlshift__ __rrshift__ to_device dtype device mT ndim shape size T
 """
+
+
+def signature_of(text: str) -> inspect.Signature:
+    """The signature that a line writes as Python does."""
+    space: dict[str, Any] = {}
+    exec(f"from __future__ import annotations\ndef {text}: ...", space)
+    return inspect.signature(space["f"])
 
 
 def found(name: str) -> Any:

@@ -84,9 +84,24 @@ def test_out() -> None:
     assert plain.tolist() == [[2, 4], [6, 8]]
     assert xl.add(a, a, out=a) is a
     assert a.tolist() == [[2, 4], [6, 8]]
-    with pytest.raises(xl.DTypeError, match="out must be a container"):
+    with pytest.raises(xl.DTypeError, match="out must be an array"):
         xl.add(a, a, out=[1])
     with pytest.raises(xl.CastError, match="same_kind"):
         xl.add(a, 1j, out=out)
     with pytest.raises(xl.CastError, match="dtype=int32"):
         xl.add(a, 1, dtype="int32")
+
+
+def test_out_may_be_a_lazy_result() -> None:
+    """It is written as any array: other names of it see that, what was written before does not."""
+    a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+    product = a * 2
+    row, before = product[1], product + 1
+    assert xl.add(product, a, out=product) is product
+    assert xl.sqrt(row, out=row) is row
+    assert xl.sum(a, 0, out=product[0]).tolist() == [4, 6]
+    assert xl.cumsum(a, 1, out=before[:]).tolist() == [[1, 3], [3, 7]]
+    assert product.tolist() == [[4, 6], [3, np.sqrt(12)]]
+    assert before.tolist() == [[1, 3], [3, 7]]
+    with pytest.raises(xl.CastError, match="same_kind"):
+        xl.add(a, 1j, out=product)

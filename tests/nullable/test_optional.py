@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ def make() -> Any:
         ("xl.where(x > 3, x, 0)", [[0, None, 0], [4, 5, None]]),
         ("xl.where(A > 3, x, y)", [[10, 20, None], [4, 5, None]]),
         ("xl.optional([1.0, None, 3.0]) + x", [[2, None, 6], [5, None, None]]),
+        ("xl.isclose(x, y / 10)", [[True, None, None], [None, True, None]]),
+        ("xl.nanmean(x, axis=1)", [None, None]),
         ("abs(x)[1, ::-1]", [None, 5, 4]),
         ("x.value_or(-1) + 0", [[1, -1, 3], [4, 5, -1]]),
     ],
@@ -181,19 +184,40 @@ MOVED = [
     "np.concatenate([x, x])",
     "np.sum(x, axis=1)",
     "xl.norm_sq(x, axis=1, keepdims=True)",
+    "xl.pad(x, 1, constant_values=7)",
+    "xl.pad(x, ((0, 1), (2, 1)), 'edge')",
+    "xl.pad(x, 1, 'reflect')",
+    "xl.pad(x, 2, mode='wrap')",
+    "xl.median(x)",
+    "xl.median(x, 1)",
+    "xl.median(x, axis=0, keepdims=True)",
+    "xl.quantile(x, [0.25, 0.5], 1, method='lower')",
+    "xl.percentile(x, 30, axis=0)",
+    "xl.trapezoid(x, dx=2.0, axis=0)",
+    "xl.reduce(times, x, 1, initial=1.0, keepdims=True)",
+    "xl.accumulate(times, x, 0)",
+    "xl.accumulate(times, x)",
+    "xl.jit(lambda a: a[::-1] * 2 + 1)(x)",
+    "xl.jit(lambda a, b: xl.sum(a * b, axis=1))(x, x)",
+    "xl.jit(lambda a: xl.where(np.array([True, False, True]), a.T[:, :1].T, a))(x)",
 ]
+
+
+def times(a: float, b: float) -> float:
+    return a * b
 
 
 @pytest.mark.parametrize("text", MOVED)
 def test_functions_of_both_halves(text: str) -> None:
     """What is computed of something missing is missing: as NaN goes through the same function."""
     x = make()
-    found = xl.eval(eval(text, {"xl": xl, "np": np, "x": x}))
+    names = {"xl": xl, "np": np, "times": times}
+    found = xl.eval(eval(text, names | {"x": x}))
     plain = np.where(x.has_value(), x.value(), 1)
-    want = np.asarray(eval(text, {"xl": xl, "np": np, "x": xl.asarray(plain)}))
+    want = np.asarray(eval(text, names | {"x": xl.asarray(plain)}))
     spoiled = text.replace("xl.astype(x, 'int8')", "x")
     nans = np.where(x.has_value(), x.value(), np.nan)
-    known = ~np.isnan(np.asarray(eval(spoiled, {"xl": xl, "np": np, "x": xl.asarray(nans)})))
+    known = ~np.isnan(np.asarray(eval(spoiled, names | {"x": xl.asarray(nans)})))
     assert type(found) is xl.XOptional
     np.testing.assert_array_equal(found.has_value(), known)
     np.testing.assert_array_equal(np.asarray(found.value())[known], want[known])
@@ -270,3 +294,55 @@ def test_lists_keep_the_dtype_of_what_is_there() -> None:
     assert xl.optional([[1j], [None]]).dtype == xl.complex128
     assert xl.optional([None, None]).dtype == xl.float64
     assert xl.optional([1, 2], dtype="int8").tolist() == [1, 2]
+
+
+def test_traced_functions_return_what_may_be_missing() -> None:
+    x = make()
+    step = xl.jit(lambda a, b, k: (a + b, b * k, xl.any(a > b)))
+    for k in (1, 2, 2):
+        both, plain, some = step(x, xl.asarray(A), k)
+        assert type(both) is type(some) is xl.XOptional
+        assert both.tolist() == [[2, None, 6], [8, 10, None]]
+        assert plain.tolist() == (A * k).tolist()
+        assert some.item() is None
+        x[0, 1], x[0, 1] = 100.0, xl.missing  # what it was traced for is not what it holds
+    assert step.traces == 2
+    mixed = step(xl.asarray(A), xl.asarray(A), 1)
+    assert type(mixed[0]) is xl.XArray
+    assert step.traces == 3
+    twice = xl.jit(lambda a: step(a, a, 1)[0])
+    assert twice(x).tolist() == [[2, None, 6], [8, 10, None]]
+    masked = xl.jit(lambda v: v * 2)(xl.masked_view(xl.arange(3), [True, False, True]))
+    assert masked.tolist() == [0, None, 4]
+    with pytest.raises(xl.TracedValueError):
+        xl.jit(lambda a: float(a[0, 0]))(x)
+
+
+def test_whole_arrays_are_compared_with_what_is_missing() -> None:
+    x, other = make(), make()
+    other[0, 1], other[0, 1] = 100.0, xl.missing
+    assert xl.array_equal(x, other)
+    assert xl.allclose(x, other)
+    assert not xl.array_equal(x, A)
+    assert not xl.allclose(A, x)
+    assert not xl.array_equal(x, x[:1])
+    other[0, 0] = 1.5
+    assert not xl.array_equal(x, other)
+    assert not xl.allclose(x, other)
+    assert xl.allclose(x, other, atol=1.0)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_statistics_of_what_is_there(axis: int | None) -> None:
+    x = xl.optional(A, [[True, False, False], [True, True, False]])
+    nans = np.where(x.has_value(), A, np.nan)
+    known = np.any(x.has_value(), axis=axis)
+    for name, args in (("median", ()), ("quantile", (0.4,)), ("percentile", (75,))):
+        found = getattr(x, name)(*args, axis=axis, skipna=True)
+        np.testing.assert_array_equal(found.has_value(), known)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = getattr(np, f"nan{name}")(nans, *args, axis=axis)
+        np.testing.assert_array_equal(np.asarray(found.value())[known], np.asarray(want)[known])
+    with pytest.raises(xl.DTypeError, match="pad, mode='mean': got XOptional"):
+        xl.pad(x, 1, mode="mean")

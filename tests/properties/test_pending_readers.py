@@ -17,6 +17,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.testing import count_allocations
+from xarraylite.transforms import natives
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -63,6 +64,10 @@ class World:
         self.log.append(f"{how} into {number}")
         if how == "assign fresh":
             value, expected = value * 2 + 1, expected * 2 + 1
+        if how == "set the sign":
+            ours[...] = -value
+            theirs[...] = -expected
+            return
         WRITES[how](ours, theirs, value, np.array(expected))
 
     def resize(self) -> None:
@@ -122,6 +127,8 @@ class World:
 FORMS: list[tuple[str, Callable[[Any, Any, Any], Any]]] = [
     ("x + y", lambda xp, x, y: x + y),
     ("x * 3", lambda xp, x, y: x * 3),
+    ("-x", lambda xp, x, y: -(x * 1)),
+    ("abs(x)", lambda xp, x, y: xp.abs(x)),
     ("x - y[::-1]", lambda xp, x, y: x - y[::-1]),
     ("max(x, y)", lambda xp, x, y: xp.maximum(x, y)),
     ("x[[...]]", lambda xp, x, y: (x + 0)[[5, 0, 3, 3, 1, 2]]),
@@ -174,6 +181,7 @@ WRITES: dict[str, Callable[[Any, Array, Any, Array], None]] = {
     "scatter": _scatter,
     "assign": _assign,
     "assign fresh": _assign,
+    "set the sign": _set,
     "noalias": _noalias,
     "fill": lambda ours, theirs, value, expected: (ours.fill(7.0), theirs.fill(7.0))[0],
 }
@@ -270,6 +278,57 @@ def test_a_held_part_of_the_right_hand_side_keeps_its_value() -> None:
     view = part[::-1]
     a[...] = part[::-1] - 1
     assert (a.tolist(), xl.eval(view).tolist()) == ([2, 1], [3, 2])
+
+
+ALONE: dict[str, Callable[[Any], Any]] = {
+    "negative": lambda e: -e,
+    "abs": xl.abs,
+    "sqrt": xl.sqrt,
+    "real": xl.real,
+    "converted": lambda e: e.astype("float32"),
+    "reshaped": lambda e: e.reshape(3, 1, 3)[:, 0],
+    "turned": lambda e: e.T,
+    "few": lambda e: e[[2, 1, 0]],
+}
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("name", ALONE)
+def test_what_a_function_of_one_operand_is_written_of_keeps_its_value(
+    name: str, native: bool
+) -> None:
+    """It has the operands of what is assigned; at the first time and when a kernel is known."""
+    (natives.install if native else natives.remove)()
+    try:
+        for _ in range(4):
+            for write in FUNCTION_OF_ONE:
+                a = xl.full((3, 3), 1.5)
+                e = a * 6
+                write(a, ALONE[name], e)
+                assert xl.eval(e).tolist() == [[9.0] * 3] * 3
+                written = float(ALONE[name](xl.full((3, 3), 9.0))[0, 0])
+                assert float(a[0, 0]) in (written, written + 1.5)
+    finally:
+        natives.remove()
+
+
+def _set_function(a: Any, function: Callable[[Any], Any], e: Any) -> None:
+    a[...] = function(e)
+
+
+def _set_part_of_function(a: Any, function: Callable[[Any], Any], e: Any) -> None:
+    a[:2] = function(e)[:2]
+
+
+def _assign_function(a: Any, function: Callable[[Any], Any], e: Any) -> None:
+    a.assign(function(e))
+
+
+def _add_function(a: Any, function: Callable[[Any], Any], e: Any) -> None:
+    a += function(e)
+
+
+FUNCTION_OF_ONE = (_set_function, _set_part_of_function, _assign_function, _add_function)
 
 
 def test_two_expressions_written_in_turn() -> None:

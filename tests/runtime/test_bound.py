@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.runtime import bound, replay
+from xarraylite.assignment import direct as assigned
+from xarraylite.runtime import bound, direct, replay
 from xarraylite.testing import assert_same_bits
 
 rng = np.random.default_rng(11)
@@ -19,8 +20,14 @@ N = 60
 
 @pytest.fixture(autouse=True)
 def _in_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Have every replay refused, so that little work is bound as much is."""
-    monkeypatch.setattr(replay, "PARALLEL_FROM", 0)
+    """Have every launch and replay refused, so that little work is bound as much is."""
+    for module, name in (
+        (replay, "PARALLEL_FROM"),
+        (replay, "_FOLD_AT_ONCE"),
+        (assigned, "PARALLEL_FROM"),
+    ):
+        monkeypatch.setattr(module, name, 0)
+    monkeypatch.setattr(direct, "PARALLEL_FROM", 1)
     xl.cache_clear()
     yield
     xl.cache_clear()
@@ -40,8 +47,8 @@ def _expressions(a: Any, b: Any, xp: Any) -> list[Any]:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_same_bits_each_time(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     met: list[object] = []
-    run = bound.run_steps
-    monkeypatch.setattr(bound, "run_steps", lambda *given: (met.append(given), run(*given)))
+    run = bound.run
+    monkeypatch.setattr(bound, "run", lambda *given: (met.append(given), run(*given)))
     with xl.config(threads=threads):
         for _ in range(4):
             x, y = rng.random((N, N)), rng.random((N, N))
@@ -98,3 +105,81 @@ def test_threads_do_not_mix() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.usefixtures("compiled")
+def test_what_is_the_same_is_read_once() -> None:
+    a, b = xl.asarray(rng.random((N, N))), xl.asarray(rng.random((N, N)))
+
+    def polynomial(x: Any) -> Any:
+        r = x * 0.5
+        for k in range(5):
+            r = (r + k) * x
+        return r
+
+    e = polynomial(a)
+    plan = bound.bound_of(e._kind, e._shape, e._operands)
+    assert plan is not None
+    assert len(plan.leaves) == 1
+    for _ in range(3):
+        for x, y in ((a, a), (a, b), (b, a)):
+            assert_same_bits(polynomial(x) + y * 2.0, polynomial(x.numpy()) + y.numpy() * 2.0)
+
+
+def test_numbers_that_were_one_may_be_two() -> None:
+    a, b = rng.random((2, N, N))
+    x, y = xl.asarray(a), xl.asarray(b)
+    one = 1.25
+    for first, second in ((one, one), (one, 1.25), (1.25, 7.5), (one, one), (3.0, 0.5)):
+        assert_same_bits(x * first + y * second, a * first + b * second)
+
+
+def _assignments(a: Any, b: Any, xp: Any) -> None:
+    a[...] = b * 2.0 + a
+    a[...] = xp.sqrt(xp.abs(a)) * a - b
+    a += b
+    a *= 0.5
+    a[1:] = a[:-1] + b[1:]
+    a[:, ::2] = b[:, 1::2] - 1
+    a[...] = b - xp.mean(b, axis=0)
+    a[...] = a - xp.sum(a)
+    a[1:, 1:] = a[1:, 1:] * a[0, 1:] + b[:-1, 1:]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_assignments_are_numpys(threads: int) -> None:
+    values = rng.random((2, N, N))
+    x, y = values.copy()
+    a, b = xl.asarray(values[0]), xl.asarray(values[1])
+    with xl.config(threads=threads):
+        for _ in range(4):
+            _assignments(x, y, np)
+            _assignments(a, b, xl)
+            np.testing.assert_allclose(a.numpy(), x, rtol=1e-9)
+            x /= np.abs(x).max()
+            a[...] = x
+
+
+def test_who_still_reads_keeps_what_was_there() -> None:
+    for k in range(4):
+        a, b = xl.full((N, N), float(k)), xl.full((N, N), 2.0)
+        waiting, own = a + b, a * b
+        a[...] = own
+        assert_same_bits(a, np.full((N, N), 2.0 * k))
+        a += own if k % 2 else b
+        assert_same_bits(waiting, np.full((N, N), k + 2.0))
+
+
+def test_a_user_function_may_raise() -> None:
+    def refuse(x: float) -> float:
+        if x > 0.5:
+            raise ValueError("too large")
+        return x * 2
+
+    refusing = xl.vectorize(refuse)
+    a = xl.zeros((N, N))
+    for _ in range(4):
+        assert_same_bits(refusing(a) + 1, np.ones((N, N)))
+    a[3, 3] = 1.0
+    with pytest.raises(ValueError, match="too large"):
+        xl.eval(refusing(a) + 1)

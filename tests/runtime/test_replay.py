@@ -10,7 +10,6 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.runtime import natives as loading
-from xarraylite.runtime.bound import Bound
 from xarraylite.runtime.replay import Replay, replay_of
 from xarraylite.testing import assert_same_bits
 from xarraylite.testing.counters import count_allocations
@@ -92,7 +91,7 @@ def test_a_replay_refuses_what_the_planner_must_do() -> None:
     a = xl.asarray(rng.random(4))
     large = xl.broadcast_to(xl.ones(1 << 10), (1 << 13, 1 << 10))
     for e in (large + 1, xl.sum(large, axis=0)):
-        assert isinstance(replay_of(e._kind, e._shape, e._operands), Bound), "work in pieces"
+        assert replay_of(e._kind, e._shape, e._operands) is None, "large work has pieces"
     user = xl.vectorize(lambda x: x + 1)(a)
     assert xl.eval(user).tolist() == [x + 1 for x in a.tolist()]
 

@@ -99,12 +99,23 @@ def test_pending_expressions_keep_their_values_all_the_same() -> None:
 
 
 def test_what_is_assigned_is_used_up() -> None:
-    a, _ = fresh()
-    e = a + 1
-    xl.noalias(a)[...] = e
-    assert_same_bits(a, np.arange(12.0).reshape(3, 4) + 1)
-    with pytest.raises(xl.StaleOperandError, match=r"float64\[3, 4\] was overwritten"):
-        xl.eval(e)
+    """Also when the kernel is known, and what was not assigned keeps its value."""
+    for _ in range(4):
+        a, _ = fresh()
+        e = a + 1
+        xl.noalias(a)[...] = -e
+        assert_same_bits(a, -(np.arange(12.0).reshape(3, 4) + 1))
+        assert_same_bits(e, np.arange(12.0).reshape(3, 4) + 1)
+        e = a + 1
+        xl.noalias(a)[...] = e
+        assert_same_bits(a, 0 - np.arange(12.0).reshape(3, 4))
+        with pytest.raises(xl.StaleOperandError, match=r"float64\[3, 4\] was overwritten"):
+            xl.eval(e)
+        e = a + 1
+        target = xl.noalias(a)
+        target += e
+        with pytest.raises(xl.StaleOperandError, match=r"float64\[3, 4\] was overwritten"):
+            xl.eval(e)
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(3), [1, 2], 3, "a"], ids=repr)

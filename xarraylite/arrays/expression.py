@@ -7,6 +7,7 @@ with `xl.eval`, or asked for a Python value.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -18,7 +19,8 @@ from ..assignment import direct
 from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
-from ..dtypes.names import as_dtype, dtype_name
+from ..assignment.readers import OWNED
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
@@ -48,7 +50,8 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
 from . import ownership
-from .face import Face, NumpyArray
+from .described import Described
+from .face import Face
 from .selections import is_advanced, selected
 
 if TYPE_CHECKING:
@@ -159,7 +162,7 @@ def _unary(op: Op) -> Callable[..., Any]:
     return lambda self: again((op, None), op, unwrapped(self))
 
 
-class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unary):
+class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, unary=_unary):
     """A lazy array: a shape, a dtype, and how to compute the elements.
 
     Parameters
@@ -217,8 +220,11 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         return ownership.memory(self).node if node is None else node
 
     def references(self, snapshot: Snapshot) -> int:
-        """Count what the handle itself, without its node, holds of a snapshot."""
-        return self._operands.count(snapshot)
+        """Count what the handle itself, without its node, holds of a snapshot.
+
+        None if another handle has these operands too, as ``-e`` has those of ``e``.
+        """
+        return 0 if sys.getrefcount(self._operands) > OWNED else self._operands.count(snapshot)
 
     def now(self) -> Operands:
         """Return the operands of the handle's kind."""
@@ -363,13 +369,6 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             return values
         buffer, layout = engine.evaluate(self.node, tiled=False)
         return read(buffer, self.dtype, layout)
-
-    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> NumpyArray:
-        """Return the values as a NumPy array; ``copy=False`` is refused for a lazy result."""
-        if copy is False:
-            raise ValueError(f"{describe(self.node)} is lazy: its values cannot be had uncopied")
-        values = self.numpy()
-        return values if dtype is None else values.astype(dtype, copy=False)
 
     def __copy__(self) -> XExpression:
         """Return an expression of the same values; writing to one leaves the other as it is."""

@@ -24,6 +24,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from ..assignment import direct
 from ..index.transform import Transform
 from ..ir.kind import NODE
 from ..ir.walk import is_long
@@ -125,7 +126,9 @@ def memory_of(e: Any) -> Any:
         memory_of(root)  # which gives its views theirs
     if mine.memory is not None:
         return mine.memory
-    made = e._container(e)
+    made = None if e._kind is NODE else direct.evaluate(e)
+    if made is None:
+        made = e._container(e)
     _stand_for(e, made)
     for member in mine.members():
         its = owning(member)

@@ -76,7 +76,8 @@ def write(destination: Writable, node: Node, value: object, held: bool, noalias:
     held : bool
         Whether others than the assignment hold ``value``.
     noalias : bool
-        Whether the caller promises that no element is read in another place.
+        Whether the caller promises that no element is read in another place; ``value`` is used up
+        then, whoever holds it.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def write(destination: Writable, node: Node, value: object, held: bool, noalias:
         return
     buffer = destination.buffer
     target = Target(buffer, destination.map, destination.dtype)
-    with protect(buffer, fitted, node, value, held):
+    with protect(buffer, fitted, node, value, held and not noalias):
         if (noalias and settings.check_noalias) or not direct.wrote(destination, fitted, value):
             engine.assign(target, fitted, noalias)
 

@@ -1,9 +1,9 @@
-"""Small evaluations and assignments: straight from a kind's program to its launch.
+"""Evaluations and assignments straight from a kind's programs.
 
 Each function asks what may have changed since the program was made, in a few compares, and says
 whether it did the work; where it did not, nothing has happened, and the general way is taken
-(`runtime.evaluate`, `assignment.assign`).  What depends on addresses and extents is asked by the
-launch itself (`runtime.launch`).
+(`runtime.evaluate`, `assignment.assign`).  Small work is one launch, which itself asks what depends
+on addresses and extents (`runtime.launch`); large work is a plan (`runtime.bound`).
 """
 
 from __future__ import annotations
@@ -12,27 +12,30 @@ import importlib
 import itertools
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .._config import settings
 from ..ir.kind import NODE, Form, Kind, Operands
 from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
-from ..layout.strided import ROW_MAJOR, Order
+from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import ALONE, Buffer
 from ..memory.slabs import take
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
+from ..operands.convert import policy_of
 from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
 from ..runtime import direct
-from ..runtime.bound import Bound
-from ..runtime.direct import Direct, leaves_of
+from ..runtime.bound import Bound, bound_of, sameness
+from ..runtime.direct import Direct, folds_inside, leaves_of
 from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
 from ..runtime.replay import Replay, replay_of
 from ..runtime.run import PARALLEL_FROM
+from .readers import OWNED
 
 _new = object.__new__
 
@@ -84,25 +87,55 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
         done = program.call(place[2], *operands)
     else:
         size = shape[0] if len(shape) == 1 else math.prod(shape)
-        if program.twins and repeats(program, operands, size):
-            return None
-        if size > program.limit:
-            return again(usual, kind, shape, operands)
+        if size > program.limit or (program.twins and repeats(program, operands, size)):
+            return planned(usual, kind, shape, operands)
         buffer.nbytes = nbytes = size * program.itemsize
         buffer._memory, buffer._start, buffer.address = place = take(nbytes)
         done = program.call(place[2], shape, *operands)
     if done is not None:
         return None
     count_launch()
-    return _container(usual, buffer, shape, program.result, ROW_MAJOR)
+    return container(usual, program.result, shape, buffer, ROW_MAJOR)
 
 
-def _container(usual: type[Any], buffer: Buffer, shape: Shape, kind: Kind, policy: Order) -> Any:
-    """Return new memory as a container."""
+def container(usual: type[Any], kind: Kind, shape: Shape, buffer: Buffer, policy: object) -> Any:
+    """Return a container of new memory, whose class is ``usual`` where nothing is fixed."""
     made = _new(kind.owned(shape) or usual)
     made._buffer, made._shape, made._start, made._kind = buffer, shape, 0, kind
     made._dtype, made._policy = kind.dtype, policy
     return made
+
+
+def planned(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+    """Return an expression's values by a plan for large work; None if it is not done."""
+    plan = _plan(kind, None, shape, operands, ())
+    if plan is None or math.prod(shape) * kind.itemsize > settings.max_result_bytes:
+        return None
+    buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
+    count_launch()
+    if not plan.run(buffer, 0, operands):
+        return None
+    return container(usual, plan.result, shape, buffer, policy_of(plan.place))
+
+
+def _plan(
+    kind: Kind,
+    target: Kind | None,
+    shape: Shape,
+    operands: Sequence[Any],
+    same: Sequence[int],
+) -> Bound | None:
+    """Return the plan of an expression, which is made when it is first asked for."""
+    known = sameness(operands)
+    if known is None or kind is NODE or 0 in shape or uses_reference():
+        return None
+    key: Any = (target, shape, known, *same)
+    plan: Bound | bool | None = kind.plans.get(key)
+    if plan is None:
+        if len(kind.plans) >= _EXTENTS:
+            kind.plans.clear()
+        plan = kind.plans[key] = bound_of(kind, shape, operands, target, same) or False
+    return plan if isinstance(plan, Bound) else None
 
 
 def has_program(kind: Kind) -> bool:
@@ -125,17 +158,14 @@ def again(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -
     if replay is None and can_launch() and not uses_reference():
         replay = replay_of(kind, shape, operands) or False
         remember(kind, key, replay)
-        if isinstance(kind.op, Form) and replay.__class__ is Replay:
+        if isinstance(kind.op, Form):
             kind.fresh = replay
-    if replay.__class__ is not Bound:
-        return replayed(replay, shape, tuple(operands)) if replay else None
-    buffer = None if uses_reference() else replay.evaluated(operands)
-    if buffer is None:
-        return None
-    return _container(usual, buffer, shape, replay.result, replay.policy)
+    if replay:
+        return replayed(replay, shape, tuple(operands))
+    return planned(usual, kind, shape, operands)
 
 
-def remember(kind: Kind, key: object, replay: Replay | Bound | bool | None) -> None:
+def remember(kind: Kind, key: object, replay: Replay | bool | None) -> None:
     """Keep a plan with a kind; False: there is none, None: it was asked for once."""
     if len(kind.replays) >= _EXTENTS:
         kind.replays.clear()
@@ -153,15 +183,52 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     """Assign an expression of the container's shape; tell whether it is done."""
     count_launch()
     program: Any = e._kind.writes.get(to._kind)
-    if not program or to._shape != e._shape or settings.engine == "reference":
+    if to._shape != e._shape or settings.engine == "reference":
         return False
-    buffer, operands = to._buffer, e._operands
-    if program.twins and repeats(program, operands, math.prod(to._shape)):
-        return False
+    buffer = to._buffer
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
+    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
         return False
-    return program.call(buffer.address + to._start, to._shape, *operands) is None
+    size = math.prod(to._shape)
+    if not program:
+        return (e._kind.formed or size >= PARALLEL_FROM) and _written(to, e)
+    if size > program.limit or (program.twins and repeats(program, e._operands, size)):
+        return _written(to, e)
+    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
+
+
+def _written(to: Any, e: Any) -> bool:
+    """Assign an expression by a plan for large work; tell whether it is done.
+
+    That the old values may go has been asked.
+    """
+    kind, target, operands, buffer = e._kind, to._kind, e._operands, to._buffer
+    if target is NODE or kind.dtype is not to._dtype:
+        return False
+    first, last = buffer.address, buffer.address + buffer.nbytes
+    place, same = first + to._start, []
+    for k, item in enumerate(operands):
+        if not isinstance(item, Snapshot) or item.stale is not None:
+            continue
+        if item.address < last and first < item.address + item.nbytes:
+            if item.address + operands[k + 1] != place:
+                return False
+            same.append(k)
+    if same and (kind.formed or folds_inside(kind) or not all(_are(kind, target, same))):
+        return False
+    plan = _plan(kind, target, to._shape, operands, same)
+    if plan is None:
+        return False
+    return plan.run(buffer, to._start, operands)
+
+
+def _are(kind: Kind, target: Kind, places: Sequence[int]) -> Iterator[bool]:
+    """Tell of the operands at some places whether they lie as the destination does."""
+    at = 0
+    for leaf in leaves_of(kind):
+        if at in places:
+            yield leaf is target
+        at += leaf.items
 
 
 def promised(to: Any, e: Any, held: bool) -> bool:
@@ -184,10 +251,10 @@ def promised(to: Any, e: Any, held: bool) -> bool:
         kind.keep(key, program)
     if not program or to._shape != e._shape:
         return False
-    operands, waiting = e._operands, waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != operands.count(buffer._snapshot)):
+    waiting = waiting_for(buffer)
+    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
         return False
-    return program.call(buffer.address + to._start, to._shape, *operands) is None
+    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
 
 def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
@@ -212,7 +279,7 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
                 return False
             if value.lasting:
                 operands = (buffer, to._start, *value._operands)
-                own = operands.count(buffer._snapshot) * (1 if held else 2)
+                own = operands.count(buffer._snapshot) if held else 2 * _own(buffer, value)
             else:
                 operands = (buffer, to._start, value._buffer, value._start)
         program = kind.writes[to._kind]
@@ -247,6 +314,18 @@ def waiting_for(buffer: Buffer) -> int:
         return 0
 
 
+def _own(buffer: Buffer, e: Any) -> int:
+    """Count an expression's references to a buffer's snapshot.
+
+    None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
+    """
+    operands = e._operands
+    try:
+        return 0 if _count(operands) > OWNED + 1 else operands.count(buffer._snapshot)
+    except AttributeError:  # another thread has just written
+        return 0
+
+
 def wrote(to: Any, node: Node, value: object) -> bool:
     """Write a node of the destination's shape and dtype, once readers are safe; tell whether done.
 
@@ -266,15 +345,17 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     if program is None:
         kind.keep(key, direct.writes(kind, target, same) or False)
         program = kind.writes[key]
-    if not program or repeats(program, operands, math.prod(to.shape)):
+    size = math.prod(to.shape)
+    if not program or repeats(program, operands, size):
         return False
-    if program.call(address, to.shape, *operands) is not None:
+    large = size > program.limit
+    if not large and program.call(address, to.shape, *operands) is not None:
         return False
     kind.keep(target, program)
     written = getattr(value, "_kind", NODE)
     if written is not kind and written.dtype.kind != "c" and _has(value, operands):
         written.keep(target, program)
-    return True
+    return not large
 
 
 def _has(value: object, operands: Operands) -> bool:
@@ -284,12 +365,11 @@ def _has(value: object, operands: Operands) -> bool:
 
 def _same(kind: Kind, target: Kind, operands: Operands, address: int) -> tuple[bool, ...]:
     """Tell for each operand in memory whether its elements are the destination's."""
-    found, items = [], iter(operands)
+    found = []
+    items = iter([item for item in operands if type(item) is not tuple])  # a shape that is folded
     for leaf in leaves_of(kind):
         item = next(items)
         if not leaf.scalar:
             start = next(items)
-            if type(item) is tuple:  # the shape of what is folded
-                item, start = start, next(items)
             found.append(leaf is target and item.address + start == address)
     return tuple(found)

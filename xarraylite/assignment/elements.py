@@ -14,6 +14,7 @@ import numpy as np
 
 from .._errors import LayoutError
 from ..compiler.dependence.overlap import Span, self_overlaps
+from ..dtypes.names import NumpyArray
 from ..ir.kind import NODE, row_major, strides_of
 from ..ir.node import RANK
 from ..layout.strided import ROW_MAJOR
@@ -23,7 +24,6 @@ from . import direct
 
 _new = object.__new__
 
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 #: Elements up to which NumPy fills a slice as fast as a kernel would.
 FEW = 1 << 14

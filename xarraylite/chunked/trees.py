@@ -22,6 +22,7 @@ import numpy as np
 from ..codegen.emit.folding import Form
 from ..compiler.graph import canonical
 from ..compiler.tree import Tree, tree_of
+from ..dtypes.names import NumpyArray
 from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node, Reduce
 from ..layout.strided import Strided
@@ -31,7 +32,7 @@ from ..operands.nodes import borrow_array
 from ..ops.reductions import SUM
 from .cut import Request, bind, cut, requests
 from .parcel import Parcel
-from .pipeline import Array, Run, computed, part_of, run_blocks
+from .pipeline import Run, computed, part_of, run_blocks
 from .plan import WORTH, Compute, Cuts, Grid, Piece, gathered, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
@@ -39,11 +40,11 @@ from .source import keeps
 #: Elements that are folded at a time, at least, where memory allows.
 _MANY = 1 << 20
 
-Result = tuple[Box, Array]
+Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
 
 
-def leaf_of(values: Array) -> Node:
+def leaf_of(values: NumpyArray) -> Node:
     """Return a leaf over values in memory."""
     return borrow_array(values, "eval")
 
@@ -135,10 +136,10 @@ class Parts:
         """Dimensions of results before that of partial results."""
         return len([k for k in range(self.first) if k not in self.node.axes])
 
-    def piece(self, low: int, high: int, kept: Box) -> Piece | None:
+    def piece(self, low: int, high: int, kept: Box, tried: bool = False) -> Piece | None:
         """Return the partial results, in a box, of the parts from one position up to another.
 
-        None if the planner would fold them in another order.
+        None if the planner would fold them in another order; it is not asked where that was tried.
         """
         shape, rest = self.node.arg.shape, iter(kept)
         rows = range(low // self.row, -(-high // self.row))
@@ -161,15 +162,13 @@ class Parts:
             if not self.first <= k <= self.last
         ]
         part = build.reduce(self.node.op, split, tuple(sorted([*axes, self.first + 1])), False)
-        found = tree_in_memory(part)
-        wanted = Tree(
-            self.tree.form,
-            (unit, *self.tree.loops[1:]),
-            self.tree.block,
-            found.parts if found else (),
-        )
-        if found is None or len(found.parts) != 1 or found != wanted:
-            return None
+        if not tried:
+            found = tree_in_memory(part)
+            if found is None or len(found.parts) != 1:
+                return None
+            loops = (unit, *self.tree.loops[1:])
+            if found != Tree(self.tree.form, loops, self.tree.block, found.parts):
+                return None
         return Piece(box, part, gathered(requests(part)))
 
     def divided(
@@ -212,7 +211,7 @@ class Parts:
             full = grid.widened(box)
             join = _Join(self.node, shape_of(full))
 
-            def take(piece: Piece, values: Array, join: _Join = join) -> None:
+            def take(piece: Piece, values: NumpyArray, join: _Join = join) -> None:
                 join.take(np.moveaxis(values, self.ahead, 0))
 
             keys = [(low, high, full) for low, high in itertools.pairwise(edges)]
@@ -222,7 +221,7 @@ class Parts:
 
     def __call__(self, key: tuple[int, int, Box]) -> Piece:
         """Return a piece that `divided` has tried."""
-        piece = self.piece(*key)
+        piece = self.piece(*key, tried=True)
         assert piece is not None, "tried before"
         return piece
 
@@ -383,11 +382,11 @@ class _Join:
 
     def __init__(self, node: Reduce, shape: tuple[int, ...]) -> None:
         self._node = node
-        self._total: Array = np.zeros(shape, node.dtype)
-        self._lost: Array = np.zeros(shape, node.dtype)
-        self._all: list[Array] = []
+        self._total: NumpyArray = np.zeros(shape, node.dtype)
+        self._lost: NumpyArray = np.zeros(shape, node.dtype)
+        self._all: list[NumpyArray] = []
 
-    def take(self, parts: Array) -> None:
+    def take(self, parts: NumpyArray) -> None:
         """Add partial results, one after another along the first dimension."""
         if self._node.op is not SUM:
             self._all.append(parts.copy())
@@ -400,7 +399,7 @@ class _Join:
                 self._lost = self._lost + ((total - (added - back)) + (part - back))
                 self._total = added
 
-    def result(self) -> Array:
+    def result(self) -> NumpyArray:
         """Return the results."""
         if self._node.op is not SUM:
             values = np.concatenate(self._all)

@@ -1,11 +1,11 @@
-"""Reading arrays of zarr with as few copies as the library lets us.
+"""Reading arrays of zarr with as few copies as can be.
 
-A chunk on a local disk is read into a block of the pool, whose pages are there already, and where
-a box is one chunk that is the block that the kernel reads.  Where chunks are what elements look
-like in memory (one file each, one codec, which copies bytes in this machine's order), the rows that
-a box has of each are read to where they belong, with no copy between and without the rest of the
-chunk.  The library does everything else: metadata, keys, codecs, fill values, shards; and it reads
-again whatever is not as expected, to say what is wrong.
+A chunk on a local disk is read into a block of the pool, whose pages are there already.  Where
+chunks are what elements look like in memory (one file each, one codec, which copies bytes in this
+machine's order), the rows that a box has of each are read to where they belong, with no copy
+between and without the rest of the chunk.  Where that is compressed (zstd, Blosc), a chunk is
+decoded to where it belongs.  The library does everything else: metadata, keys, other codecs, fill
+values, shards; and it reads again whatever is not as expected, to say what is wrong.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ import itertools
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
+from ..dtypes.names import NumpyArray
 from ..memory.buffer import Buffer
 from ..memory.pool import POOL_FROM
 from .extras import imported
 
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+#: Reads a part of a chunk, and tells whether it could.
+Part = Callable[[], bool]
 
 _BYTES = np.dtype(np.uint8)
 
@@ -34,7 +36,7 @@ _BYTES = np.dtype(np.uint8)
 _IOV = 1024
 
 
-def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NumpyArray:
     """Return memory to read into, of blocks that were used before where there are any."""
     return Buffer.allocate(math.prod(shape) * dtype.itemsize).array(dtype, shape)
 
@@ -55,14 +57,18 @@ class ZarrReader:
         Whether chunks lie on the disk as they lie in memory.
     """
 
-    __slots__ = ("_array", "_dtype", "_lent", "_place", "plain")
+    __slots__ = ("_array", "_codec", "_dtype", "_lent", "_place", "plain")
 
     def __init__(self, array: Any, dtype: np.dtype[Any]) -> None:
         zarr = imported("zarr", "zarr")
         self._array, self._dtype, self._lent = array, dtype, _lent()
         store = array.store
         here = type(store) is zarr.storage.LocalStore
-        self.plain = here and hasattr(os, "preadv") and _is_plain(array)
+        name = _compression(array) if here and array.shape else None
+        self.plain = name == "" and hasattr(os, "preadv")
+        self._codec: Any = None
+        if name:
+            self._codec = imported("numcodecs", "zarr").get_codec({"id": name})
         self._place = Path(store.root) / array.path if here else Path()
         if here and math.prod(array.chunks) * dtype.itemsize >= POOL_FROM:
             self._array = zarr.open_array(
@@ -72,19 +78,23 @@ class ZarrReader:
                 zarr_format=array.metadata.zarr_format,
             )
 
-    def __call__(self, array: Any, key: Any, shape: tuple[int, ...]) -> Array:
+    def __call__(self, array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
         """Return the elements of slices of the array."""
-        if self.plain and all([s.step == 1 for s in key]):
-            values = self._read(key, shape)
-            if values is not None:
-                return values
+        made, parts = self.parts(key, shape)
+        if parts and all([part() for part in parts]):
+            return made
         out = self._lent(shape, self._dtype)
         self._array.get_basic_selection(key, out=out)
-        found: Array = out.as_numpy_array()
+        found: NumpyArray = out.as_numpy_array()
         return found
 
-    def _read(self, key: Sequence[slice], shape: tuple[int, ...]) -> Array | None:
-        """Return elements as the files have them; None if a file is not there, or not whole."""
+    def parts(self, key: Sequence[slice], shape: tuple[int, ...]) -> tuple[NumpyArray, list[Part]]:
+        """Return memory, and what reads the elements of slices to it, chunk by chunk.
+
+        Each tells whether its file is there and whole; there are none where the library must read.
+        """
+        if not (self.plain or self._codec) or any([s.step != 1 for s in key]):
+            return np.empty(0, self._dtype), []
         made = new_array(shape, self._dtype)
         chunks = self._array.chunks
         sides = [
@@ -92,31 +102,84 @@ class ZarrReader:
              for k in range(s.start // c, -(-s.stop // c))]
             for s, c in zip(key, chunks, strict=True)
         ]  # fmt: skip
+        found: list[Part] = []
         for part in itertools.product(*sides):
             name = self._array.metadata.encode_chunk_key(tuple([k for k, _, _ in part]))
             at = tuple(
                 [slice(a - s.start, b - s.start) for (_, a, b), s in zip(part, key, strict=True)]
             )
             low = [a - k * c for (k, a, _), c in zip(part, chunks, strict=True)]
-            if not _fill(made, at, self._place / name, low, chunks):
-                return None
-        return made
+            fill = functools.partial(_decode, self._codec) if self._codec else _fill
+            found.append(functools.partial(fill, made, at, self._place / name, low, chunks))
+        return made, found
 
 
-def _is_plain(array: Any) -> bool:
-    """Tell whether a file is the elements of a chunk, row-major, and nothing else."""
+def _compression(array: Any) -> str | None:
+    """Return what a file with the elements of a chunk, row-major, is compressed with.
+
+    Empty if it is not compressed; None if there is more to it, or it is compressed otherwise.
+    """
     metadata = array.metadata
     if metadata.zarr_format == 2:
-        return bool(metadata.order == "C" and not metadata.filters and metadata.compressor is None)
-    codecs = imported("zarr.codecs", "zarr")
-    if len(metadata.codecs) != 1 or type(metadata.codecs[0]) is not codecs.BytesCodec:
+        name = getattr(metadata.compressor, "codec_id", "")
+        simple = metadata.order == "C" and not metadata.filters
+        return name if simple and name in _SIZES else None
+    known = imported("zarr.codecs", "zarr")
+    copies, *others = metadata.codecs
+    if type(copies) is not known.BytesCodec or len(others) > 1:
+        return None
+    if copies.endian is not None and copies.endian.value != sys.byteorder:
+        return None
+    names = {known.ZstdCodec: "zstd", known.BloscCodec: "blosc"}
+    return names.get(type(others[0])) if others else ""
+
+
+def _zstd_size(data: bytes) -> int:
+    """Return how long the content of a frame is, as its header says (RFC 8878, 3.1.1.1)."""
+    told = data[4]
+    single, field = told >> 5 & 1, told >> 6
+    at = 5 + (1 - single) + (0, 1, 2, 4)[told & 3]
+    length = (single, 2, 4, 8)[field]
+    return int.from_bytes(data[at : at + length], "little") + (256 if field == 1 else 0)
+
+
+#: Compressions that are undone here, by what says how long their content is.
+_SIZES: dict[str, Callable[[bytes], int]] = {
+    "": len,
+    "blosc": lambda data: int.from_bytes(data[4:8], "little"),
+    "zstd": _zstd_size,
+}
+
+
+def _decode(
+    codec: Any,
+    made: NumpyArray,
+    at: tuple[slice, ...],
+    path: Path,
+    low: Sequence[int],
+    chunk: Sequence[int],
+) -> bool:
+    """Decode a chunk from its file to where its part belongs; tell whether it is there and whole.
+
+    Decoders do not say how much they have written, so the content must be as long as a chunk.
+    """
+    to = made[at]
+    try:
+        data = _file(path)
+        if _SIZES[codec.codec_id](data[:32].tobytes()) != math.prod(chunk) * to.itemsize:
+            return False
+        whole = to.shape == tuple(chunk) and to.flags.c_contiguous
+        out = to if whole else new_array(tuple(chunk), to.dtype)
+        codec.decode(data, out=out)
+    except Exception:  # whatever it is, the library says what
         return False
-    endian = metadata.codecs[0].endian
-    return endian is None or endian.value == sys.byteorder
+    if not whole:
+        to[...] = out[tuple([slice(a, a + n) for a, n in zip(low, to.shape, strict=True)])]
+    return True
 
 
 def _fill(
-    made: Array, at: tuple[slice, ...], path: Path, low: Sequence[int], chunk: Sequence[int]
+    made: NumpyArray, at: tuple[slice, ...], path: Path, low: Sequence[int], chunk: Sequence[int]
 ) -> bool:
     """Read a part of a chunk from its file; tell whether it is there and whole.
 
@@ -147,7 +210,7 @@ def _fill(
     return True
 
 
-def _scatter(handle: int, begin: int, made: Array, first: int, count: int, row: int) -> bool:
+def _scatter(handle: int, begin: int, made: NumpyArray, first: int, count: int, row: int) -> bool:
     """Read rows that follow each other in a file to memory; tell whether all of them were there.
 
     Parameters
@@ -218,7 +281,7 @@ def _pooled() -> Any:
     return Pooled
 
 
-def _file(path: Path) -> Array:
+def _file(path: Path) -> NumpyArray:
     """Return the bytes of a file."""
     with path.open("rb", buffering=0) as file:
         size = file.seek(0, 2)

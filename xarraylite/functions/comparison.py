@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._errors import BroadcastError
 from ..arrays.expression import XExpression
 from ..index.broadcast import broadcast_shapes
 from ..ir import build
 from ..jagged.lazy import XJaggedExpression
+from ..operands.moving import Parted
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from . import reducers
 from .arguments import check_numbers
 from .composed import isclose
+from .elementwise import where
 from .groups import Lazy
 from .jagged_joins import any_jagged, as_jagged, same_extents
 
@@ -45,6 +49,8 @@ def array_equal(a: object, b: object, /, equal_nan: bool = False) -> bool:
         a, b = [as_jagged(x, "array_equal").flat for x in (a, b)]
     if isinstance(a, XExpression) and isinstance(b, XExpression) and not equal_nan:
         return a.shape == b.shape and bool(reducers.all(a == b))
+    if isinstance(a, Parted) or isinstance(b, Parted):
+        return _same_parts(a, b, equal_nan)
     left, right = as_node(a, "array_equal"), as_node(b, "array_equal")
     if left.shape != right.shape:
         return False
@@ -53,6 +59,15 @@ def array_equal(a: object, b: object, /, equal_nan: bool = False) -> bool:
         missing = [XExpression(build.elementwise(OPS["isnan"], x)) for x in (left, right)]
         same = same | (missing[0] & missing[1])
     return bool(reducers.all(same))
+
+
+def _same_parts(a: Any, b: Any, equal_nan: bool) -> bool:
+    """Tell whether the same is missing of two optional arrays, and the rest equal."""
+    whole = a if isinstance(a, Parted) else b
+    (one, known), (other, there) = whole.parts(a), whole.parts(b)
+    if one.shape != other.shape or not array_equal(known, there):
+        return False
+    return array_equal(where(known, one, 0), where(known, other, 0), equal_nan)
 
 
 def array_equiv(a1: object, a2: object) -> bool:
@@ -107,7 +122,13 @@ def allclose(
         left, right = _lazy(a, "allclose"), _lazy(b, "allclose")
         near = abs(left - right) <= atol + rtol * abs(right)
         return bool(reducers.all((left == right) | near))
-    return bool(reducers.all(isclose(a, b, rtol, atol, equal_nan)))
+    whole: Any = isclose(a, b, rtol, atol, equal_nan)
+    if isinstance(whole, Parted):  # the same must be missing of both
+        known, there = [whole.parts(x)[1] for x in (a, b)]
+        return array_equal(known, there) and bool(
+            reducers.all(where(known, whole.parts(whole)[0], True))
+        )
+    return bool(reducers.all(whole))
 
 
 def _lazy(x: object, operation: str) -> Lazy:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._errors import DTypeError, ShapeError
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..dtypes.info import finfo
 from ..dtypes.names import bool_, complex128, dtype_name, float64, is_narrow_float, kind
 from ..dtypes.promotion import result_type as promoted
@@ -75,7 +76,7 @@ def isclose(
     XArray([ True, False])
     """
     check_numbers("isclose", float, rtol=rtol, atol=atol)
-    left, right = XExpression(as_node(a, "isclose")), XExpression(as_node(b, "isclose"))
+    left, right = as_array(a, "isclose"), as_array(b, "isclose")
     # Neither bool nor unsigned integers have a distance, and narrow dtypes round tolerances away.
     wide = promoted(left.dtype, right.dtype)
     if kind(wide) != "c" and (kind(wide) != "f" or is_narrow_float(wide)):

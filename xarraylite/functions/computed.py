@@ -23,12 +23,21 @@ from .._errors import AxisError, DTypeError, IndexRangeError, XarrayliteError
 from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
 from ..assignment.elements import array_of
 from ..dtypes.formats import loop_dtype
-from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, is_narrow_float, is_narrow_int
+from ..dtypes.names import (
+    SUPPORTED,
+    DType,
+    NumpyArray,
+    as_dtype,
+    dtype_name,
+    is_narrow_float,
+    is_narrow_int,
+)
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.promotion import result_type
 from ..ir.build import WEAK_TYPES
@@ -40,9 +49,6 @@ from ..operands.moving import Parted
 from ..operands.nodes import HasNode, Lifted, is_masked
 from ..operands.tracing import note_values
 from ..operands.tracing import writer as trace_writer
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
-DType = np.dtype[Any]
 
 #: NumPy without its types: what it returns becomes a container on the way out.
 numpy: Any = np
@@ -230,6 +236,8 @@ _BY_PLACE = frozenset(
 def into(out: object, made: T, operation: str) -> T:
     """Return a result, or write it into ``out`` by the rule of updates and return that.
 
+    A lazy ``out`` gets memory of its own, as in any other assignment.
+
     Raises
     ------
     CastError, BroadcastError
@@ -239,9 +247,9 @@ def into(out: object, made: T, operation: str) -> T:
         return made
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
-    if not isinstance(out, XContainer | np.ndarray):
-        raise DTypeError(f"{operation}: out must be a container, got {type(out).__name__}")
-    to = out if isinstance(out, XContainer) else adapt(out)
+    if not isinstance(out, XExpression | np.ndarray):
+        raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
+    to = out if isinstance(out, XExpression) else adapt(out)
     result: Any = made
     check_update(to, operation, result.shape, result.dtype)
     to[...] = result

@@ -12,7 +12,7 @@ from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 
-from .._errors import ShapeError
+from .._errors import DTypeError, ShapeError
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..index import transform as steps
@@ -21,7 +21,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.gathers import index_leaf
-from ..operands.moving import moves
+from ..operands.moving import Parted, moves
 from ..transforms.memo import memoised
 from .computed import Narrow, container, numpy_of
 from .manipulation import (
@@ -356,6 +356,13 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
     >>> xl.eval(xl.pad(xl.asarray([1, 2, 3]), 2, mode="reflect"))
     XArray([3, 2, 1, 2, 3, 2, 1])
     """
+    if isinstance(array, Parted):  # what is put around it is there
+        if mode not in ("constant", *_MOVING):
+            raise DTypeError(f"pad, mode={mode!r}: got {type(array).__name__}; {array.instead}")
+        known = {"constant_values": True} if mode == "constant" else options
+        values, there = array.parts(array)
+        halves = pad(values, pad_width, mode, **options), pad(there, pad_width, mode, **known)
+        return array.joined(halves)  # type: ignore[no-any-return]
     x = as_array(array, "pad")
     widths = _pairs(pad_width, x, "pad_width")
     if mode == "constant" and not options.keys() - {"constant_values"}:
@@ -364,7 +371,7 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
         for axis, (width, value) in enumerate(zip(widths, values, strict=True)):
             node = _framed(node, axis, width, value)
         return XExpression(node)
-    if mode in ("edge", "wrap", "reflect", "symmetric") and not options and x.size:
+    if mode in _MOVING and not options and x.size:
         node = x.node
         for axis, (before, after) in enumerate(widths):
             if before or after:
@@ -378,6 +385,10 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
     except (ValueError, TypeError) as error:
         raise ValueError(f"pad({describe(x.node)}, mode={mode!r}): {error}") from None
     return container(narrow.rounded(made))
+
+
+#: Modes of `pad` in which what stands around an array are elements of its own.
+_MOVING = ("edge", "wrap", "reflect", "symmetric")
 
 
 def _pairs(given: Any, x: XExpression, name: str) -> list[tuple[int, int]]:

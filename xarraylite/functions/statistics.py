@@ -346,7 +346,9 @@ def nanstd() -> None:
 
 def _known(x: object, where: object, name: str) -> object:
     """Return which elements count: those that are not NaN, among some."""
-    _, known = _filled(x, 0, name)
+    known: Any = _filled(x, 0, name)[1]
+    if isinstance(known, Parted):
+        known = known.parts(known)[0]
     if known is None or where is None:
         return where if known is None else known
     return apply(OPS["logical_and"], known, where)

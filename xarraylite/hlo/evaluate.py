@@ -17,12 +17,13 @@ from .._errors import HloError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..dtypes.names import NumpyArray
 from ..layout.layout import Layout
 from ..xla.spec import ArraySpec
 from .evaluation.batched import batched, part_of
 from .evaluation.devices import Meeting, Seat
 from .evaluation.program import Program
-from .evaluation.values import TOKEN, NumpyArray, Value, container, stored
+from .evaluation.values import TOKEN, Value, container, stored
 from .instruction import HloComputation, HloInstruction
 from .values import Signature
 

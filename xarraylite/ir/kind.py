@@ -26,10 +26,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..dtypes.names import DType
 from ..layout.strided import Strided, row_major_strides
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from .node import FREE, RANK, SHAPE, DType, Node, Shape
+from .node import FREE, RANK, SHAPE, Node, Shape
 
 #: A flat tuple; see the module docstring.
 Operands: TypeAlias = tuple[Any, ...]
@@ -116,6 +117,9 @@ class Kind:
     replays : dict
         Plans for one shape (`runtime.replay`), by the extents of the result and of what is folded:
         None where the first one was only counted, False if there is none.
+    plans : dict
+        Plans for large work (`runtime.bound`), by the destination's kind, the extents, and which
+        operands are the same: False if there is none.
     """
 
     __slots__ = (
@@ -129,6 +133,7 @@ class Kind:
         "op",
         "owner",
         "places",
+        "plans",
         "rank",
         "replays",
         "scalar",
@@ -171,6 +176,7 @@ class Kind:
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
         self.replays: dict[Any, Any] = {}
+        self.plans: dict[Any, Any] = {}
 
     def beside(self, shape: Shape, strides: Shape) -> Kind:
         """Return the kind of other elements in memory of this leaf's dtype."""
@@ -276,6 +282,7 @@ def forget_programs() -> None:
         kind.fresh = None
         kind.writes.clear()
         kind.replays.clear()
+        kind.plans.clear()
 
 
 def row_major(dtype: DType, rank: int, fixed: int = FREE) -> Kind:
@@ -324,7 +331,7 @@ def elementwise(op: Op, dtype: DType, args: tuple[Kind, ...]) -> Kind:
 
 def reduction(op: Reduction, arg: Kind) -> Kind:
     """Return the kind of a fold over all dimensions."""
-    fixed = min(arg.fixed, RANK)
+    fixed = arg.fixed if arg.fixed > SHAPE else min(arg.fixed, RANK)
     return _interned((op, arg), op, (arg,), arg.dtype, 0, 1 + arg.items, None, False, fixed)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..dtypes.names import DType
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
@@ -30,7 +31,7 @@ from .kind import (
     scalar,
     strides_of,
 )
-from .node import SHAPE, DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
+from .node import SHAPE, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
 from .walk import fixed_of, has_more, postorder, rebuild, structure, with_args
 
 #: Most nodes and operations of a kind, and of a form, which is built anew where its node is asked

@@ -29,8 +29,6 @@ from ..dtypes.names import bool_, dtype_name
 from ..index.broadcast import broadcast_shapes
 from ..index.transform import Transform
 from ..ir import build
-from ..operands.moving import Parted
-from ..operands.namespace import namespace
 from ..operands.nodes import as_node, is_operand, unwrapped
 from ..operands.operators import Operators
 from ..operands.representation import formatted, html
@@ -38,8 +36,8 @@ from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..views.picked import XPicked
+from .folds import Folds
 from .missing import Missing, filled_in
-from .skipping import running, without_missing
 
 #: What can be assigned to.
 Memory = XContainer | XPicked
@@ -71,41 +69,7 @@ def _unary(op: Op) -> Callable[..., Any]:
     return method
 
 
-def _reducer(name: str) -> Callable[..., XOptional]:
-    """Return the method of a reducer."""
-
-    def method(
-        self: XOptional,
-        axis: Any = None,
-        *,
-        skipna: bool = False,
-        keepdims: bool = False,
-        **options: Any,
-    ) -> XOptional:
-        if skipna:
-            return _of(*without_missing(self, name, axis, keepdims, **options))
-        reducer: Callable[..., XOptional] = getattr(namespace(None), name)
-        return reducer(self, axis=axis, keepdims=keepdims, **options)
-
-    method.__name__ = name
-    method.__doc__ = (
-        f"Return `xl.{name}`, missing where an element is; with ``skipna`` of what is there."
-    )
-    return method
-
-
-def _accumulator(name: str) -> Callable[..., XOptional]:
-    """Return the method of an accumulator."""
-
-    def method(self: XOptional, *args: Any, **options: Any) -> XOptional:
-        return _of(*running(self, name, *args, **options))
-
-    method.__name__ = name
-    method.__doc__ = f"Return `xl.{name}`, missing from the first missing element on."
-    return method
-
-
-class XOptional(Parted, Face, Operators, InPlace, binary=_binary, unary=_unary):
+class XOptional(Folds, Face, Operators, InPlace, binary=_binary, unary=_unary):
     """An array whose elements may be missing; made by `xl.optional` and by functions of such.
 
     Parameters
@@ -223,7 +187,13 @@ class XOptional(Parted, Face, Operators, InPlace, binary=_binary, unary=_unary):
             known = present[0]
             for flag in present[1:]:
                 known = apply(_AND, known, flag)
-        return XOptional(made, _lazy(known))
+        return self._made(made, known)
+
+    def _made(self, values: XExpression, flags: Any) -> XOptional:
+        """Return a result, which is there where flags are set, or a flag is."""
+        if not isinstance(flags, XExpression):
+            flags = XExpression(as_node(bool(flags), "optional"))
+        return XOptional(values, flags)
 
     def evaluated(self, text: object = None) -> XOptional:
         """Return the same in memory: what ``xl.eval`` makes of it."""
@@ -309,33 +279,6 @@ class XOptional(Parted, Face, Operators, InPlace, binary=_binary, unary=_unary):
                 f"cannot assign to the lazy {self.summary()}: evaluate it with xl.eval first"
             )
         return values, flags
-
-    # --- reducers -----------------------------------------------------------------------------
-
-    sum = _reducer("sum")
-    prod = _reducer("prod")
-    min = _reducer("min")
-    max = _reducer("max")
-    any = _reducer("any")
-    all = _reducer("all")
-    mean = _reducer("mean")
-    var = _reducer("var")
-    std = _reducer("std")
-
-    cumsum = _accumulator("cumsum")
-    cumprod = _accumulator("cumprod")
-    cumulative_sum = _accumulator("cumulative_sum")
-    cumulative_prod = _accumulator("cumulative_prod")
-
-    #: Functions that are evaluated, and know optional arrays by these methods.
-    own: ClassVar[frozenset[str]] = frozenset(
-        {"cumsum", "cumprod", "cumulative_sum", "cumulative_prod"}
-    )
-
-    def count(self, *, axis: Any = None, keepdims: bool = False) -> XExpression:
-        """Return how many elements there are, missing ones left out."""
-        count: Callable[..., XExpression] = namespace(None).count_nonzero
-        return count(self.has_value(), axis=axis, keepdims=keepdims)
 
     # --- other forms --------------------------------------------------------------------------
 
@@ -459,16 +402,6 @@ def _halves(x: object) -> tuple[Any, Any]:
         values, known = filled_in(x)
         return values, True if known is None else XArray(known)
     return x, True
-
-
-def _of(values: XExpression, flags: Any) -> XOptional:
-    return XOptional(values, _lazy(flags))
-
-
-def _lazy(flags: Any) -> XExpression:
-    return (
-        flags if isinstance(flags, XExpression) else XExpression(as_node(bool(flags), "optional"))
-    )
 
 
 def _spread(half: XExpression, shape: tuple[int, ...]) -> XExpression:

@@ -6,7 +6,8 @@ An optional array is values and flags; what only puts elements elsewhere does th
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from .nodes import Lifted
@@ -30,6 +31,36 @@ class Parted(Lifted):
     def joined(self, parts: tuple[Any, ...]) -> Any:
         """Return the operand of which these are the arrays."""
         raise NotImplementedError
+
+    def folded(self, call: Callable[[Any], Any], axis: Any, keepdims: bool = False) -> Any:
+        """Return what a function that folds over axes makes of the values."""
+        raise NotImplementedError
+
+    def accumulated(self, call: Callable[[Any], Any], axis: Any) -> Any:
+        """Return what a function that goes along an axis makes of the values."""
+        raise NotImplementedError
+
+
+#: How operands are made of arrays: of how many each, and by what, None where it is the array.
+Joins = list[tuple[int, Callable[[tuple[Any, ...]], Any] | None]]
+
+
+def apart(operands: Iterable[Any]) -> tuple[list[Any], Joins]:
+    """Return the arrays that operands are, and how these are made of them."""
+    arrays: list[Any] = []
+    joins: Joins = []
+    for operand in operands:
+        whole = isinstance(operand, Parted)
+        own = operand.parts(operand) if whole else (operand,)
+        joins.append((len(own), operand.joined if whole else None))
+        arrays += own
+    return arrays, joins
+
+
+def together(arrays: Iterable[Any], joins: Joins) -> list[Any]:
+    """Return the operands that are made of arrays; see `apart`."""
+    rest = iter(arrays)
+    return [next(rest) if join is None else join(tuple(islice(rest, n))) for n, join in joins]
 
 
 def maps(function: Callable[P, R]) -> Callable[P, R]:

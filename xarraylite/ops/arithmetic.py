@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..dtypes.names import NumpyArray
 from . import rules
-from .op import Op
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from .op import Op, row
 
 _X = [-2.5, 0.0, 1.5]
 _Y = [2.0, 4.0, -0.5]
 
 
-def power_reference(base: Array, exponent: Array) -> Array:
+def power_reference(base: NumpyArray, exponent: NumpyArray) -> NumpyArray:
     """``np.power`` that also answers for negative integer exponents, where NumPy raises.
 
     ``a**-n`` is ``1/a**n`` rounded toward zero: 0 but for a of 1 and -1, and 0 for a of 0.
@@ -29,7 +26,7 @@ def power_reference(base: Array, exponent: Array) -> Array:
     return np.where(unit, np.zeros_like(powers), powers)
 
 
-def floor_divide_reference(x: Array, y: Array) -> Array:
+def floor_divide_reference(x: NumpyArray, y: NumpyArray) -> NumpyArray:
     """``np.floor_divide`` with the standard's answers for infinities: those of ``floor(x / y)``."""
     quotient = np.asarray(np.floor_divide(x, y))
     if quotient.dtype.kind != "f":
@@ -37,7 +34,7 @@ def floor_divide_reference(x: Array, y: Array) -> Array:
     return np.where(np.isinf(x) | np.isinf(y), x / y, quotient)
 
 
-def sign_reference(x: Array) -> Array:
+def sign_reference(x: NumpyArray) -> NumpyArray:
     """``np.sign``, with the direction of finite complex numbers whose modulus overflows."""
     if x.dtype.kind == "c":
         x = np.where(np.isfinite(x) & np.isinf(np.abs(x)), x * x.real.dtype.type(0.25), x)
@@ -45,33 +42,27 @@ def sign_reference(x: Array) -> Array:
 
 
 ROWS: tuple[Op, ...] = (
-    Op(
+    row(
         "add",
-        2,
         rules.ANY,
-        np.add,
         {"b": "{0} | {1}", **dict.fromkeys("iufc", "{0} + {1}")},
         "Sum of two arrays.",
         hlo="add",
         example=(_X, _Y),
         notes="Integers wrap around; the sum of two bools is their logical or.",
     ),
-    Op(
+    row(
         "subtract",
-        2,
         rules.NUMBERS,
-        np.subtract,
         dict.fromkeys("iufc", "{0} - {1}"),
         "Difference of two arrays.",
         hlo="subtract",
         example=(_X, _Y),
         notes="Integers wrap around; bools are refused.",
     ),
-    Op(
+    row(
         "multiply",
-        2,
         rules.ANY,
-        np.multiply,
         {"b": "{0} & {1}", **dict.fromkeys("iuf", "{0} * {1}"), "c": "multiply_c({0}, {1})"},
         "Product of two arrays.",
         hlo="multiply",
@@ -80,11 +71,9 @@ ROWS: tuple[Op, ...] = (
         notes="Integers wrap around; the product of two bools is their logical and.  Complex "
         "products round every real product and sum, where NumPy fuses some on CPUs that can.",
     ),
-    Op(
+    row(
         "divide",
-        2,
         rules.QUOTIENT,
-        np.true_divide,
         {"f": "{0} / {1}", "c": "divide_c({0}, {1})"},
         "Quotient of two arrays.",
         hlo="divide",
@@ -93,28 +82,25 @@ ROWS: tuple[Op, ...] = (
         example=(_X, _Y),
         notes="Integers are divided as float64.  A zero divisor gives an infinity or NaN.",
     ),
-    Op(
+    row(
         "floor_divide",
-        2,
         rules.REAL_NUMBER,
-        floor_divide_reference,
         {
             "i": "floor_divide_i({0}, {1})",
             "u": "floor_divide_u({0}, {1})",
             "f": "floor_divide_f({0}, {1})",
         },
         "Quotient of two arrays, rounded down.",
+        reference=floor_divide_reference,
         cost=20,
         example=([7, -7, 5], [2, 2, 0]),
         notes="An integer divided by 0 gives 0, and the least integer divided by -1 itself.  An "
         "infinity divided by a number is an infinity, and a number by an infinity a zero, as the "
         "standard wants (NumPy gives NaN and 0 or -1).",
     ),
-    Op(
+    row(
         "remainder",
-        2,
         rules.REAL_NUMBER,
-        np.remainder,
         {
             "i": "remainder_i({0}, {1})",
             "u": "remainder_u({0}, {1})",
@@ -126,11 +112,9 @@ ROWS: tuple[Op, ...] = (
         example=([7, -7, 5], [3, 3, 0]),
         notes="An integer modulo 0 gives 0, a float NaN.",
     ),
-    Op(
+    row(
         "fmod",
-        2,
         rules.REAL_NUMBER,
-        np.fmod,
         {"i": "fmod_i({0}, {1})", "u": "remainder_u({0}, {1})", "f": "fmod_f({0}, {1})"},
         "Remainder of division rounded toward zero; it has the dividend's sign.",
         hlo="remainder",
@@ -138,13 +122,12 @@ ROWS: tuple[Op, ...] = (
         example=([7, -7, 5], [3, 3, 2]),
         notes="An integer modulo 0 gives 0, a float NaN.",
     ),
-    Op(
+    row(
         "pow",
-        2,
         rules.COMMON_NUMBER,
-        power_reference,
         {"i": "power_i({0}, {1})", "u": "power_u({0}, {1})", "f": "pow_{t}({0}, {1})"},
         "First array to the power of the second.",
+        reference=power_reference,
         hlo="power",
         cost=40,
         exact="biu",
@@ -154,32 +137,26 @@ ROWS: tuple[Op, ...] = (
         notes="Integers wrap around.  An integer to a negative Python int is refused; negative "
         "exponents in an integer array give the power rounded toward zero (NumPy raises).",
     ),
-    Op(
+    row(
         "negative",
-        1,
         rules.NUMBERS,
-        np.negative,
         {**dict.fromkeys("iuf", "-{0}"), "c": "negative_c({0})"},
         "Numerical negative.",
         hlo="negate",
         example=(_X,),
         notes="Unsigned integers wrap around; bools are refused.",
     ),
-    Op(
+    row(
         "positive",
-        1,
         rules.NUMBERS,
-        np.positive,
         dict.fromkeys("iufc", "{0}"),
         "The values themselves.",
         example=(_X,),
         notes="Bools are refused.",
     ),
-    Op(
+    row(
         "abs",
-        1,
         rules.MAGNITUDE,
-        np.absolute,
         {
             **dict.fromkeys("bu", "{0}"),
             **dict.fromkeys("if", "abs({0})"),
@@ -193,20 +170,16 @@ ROWS: tuple[Op, ...] = (
         notes="The least signed integer is its own absolute value.  A modulus is within 4 units "
         "in the last place.",
     ),
-    Op(
+    row(
         "fabs",
-        1,
         rules.REAL_FLOATS,
-        np.fabs,
         {"f": "abs({0})"},
         "Absolute value as a float.",
         example=([-3, 2],),
     ),
-    Op(
+    row(
         "sign",
-        1,
         rules.NUMBERS,
-        sign_reference,
         {
             "i": "({0} > 0) - ({0} < 0)",
             "u": "{0} != 0",
@@ -214,28 +187,25 @@ ROWS: tuple[Op, ...] = (
             "c": "sign_c(tame_c({0}), absolute_{t}(tame_c({0})))",
         },
         "-1, 0 or 1 by sign; for complex numbers the direction x/abs(x).",
+        reference=sign_reference,
         exact="iuf",
         hlo="sign",
         example=(_X,),
         notes="NaN stays NaN; both zeros give 0.  Bools are refused.  The direction of a complex "
         "number is right even where its absolute value overflows (NumPy gives 1j or -1j there).",
     ),
-    Op(
+    row(
         "square",
-        1,
         rules.COMMON_NUMBER,
-        np.square,
         {**dict.fromkeys("iuf", "{0} * {0}"), "c": "multiply_c({0}, {0})"},
         "Square.",
         exact="iuf",
         example=(_X,),
         notes="Integers wrap around.",
     ),
-    Op(
+    row(
         "reciprocal",
-        1,
         rules.COMMON_NUMBER,
-        np.reciprocal,
         {
             "u": "{0} == 1",
             "f": "reciprocal_f({0})",
@@ -246,11 +216,9 @@ ROWS: tuple[Op, ...] = (
         example=([2.0, -0.5],),
         notes="Of an integer it is rounded toward zero; use ``1 / x`` for a float.",
     ),
-    Op(
+    row(
         "sqrt",
-        1,
         rules.FLOATS,
-        np.sqrt,
         {"f": "sqrt_f({0})"},
         "Square root, correctly rounded.",
         hlo="sqrt",

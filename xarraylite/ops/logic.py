@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from . import rules
-from .op import Op
+from .op import Op, row
 
 _X = [1.0, 2.0, 3.0]
 _Y = [2.0, 2.0, 2.0]
@@ -15,244 +13,167 @@ _Q = [True, False, False]
 _I = [5, 6]
 _J = [3, 1]
 
-_EXACT_SCALARS = rules.compare_scalars
+
+def _equality(name: str, same: str, sign: str, summary: str, hlo: str, notes: str) -> Op:
+    """Return the row of ``==`` or, with the sign "not ", of ``!=``."""
+    return row(
+        name,
+        rules.COMPARISON,
+        {
+            **dict.fromkeys("biufc", same),
+            "iu": f"{sign}equal_iu({{0}}, {{1}})",
+            "ui": f"{sign}equal_iu({{1}}, {{0}})",
+        },
+        summary,
+        hlo=hlo,
+        example=(_X, _Y),
+        scalars=rules.compare_scalars,
+        notes=f"{notes}  Integers of different signedness are compared exactly.",
+    )
+
+
+def _order(name: str, sign: str, hlo: str) -> Op:
+    """Return the row of one of the four comparisons by order.
+
+    Those by ``>`` are those by ``<`` of exchanged operands.  Unsigned integers come second in what
+    compares with signed ones, so that one is the negative of its opposite where they come first.
+    """
+    strict, falls = "=" not in sign, sign[0] == ">"
+    first, second = ("{1}", "{0}") if falls else ("{0}", "{1}")
+    own, opposite = ("less", "less_equal") if strict else ("less_equal", "less")
+    straight, turned = f"{own}_iu({first}, {second})", f"not {opposite}_iu({second}, {first})"
+    return row(
+        name,
+        rules.COMPARISON,
+        {
+            **dict.fromkeys("biuf", f"{{0}} {sign} {{1}}"),
+            "c": f"{own}_c({first}, {second})",
+            "iu": turned if falls else straight,
+            "ui": straight if falls else turned,
+        },
+        f"x1 {sign} x2.",
+        hlo=f"compare {hlo}",
+        example=(_X, _Y),
+        scalars=rules.compare_scalars,
+        notes="False for NaN.  Complex numbers are ordered by real, then by imaginary part.",
+    )
+
 
 ROWS: tuple[Op, ...] = (
-    Op(
-        "equal",
-        2,
-        rules.COMPARISON,
-        np.equal,
-        {
-            **dict.fromkeys("biufc", "{0} == {1}"),
-            "iu": "equal_iu({0}, {1})",
-            "ui": "equal_iu({1}, {0})",
-        },
-        "x1 == x2.",
-        hlo="compare EQ",
-        example=(_X, _Y),
-        scalars=_EXACT_SCALARS,
-        notes="NaN equals nothing.  Integers of different signedness are compared exactly.",
+    _equality("equal", "{0} == {1}", "", "x1 == x2.", "compare EQ", "NaN equals nothing."),
+    _equality(
+        "not_equal", "{0} != {1}", "not ", "x1 != x2.", "compare NE", "NaN differs from everything."
     ),
-    Op(
-        "not_equal",
-        2,
-        rules.COMPARISON,
-        np.not_equal,
-        {
-            **dict.fromkeys("biufc", "{0} != {1}"),
-            "iu": "not equal_iu({0}, {1})",
-            "ui": "not equal_iu({1}, {0})",
-        },
-        "x1 != x2.",
-        hlo="compare NE",
-        example=(_X, _Y),
-        scalars=_EXACT_SCALARS,
-        notes="NaN differs from everything.  Integers of different signedness are compared "
-        "exactly.",
-    ),
-    Op(
-        "less",
-        2,
-        rules.COMPARISON,
-        np.less,
-        {
-            **dict.fromkeys("biuf", "{0} < {1}"),
-            "c": "less_c({0}, {1})",
-            "iu": "less_iu({0}, {1})",
-            "ui": "not less_equal_iu({1}, {0})",
-        },
-        "x1 < x2.",
-        hlo="compare LT",
-        example=(_X, _Y),
-        scalars=_EXACT_SCALARS,
-        notes="False for NaN.  Complex numbers are ordered by real, then by imaginary part.",
-    ),
-    Op(
-        "less_equal",
-        2,
-        rules.COMPARISON,
-        np.less_equal,
-        {
-            **dict.fromkeys("biuf", "{0} <= {1}"),
-            "c": "less_equal_c({0}, {1})",
-            "iu": "less_equal_iu({0}, {1})",
-            "ui": "not less_iu({1}, {0})",
-        },
-        "x1 <= x2.",
-        hlo="compare LE",
-        example=(_X, _Y),
-        scalars=_EXACT_SCALARS,
-        notes="False for NaN.  Complex numbers are ordered by real, then by imaginary part.",
-    ),
-    Op(
-        "greater",
-        2,
-        rules.COMPARISON,
-        np.greater,
-        {
-            **dict.fromkeys("biuf", "{0} > {1}"),
-            "c": "less_c({1}, {0})",
-            "iu": "not less_equal_iu({0}, {1})",
-            "ui": "less_iu({1}, {0})",
-        },
-        "x1 > x2.",
-        hlo="compare GT",
-        example=(_X, _Y),
-        scalars=_EXACT_SCALARS,
-        notes="False for NaN.  Complex numbers are ordered by real, then by imaginary part.",
-    ),
-    Op(
-        "greater_equal",
-        2,
-        rules.COMPARISON,
-        np.greater_equal,
-        {
-            **dict.fromkeys("biuf", "{0} >= {1}"),
-            "c": "less_equal_c({1}, {0})",
-            "iu": "not less_iu({0}, {1})",
-            "ui": "less_equal_iu({1}, {0})",
-        },
-        "x1 >= x2.",
-        hlo="compare GE",
-        example=(_X, _Y),
-        scalars=_EXACT_SCALARS,
-        notes="False for NaN.  Complex numbers are ordered by real, then by imaginary part.",
-    ),
-    Op(
+    _order("less", "<", "LT"),
+    _order("less_equal", "<=", "LE"),
+    _order("greater", ">", "GT"),
+    _order("greater_equal", ">=", "GE"),
+    row(
         "isnan",
-        1,
         rules.PREDICATE,
-        np.isnan,
         {**dict.fromkeys("biu", "False"), "f": "{0} != {0}", "c": "isnan_c({0})"},
         "True where x is NaN, for complex numbers in either part.",
         example=(_EDGE,),
     ),
-    Op(
+    row(
         "isinf",
-        1,
         rules.PREDICATE,
-        np.isinf,
         {**dict.fromkeys("biu", "False"), "f": "isinf_f({0})", "c": "isinf_c({0})"},
         "True where x is infinite, for complex numbers in either part.",
         example=(_EDGE,),
     ),
-    Op(
+    row(
         "isfinite",
-        1,
         rules.PREDICATE,
-        np.isfinite,
         {**dict.fromkeys("biu", "True"), "f": "isfinite_f({0})", "c": "isfinite_c({0})"},
         "True where x is neither infinite nor NaN.",
         hlo="is-finite",
         example=(_EDGE,),
     ),
-    Op(
+    row(
         "signbit",
-        1,
         rules.SIGN_BIT,
-        np.signbit,
         {"f": "signbit_{t}({0})"},
         "True where the sign bit is set, -0.0 and negative NaN included.",
         example=([-1.0, -0.0, 0.0],),
     ),
-    Op(
+    row(
         "logical_and",
-        2,
         rules.LOGICAL,
-        np.logical_and,
         {"b": "{0} & {1}"},
         "True where both are nonzero.",
         hlo="and",
         example=(_P, _Q),
     ),
-    Op(
+    row(
         "logical_or",
-        2,
         rules.LOGICAL,
-        np.logical_or,
         {"b": "{0} | {1}"},
         "True where either is nonzero.",
         hlo="or",
         example=(_P, _Q),
     ),
-    Op(
+    row(
         "logical_xor",
-        2,
         rules.LOGICAL,
-        np.logical_xor,
         {"b": "{0} != {1}"},
         "True where exactly one is nonzero.",
         hlo="xor",
         example=(_P, _Q),
     ),
-    Op(
+    row(
         "logical_not",
-        1,
         rules.LOGICAL,
-        np.logical_not,
         {"b": "not {0}"},
         "True where x is zero.",
         hlo="not",
         example=(_P,),
     ),
-    Op(
+    row(
         "bitwise_and",
-        2,
         rules.INTEGERS,
-        np.bitwise_and,
         dict.fromkeys("biu", "{0} & {1}"),
         "Bits set in both.",
         hlo="and",
         example=(_I, _J),
     ),
-    Op(
+    row(
         "bitwise_or",
-        2,
         rules.INTEGERS,
-        np.bitwise_or,
         dict.fromkeys("biu", "{0} | {1}"),
         "Bits set in either.",
         hlo="or",
         example=(_I, _J),
     ),
-    Op(
+    row(
         "bitwise_xor",
-        2,
         rules.INTEGERS,
-        np.bitwise_xor,
         dict.fromkeys("biu", "{0} ^ {1}"),
         "Bits set in exactly one.",
         hlo="xor",
         example=(_I, _J),
     ),
-    Op(
+    row(
         "bitwise_invert",
-        1,
         rules.INTEGERS,
-        np.bitwise_invert,
         {"b": "not {0}", **dict.fromkeys("iu", "~{0}")},
         "Every bit flipped.",
         hlo="not",
         aliases=("invert", "bitwise_not"),
         example=(_I,),
     ),
-    Op(
+    row(
         "bitwise_left_shift",
-        2,
         rules.SHIFTS,
-        np.left_shift,
         {"i": "left_shift_i({0}, {1})", "u": "left_shift_u({0}, {1})"},
         "Bits moved up, zeros moved in.",
         aliases=("left_shift",),
         example=(_I, _J),
         notes="Nothing is left if the distance is negative or reaches the width.",
     ),
-    Op(
+    row(
         "bitwise_right_shift",
-        2,
         rules.SHIFTS,
-        np.right_shift,
         {"i": "right_shift_i({0}, {1})", "u": "right_shift_u({0}, {1})"},
         "Bits moved down with the sign copied in.",
         aliases=("right_shift",),

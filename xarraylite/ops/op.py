@@ -21,9 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._records import record
-from ..dtypes.names import float16, is_narrow_float, kind
-
-DType: TypeAlias = np.dtype[Any]
+from ..dtypes.names import DType, float16, is_narrow_float, kind
 
 Arg: TypeAlias = DType | type
 """Type of an operand: a dtype, or one of bool, int, float, complex for a Python scalar."""
@@ -111,6 +109,26 @@ class Op:
             if key in self.bodies:
                 return self.bodies[key] or None
         return None
+
+
+def row(
+    name: str,
+    rule: Rule,
+    bodies: Mapping[str, str],
+    summary: str,
+    *,
+    reference: Callable[..., Any] | None = None,
+    example: tuple[Any, ...] = (),
+    **more: Any,
+) -> Op:
+    """Return the operation of a row of the table.
+
+    It has as many operands as its example, one without an example, and NumPy's function of its
+    name is the reference where the row has no other.
+    """
+    run = getattr(np, name) if reference is None else reference
+    arity = max(len(example), 1)
+    return Op(name, arity, rule, run, bodies, summary, example=example, **more)
 
 
 def _keys(loops: tuple[DType, ...]) -> tuple[str, ...]:

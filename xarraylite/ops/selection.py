@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..dtypes.names import NumpyArray
 from . import rules
-from .op import HOST, Op
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from .op import HOST, Op, row
 
 _X = [-2.5, 0.0, 1.5]
 _Y = [2.0, 4.0, -0.5]
 _Z = [3 + 4j, 1 - 1j]
 
 
-def round_reference(x: Array) -> Array:
+def round_reference(x: NumpyArray) -> NumpyArray:
     """``np.round`` of every kind: integers are integers already."""
     return x.copy() if x.dtype.kind in "iu" else np.asarray(np.rint(x))
 
 
-def fmax_reference(a: Array, b: Array) -> Array:
+def fmax_reference(a: NumpyArray, b: NumpyArray) -> NumpyArray:
     """``np.fmax``, the first of two equals: NumPy picks a zero by its place in the array."""
     return np.where(a == b, a, np.fmax(a, b))
 
 
-def fmin_reference(a: Array, b: Array) -> Array:
+def fmin_reference(a: NumpyArray, b: NumpyArray) -> NumpyArray:
     """``np.fmin``, the first of two equals."""
     return np.where(a == b, a, np.fmin(a, b))
 
 
-def clip_reference(x: Array, low: Array, high: Array) -> Array:
+def clip_reference(x: NumpyArray, low: NumpyArray, high: NumpyArray) -> NumpyArray:
     """``np.clip``, x itself where it equals a bound, as NumPy has it for bounds of one value."""
     if x.dtype.kind != "f":
         return np.asarray(np.clip(x, low, high))
@@ -39,43 +36,31 @@ def clip_reference(x: Array, low: Array, high: Array) -> Array:
     return np.where(raised == high, raised, np.minimum(raised, high))
 
 
-def imag_reference(x: Array) -> Array:
+def imag_reference(x: NumpyArray) -> NumpyArray:
     """The imaginary part, zeros for real numbers."""
     return np.imag(x).copy()
 
 
-def real_reference(x: Array) -> Array:
+def real_reference(x: NumpyArray) -> NumpyArray:
     """The real part, a copy for real numbers."""
     return np.real(x).copy()
 
 
-def conj_reference(x: Array) -> Array:
-    """The conjugate, a copy for real numbers."""
-    return np.asarray(np.conjugate(x))
-
-
-def where_reference(condition: Array, x: Array, y: Array) -> Array:
-    """``np.where`` with both values."""
-    return np.where(condition, x, y)
-
-
-def cast_reference(x: Array) -> Array:
+def cast_reference(x: NumpyArray) -> NumpyArray:
     """The array itself: the dtype of a cast is the node's, so whoever runs it converts."""
     return x
 
 
-def fdim_reference(a: Array, b: Array) -> Array:
+def fdim_reference(a: NumpyArray, b: NumpyArray) -> NumpyArray:
     """The positive difference, NaN if either is NaN."""
     zero = np.zeros((), a.dtype)
     return np.where((a > b) | (a != a) | (b != b), a - b, zero)
 
 
 ROWS: tuple[Op, ...] = (
-    Op(
+    row(
         "maximum",
-        2,
         rules.ANY,
-        np.maximum,
         {
             "b": "{0} | {1}",
             **dict.fromkeys("iu", "{0} if {0} > {1} else {1}"),
@@ -87,11 +72,9 @@ ROWS: tuple[Op, ...] = (
         hlo="maximum",
         example=(_X, _Y),
     ),
-    Op(
+    row(
         "minimum",
-        2,
         rules.ANY,
-        np.minimum,
         {
             "b": "{0} & {1}",
             **dict.fromkeys("iu", "{0} if {0} < {1} else {1}"),
@@ -103,11 +86,9 @@ ROWS: tuple[Op, ...] = (
         hlo="minimum",
         example=(_X, _Y),
     ),
-    Op(
+    row(
         "fmax",
-        2,
         rules.ANY,
-        fmax_reference,
         {
             "b": "{0} | {1}",
             **dict.fromkeys("iu", "{0} if {0} > {1} else {1}"),
@@ -115,14 +96,13 @@ ROWS: tuple[Op, ...] = (
             "c": "fmax_c({0}, {1})",
         },
         "The greater of two values; the other one if one is NaN.",
+        reference=fmax_reference,
         example=(_X, _Y),
         notes="Of two equal values, -0.0 and 0.0 among them, it is the first.",
     ),
-    Op(
+    row(
         "fmin",
-        2,
         rules.ANY,
-        fmin_reference,
         {
             "b": "{0} & {1}",
             **dict.fromkeys("iu", "{0} if {0} < {1} else {1}"),
@@ -130,26 +110,24 @@ ROWS: tuple[Op, ...] = (
             "c": "fmin_c({0}, {1})",
         },
         "The smaller of two values; the other one if one is NaN.",
+        reference=fmin_reference,
         example=(_X, _Y),
         notes="Of two equal values, -0.0 and 0.0 among them, it is the first.",
     ),
-    Op(
+    row(
         "fdim",
-        2,
         rules.REAL_NUMBER,
-        fdim_reference,
         {
             **dict.fromkeys("iu", "fdim_i({0}, {1})"),
             "f": "fdim_f({0}, {1})",
         },
         "x1 - x2 where that is positive, else 0.",
+        reference=fdim_reference,
         example=(_X, _Y),
     ),
-    Op(
+    row(
         "clip",
-        3,
         rules.ANY,
-        clip_reference,
         {
             "b": "({0} | {1}) & {2}",
             **dict.fromkeys("iu", "clip_i({0}, {1}, {2})"),
@@ -157,138 +135,117 @@ ROWS: tuple[Op, ...] = (
             "c": "clip_c({0}, {1}, {2})",
         },
         "Values moved into an interval.",
+        reference=clip_reference,
         cost=2,
         example=(_X, [-1.0] * 3, [1.0] * 3),
         notes="A real NaN, as a value or a bound, gives NaN; where the bounds are crossed, the "
         "upper one wins.",
     ),
-    Op(
+    row(
         "floor",
-        1,
         rules.REAL,
-        np.floor,
         {**dict.fromkeys("biu", "{0}"), "f": "floor_f({0})"},
         "Largest integer not above x, as a float for floats.",
         hlo="floor",
         example=(_X,),
     ),
-    Op(
+    row(
         "ceil",
-        1,
         rules.REAL,
-        np.ceil,
         {**dict.fromkeys("biu", "{0}"), "f": "ceil_f({0})"},
         "Smallest integer not below x, as a float for floats.",
         hlo="ceil",
         example=(_X,),
     ),
-    Op(
+    row(
         "trunc",
-        1,
         rules.REAL,
-        np.trunc,
         {**dict.fromkeys("biu", "{0}"), "f": "trunc_f({0})"},
         "x rounded toward zero, as a float for floats.",
         aliases=("fix",),
         example=(_X,),
     ),
-    Op(
+    row(
         "round",
-        1,
         rules.ROUNDED,
-        round_reference,
         {**dict.fromkeys("iu", "{0}"), "f": "rint_f({0})", "c": "rint_c({0})"},
         "x rounded to the nearest integer, halves to the even one.",
+        reference=round_reference,
         hlo="round-nearest-even",
         aliases=("around",),
         example=(_X,),
         notes="Both parts of complex numbers are rounded.",
     ),
-    Op(
+    row(
         "rint",
-        1,
         rules.FLOATS,
-        np.rint,
         {"f": "rint_f({0})", "c": "rint_c({0})"},
         "x rounded to the nearest integer as a float, halves to the even one.",
         hlo="round-nearest-even",
         example=(_X,),
     ),
-    Op(
+    row(
         "copysign",
-        2,
         rules.REAL_FLOATS,
-        np.copysign,
         {"f": "copysign_f({0}, {1})"},
         "Magnitude of the first array with the sign of the second.",
         example=(_X, _Y),
     ),
-    Op(
+    row(
         "nextafter",
-        2,
         rules.REAL_FLOATS,
-        np.nextafter,
         {"n": HOST, "f": "nextafter_{t}({0}, {1})"},
         "The next representable float from x1 toward x2.",
         cost=2,
         example=([1.0], [2.0]),
     ),
-    Op(
+    row(
         "heaviside",
-        2,
         rules.REAL_FLOATS,
-        np.heaviside,
         {"f": "heaviside_f({0}, {1})"},
         "0 below zero, 1 above, and the second argument at zero.",
         example=(_X, [0.5] * 3),
     ),
-    Op(
+    row(
         "real",
-        1,
         rules.MAGNITUDE,
-        real_reference,
         {**dict.fromkeys("biuf", "{0}"), "c": "{0}.real"},
         "Real part.",
+        reference=real_reference,
         hlo="real",
         example=(_Z,),
     ),
-    Op(
+    row(
         "imag",
-        1,
         rules.MAGNITUDE,
-        imag_reference,
         {**dict.fromkeys("biuf", "0"), "c": "{0}.imag"},
         "Imaginary part, 0 for real numbers.",
+        reference=imag_reference,
         hlo="imag",
         example=(_Z,),
     ),
-    Op(
+    row(
         "conj",
-        1,
         rules.COMMON_NUMBER,
-        conj_reference,
         {**dict.fromkeys("iuf", "{0}"), "c": "conj_c({0})"},
         "Complex conjugate.",
         aliases=("conjugate",),
         example=(_Z,),
     ),
-    Op(
+    row(
         "where",
-        3,
         rules.SELECTION,
-        where_reference,
         {"b": "{1} if {0} else {2}"},
         "Elements of the second array where the first is true, else of the third.",
         hlo="select",
         example=([True, False], [1, 2], [3, 4]),
     ),
-    Op(
+    row(
         "cast",
-        1,
         rules.CAST,
-        cast_reference,
         dict.fromkeys("biufc", "{0}"),  # to its own dtype; `cast_body` has the others
         "The values converted to another dtype.",
+        reference=cast_reference,
         hlo="convert",
     ),
 )

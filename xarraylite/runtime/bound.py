@@ -1,96 +1,196 @@
-"""Plans of large expressions, bound to other operands of the same kind and extents.
+"""Plans of large work, kept with a kind and bound to the operands of each evaluation.
 
-A plan depends on no address and on no value of a scalar.  So for a kind and extents that have been
-met before, nothing has to be walked: it is known where among the operands (`ir.kind`) each of the
-plan's slots and scalars stands.  Unlike a replay (`runtime.replay`) a bound plan is run as any
-other is: without the interpreter's lock, piece by piece, on several threads, its operands pinned.
+Planning depends on structure, extents and strides, and on which operands are the same; never on
+addresses or numbers.  So a plan is made of a sample of the expression, over memory that does not
+exist, and kept with the expression's kind; `Bound` says which of the kind's operands are the plan's
+leaves and scalars.  Evaluating the expression again needs no nodes: addresses and numbers are taken
+out of the operands, and the steps run as after planning, in pieces, on several threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 from typing import Any
 
-from .._config import settings
+from .._records import record
 from ..codegen.kernel import KernelRaised
-from ..compiler.graph import Graph
+from ..compiler.dependence.overlap import Span, self_overlaps
+from ..compiler.graph import canonical
 from ..compiler.program import Program
-from ..ir.kind import Kind
-from ..ir.node import Scalar
-from ..layout.strided import Order
+from ..compiler.target import Target
+from ..dtypes.names import DType
+from ..ir.kind import Kind, leaf_of, strides_of
+from ..ir.node import FREE, SHAPE, Scalar, Shape
+from ..ir.translation import node_of, scalars_of
+from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot, pinned
-from .run import run_steps
+from .evaluate import program_of, result_layout
+from .run import run
+
+#: Where the destination of a sample lies: apart from its operands, and where some may be.
+_TARGET = 1 << 60
+
+#: Memory that does not exist.
+NOWHERE = Buffer.allocate(0)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bound:
-    """A plan, and where its operands stand among those of an expression.
+    """A plan whose operands are found in those of a kind.
 
     Attributes
     ----------
     program : Program
         The plan.
     leaves : tuple of int
-        The place of each leaf's memory; the byte it begins at is the next operand.
-    scalars : tuple of (ordinal, int, dtype)
-        The place of each scalar.
-    nbytes : int
-        Of the result.
+        For each leaf the place of its memory among the operands; where it begins stands behind.
+    scalars : tuple of (int, int, dtype)
+        For each scalar its number in the plan, its place among the operands, and its dtype.
+    place : Strided
+        Where the result goes, from its first element on.
     result : Kind
-        Of the new memory.
-    policy : Order
-        The result's layout.
+        Of the result's memory.
     """
 
     program: Program
     leaves: tuple[int, ...]
-    scalars: tuple[tuple[int, int, Any], ...]
-    nbytes: int
+    scalars: tuple[tuple[int, int, DType], ...]
+    place: Strided
     result: Kind
-    policy: Order
 
-    @staticmethod
-    def of(
-        program: Program,
-        graph: Graph,
-        places: dict[int, int],
-        nbytes: int,
-        result: Kind,
-        policy: Order,
-    ) -> Bound:
-        """Return a plan whose leaves and scalars stand in these places, by their identities."""
-        leaves = tuple([places[id(leaf.snapshot)] for leaf in graph.leaves])
-        scalars = [
-            (ordinal, places[id(node)], node.dtype)
-            for ordinal, node in enumerate(graph.nodes)
-            if isinstance(node, Scalar)
-        ]
-        return Bound(program, leaves, tuple(scalars), nbytes, result, policy)
+    def run(self, to: Memory, start: int, operands: Sequence[Any]) -> bool:
+        """Evaluate into memory, ``start`` bytes into which the first element lies.
 
-    def evaluated(self, operands: Sequence[Any]) -> Buffer | None:
-        """Return new memory with the result.
-
-        None where it is refused, an operand is gone or a user's function raises, of which the
-        general way tells.
+        Returns
+        -------
+        bool
+            False where a user's function raised: the general way tells of it.
         """
-        if self.nbytes > settings.max_result_bytes:
-            return None
-        memory = [operands[place] for place in self.leaves]
-        with pinned([one for one in memory if isinstance(one, Snapshot)]):
-            if any([isinstance(one, Snapshot) and one.stale is not None for one in memory]):
-                return None
-            nodes = {
-                ordinal: Scalar((), dtype, dtype.type(operands[place]))
-                for ordinal, place, dtype in self.scalars
-            }
-            made = Buffer.allocate(self.nbytes)
-            buffers: list[Memory] = [made, *memory]
-            starts = [0, *[operands[place + 1] for place in self.leaves]]
+        read = [operands[k] for k in self.leaves]
+        starts = [operands[k + 1] for k in self.leaves]
+        numbers = {n: Scalar((), d, d.type(operands[k])) for n, k, d in self.scalars}
+        with pinned([memory for memory in read if isinstance(memory, Snapshot)]):
             try:
-                run_steps(self.program, buffers, starts, nodes)
+                run(self.program, [to, *read], [start, *starts], numbers)
             except KernelRaised:
+                return False
+        return True
+
+
+def sameness(operands: Sequence[Any]) -> tuple[Hashable, ...] | None:
+    """Return which operands of a kind are the same, and the extents of what is folded.
+
+    None where one cannot be read as it is: overwritten, or an argument of a function being traced.
+    """
+    first: dict[Hashable, int] = {}
+    found: list[Hashable] = []
+    follows = False
+    for k, item in enumerate(operands):
+        if follows:  # where the memory before it begins
+            follows = False
+        elif item.__class__ is tuple:
+            found.append(item)
+        elif isinstance(item, Memory):
+            if isinstance(item, Snapshot) and (item.stale is not None or item.traced or item.late):
                 return None
-        return made
+            found.append(first.setdefault((id(item), operands[k + 1]), k))
+            follows = True
+        elif isinstance(item, Scalar):
+            return None
+        else:
+            found.append(first.setdefault(id(item), k))
+    return tuple(found)
+
+
+def sample(kind: Kind, operands: Sequence[Any], shared: bool) -> tuple[list[Any], dict[int, int]]:
+    """Return operands over memory that does not exist, and their places in the tuple.
+
+    The places are known by the identity of what stands there.  No two are the same, or ``shared``
+    those that are among ``operands``.
+    """
+    made: list[Any] = []
+    places: dict[int, int] = {}
+    known: dict[Hashable, Any] = {}
+    dtypes = iter(scalars_of(kind))
+    follows = False
+    for k, item in enumerate(operands):
+        if follows or item.__class__ is tuple:
+            made.append(0 if follows else item)
+            follows = False
+            continue
+        follows = isinstance(item, Memory)
+        key: Hashable = k if not shared else (id(item), operands[k + 1]) if follows else id(item)
+        dtype = None if follows else next(dtypes)
+        if key not in known:
+            known[key] = _memory(k) if dtype is None else Scalar((), dtype, dtype.type(k % 100 + 2))
+            places[id(known[key])] = k
+        made.append(known[key])
+    return made, places
+
+
+def _memory(number: int) -> Snapshot:
+    """Return memory apart from all other."""
+    made = Snapshot.of(NOWHERE)
+    made.address = (number + 1) << 40
+    return made
+
+
+def bound_of(
+    kind: Kind,
+    shape: Shape,
+    operands: Sequence[Any],
+    target: Kind | None = None,
+    same: Sequence[int] = (),
+) -> Bound | None:
+    """Return the plan of an expression, for operands of the same kind, extents and sameness.
+
+    Parameters
+    ----------
+    kind, shape, operands
+        The expression.
+    target : Kind, optional
+        Of existing memory to write; otherwise new memory of the usual layout.
+    same : sequence of int
+        Places of operands whose elements are the destination's; all others lie apart from it.
+
+    Returns
+    -------
+    Bound or None
+        None where the general way has to decide, or to refuse.
+    """
+    made, places = sample(kind, operands, True)
+    to = Buffer.allocate(0)
+    to.address = _TARGET
+    for k in same:
+        made[k].address = _TARGET
+    node = node_of(kind, shape, tuple(made))
+    place = Strided.row_major(shape)
+    if target is not None:
+        place = Strided(shape, strides_of(target, shape), 0)
+        size = target.itemsize
+        if self_overlaps(Span(0, shape, tuple([step * size for step in place.strides]), size)):
+            return None
+    graph = canonical(node, Target(to, place, kind.dtype), target is None)
+    used = {id(one) for one in [*[leaf.snapshot for leaf in graph.leaves], *graph.scalars]}
+    if used != places.keys():
+        return None  # something is read by no kernel, or two are one
+    if target is None:
+        layout = result_layout(graph, node)
+        if not isinstance(layout, Strided):
+            return None
+        place = layout
+    result = target
+    if result is None:
+        fixed = kind.fixed if kind.fixed <= SHAPE else FREE
+        result = leaf_of(kind.dtype, shape, place.strides, fixed)
+    program = program_of(graph, Target(to, place, kind.dtype), target is None)
+    ordinals = {id(one): n for n, one in enumerate(graph.nodes)}
+    return Bound(
+        program,
+        tuple([places[id(leaf.snapshot)] for leaf in graph.leaves]),
+        tuple([(ordinals[id(one)], places[id(one)], one.dtype) for one in graph.scalars]),
+        place,
+        result,
+    )

@@ -105,7 +105,7 @@ def described(node: Node) -> tuple[Kind, Operands] | None:
 def _is_one_kernel(kind: Kind) -> bool:
     """Tell whether a kind may have a program of one kernel for all shapes."""
     body = kind.args[0] if isinstance(kind.op, Reduction) else kind
-    return not kind.formed and _keeps_order(kind) and not _folds_inside(body)
+    return not kind.formed and _keeps_order(kind) and not folds_inside(body)
 
 
 def fresh(kind: Kind) -> Direct | None:
@@ -158,7 +158,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     fold = isinstance(kind.op, Reduction)
     body = kind.args[0] if fold else kind
     leaves = list(leaves_of(body))
-    if _folds_inside(body):
+    if folds_inside(body):
         return None
     if body.rank > MOST_DIMENSIONS or any([not _falls(leaf) for leaf in leaves]):
         return None
@@ -190,7 +190,8 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     return Direct(call, made_of, itemsize, limit, fold, pairs, target, kernel)
 
 
-def _folds_inside(body: Kind) -> bool:
+def folds_inside(body: Kind) -> bool:
+    """Tell whether a part of a kind is a fold over all dimensions."""
     stack = [body]
     while stack:
         kind = stack.pop()

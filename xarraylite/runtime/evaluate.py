@@ -124,7 +124,10 @@ def execute(graph: Graph, target: Target, noalias: bool) -> None:
         write(target.buffer, target.dtype, target.map, reference.compute(graph))
         return
     try:
-        run(program_of(graph, target, noalias), graph, target)
+        memory = [target.buffer, *[leaf.snapshot for leaf in graph.leaves]]
+        starts = [target.map.byte_start(target.dtype.itemsize)]
+        starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
+        run(program_of(graph, target, noalias), memory, starts, graph.nodes)
     except KernelRaised:
         reference.compute(graph)  # which raises what the user's function raises
         raise XarrayliteError(

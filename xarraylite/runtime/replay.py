@@ -9,8 +9,8 @@ interpreter's lock, so no operand moves meanwhile.  The kernels are those of the
 the bits of results.
 
 A plan is kept this way if all its steps are kernels that would be over before other threads could
-help.  Folds of fixed parts are: each part is a run of one kernel.  Larger plans are bound to their
-operands (`runtime.bound`).
+help.  Folds of a million elements are: their parts, which the plan has fixed, are runs of one
+kernel.
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ from ..compiler.graph import Graph, canonical
 from ..compiler.program import KernelStep, Program, Work
 from ..compiler.target import Target
 from ..ir.kind import Kind, leaf_of
-from ..ir.node import FREE, SHAPE, Scalar, Shape
-from ..ir.translation import node_of, scalars_of
+from ..ir.node import FREE, SHAPE, Shape
+from ..ir.translation import node_of
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
-from ..memory.buffer import Buffer
-from ..memory.snapshots import Snapshot
-from .bound import Bound
+from .bound import NOWHERE, sample
 from .evaluate import program_of, result_layout
 from .launch import MOST_WORDS
 from .run import PARALLEL_FROM
@@ -86,10 +84,10 @@ class Replay:
         return replace(self, record=made, kernels=(*self.kernels, kernel))
 
 
-def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | Bound | None:
+def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | None:
     """Return the plan of an expression, ready for any operands of the same kind and extents."""
-    sample, places = _sample(kind, operands)
-    node = node_of(kind, shape, tuple(sample))
+    made, places = sample(kind, operands, False)
+    node = node_of(kind, shape, tuple(made))
     graph = canonical(node, None, True)
     layout = result_layout(graph, node)
     policy = _policy(layout)
@@ -98,15 +96,14 @@ def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | Bou
     used = {id(one) for one in [*[leaf.snapshot for leaf in graph.leaves], *graph.scalars]}
     if used != places.keys():
         return None  # something is read by no kernel, or two are one
-    target = Target(_NOWHERE, layout, node.dtype)
+    target = Target(NOWHERE, layout, node.dtype)
     program = program_of(graph, target, True)
-    assert isinstance(layout, Strided)
-    fixed = kind.fixed if graph.leaves and kind.fixed <= SHAPE else FREE  # generators have none
-    result = leaf_of(node.dtype, shape, layout.strides, fixed)
-    nbytes = node.dtype.itemsize * math.prod(shape)
     if not all([_is_small(step) for step in program.steps]):
-        return Bound.of(program, graph, places, nbytes, result, policy)
-    record = _record(program, graph, places, nbytes)
+        return None
+    assert isinstance(layout, Strided)
+    fixed = kind.fixed if kind.fixed <= SHAPE else FREE
+    result = leaf_of(node.dtype, shape, layout.strides, fixed)
+    record = _record(program, graph, places, node.dtype.itemsize * math.prod(shape))
     return Replay(record, result, policy, tuple([step.kernel for step in program.kernels]))
 
 
@@ -118,48 +115,22 @@ def _policy(layout: Map) -> Order | None:
     return COLUMN_MAJOR if layout.is_column_major() else None
 
 
+#: Cost of a fold that is run at once: it takes less than waking other threads and the general way.
+_FOLD_AT_ONCE = 2 * PARALLEL_FROM
+
+
 def _is_small(step: object) -> bool:
     """Tell whether a step is over before others could help, or the lock would be missed."""
     if not isinstance(step, KernelStep) or len(step.block) > MOST_WORDS:
         return False
-    return step.work.outer * step.work.cost < PARALLEL_FROM
+    work = step.work
+    return work.outer * work.cost < (_FOLD_AT_ONCE if work.rows else PARALLEL_FROM)
 
 
 def _parts(work: Work) -> Iterator[tuple[int, int, int, int, int, int, int]]:
     """Yield the ranges of a step's kernel: of a fold of fixed parts those of each part."""
     for r0, r1, j0, j1, offset in work.chunks or ((0, work.rows, 0, work.inner, 0),):
         yield 0, work.outer, j0, j1, r0, r1, offset
-
-
-def _sample(kind: Kind, operands: Sequence[Any]) -> tuple[list[Any], dict[int, int]]:
-    """Return operands over memory that does not exist, no two the same, and their places.
-
-    The places are those in the tuple of operands, by the identity of what stands there.
-    """
-    sample: list[Any] = []
-    places: dict[int, int] = {}
-    dtypes = iter(scalars_of(kind))
-    starts = False
-    for number, item in enumerate(operands):
-        if starts:
-            sample.append(0)
-            starts = False
-            continue
-        made = item
-        if isinstance(item, Buffer | Snapshot):
-            made = Snapshot.of(_NOWHERE)
-            made.address = (number + 1) << 40
-            starts = True
-        elif item.__class__ is not tuple:
-            dtype = next(dtypes)
-            made = Scalar((), dtype, dtype.type(number % 100 + 2))
-        sample.append(made)
-        if item.__class__ is not tuple:
-            places[id(made)] = number
-    return sample, places
-
-
-_NOWHERE = Buffer.allocate(0)
 
 
 def _record(program: Program, graph: Graph, places: dict[int, int], nbytes: int) -> bytes:

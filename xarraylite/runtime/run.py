@@ -8,18 +8,16 @@ of the step alone; reductions that are folded from parts have parts fixed by the
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._config import settings
 from ..codegen.kernel import KernelRaised
-from ..compiler.graph import Graph
 from ..compiler.identities import scalar_words
 from ..compiler.program import HostArray, HostStep, KernelStep, Program, TraversalStep, Work
-from ..compiler.target import Target
 from ..ir.node import Node, Scalar
 from ..layout.tiled import Map
 from ..memory.arrays import read, write
@@ -37,40 +35,30 @@ LARGEST = 1 << 21
 #: Pieces of one step to aim for: enough for threads to finish together.
 MANY = 32
 
-#: Steps below this cost, half a millisecond, run on the calling thread at once.  Waking another
-#: takes 90 us, and many times that where the machine has other work to do.
-PARALLEL_FROM = 1 << 22
+#: Steps below this cost, an eighth of a millisecond, run on the calling thread at once: waking
+#: another takes about 90 us.
+PARALLEL_FROM = 1 << 20
+
+#: Where a program finds its scalars.
+Nodes: TypeAlias = Sequence[Node] | Mapping[int, Node]
 
 Piece = tuple[int, int, int, int, int, int, int]
 """t0, t1, j0, j1, r0, r1 and the offset of the destination in bytes."""
 
 
-class Nodes(Protocol):
-    """The nodes of a graph, or its scalars alone, by their places."""
-
-    def __getitem__(self, ordinal: int, /) -> Node: ...
-
-
-def run(program: Program, graph: Graph, target: Target) -> None:
-    """Evaluate ``graph`` into ``target`` by ``program``."""
-    buffers: list[Memory] = [target.buffer, *[leaf.snapshot for leaf in graph.leaves]]
-    starts = [target.map.byte_start(target.dtype.itemsize)]
-    starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
-    run_steps(program, buffers, starts, graph.nodes)
-
-
-def run_steps(program: Program, buffers: list[Memory], starts: list[int], nodes: Nodes) -> None:
-    """Run a program over memory: the target's and the leaves', each from a byte on.
+def run(program: Program, memory: Sequence[Memory], begins: Sequence[int], nodes: Nodes) -> None:
+    """Run a program.
 
     Parameters
     ----------
     program : Program
-        What to run.
-    buffers, starts : list
-        The memory, to which temporaries are added, and where each begins.
-    nodes : Nodes
-        The graph's scalars.
+        What to do.
+    memory, begins : sequence
+        The destination and the leaves, and the byte in each where its first element lies.
+    nodes : sequence or mapping of int to Node
+        The scalars, by their numbers in the program.
     """
+    buffers, starts = list(memory), list(begins)
     for temporary in program.temporaries:
         buffers.append(Buffer.allocate(temporary.nbytes))
         starts.append(0)

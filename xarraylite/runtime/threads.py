@@ -200,7 +200,7 @@ def _getcpu() -> Callable[[], int]:
     """Return the system's function that names the current core, or one that returns -1."""
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError, OSError):
-            return ctypes.CDLL(None).sched_getcpu
+            return ctypes.PyDLL(None).sched_getcpu  # it takes less than giving the lock away
     return lambda: -1
 
 

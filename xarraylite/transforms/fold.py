@@ -26,7 +26,7 @@ from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..codegen.kernel import KernelRaised
-from ..dtypes.names import as_dtype
+from ..dtypes.names import DType, NumpyArray, as_dtype
 from ..dtypes.promotion import result_type
 from ..index.broadcast import check_axes, check_axis
 from ..ir import build
@@ -35,8 +35,8 @@ from ..ir.walk import fixed_of
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands import tracing
 from ..operands.convert import store
+from ..operands.moving import Parted
 from ..operands.nodes import as_node
-from ..ops.op import DType
 from ..ops.reductions import Reduction
 from ..ops.user import UserOp
 from ..runtime import reference
@@ -46,8 +46,6 @@ from ..runtime.replay import Replay, replay_of
 from ..runtime.scan import scan, scanned
 from .memo import memoised
 from .vectorize import operation
-
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 @memoised
@@ -109,6 +107,12 @@ def reduce(
     >>> xl.eval(xl.reduce(count, a, 0, initial=0, merge=add, dtype="int64"))
     XArray([1, 2])
     """
+    if isinstance(x, Parted):
+        options: Any = {"initial": initial, "merge": merge, "dtype": dtype, "keepdims": keepdims}
+        done: XExpression = x.folded(
+            lambda values: reduce(function, values, axis, **options), axis, keepdims
+        )
+        return done
     node = as_node(x, "reduce")
     axes = check_axes(axis, len(node.shape), "reduce")
     first: Any = initial.dtype if isinstance(initial, np.generic) else type(initial)
@@ -143,7 +147,7 @@ def _folding(function: Callable[..., object], dtype: DType, initial: complex) ->
             f"{both}; kernels fold parts that all begin with it"
         )
 
-    def fold(values: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    def fold(values: NumpyArray, axis: tuple[int, ...], keepdims: bool) -> NumpyArray:
         kept = [k for k in range(values.ndim) if k not in axis]
         lines = values.transpose(*axis, *kept).reshape(-1, *[values.shape[k] for k in kept])
         start = np.full(lines.shape[1:], initial, lines.dtype)
@@ -193,14 +197,19 @@ def accumulate(
     >>> xl.accumulate(lambda a, b: a + b if b > 0 else 0, xl.asarray([1, 2, -5, 3, 4]))
     XArray([1, 3, 0, 3, 7])
     """
+    if isinstance(x, Parted):
+        made: XArray = x.accumulated(
+            lambda values: accumulate(function, values, axis, dtype=dtype), axis
+        )
+        return made
     array = as_array(x, "accumulate")
     if axis is None and array.ndim != 1:
         array = array._reshaped((array.size,))
     number = check_axis(0 if axis is None else axis, array.ndim, "accumulate")
     end = array.dtype if dtype is None else as_dtype(dtype)
     op = _operation(function, (end, end), end, "accumulate")
-    made = _again(array, op, number) if array.dtype == end else None
-    return _accumulated(array, op, number, end) if made is None else made
+    again = _again(array, op, number) if array.dtype == end else None
+    return _accumulated(array, op, number, end) if again is None else again
 
 
 def _again(x: XExpression, op: UserOp, axis: int) -> XArray | None:

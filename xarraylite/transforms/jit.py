@@ -42,6 +42,7 @@ from ..memory.buffer import Buffer
 from ..memory.snapshots import LateSnapshot, Snapshot
 from ..operands.convert import policy_of, values_node
 from ..operands.gathers import index_leaf
+from ..operands.moving import Joins, apart, together
 from ..operands.nodes import as_node, unwrapped
 from ..operands.tracing import Trace, tracing
 from ..runtime import evaluate as engine
@@ -197,16 +198,19 @@ class Jitted(Generic[P, R]):
         """Run the traced kernels on these arguments."""
         if kwargs:
             raise TypeError(f"{self._name}: pass arguments of a traced function by position")
-        if any(type(arg) is XExpression and is_traced(arg.node) for arg in args):
+        parts, joins = apart(args)
+        if any(type(arg) is XExpression and is_traced(arg.node) for arg in parts):
             return self._function(*args)  # type: ignore[no-any-return]
-        arrays = [_argument(arg) for arg in args]
-        key = tuple([_signature(arg) for arg in arrays])
+        arrays = [_argument(arg) for arg in parts]
+        key: tuple[object, ...] = tuple([_signature(arg) for arg in arrays])
+        if len(parts) > len(args):
+            key += tuple(map(type, args))
         found = self._traced.get(key)
         if found is None or any(output.is_retired() for output in found[0]):
-            found = self._retrace(key, arrays)
+            found = self._retrace(key, arrays, joins)
         fresh = [output.reread() if output.indices else _NONE for output in found[0]]
         if None in fresh:
-            found = self._retrace(key, arrays)
+            found = self._retrace(key, arrays, joins)
             fresh = [_NONE] * len(found[0])  # they have just been read
         outputs, pack = found
         quick = outputs[0].quick if pack is _first else None
@@ -216,8 +220,10 @@ class Jitted(Generic[P, R]):
             [_run(output, arrays, new or _NONE) for output, new in zip(outputs, fresh, strict=True)]
         )
 
-    def _retrace(self, key: tuple[object, ...], arrays: list[Any]) -> tuple[list[_Output], Any]:
-        found, constant = self._trace(arrays)
+    def _retrace(
+        self, key: tuple[object, ...], arrays: list[Any], joins: Joins
+    ) -> tuple[list[_Output], Any]:
+        found, constant = self._trace(arrays, joins)
         if not constant:  # a product, say, of what the function closes over
             self._traced.pop(key, None)
             return found
@@ -226,24 +232,26 @@ class Jitted(Generic[P, R]):
             self._traced.popitem(last=False)
         return found
 
-    def _trace(self, arrays: list[Any]) -> tuple[tuple[list[_Output], Any], bool]:
+    def _trace(self, arrays: list[Any], joins: Joins) -> tuple[tuple[list[_Output], Any], bool]:
         self.traces += 1
         snapshots: dict[int, int] = {}
         handles = [_handle(k, arg, snapshots) for k, arg in enumerate(arrays)]
         leaves = [handle.node for handle in handles if isinstance(handle, XExpression)]
         with tracing() as trace:
-            result = self._function(*handles)
-            items = list(result) if isinstance(result, tuple | list) else [result]
-            outputs = [_output(item, arrays, snapshots, trace) for item in items]
+            result = self._function(*together(handles, joins))
+            several = isinstance(result, tuple | list)
+            parts, made = apart(result if several else [result])
+            outputs = [_output(item, arrays, snapshots, trace) for item in parts]
         for leaf in leaves:  # the trace outlives this call, the arguments need not
             if isinstance(leaf, Leaf):
                 snapshot = leaf.snapshot
                 assert isinstance(snapshot, LateSnapshot), "made by `_handle`"
                 snapshot.become(NOWHERE)
-        if isinstance(result, tuple | list):
-            make = getattr(type(result), "_make", type(result))  # named tuples too
-            return (outputs, make), trace.constant
-        return (outputs, _first), trace.constant
+        # Named tuples too.
+        pack = getattr(type(result), "_make", type(result)) if several else _first
+        if all([join is None for _, join in made]):
+            return (outputs, pack), trace.constant
+        return (outputs, lambda values: pack(together(values, made))), trace.constant
 
 
 def _first(values: list[Any]) -> Any:

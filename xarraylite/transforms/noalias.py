@@ -11,7 +11,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..assignment import direct, elements
 from ..assignment.inplace import InPlace
-from ..assignment.readers import HELD_SETITEM
+from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
 from ..jagged.array import XJagged
 from ..labels.labelled import XLabelled
 from ..ops.op import Op
@@ -44,7 +44,8 @@ class NoAlias(InPlace):
             raise NotWritableError(
                 f"assign: {self.target.summary()} never changes shape; assign to [...]"
             )
-        self.target._assign(value, False, True)
+        held = sys.getrefcount(value) > HELD_ASSIGN
+        self.target._assign(value, held, True)
         return self.target
 
     def __getitem__(self, key: Any) -> Any:
@@ -54,13 +55,13 @@ class NoAlias(InPlace):
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Assign by the view rule, without alias analysis."""
+        held = sys.getrefcount(value) > HELD_SETITEM
         if value.__class__ is XExpression and isinstance(self.target, XContainer):
-            held = sys.getrefcount(value) > HELD_SETITEM
             to = self.target if key is Ellipsis else elements.part(self.target, key)
             if to is not None and direct.promised(to, value, held):
                 return
         if not isinstance(value, NoAlias):  # the end of ``noalias(c)[key] += e``
-            self.target._store(key, value, False, True)
+            self.target._store(key, value, held, True)
 
     def __repr__(self) -> str:
         return f"noalias({self.target.summary()})"
@@ -70,7 +71,7 @@ class NoAlias(InPlace):
         plain = value.__class__ is XExpression or isinstance(value, XContainer)
         fast = plain and isinstance(to, XContainer) and not settings.check_noalias
         if not fast or not direct.promised(to, apply(op, to, value), False):
-            to._update(op, value, False, True)
+            to._update(op, value, held, True)
 
 
 def noalias(destination: object) -> NoAlias:

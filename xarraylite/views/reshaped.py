@@ -10,13 +10,13 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..assignment import elements
 from ..assignment.assign import fit, write
+from ..dtypes.names import NumpyArray
 from ..index.transform import Transform
 from ..ir import build
 from ..ir.node import Node
 from ..layout.strided import Strided
 from .items import Positions
 from .picked import XIndexView, XPicked, places
-from .scattered import Array
 
 
 class XReshapeView(XPicked):
@@ -49,10 +49,10 @@ class XReshapeView(XPicked):
         """Return where each element stands in the row-major order of the base's elements."""
         return np.arange(self.size, dtype=np.int64).reshape(self._shape)
 
-    def _fill(self, out: Array) -> None:
+    def _fill(self, out: NumpyArray) -> None:
         out.reshape(self._base.shape)[...] = elements.array_of(self._base)
 
-    def _scatter(self, values: Array) -> None:
+    def _scatter(self, values: NumpyArray) -> None:
         shape = self._base.shape
         elements.array_of(self._base)[...] = np.broadcast_to(values, self._shape).reshape(shape)
 

@@ -26,6 +26,7 @@ from ..arrays.xarray import XView
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
+from ..dtypes.names import NumpyArray
 from ..ir.kind import NODE, Kind, row_major
 from ..ir.node import RANK, Leaf, Node, Scalar
 from ..layout.tiled import Map
@@ -39,8 +40,6 @@ from ..operands.nodes import Gathers, unwrapped
 from ..operands.operators import entries
 from ..ops.op import Op
 from .items import Positions
-
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 _new = object.__new__
 
@@ -97,7 +96,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
 
     # --- reading ------------------------------------------------------------------------------
 
-    def _fill(self, out: Array) -> None:
+    def _fill(self, out: NumpyArray) -> None:
         """Write the elements of strided memory into an array of this shape."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
@@ -128,7 +127,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         self._fill(made.buffer.array(kind.dtype, shape))
         return made
 
-    def numpy(self) -> Array:
+    def numpy(self) -> NumpyArray:
         """Return the values in a new NumPy array, by NumPy's own indexing of the memory."""
         if self._base._kind is NODE:
             values = read(self._base.buffer, self.dtype, self._base.map)
@@ -139,7 +138,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
 
     # --- assignment ---------------------------------------------------------------------------
 
-    def _scatter(self, values: Array) -> None:
+    def _scatter(self, values: NumpyArray) -> None:
         """Write values of this dtype that broadcast to this shape."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
@@ -239,7 +238,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         first, last = _span(snapshot, leaf.map, leaf.dtype.itemsize)
         return last < low or high < first
 
-    def _computed(self, node: Node) -> Array:
+    def _computed(self, node: Node) -> NumpyArray:
         """Return what is written as an array of this shape that shares no memory with the base."""
         if isinstance(node, Scalar):
             values = np.asarray(node.value).astype(node.dtype)

@@ -13,7 +13,7 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.operand import as_array
 from ..assignment import elements
-from ..dtypes.names import int64
+from ..dtypes.names import NumpyArray, int64
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
 from ..ir import build
@@ -26,7 +26,6 @@ from ..operands.moving import moves
 from .items import Pick, Positions
 from .picked import XDynamicView, XIndexView, XPicked, leaf_of
 from .reshaped import XReshapeView
-from .scattered import Array
 
 
 def view(x: object, /, *items: Any) -> XExpression:
@@ -251,7 +250,7 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
     return total
 
 
-def _out_of_range(given: Array, extent: int) -> Array:
+def _out_of_range(given: NumpyArray, extent: int) -> NumpyArray:
     return (given >= extent) | ((given < -extent) if given.dtype.kind == "i" else False)
 
 

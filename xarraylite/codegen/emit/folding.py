@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from enum import Enum
 
 from ..._records import record
+from ...dtypes.names import DType
 from ...ops.reductions import Reduction
 from . import routine
 from .body import Apply, Body, Load, apply, emit_body, emit_instruction, invariant, through
@@ -26,17 +27,7 @@ from .lanes import (
     narrowed,
 )
 from .memory import fetch, keep
-from .streams import (
-    RANGES,
-    DType,
-    Inner,
-    Operand,
-    Words,
-    add_streams,
-    add_values,
-    readers,
-    scope_of,
-)
+from .streams import RANGES, Inner, Operand, Words, add_streams, add_values, readers, scope_of
 from .tokens import token
 
 #: Size of a block of values, or of a tile of results: a third to a half of an L1 cache.  The short

@@ -24,9 +24,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..._records import record
+from ...dtypes.names import DType
 from .builder import Builder, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
-from .streams import DType, MultiIndex, constants, element_of, load_words
+from .streams import MultiIndex, constants, element_of, load_words
 
 #: Rows that are added one after another before the tile enters the counter.
 ROWS = 128

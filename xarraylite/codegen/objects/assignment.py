@@ -90,6 +90,11 @@ def waiting_for(buffer: int) -> int:
     return 0 if snapshot == 0 else count_of(snapshot) - 1
 
 
+def is_alone(value: int) -> bool:
+    """Tell whether nobody else has an expression, nor its operands (``-e`` has those of ``e``)."""
+    return count_of(value) <= word(ALONE) and count_of(get(value, OPERANDS)) == 1
+
+
 def own_of(buffer: int, items: int, count: int) -> int:
     """Count the references to a buffer's snapshot among operands."""
     snapshot = get(buffer, SNAPSHOT)
@@ -134,8 +139,9 @@ def launched(to: int, value: int, key: int) -> bool:
     items = operands + word(TUPLE_ITEMS)
     if waiting != 0:
         # Only the expression itself waits, and nobody else has it.
-        alone = count_of(value) <= word(ALONE)
-        if waiting < 0 or not alone or waiting != own_of(buffer, items, load(operands + SIZE)):
+        if waiting < 0 or waiting != own_of(buffer, items, load(operands + SIZE)):
+            return False
+        if not is_alone(value):
             return False
     return written(to, program, items)
 
@@ -282,7 +288,7 @@ def updated(to: int, value: int, key: int) -> bool:
             for k in range(count):
                 store(items + 16 + 8 * k, item(operands, k))
             own = own_of(buffer, operands + word(TUPLE_ITEMS), count)
-            if own != 0 and count_of(value) > word(ALONE):
+            if own != 0 and not is_alone(value):
                 return False
         else:
             store(items + 16, get(value, OWN_BUFFER))

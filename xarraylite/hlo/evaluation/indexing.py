@@ -13,11 +13,12 @@ from typing import Any, Final
 import numpy as np
 
 from ...arrays.xarray import XArray
+from ...dtypes.names import NumpyArray
 from ...functions.manipulation import reshape
 from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .reductions import combiner
-from .values import Evaluator, NumpyArray, Runner, Value, array, container, integer
+from .values import Evaluator, Runner, Value, array, container, integer
 from .windows import scatter_rounds
 
 
@@ -254,9 +255,9 @@ def _write_blocks(
 def _combine(
     run: Runner,
     instruction: HloInstruction,
-    made: list[NumpyArray],
+    made: Sequence[NumpyArray],
     places: NumpyArray,
-    updates: list[NumpyArray],
+    updates: Sequence[NumpyArray],
 ) -> None:
     """Write updates into flat arrays, in their order."""
     body = instruction.to_apply

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dtypes.names import kind
+from ...dtypes.names import NumpyArray, kind
 from ..instruction import HloInstruction
-from .values import Evaluator, NumpyArray, Runner, Value, array, container, result_dtype
+from .values import Evaluator, Runner, Value, array, container, result_dtype
 
 _TRANSFORMS: Final[dict[str, Any]] = {
     "FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn,

@@ -16,6 +16,7 @@ import numpy as np
 from ...arrays.container import XContainer
 from ...arrays.expression import XExpression
 from ...arrays.xarray import XArray
+from ...dtypes.names import NumpyArray
 from ...functions.creation import full
 from ...functions.manipulation import broadcast_to, concat, flip, permute_dims, reshape
 from ...functions.sequences import arange
@@ -30,7 +31,6 @@ from .bits import bitcast_convert
 from .values import (
     TOKEN,
     Evaluator,
-    NumpyArray,
     Runner,
     Value,
     array,

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dtypes.names import kind
+from ...dtypes.names import NumpyArray, kind
 from ..instruction import HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
-from .values import Evaluator, NumpyArray, Runner, Value, array, container, result_dtype
+from .values import Evaluator, Runner, Value, array, container, result_dtype
 from .windows import pad_negative, sliding
 
 

@@ -20,14 +20,13 @@ from ...arrays.expression import XExpression, apply
 from ...arrays.xarray import XArray
 from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
+from ...dtypes.names import NumpyArray
 from ...ir.node import Scalar
 from ...memory.buffer import COUNTS
 from ...operands.nodes import as_node
 from ...ops.table import OPS
 from ..instruction import HloComputation, HloInstruction
 from .devices import Seat
-
-NumpyArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 Value: TypeAlias = Any
 """An expression, a container, or a tuple of values."""

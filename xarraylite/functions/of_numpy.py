@@ -1,37 +1,136 @@
-"""What a row of the table of functions that NumPy computes has, and what parameters mean.
+"""Functions that NumPy computes and that have NumPy's names: a signature and a page, no body.
 
-A row has a signature, in which arrays are marked by their type, the summary, what is returned, and
-an example with its result.  `table_functions` makes the functions.
+A page has three paragraphs: what the function does, what it returns unless that is one array, and
+an example.  `of_numpy` adds the rest, what parameters mean and what is raised, and calls NumPy's
+function of that name: arguments of the types `Array` and `Arrays` are evaluated, results are put
+into containers.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeAlias, overload
+
+from .computed import Take, invoked, numpy, numpy_of, perhaps, several
+from .ufuncs import with_methods
+
+P = ParamSpec("P")
+
+Array: TypeAlias = Any
+"""What is converted to an array, unless it is None; beside other types, only if it is an array."""
+
+Arrays: TypeAlias = Sequence[Any] | Any
+"""An array, or a sequence of arrays, each of which is converted."""
+
+Container: TypeAlias = Any
+DType: TypeAlias = object
+
+_PAGE = """{summary}
+
+NumPy computes it: operands are evaluated, results are containers.
+
+Parameters
+----------
+{parameters}
+
+Returns
+-------
+{returns}
+
+Raises
+------
+ValueError, DTypeError, IndexRangeError
+    What NumPy raises for such operands, naming the function and them.
+
+See Also
+--------
+numpy.{name} : The same on NumPy arrays.
+
+Examples
+--------
+>>> import xarraylite as xl
+{example}
+"""
 
 
-class Row(NamedTuple):
-    """One function.
+@overload
+def of_numpy(page: Callable[P, Any], /) -> Callable[P, Any]: ...
 
-    Attributes
+
+@overload
+def of_numpy(*, arithmetic: bool) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+
+
+@overload
+def of_numpy(
+    *, like: Callable[P, Any], arithmetic: bool = True
+) -> Callable[[Callable[[], None]], Callable[P, Any]]: ...
+
+
+def of_numpy(page: Any = None, /, *, like: Any = None, arithmetic: bool = True) -> Any:
+    """Return NumPy's function of a page's name, on arrays of ours.
+
+    Parameters
     ----------
-    signature : str
-        As Python writes it, with types; parameters of the types ``array`` and ``arrays`` (a
-        sequence) are converted, the others are passed on.
-    summary : str
-        First line of its page.
-    returns : str
-        What it returns, as the page says it.
-    example : str
-        A call.
-    result : str
-        What the example shows.
+    page : callable
+        Has the name, the parameters with their types, and the documentation.
+    like : callable, optional
+        A function whose parameters it has.
+    arithmetic : bool, default True
+        Whether NumPy might warn about floating point, which is kept from it.
     """
+    if page is None:
+        return lambda page: of_numpy(page, like=like, arithmetic=arithmetic)  # type: ignore[call-overload]
+    name = page.__name__
+    signature = inspect.signature(page if like is None else like)
+    signature = signature.replace(return_annotation="XArray")
+    takes = {p.name: take for p in signature.parameters.values() if (take := _take(p.annotation))}
+    reference = getattr(numpy, name)
 
-    signature: str
-    summary: str
-    returns: str
-    example: str
-    result: str
+    call = invoked(reference, name, signature, takes, arithmetic)
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = page.__module__
+    call.__doc__ = _documentation(page, signature)
+    call.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+    call.__annotations__["return"] = signature.return_annotation
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    two = isinstance(reference, numpy.ufunc) and reference.nin == 2
+    return with_methods(call, name) if two else call
+
+
+def _take(annotation: str) -> Take | None:
+    """Return how a parameter of a type is converted; None if it is passed on."""
+    types = set(annotation.split(" | ")) - {"None"}
+    if "Arrays" in types:
+        return several
+    if "Array" not in types:
+        return None
+    return numpy_of if types == {"Array"} else perhaps
+
+
+def _documentation(page: Callable[..., Any], signature: inspect.Signature) -> str:
+    """Return a page with what all pages say."""
+    summary, *returns, example = inspect.cleandoc(page.__doc__ or "").split("\n\n")
+    lines = []
+    for p in signature.parameters.values():
+        stars = "*" if p.kind is p.VAR_POSITIONAL else ""
+        default = "" if p.default in (p.empty, None) else f", default {p.default!r}"
+        given = re.sub(r"Arrays?|Container|DType", lambda found: found[0].lower(), p.annotation)
+        optional = ", optional" if p.default is None else default
+        lines.append(f"{stars}{p.name} : {given.removesuffix(' | None')}{optional}")
+        lines.append(
+            textwrap.indent(WORDS.get(p.name, f"As for ``numpy.{page.__name__}``."), "    ")
+        )
+    return _PAGE.format(
+        summary=summary,
+        name=page.__name__,
+        parameters="\n".join(lines),
+        returns=returns[0].removeprefix("Returns: ") if returns else "XArray",
+        example=example,
+    )
 
 
 #: What parameters mean, by their names; a page's own words come first.

@@ -1,0 +1,204 @@
+"""Reducers and accumulators of optional arrays, which are more than functions of both halves.
+
+A result is missing where an element is, or, of what is there alone (``skipna``), where nothing is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..dtypes.names import kind
+from ..dtypes.promotion import int_bounds
+from ..operands.moving import Parted
+from ..operands.namespace import namespace
+
+
+def _bound(least: bool) -> Callable[[np.dtype[Any]], Any]:
+    """Return what tells the greatest (the least) value of a dtype, neutral to ``min`` (``max``)."""
+
+    def bound(dtype: np.dtype[Any]) -> Any:
+        if kind(dtype) == "b":
+            return not least
+        if kind(dtype) in "iu":
+            return int_bounds(dtype)[0 if least else 1]
+        return -math.inf if least else math.inf
+
+    return bound
+
+
+#: What takes the place of missing elements in folds that leave them out.
+_NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
+    "sum": lambda dtype: 0,
+    "prod": lambda dtype: 1,
+    "any": lambda dtype: False,
+    "all": lambda dtype: True,
+    "min": _bound(False),
+    "max": _bound(True),
+}
+
+
+def without_missing(
+    x: Any, name: str, axis: Any = None, keepdims: bool = False, **options: Any
+) -> tuple[Any, Any]:
+    """Return a fold of the elements that are there, and where there is a result."""
+    xl, flags = namespace(None), x.has_value()
+    over = {"axis": axis, "keepdims": keepdims}
+    if name in _NEUTRAL:
+        fold, neutral = getattr(xl, name), _NEUTRAL[name](x.dtype)
+        if name in ("min", "max"):
+            options.setdefault("initial", neutral)  # of no elements at all
+        made = fold(x.value_or(neutral), **over, **options)
+        return made, True if name in ("sum", "prod", "any", "all") else xl.any(flags, **over)
+    count = x.count(axis=axis, keepdims=keepdims)
+    if name == "mean":
+        total, _ = without_missing(x, "sum", axis, keepdims)
+        return total / count, count > 0
+    center, _ = without_missing(x, "mean", axis, True)
+    square = xl.where(flags, xl.square(xl.abs(x.value() - center)), 0)
+    less = count - options.get("correction", 0)
+    made = xl.sum(square, **over) / less
+    return xl.sqrt(made) if name == "std" else made, less > 0
+
+
+def order_statistic(
+    x: Any,
+    name: str,
+    given: tuple[Any, ...],
+    axis: Any,
+    keepdims: bool,
+    skipna: bool,
+    options: dict[str, Any],
+) -> tuple[Any, Any]:
+    """Return a median, or the like, and where there is one: that of nothing is missing."""
+    xl, over = namespace(None), {"axis": axis, "keepdims": keepdims}
+    if not skipna:
+        made = getattr(xl, name)(x.value(), *given, **over, **options)
+        return made, xl.all(x.has_value(), **over)
+    flags, wide = x.has_value(), x.astype(xl.result_type(x.dtype, xl.float64))
+    some = xl.any(flags, axis=axis, keepdims=True)
+    values = xl.where(some, wide.value_or(math.nan), 0)  # NumPy warns where there is nothing
+    made = getattr(xl, f"nan{name}")(values, *given, **over, **options)
+    return made, xl.any(flags, **over)
+
+
+def running(x: Any, name: str, *args: Any, **options: Any) -> tuple[Any, Any]:
+    """Return running results of the values, which are there up to the first missing one."""
+    xl = namespace(None)
+    made = getattr(xl, name)(x.value(), *args, **options)
+    options.pop("dtype", None)
+    known = getattr(xl, name.replace("sum", "prod"))(x.has_value(), *args[:1], **options)
+    return made, known != 0
+
+
+def _reducer(name: str) -> Callable[..., Any]:
+    """Return the method of a reducer."""
+
+    def method(
+        self: Folds,
+        axis: Any = None,
+        *,
+        skipna: bool = False,
+        keepdims: bool = False,
+        **options: Any,
+    ) -> Any:
+        if skipna:
+            return self._made(*without_missing(self, name, axis, keepdims, **options))
+        reducer: Callable[..., Any] = getattr(namespace(None), name)
+        return reducer(self, axis=axis, keepdims=keepdims, **options)
+
+    method.__name__ = name
+    method.__doc__ = (
+        f"Return `xl.{name}`, missing where an element is; with ``skipna`` of what is there."
+    )
+    return method
+
+
+def _accumulator(name: str) -> Callable[..., Any]:
+    """Return the method of an accumulator."""
+
+    def method(self: Folds, *args: Any, **options: Any) -> Any:
+        return self._made(*running(self, name, *args, **options))
+
+    method.__name__ = name
+    method.__doc__ = f"Return `xl.{name}`, missing from the first missing element on."
+    return method
+
+
+def _statistic(name: str, before: int) -> Callable[..., Any]:
+    """Return the method of a statistic of order, which takes arguments before the axis."""
+
+    def method(
+        self: Folds, *args: Any, skipna: bool = False, keepdims: bool = False, **options: Any
+    ) -> Any:
+        axis = args[before] if len(args) > before else options.pop("axis", None)
+        given = (*args[:before], *args[before + 1 :])
+        return self._made(*order_statistic(self, name, given, axis, keepdims, skipna, options))
+
+    method.__name__ = name
+    method.__doc__ = _reducer(name).__doc__
+    return method
+
+
+class Folds(Parted):
+    """The methods of optional arrays that fold elements, or go along them."""
+
+    __slots__ = ()
+
+    def value(self) -> Any:
+        """Return the values."""
+        raise NotImplementedError
+
+    def has_value(self) -> Any:
+        """Return the flags."""
+        raise NotImplementedError
+
+    def _made(self, values: Any, flags: Any) -> Any:
+        """Return an optional array."""
+        raise NotImplementedError
+
+    sum = _reducer("sum")
+    prod = _reducer("prod")
+    min = _reducer("min")
+    max = _reducer("max")
+    any = _reducer("any")
+    all = _reducer("all")
+    mean = _reducer("mean")
+    var = _reducer("var")
+    std = _reducer("std")
+
+    cumsum = _accumulator("cumsum")
+    cumprod = _accumulator("cumprod")
+    cumulative_sum = _accumulator("cumulative_sum")
+    cumulative_prod = _accumulator("cumulative_prod")
+
+    median = _statistic("median", 0)
+    quantile = _statistic("quantile", 1)
+    percentile = _statistic("percentile", 1)
+
+    #: Functions that are evaluated, and know optional arrays by these methods.
+    own: ClassVar[frozenset[str]] = frozenset(
+        {"cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "trapezoid"}
+        | {"median", "quantile", "percentile"}
+    )
+
+    def trapezoid(self, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+        """Return `xl.trapezoid`, missing where an element is."""
+        return self.folded(lambda y: namespace(None).trapezoid(y, x, dx, axis), axis)
+
+    def folded(self, call: Callable[[Any], Any], axis: Any, keepdims: bool = False) -> Any:
+        """Return a fold of the values, which is there where all of these are."""
+        known = namespace(None).all(self.has_value(), axis=axis, keepdims=keepdims)
+        return self._made(call(self.value()), known)
+
+    def accumulated(self, call: Callable[[Any], Any], axis: Any) -> Any:
+        """Return running results of the values, which are there up to the first missing one."""
+        known = namespace(None).cumprod(self.has_value(), axis=axis)
+        return self._made(call(self.value()), known != 0)
+
+    def count(self, *, axis: Any = None, keepdims: bool = False) -> Any:
+        """Return how many elements there are, missing ones left out."""
+        return namespace(None).count_nonzero(self.has_value(), axis=axis, keepdims=keepdims)
