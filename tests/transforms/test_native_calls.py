@@ -1,4 +1,4 @@
-"""Calls in machine code (memoised functions, NumPy's, methods, picks): as in Python, only faster."""
+"""Calls in machine code (memoised, NumPy's, methods, picks): as in Python, only faster."""
 
 from __future__ import annotations
 
@@ -72,23 +72,23 @@ A: Any = {
     "tensor": lambda: xl.XTensor(V),
     "empty": lambda: xl.zeros((0, 3)),
     "numpy": lambda: V,
-    "list": lambda: V.tolist(),
+    "list": V.tolist,
 }
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sort": lambda a: xl.sort(a, axis=0),
-    "argsort": lambda a: xl.argsort(a),
-    "nonzero": lambda a: xl.nonzero(a),
+    "argsort": xl.argsort,
+    "nonzero": xl.nonzero,
     "interp": lambda a: xl.interp(2.5, [1, 2, 3], [4, 5, 6]),
     "lexsort": lambda a: xl.lexsort((a, a)),
     "histogram": lambda a: xl.histogram(a, bins=3),
     "unique": lambda a: xl.unique(a, return_counts=True),
-    "cov": lambda a: xl.cov(a),
+    "cov": xl.cov,
     "median": lambda a: xl.median(a, axis=0),
     "percentile": lambda a: xl.percentile(a, 30),
-    "inv": lambda a: xl.linalg.inv(a),
-    "svd": lambda a: xl.linalg.svdvals(a),
-    "qr": lambda a: xl.linalg.qr(a),
+    "inv": xl.linalg.inv,
+    "svd": xl.linalg.svdvals,
+    "qr": xl.linalg.qr,
     "det": lambda a: xl.linalg.det(xl.asarray(a)[:, :3]),
     "fft": lambda a: xl.fft.fft(a, axis=0),
     "wrong": lambda a: xl.sort(a, axis=7),
@@ -100,12 +100,12 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "concat": lambda a: xl.concat([a, a], axis=0),
     "stack": lambda a: xl.stack((a, a)),
     "roll": lambda a: xl.roll(a, (1, 2), axis=(0, 1)),
-    "flip": lambda a: xl.flip(a),
+    "flip": xl.flip,
     "round": lambda a: xl.round(a, 1),
     "clip": lambda a: xl.clip(a, 2, 7),
     "clip float": lambda a: xl.clip(a, -0.0, 0.0),
     "expand": lambda a: xl.expand_dims(a, 1),
-    "isreal": lambda a: xl.isreal(a),
+    "isreal": xl.isreal,
     "no axis": lambda a: xl.mean(a, axis=5),
 }
 
