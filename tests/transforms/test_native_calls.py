@@ -139,6 +139,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "too many": lambda a: a.sum(0, None, None, False, 0, True, 1),
     "twice": lambda a: a.sum(0, axis=0),
     "wrong": lambda a: a.argsort(4),
+    "in place": lambda a: (a.sort(), a),
     "T": lambda a: a.T,
     "value": lambda a: a[0, 0].sum(),
 }

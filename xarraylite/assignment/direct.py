@@ -47,7 +47,7 @@ _launches = itertools.count(1)
 _EXTENTS = 64
 
 #: Operations on elements that take about as long as to plan an expression.
-_REPEATED = 1 << 14
+_REPEATED = 1 << 15
 
 _count = sys.getrefcount
 

@@ -64,7 +64,8 @@ def _method(
         self[...] = result
         return None
 
-    method.row = (name, tuple(keys), len(places), spread is not None)  # type: ignore[attr-defined]
+    if not inside:  # machine code reads it
+        method.row = (name, tuple(keys), len(places), spread is not None)  # type: ignore[attr-defined]
     method.__name__ = name
     method.__qualname__ = f"Methods.{name}"
     method.__doc__ = (

@@ -387,6 +387,6 @@ class XIndexView(XPicked):
 
 def scatter(base: XContainer, positions: Positions, values: NumpyArray) -> None:
     """Write values to row-major positions of tiled memory, by way of a copy of all elements."""
-    whole = np.ascontiguousarray(read(base.buffer, base.dtype, base.map))
+    whole = np.array(read(base.buffer, base.dtype, base.map), order="C")
     whole.reshape(-1)[positions] = values
     write_elements(base.buffer, base.dtype, base.map, whole)

@@ -228,7 +228,7 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
         listed = values_of(indices if hasattr(indices, "dtype") else list(indices))
     except (TypeError, ValueError):
         listed = np.empty(0, object)
-    listed = listed.reshape(-1, rank) if listed.size == 0 and len(indices) == 0 else listed
+    listed = listed.reshape(0, rank) if listed.size == 0 and len(indices) == 0 else listed
     if listed.ndim == 1 and rank == 1:
         listed = listed[:, None]
     integers = not listed.size or listed.dtype.kind in "iu"
