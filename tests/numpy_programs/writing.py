@@ -8,6 +8,17 @@ from typing import Any
 Xp = ModuleType
 
 
+def rows_of_a_lazy_result(xp: Xp) -> Any:
+    m = xp.reshape(xp.arange(6), (2, 3)) * 1
+    before = m + 0
+    for row in m:
+        row[:] = row[::-1]
+    for i in range(2):
+        for j in range(3):
+            m[i][j] += 10 * i
+    return m, before
+
+
 def into_a_result(xp: Xp) -> Any:
     a = xp.asarray([1.0, 2.0, 3.0])
     e = a * 2
