@@ -79,6 +79,22 @@ def filling_a_result(xp: Xp) -> Any:
     return e + 0, flat + 0
 
 
+def views_of_a_result_that_is_gone(xp: Xp) -> Any:
+    def parts(a: Any) -> Any:
+        doubled = a * 2
+        return doubled[:-1], doubled[1:], doubled[::-1]
+
+    head, tail, turned = parts(xp.asarray([1, 2, 3, 4]))
+    before = tail + 0
+    head[...] = 0
+    tail += 1
+    turned = turned[1:]
+    turned[0] = 9
+    alone = (head * 1)[::-1][1:]
+    alone *= 5
+    return before, head, tail, turned, alone
+
+
 def masks(xp: Xp) -> Any:
     a = xp.asarray([[1.0, -2.0, 3.0], [-4.0, 5.0, -6.0]])
     negative = a < 0
