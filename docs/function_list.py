@@ -42,6 +42,7 @@ GROUPS = {
     "applied": "Users' functions",
     "writing": "Writing to some elements",
     "numpy_names": "Questions and indices",
+    "numpy_objects": "NumPy's objects of arrays",
     "printing": "Printing",
     "data_types": "Dtypes",
 }

@@ -48,9 +48,11 @@ RANKS: dict[str, int] = {
     "functions": 16,
     "io": 17,
     "display": 17,
+    "emath": 17,
     "fft": 17,
     "lib": 17,
     "linalg": 17,
+    "polynomial": 17,
     "random": 17,
     "chunked": 18,
     "hlo": 18,  # draws with display

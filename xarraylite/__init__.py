@@ -100,11 +100,15 @@ _MODULES: dict[str, str] = {
         "count_nonnan minmax norm_induced_l1 norm_induced_linf norm_l0 norm_l1 norm_l2 norm_linf "
         "norm_lp norm_lp_to_p norm_sq"
     ),
+    "functions.numpy_objects": (
+        "asarray_chkfinite broadcast common_type frompyfunc mask_indices nditer poly1d require"
+    ),
     "functions.numpy_names": (
-        "False_ True_ array2string array_repr array_str base_repr binary_repr c_ einsum_path "
-        "errstate format_float_positional format_float_scientific geterr index_exp iscomplexobj "
-        "isfortran isrealobj isscalar issubdtype iterable may_share_memory min_scalar_type ndim "
-        "promote_types r_ s_ seterr shape shares_memory size"
+        "False_ ScalarType True_ array2string array_repr array_str base_repr binary_repr c_ "
+        "einsum_path errstate format_float_positional format_float_scientific geterr index_exp "
+        "iscomplexobj isfortran isrealobj isscalar issubdtype iterable may_share_memory "
+        "min_scalar_type ndim "
+        "promote_types r_ s_ seterr shape shares_memory size typename"
     ),
     "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": (
@@ -203,7 +207,7 @@ _SOURCES |= {
     "open": ("chunked.opening", "open_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
-_SUBMODULES = ("fft", "hlo", "lib", "linalg", "random", "testing")
+_SUBMODULES = ("emath", "fft", "hlo", "lib", "linalg", "polynomial", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 
@@ -231,15 +235,13 @@ _ELSEWHERE = {
         ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),
         ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
         ("ma", "use xl.where and the argument where="),
-        ("poly1d", "use xl.polyfit, xl.polyval and their relatives"),
         ("busday_count busday_offset busdaycalendar datetime_as_string datetime_data isnat", ""),
         ("strings is_busday", ""),
-        ("asarray_chkfinite", "use xl.all(xl.isfinite(a))"),
         ("getbufsize setbufsize geterrcall seterrcall", "there is no such setting here"),
-        ("nditer nested_iters broadcast", "write the expression; loops are the compiler's"),
-        ("frompyfunc ufunc", "use xl.vectorize"),
+        ("nested_iters", "write the expression; loops are the compiler's"),
+        ("ufunc", "use xl.vectorize or xl.frompyfunc"),
         ("memmap", "use xl.adapt(numpy.memmap(...))"),
-        ("polynomial emath ctypeslib", "use numpy's on xl.eval(...).numpy()"),
+        ("ctypeslib", "use numpy's on xl.eval(...).numpy()"),
     )
     for name in names.split()
 }
@@ -256,6 +258,8 @@ def _missing(name: str) -> str:
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in ("exceptions", "typing"):  # modules of NumPy's that its programs name
+        return importlib.import_module(f"numpy.{name}")
     source = _SOURCES.get(name)
     if source is None:
         raise AttributeError(_missing(name))

@@ -1,9 +1,11 @@
 # Names of the public face for type checkers; see __init__.py.
 
+from . import emath as emath
 from . import fft as fft
 from . import hlo as hlo
 from . import lib as lib
 from . import linalg as linalg
+from . import polynomial as polynomial
 from . import random as random
 from . import testing as testing
 from ._config import config as config
@@ -309,6 +311,7 @@ from .functions.norms import norm_lp as norm_lp
 from .functions.norms import norm_lp_to_p as norm_lp_to_p
 from .functions.norms import norm_sq as norm_sq
 from .functions.numpy_names import False_ as False_
+from .functions.numpy_names import ScalarType as ScalarType
 from .functions.numpy_names import True_ as True_
 from .functions.numpy_names import array2string as array2string
 from .functions.numpy_names import array_repr as array_repr
@@ -338,6 +341,15 @@ from .functions.numpy_names import seterr as seterr
 from .functions.numpy_names import shape as shape
 from .functions.numpy_names import shares_memory as shares_memory
 from .functions.numpy_names import size as size
+from .functions.numpy_names import typename as typename
+from .functions.numpy_objects import asarray_chkfinite as asarray_chkfinite
+from .functions.numpy_objects import broadcast as broadcast
+from .functions.numpy_objects import common_type as common_type
+from .functions.numpy_objects import frompyfunc as frompyfunc
+from .functions.numpy_objects import mask_indices as mask_indices
+from .functions.numpy_objects import nditer as nditer
+from .functions.numpy_objects import poly1d as poly1d
+from .functions.numpy_objects import require as require
 from .functions.printing import get_printoptions as get_printoptions
 from .functions.printing import printoptions as printoptions
 from .functions.printing import set_printoptions as set_printoptions

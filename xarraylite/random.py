@@ -9,49 +9,14 @@ has stands in the documentation of ``numpy.random``.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ._errors import DTypeError
-from .arrays.container import XContainer
-from .functions.computed import Narrow, numpy_of, refusal, results
-from .operands.nodes import HasNode
+from .functions.foreign import called, value_of
 
 __all__ = ["Generator", "default_rng"]
-
-
-def _drawn(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return a function of NumPy's that takes containers and returns them."""
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        narrow = Narrow()
-        to = args[0] if name == "shuffle" and args else kwargs.get("out")
-        written = np.array(to.numpy()) if isinstance(to, XContainer) else None
-        taken, named = list(args), dict(kwargs)
-        if written is not None and name == "shuffle":
-            taken[0] = written
-        elif written is not None:
-            named["out"] = written
-        taken = [_value(x, name, narrow) for x in taken]
-        named = {key: _value(x, name, narrow) for key, x in named.items()}
-        try:
-            made = function(*taken, **named)
-        except (ValueError, TypeError, IndexError) as error:
-            raise refusal(f"random.{name}", [*taken, *named.values()], error) from None
-        if written is None or not isinstance(to, XContainer):
-            return results(made, narrow)
-        to[...] = written  # by an assignment, which waiting readers notice
-        return None if name == "shuffle" else to
-
-    return call
-
-
-def _value(x: object, name: str, narrow: Narrow) -> Any:
-    return numpy_of(x, name, narrow) if isinstance(x, HasNode) else x
 
 
 class Generator:
@@ -85,7 +50,7 @@ class Generator:
         value = getattr(self._generator, name)
         if name.startswith("_") or not callable(value) or name == "spawn":
             return value
-        return _drawn(value, name)
+        return called(value, f"random.{name}", name == "shuffle")
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._generator) if not name.startswith("_")]
@@ -123,7 +88,7 @@ def default_rng(seed: Any = None) -> Generator:
     """
     if isinstance(seed, Generator):
         return seed
-    return Generator(np.random.default_rng(_value(seed, "default_rng", Narrow())))
+    return Generator(np.random.default_rng(value_of(seed, "default_rng")))
 
 
 def __getattr__(name: str) -> Any:
@@ -132,7 +97,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if isinstance(value, type) or not callable(value):
         return value
-    made = globals()[name] = _drawn(value, name)
+    made = globals()[name] = called(value, f"random.{name}", name == "shuffle")
     return made
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.numpy_programs import idioms, loops, memory, methods, values, writing
+from tests.numpy_programs import idioms, loops, memory, methods, objects, values, writing
 from xarraylite.transforms import natives
 
 Program = Callable[[ModuleType], Any]
@@ -60,6 +60,7 @@ PROGRAMS: list[Program] = [
     *writing.PROGRAMS,
     *methods.PROGRAMS,
     *memory.PROGRAMS,
+    *objects.PROGRAMS,
 ]
 
 

@@ -12,19 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.ops.compiling import (
-    BF16,
-    COMPLEX,
-    REAL,
-    Array,
-    DType,
-    edges,
-    register,
-    run,
-    same_bits,
-)
+from tests.ops.compiling import BF16, COMPLEX, REAL, edges, register, run, same_bits
 from xarraylite._errors import DTypeError
-from xarraylite.dtypes.names import is_narrow_float
+from xarraylite.dtypes.names import DType, NumpyArray, is_narrow_float
 from xarraylite.ops import rules, transcendental
 from xarraylite.ops.cast import register_type
 from xarraylite.ops.op import Op
@@ -35,7 +25,7 @@ MIXED = [(np.dtype("i8"), np.dtype("u8")), (np.dtype("u8"), np.dtype("i8"))]
 
 
 @cache
-def triples(loops: tuple[DType, ...]) -> tuple[Array, Array, Array]:
+def triples(loops: tuple[DType, ...]) -> tuple[NumpyArray, NumpyArray, NumpyArray]:
     """Every pair of edge values, and a third value beside it."""
     first, second = edges(loops[0]), edges(loops[-1])
     a, b = (grid.ravel() for grid in np.meshgrid(first, second, indexing="ij"))
@@ -60,7 +50,7 @@ def with_body(dtypes: tuple[DType, ...]) -> list[Op]:
 
 
 @cache
-def evaluated(dtypes: tuple[DType, ...]) -> dict[str, Array]:
+def evaluated(dtypes: tuple[DType, ...]) -> dict[str, NumpyArray]:
     """Every operation with a body for `dtypes`, on all triples, by the compiler."""
     inputs = [x.astype(register(x.dtype)) for x in triples(dtypes)]
     ops = with_body(dtypes)
@@ -77,7 +67,7 @@ def call(op: Op, dtypes: tuple[DType, ...]) -> tuple[str, DType]:
     return body.format(*names, t=register_type(loops[0])), op.rule(op.name, loops)[1]
 
 
-def reference(op: Op, dtypes: tuple[DType, ...], wide: bool = False) -> Array:
+def reference(op: Op, dtypes: tuple[DType, ...], wide: bool = False) -> NumpyArray:
     """NumPy's answer; bfloat16's is float32's, rounded; `wide`, computed with more digits."""
     a, b, c = triples(dtypes)
     dtype = np.dtype("f4") if dtypes[0] == BF16 else dtypes[0]
@@ -94,7 +84,7 @@ def reference(op: Op, dtypes: tuple[DType, ...], wide: bool = False) -> Array:
 WIDER = {np.dtype("f4"): np.dtype("f8"), np.dtype("f8"): np.dtype(np.longdouble)}
 
 
-def close(ours: Array, theirs: Array, ulps: int = 4) -> Array:
+def close(ours: NumpyArray, theirs: NumpyArray, ulps: int = 4) -> NumpyArray:
     """Within some units in the last place, the same zeros, infinities and NaNs."""
     if ours.dtype.kind == "c":
         return close(ours.real, theirs.real, ulps) & close(ours.imag, theirs.imag, ulps)
@@ -107,7 +97,9 @@ def close(ours: Array, theirs: Array, ulps: int = 4) -> Array:
     return np.asarray(exact | (np.isfinite(theirs) & (distance <= ulps)))
 
 
-def show(op: str, dtypes: tuple[DType, ...], bad: Array, ours: Array, theirs: Array) -> str:
+def show(
+    op: str, dtypes: tuple[DType, ...], bad: NumpyArray, ours: NumpyArray, theirs: NumpyArray
+) -> str:
     inputs = [x[bad][:8].tolist() for x in triples(dtypes)]
     return f"{op}{dtypes}: {inputs} gives {ours[bad][:8]}, NumPy {theirs[bad][:8]}"
 

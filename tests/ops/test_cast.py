@@ -9,8 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.ops.compiling import BF16, COMPLEX, REAL, Array, DType, edges, register, run, same_bits
-from xarraylite.dtypes.names import is_narrow_float, is_narrow_int, kind
+from tests.ops.compiling import BF16, COMPLEX, REAL, edges, register, run, same_bits
+from xarraylite.dtypes.names import DType, NumpyArray, is_narrow_float, is_narrow_int, kind
 from xarraylite.dtypes.narrow import from_narrow, to_narrow
 from xarraylite.ops.cast import cast_body
 
@@ -25,7 +25,7 @@ NEAR = [x + d for x in LIMITS for d in (-1.0, -0.5, 0.0, 0.5, 1.0)]
 FLOATS = [*NEAR, 300.7, 65535.9, 5e9, 9.3e18, 1.8446744073709550e19, 2e19, 1e30, 0.9]
 
 
-def values(dtype: DType) -> Array:
+def values(dtype: DType) -> NumpyArray:
     """Edge values, and for floats those around the ranges of the integers."""
     if kind(dtype) in "iub":
         source = np.arange(-8, 16) if is_narrow_int(dtype) else edges(dtype)
@@ -35,7 +35,7 @@ def values(dtype: DType) -> Array:
         return np.concatenate([edges(dtype), real]).astype(dtype)
 
 
-def expected(x: Array, dst: DType) -> Array:
+def expected(x: NumpyArray, dst: DType) -> NumpyArray:
     """NumPy's answer for single elements; for narrow dtypes, one rounding of it."""
     x = from_narrow(x)
     x = x.real if kind(x.dtype) == "c" and kind(dst) not in "cb" else x
@@ -63,7 +63,7 @@ def test_cast_from(src: DType) -> None:
         assert good.all(), f"{x[~good][:8]} to {dst}: {ours[~good][:8]}, NumPy {theirs[~good][:8]}"
 
 
-def in_range(x: Array, dst: DType) -> Array:
+def in_range(x: NumpyArray, dst: DType) -> NumpyArray:
     real = from_narrow(x).real.astype("f8")
     info = np.iinfo(register(dst))
     return np.asarray((real >= info.min) & (real <= info.max))

@@ -35,12 +35,12 @@ from tests.ops.elementary_cases import (
     NAMES,
     SINGLE,
     TYPES,
-    Array,
 )
 from xarraylite.codegen import jit, machine, routines
 from xarraylite.codegen.emit.body import Apply, Body, Load
 from xarraylite.codegen.emit.mapping import MapSpec, Mode, emit_map
 from xarraylite.codegen.emit.streams import Access, Inner, Operand
+from xarraylite.dtypes.names import NumpyArray
 from xarraylite.ops.table import OPS
 
 TABLE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "ulp_table.md"
@@ -74,19 +74,21 @@ def loop(name: str, t: str) -> Any:
     return numba.njit(error_model="numpy")(run)
 
 
-def ours(name: str, t: str, args: list[Array]) -> Array:
+def ours(name: str, t: str, args: list[NumpyArray]) -> NumpyArray:
     out = np.empty(args[0].size, TYPES[t])
     loop(name, t)(*args, out)
     return out
 
 
-def unit(exact: Array, t: str) -> Array:
+def unit(exact: NumpyArray, t: str) -> NumpyArray:
     """One unit in the last place of ``exact``, a long double array."""
     _, exponent = np.frexp(np.abs(exact))
     return np.ldexp(np.longdouble(1), np.maximum(exponent - DIGITS[t], LOWEST[t]))
 
 
-def measure(name: str, t: str, args: list[Array], got: Array, exact: Array) -> Array:
+def measure(
+    name: str, t: str, args: list[NumpyArray], got: NumpyArray, exact: NumpyArray
+) -> NumpyArray:
     """Errors in units in the last place; zero where both are the same infinity or NaN."""
     with np.errstate(all="ignore"):
         rounded = exact.astype(TYPES[t])
@@ -96,7 +98,7 @@ def measure(name: str, t: str, args: list[Array], got: Array, exact: Array) -> A
         return np.where(same & ~np.isfinite(rounded), 0.0, error).astype(np.float64)
 
 
-def dense(name: str, t: str, n: int) -> Iterator[tuple[list[Array], Array]]:
+def dense(name: str, t: str, n: int) -> Iterator[tuple[list[NumpyArray], NumpyArray]]:
     """Arguments and errors against long double, for each of the samplers."""
     rng = np.random.default_rng(len(name) + n)
     for sampler in CASES[name].samplers:
@@ -218,7 +220,7 @@ EDGES = {
 }
 
 
-def edge_arguments(name: str, t: str) -> list[Array]:
+def edge_arguments(name: str, t: str) -> list[NumpyArray]:
     values = np.concatenate([EDGES[t], -EDGES[t]]).astype(TYPES[t])
     if jit.scalar(f"{name}_{t}").py_func.__code__.co_argcount == 1:
         return [values]

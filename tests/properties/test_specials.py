@@ -12,10 +12,10 @@ import pytest
 import xarraylite as xl
 from tests.specials import grid, specials
 from xarraylite.arrays.expression import XExpression, apply
-from xarraylite.dtypes.names import SUPPORTED, is_narrow_float, kind
+from xarraylite.dtypes.names import SUPPORTED, DType, is_narrow_float, kind
 from xarraylite.dtypes.narrow import from_narrow
 from xarraylite.ir import build
-from xarraylite.ops.op import DType, Op
+from xarraylite.ops.op import Op
 from xarraylite.ops.table import OPS
 from xarraylite.testing import assert_same_bits, assert_ulp
 

@@ -15,6 +15,7 @@ from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, node_of, write
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
+from ..dtypes.names import DType, NumpyArray
 from ..index import transform as steps
 from ..index.indices import Selection, parse_index
 from ..ir import build
@@ -38,10 +39,9 @@ from ..operands.tracing import snapshot_of
 from ..ops.op import Op
 from . import few
 from .expression import XExpression, written
-from .face import NumpyArray
 from .placed import Placed
 from .scalar import XScalar, scalar_of
-from .selections import is_advanced, numpy_index, put
+from .selections import is_advanced, numpy_index, put, stretched
 
 if TYPE_CHECKING:
     from ..labels import labelled, products, writing
@@ -50,8 +50,6 @@ else:
     products = later(".labels.products")
     writing = later(".labels.writing")
 
-
-DType = np.dtype[Any]
 
 _new = object.__new__
 _count = sys.getrefcount
@@ -322,7 +320,7 @@ class XContainer(Placed, XExpression):
 
         Raises
         ------
-        TypeError
+        ValueError
             If no index is given and there is not exactly one element.
         """
         if index or self._kind is NODE or self.size != 1:
@@ -424,7 +422,7 @@ class XContainer(Placed, XExpression):
         positions = read(index.snapshot, index.dtype, index.map)
         target = gather(view.node, selection).shape
         try:
-            values = np.broadcast_to(values, target)
+            values = stretched(values, target)
         except ValueError:
             raise BroadcastError(
                 f"assignment: {describe(node)} cannot be broadcast to the selection's shape "

@@ -20,7 +20,7 @@ from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
 from ..assignment.readers import OWNED
-from ..dtypes.names import as_dtype, dtype_name
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
@@ -29,6 +29,7 @@ from ..ir.kind import NODE, Kind, Operands, owner_class
 from ..ir.node import RANK, Node
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
+from ..ir.walk import reads_late
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
@@ -50,7 +51,8 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
 from . import ownership
-from .face import Face, NumpyArray
+from .described import Described
+from .face import Face
 from .selections import is_advanced, selected
 
 if TYPE_CHECKING:
@@ -161,7 +163,7 @@ def _unary(op: Op) -> Callable[..., Any]:
     return lambda self: again((op, None), op, unwrapped(self))
 
 
-class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unary):
+class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, unary=_unary):
     """A lazy array: a shape, a dtype, and how to compute the elements.
 
     Parameters
@@ -354,8 +356,10 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
         """
         if isinstance(self, self._container) or tracing.is_active():
             return (self[i] for i in range(len(self)))
-        len(self)
-        return iter(self._container(self))
+        if len(self.shape) < 2 or (self._kind is NODE and reads_late(self.node)):
+            len(self)  # which refuses what has no dimension
+            return iter(self._container(self))
+        return iter(ownership.memory_of(self))  # so that rows can be written
 
     # --- values -------------------------------------------------------------------------------
 
@@ -368,13 +372,6 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
             return values
         buffer, layout = engine.evaluate(self.node, tiled=False)
         return read(buffer, self.dtype, layout)
-
-    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> NumpyArray:
-        """Return the values as a NumPy array; ``copy=False`` is refused for a lazy result."""
-        if copy is False:
-            raise ValueError(f"{describe(self.node)} is lazy: its values cannot be had uncopied")
-        values = self.numpy()
-        return values if dtype is None else values.astype(dtype, copy=False)
 
     def __copy__(self) -> XExpression:
         """Return an expression of the same values; writing to one leaves the other as it is."""
@@ -410,13 +407,13 @@ class XExpression(HasNode, Face, InPlace, Operators, binary=_binary, unary=_unar
 
         Raises
         ------
-        TypeError
+        ValueError
             If no index is given and there is not exactly one element.
         """
         if index:
             return self._values().item(*index)
         if self.size != 1:
-            raise TypeError(f"only arrays of one element have a Python value, not {self.shape}")
+            raise ValueError(f"item: {self.summary()} has not one element; say which is meant")
         return self.numpy().reshape(()).item()
 
     def summary(self) -> str:

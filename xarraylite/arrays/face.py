@@ -13,17 +13,16 @@ from typing import Any
 import numpy as np
 
 from .._errors import AxisError, LayoutError
-from ..dtypes.names import dtype_name, kind
+from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..index import transform as steps
 from ..memory.dlpack import exported
+from ..operands.fronts import function_named
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
 from .flags import Flags
 from .flat import Flat
 from .numpy_calls import call_function, call_ufunc
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 class Face(Methods):
@@ -164,7 +163,7 @@ class Face(Methods):
     @property
     def T(self) -> Any:
         """The array with its dimensions reversed."""
-        return namespace(None).transpose(self)
+        return function_named("transpose")(self)
 
     @property
     def mT(self) -> Any:
@@ -230,6 +229,13 @@ class Face(Methods):
     def flags(self) -> Flags:
         """How the memory lies and whether it can be written; see `Flags`."""
         return Flags(self)
+
+    def setflags(
+        self, write: bool | None = None, align: bool | None = None, uic: bool | None = None
+    ) -> None:
+        """Set whether elements can be assigned, as ``flags.writeable``; the others do nothing."""
+        if write is not None:
+            self.flags.writeable = bool(write)
 
     def __contains__(self, value: object) -> bool:
         """Tell whether an element equals the value."""
@@ -348,3 +354,7 @@ class Face(Methods):
     def flat(self) -> Flat:
         """The elements in row-major order: to be iterated, read and written."""
         return Flat(self)
+
+    @flat.setter
+    def flat(self, value: object) -> None:
+        Flat(self)[:] = value

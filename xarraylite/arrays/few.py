@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..assignment import direct, elements
+from ..dtypes.names import NumpyArray
 from ..index.indices import parse_index
 from ..ir.kind import NODE, owner_class, row_major
 from ..ir.node import RANK, Node
@@ -23,7 +24,6 @@ from .expression import XExpression
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
 
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 _new = object.__new__
 
@@ -42,7 +42,7 @@ class Selected(Gathers):
         return gather(self.base._view(found.transform).node, found)
 
 
-def values_of(x: object) -> Array:
+def values_of(x: object) -> NumpyArray:
     """Return the values of what positions are made of, to be looked at only."""
     x = unwrapped(x)
     if isinstance(x, XExpression):

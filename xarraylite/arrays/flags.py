@@ -66,8 +66,18 @@ class Flags:
 
     @property
     def writeable(self) -> bool:
-        """Whether elements can be assigned; read-only memory is made so when it is adapted."""
+        """Whether elements can be assigned through this array, and views of it made from now on.
+
+        Raises
+        ------
+        ValueError
+            If it is set for memory that is itself read-only.
+        """
         return not getattr(self._array, "readonly", False)
+
+    @writeable.setter
+    def writeable(self, value: bool) -> None:
+        self._array._target()._protect(not value)
 
     @property
     def aligned(self) -> bool:
@@ -75,6 +85,12 @@ class Flags:
         return True
 
     behaved = carray = aligned
+
+    def __setitem__(self, key: str, value: bool) -> None:
+        """Set ``WRITEABLE``, or ``W``."""
+        if _SHORT.get(key, key) != "WRITEABLE":
+            raise KeyError(f"flags: {key!r} cannot be set")
+        self.writeable = value
 
     def __getitem__(self, key: str) -> bool:
         """Return a flag by NumPy's name in capitals, or its letter."""

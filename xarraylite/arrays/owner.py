@@ -10,6 +10,7 @@ from typing import Any, Self, SupportsIndex
 import numpy as np
 
 from .._errors import LayoutError, ShapeError
+from ..dtypes.names import DType
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import as_shape, check_axes, infer_extent
@@ -19,7 +20,7 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, layout_of, raw
-from .container import DType, XContainer
+from .container import XContainer
 
 
 class Owner(XContainer):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .._errors import LayoutError
+from .._errors import LayoutError, ReadOnlyError
 from .._later import later
 from ..dtypes.names import as_dtype
 from ..layout.layout import Layout
@@ -32,6 +32,10 @@ class Placed:
 
     @property
     def _map(self) -> Map:
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _lie(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
+        """Have the elements lie in a buffer as a map says."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def summary(self) -> str:
@@ -154,6 +158,20 @@ class Placed:
     def readonly(self) -> bool:
         """Whether assignments are refused."""
         return self._buffer.readonly
+
+    def _protect(self, readonly: bool) -> None:
+        """Refuse assignments through this container and its later views, or allow them again."""
+        buffer = self._buffer
+        if buffer.readonly is readonly:
+            return
+        if readonly:
+            buffer.share()
+            buffer = Buffer.protected(buffer)
+        elif isinstance(buffer.owner, Buffer):
+            buffer = buffer.owner
+        else:
+            raise ReadOnlyError(f"flags: {self.summary()} is read-only memory, so it stays so")
+        self._lie(buffer, self._map, self._dtype)
 
     def is_contiguous(self) -> bool:
         """Tell whether the elements fill one run of the buffer."""

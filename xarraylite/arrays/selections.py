@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from .._errors import BroadcastError, IndexRangeError, TracedValueError
-from ..dtypes.names import is_narrow_int
+from ..dtypes.names import NumpyArray, is_narrow_int
 from ..operands import tracing
 from ..operands.nodes import HasNode, is_masked, unwrapped, values_in
-from .face import NumpyArray
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
 
@@ -109,3 +108,16 @@ def put(values: NumpyArray, key: Any, new: NumpyArray, summary: str) -> None:
         raise IndexRangeError(f"assignment to {summary}: {error}") from None
     except ValueError as error:
         raise BroadcastError(f"assignment to {summary}: {error}") from None
+
+
+def stretched(values: NumpyArray, shape: tuple[int, ...]) -> NumpyArray:
+    """Return values as they are written to a selection; leading extents of 1 may be too many.
+
+    Raises
+    ------
+    ValueError
+        If they do not stretch to its shape.
+    """
+    extra = max(values.ndim - len(shape), 0)
+    plain = values.shape[:extra] == (1,) * extra
+    return np.broadcast_to(values.reshape(values.shape[extra:]) if plain else values, shape)

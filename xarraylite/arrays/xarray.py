@@ -14,7 +14,7 @@ from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
-from ..dtypes.names import SUPPORTED, as_dtype, float64
+from ..dtypes.names import SUPPORTED, DType, NumpyArray, as_dtype, float64
 from ..index.broadcast import as_shape
 from ..ir.kind import OWNERS, owner_class, row_major
 from ..ir.node import FREE, Node
@@ -37,9 +37,8 @@ from ..operands.convert import (
 )
 from ..operands.pickling import restore
 from ..runtime import evaluate as engine
-from .container import DType, XContainer
+from .container import XContainer
 from .expression import XExpression
-from .face import NumpyArray
 from .owner import Owner
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, SupportsIndex
 
 from .._errors import DTypeError, LayoutError, ShapeError
-from ..dtypes.names import as_dtype, dtype_name
+from ..dtypes.names import DType, as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from ..ir.kind import OWNERS
 from ..ir.node import RANK, SHAPE
 from ..layout.layout import Layout
 from ..layout.strided import Order
 from ..operands.convert import MISSING, LayoutLike, as_order
-from .container import DType, XContainer
+from .container import XContainer
 from .xarray import XArray, XView
 
 #: What a subscript says: dtype, rank or shape, and the layout if it is part of the type.

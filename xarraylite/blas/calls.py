@@ -22,9 +22,8 @@ import numpy as np
 
 from .._config import available_cores, settings
 from .._locks import ForkLock
+from ..dtypes.names import NumpyArray
 from ..runtime.threads import pool
-
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 #: Multiplications after which a product is cut: a tenth of a second on a few cores.
 UNINTERRUPTED = 1 << 31
@@ -38,7 +37,7 @@ GRAIN = 1 << 20
 _lock = ForkLock()
 
 
-def multiply(left: Array, right: Array, out: Array) -> None:
+def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     """Write the products of stacked matrices to ``out``, which shares no memory with them.
 
     Parameters
@@ -66,7 +65,9 @@ def multiply(left: Array, right: Array, out: Array) -> None:
         _multiply_large(left, right, out)
 
 
-def _multiply(left: Array, right: Array, out: Array, part: tuple[slice, ...]) -> None:
+def _multiply(
+    left: NumpyArray, right: NumpyArray, out: NumpyArray, part: tuple[slice, ...]
+) -> None:
     if part:
         left, right, out = left[part], right[part], out[part]
     with quiet():
@@ -76,7 +77,7 @@ def _multiply(left: Array, right: Array, out: Array, part: tuple[slice, ...]) ->
             np.matmul(left, right, out=out)
 
 
-def dot(left: Array, right: Array, out: Array) -> Array:
+def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Write the product of two small matrices to ``out``; the bits are those of `multiply`."""
     try:
         return _quiet_context().run(left.dot, right, out)
@@ -104,7 +105,7 @@ def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
     return one < THREADED_FROM and len(runs(out[:-2], one)) == 1
 
 
-def _multiply_large(left: Array, right: Array, out: Array) -> None:
+def _multiply_large(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     for piece in pieces(out.shape, left.shape[-1]):
         rows, columns = piece[-2:]
         stack = piece[:-2]
@@ -187,5 +188,9 @@ def _controller() -> Any:
 
 @contextmanager
 def _capped(threads: int) -> Iterator[None]:
-    with _controller().limit(limits=threads):
+    controller = _controller()
+    if all([library.num_threads <= threads for library in controller.lib_controllers]):
+        yield  # asking takes a tenth of the time of setting
+        return
+    with controller.limit(limits=threads):
         yield

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
 
 from .._records import record
 from ..dtypes.names import (
+    DType,
+    NumpyArray,
     bool_,
     complex64,
     complex128,
@@ -25,9 +24,6 @@ from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from .calls import multiply
 from .path import Gemm, Labels, count
-
-DType = np.dtype[Any]
-Array = np.ndarray[tuple[int, ...], DType]
 
 #: What BLAS multiplies.
 BLAS_DTYPES = frozenset((float32, float64, complex64, complex128))
@@ -76,7 +72,7 @@ class Matrices:
     memory: Memory
     place: Strided
 
-    def view(self, dtype: DType) -> Array:
+    def view(self, dtype: DType) -> NumpyArray:
         """Return them as a NumPy array over the memory."""
         return self.memory.view(dtype, self.place)
 

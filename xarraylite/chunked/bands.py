@@ -19,12 +19,12 @@ import numpy as np
 
 from .._errors import SizeError
 from ..compiler.tree import Tree
+from ..dtypes.names import NumpyArray
 from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored, View
 from ..ir.walk import postorder, rebuild, with_args
 from ..runtime import evaluate as engine
 from . import folds
 from .parcel import Parcel
-from .pipeline import Array
 from .plan import ENOUGH, WORTH, Choice, Compute, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, whole
 from .trees import in_memory, tree_in_memory
@@ -155,7 +155,7 @@ def _moved(root: Node) -> int:
     return sum(found.values())
 
 
-def _zeros(node: Node) -> Array:
+def _zeros(node: Node) -> NumpyArray:
     return np.zeros(node.shape, node.dtype)
 
 

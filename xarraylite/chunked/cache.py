@@ -17,9 +17,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
 from .._config import settings
+from ..dtypes.names import NumpyArray
 from .selection import Box, Picked, place_of, shape_of
 from .source import keeps
-from .zarrs import Array, new_array
+from .zarrs import new_array
 
 #: Threads that read chunks, at most.
 READERS = 4
@@ -40,22 +41,22 @@ class ChunkCache:
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._held: OrderedDict[Key, tuple[Future[Array], int]] = OrderedDict()
+        self._held: OrderedDict[Key, tuple[Future[NumpyArray], int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
         most = max(1, min(READERS, settings.threads))  # they decode
         self._pool = ThreadPoolExecutor(most, "xarraylite-chunks")
 
-    def read(self, source: Any, box: Box) -> Array:
+    def read(self, source: Any, box: Box) -> NumpyArray:
         """Return the elements of an operand in a box, row-major."""
         if not keeps(source) or any([type(s) is Picked for s in box]):
-            return cast("Array", source.read(box))
+            return cast("NumpyArray", source.read(box))
         if not self._capacity:
             made, reads = source.parts(box)
             waits = [self._pool.submit(read) for read in reads] if len(reads) > 1 else []
             if waits and all([wait.result() for wait in waits]):
-                return cast("Array", made)
-            return cast("Array", source.read(box))
+                return cast("NumpyArray", made)
+            return cast("NumpyArray", source.read(box))
         owners = [range(s[0] // c, s[-1] // c + 1) for s, c in zip(box, source.chunks, strict=True)]
         parts = [(index, self._chunk(source, index)) for index in itertools.product(*owners)]
         if len(parts) == 1 and shape_of(box) == shape_of(_box(source, parts[0][0])):
@@ -70,7 +71,7 @@ class ChunkCache:
             made[tuple([to for to, _ in places])] = future.result()[tuple([at for _, at in places])]
         return made
 
-    def _chunk(self, source: Any, index: tuple[int, ...]) -> Future[Array]:
+    def _chunk(self, source: Any, index: tuple[int, ...]) -> Future[NumpyArray]:
         key = (id(source), index)
         with self._lock:
             known = self._held.get(key)

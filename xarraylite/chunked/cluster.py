@@ -23,6 +23,7 @@ from .._config import config
 from ..codegen import store
 from ..compiler.graph import canonical
 from ..compiler.target import Target
+from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
@@ -31,7 +32,7 @@ from ..runtime import evaluate as engine
 from .cut import has_stored
 from .extras import imported
 from .parcel import Parcel, fingerprint
-from .pipeline import Array, Run, computed, over
+from .pipeline import Run, computed, over
 from .plan import Cuts, Grid, Piece, budget_of, chunks_for, piece_of
 from .selection import Box
 from .stream import reduced
@@ -119,14 +120,14 @@ class BlockTask:
     def __reduce__(self) -> Any:
         return BlockTask, (self.parcel, self.grid)
 
-    def __call__(self, block_id: tuple[int, ...] = ()) -> Array:
+    def __call__(self, block_id: tuple[int, ...] = ()) -> NumpyArray:
         box = self.grid.box(block_id)
         if not all(map(len, box)):
             return np.empty([len(s) for s in box], self.parcel.node.dtype)
         return computed_of(piece_of(self.parcel.node, box))
 
 
-def computed_of(piece: Piece) -> Array:
+def computed_of(piece: Piece) -> NumpyArray:
     """Return the values of a block, on this thread alone."""
     with config(threads=1):
         return computed(over(piece, [load.source.read(load.box) for load in piece.loads]))
@@ -163,9 +164,9 @@ def _same(work: Work) -> Work:
     return work
 
 
-def run_keys(keys: Sequence[Any], work: Work) -> list[Array]:
+def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
     """Compute blocks on a worker, and write them there or return them."""
-    made: list[Array] = []
+    made: list[NumpyArray] = []
     for key in keys:
         piece = work.make(key)
         values = computed_of(piece)
@@ -182,7 +183,7 @@ def _kernels_of(piece: Piece) -> dict[str, bytes]:
         return {}
     keys: set[str] = set()
 
-    def compiled(node: Node) -> Array:
+    def compiled(node: Node) -> NumpyArray:
         target = Target(Buffer.allocate(0), Strided.row_major(node.shape), node.dtype)
         program = engine.program_of(canonical(node, None, True), target, True)
         keys.update([step.kernel.key for step in program.kernels if step.kernel.key])
@@ -218,8 +219,8 @@ class DaskCluster:
     def run_blocks(
         self,
         pieces: Cuts,
-        take: Callable[[Piece, Array], None] | None,
-        write: Callable[[Box, Array], None] | None,
+        take: Callable[[Piece, NumpyArray], None] | None,
+        write: Callable[[Box, NumpyArray], None] | None,
         kept: int = 0,
     ) -> Iterator[Piece]:
         """Run blocks on the cluster, and yield each when it is done, in order."""

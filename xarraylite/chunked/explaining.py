@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from ..arrays.expression import XExpression
-from ..dtypes.names import dtype_name
+from ..dtypes.names import NumpyArray, dtype_name
 from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
-from .pipeline import Array, Run, measured
+from .pipeline import Run, measured
 from .plan import Cuts, Load, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of, whole
 from .source import StoredArray, chunks_of, chunks_text
@@ -169,8 +169,8 @@ class _Dry:
     def run_blocks(
         self,
         pieces: Cuts,
-        take: Callable[[Piece, Array], None] | None,
-        write: Callable[[Box, Array], None] | None,
+        take: Callable[[Piece, NumpyArray], None] | None,
+        write: Callable[[Box, NumpyArray], None] | None,
         kept: int,
     ) -> Iterator[Piece]:
         """Count blocks."""
@@ -200,7 +200,7 @@ class _Nowhere:
     def __init__(self, root: Node) -> None:
         self.shape, self.dtype = root.shape, root.dtype
 
-    def __setitem__(self, key: object, values: Array) -> None:
+    def __setitem__(self, key: object, values: NumpyArray) -> None:
         """Drop what would be written."""
 
 

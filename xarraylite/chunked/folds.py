@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..compiler.tree import Tree
-from ..dtypes.names import kind
+from ..dtypes.names import NumpyArray, kind
 from ..ir import build
 from ..ir.node import Node, Reduce
 from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .cut import requests
 from .parcel import Parcel
-from .pipeline import Array, Run, computed, run_blocks
+from .pipeline import Run, computed, run_blocks
 from .plan import Cuts, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, window_of
 from .trees import Begin, Parts, Result, leaf_of, tree_in_memory
@@ -141,9 +141,9 @@ def _joined(
         for box in boxes
         if not ready or corner(box[: len(kept)]) not in ready
     )
-    found: list[Array] = []
+    found: list[NumpyArray] = []
 
-    def join(piece: Piece, values: Array) -> None:
+    def join(piece: Piece, values: NumpyArray) -> None:
         if found:
             values = computed(
                 build.elementwise(node.op.combine, leaf_of(found.pop()), leaf_of(values))
@@ -182,7 +182,7 @@ def _complete(
     ready = begin(grid.block)
     boxes = [box for box in grid.boxes() if corner(box) not in ready]
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
-    found: list[Array] = []
+    found: list[NumpyArray] = []
     for box, piece in zip(
         boxes,
         run_blocks(

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes.names import NumpyArray
 from ..ir.node import Node, Stored
 from ..labels.labelled import Indexed, Term, XLabelled
 from ..labels.writing import computed as multiplied
@@ -24,7 +25,7 @@ from ..memory.arrays import read
 from ..operands.nodes import borrow_array
 from . import explaining, stream
 from .parcel import Parcel, fingerprint
-from .pipeline import Array, Run, computed, over
+from .pipeline import Run, computed, over
 from .plan import piece_of
 from .selection import Box, Selection, hull
 from .source import StoredArray, covered
@@ -136,7 +137,7 @@ class Contraction(Operand):
             size += 2 * math.prod(map(len, self._part(labels, around, block)))
         return size * self.dtype.itemsize
 
-    def read(self, box: Box) -> Array:
+    def read(self, box: Box) -> NumpyArray:
         """Return the elements in a box."""
         around = self._around(box)
         total = new_array(tuple(map(len, around)), self.dtype)
@@ -168,7 +169,7 @@ class Contraction(Operand):
         same = all([len(s) == len(a) for s, a in zip(box, around, strict=True)])
         return total if same else np.ascontiguousarray(total[np.ix_(*inside)])
 
-    def _product(self, parts: list[tuple[Array, Labels]]) -> Array:
+    def _product(self, parts: list[tuple[NumpyArray, Labels]]) -> NumpyArray:
         nodes = tuple([Indexed(borrow_array(a, "contract"), labels) for a, labels in parts])
         extents: dict[str, int] = {}
         for a, labels in parts:
@@ -194,7 +195,7 @@ def _again(left: Parcel, mine: Labels, right: Parcel, other: Labels, kept: Label
     return Contraction(((left.node, mine), (right.node, other)), kept)
 
 
-def _values(node: Node, box: Box) -> Array:
+def _values(node: Node, box: Box) -> NumpyArray:
     piece = piece_of(node, box)
     return computed(over(piece, [load.source.read(load.box) for load in piece.loads]))
 

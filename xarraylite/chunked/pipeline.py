@@ -16,9 +16,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
 from ..compiler.target import Target
+from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
@@ -29,8 +28,6 @@ from .cache import READERS, ChunkCache
 from .cut import bind
 from .plan import AHEAD, BEHIND, Cuts, Load, Piece, within
 from .selection import Box, select
-
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 #: Threads that write.
 WRITERS = 2
@@ -108,8 +105,8 @@ class Cluster(Protocol):
     def run_blocks(
         self,
         pieces: Cuts,
-        take: Callable[[Piece, Array], None] | None,
-        write: Callable[[Box, Array], None] | None,
+        take: Callable[[Piece, NumpyArray], None] | None,
+        write: Callable[[Box, NumpyArray], None] | None,
         kept: int,
     ) -> Iterator[Piece]:
         """Do as the function of this name does."""
@@ -148,8 +145,8 @@ class Run:
 def run_blocks(
     pieces: Cuts,
     run: Run,
-    take: Callable[[Piece, Array], None] | None = None,
-    write: Callable[[Box, Array], None] | None = None,
+    take: Callable[[Piece, NumpyArray], None] | None = None,
+    write: Callable[[Box, NumpyArray], None] | None = None,
     compute: Callable[[Piece, Node], Any] | None = None,
     kept: int = 0,
 ) -> Iterator[Piece]:
@@ -178,7 +175,7 @@ def run_blocks(
     cache = ChunkCache(kept)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read")
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write")
-    coming: deque[tuple[Piece, list[Future[Array]]]] = deque()
+    coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
     left = iter(pieces)
     start, before = time.perf_counter(), clock.read + clock.written
@@ -234,7 +231,7 @@ def _written(leaving: deque[tuple[Piece, Future[None]]], clock: Clock) -> Piece:
     return piece
 
 
-def over(piece: Piece, arrays: list[Array]) -> Node:
+def over(piece: Piece, arrays: list[NumpyArray]) -> Node:
     """Return a block's expression over what was read for it."""
     leaves: dict[int, Node] = {}
     for load, array in zip(piece.loads, arrays, strict=True):
@@ -251,7 +248,7 @@ def part_of(load: Load, whole: Leaf, user: Any) -> Node:
     return whole if own == load.box else select(whole, within(load.box, own))
 
 
-def computed(node: Node) -> Array:
+def computed(node: Node) -> NumpyArray:
     """Return the values of an expression over memory, in new memory of their own."""
     place = Strided.row_major(node.shape)
     buffer = Buffer.allocate(place.size * node.dtype.itemsize)

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError, ShapeError, StorageError
-from ..dtypes.names import as_dtype, dtype_name
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .places import Carried, identity_of, library_of
 from .selection import Box, as_slices, hull, inside, runs, shape_of, shifted, size_of, text_of
-from .zarrs import Array, Part, ZarrReader, new_array
+from .zarrs import Part, ZarrReader, new_array
 
 _NOTHING = np.empty(0)
 
@@ -117,7 +117,7 @@ class StoredArray:
         one = math.prod(self.chunks) * self.dtype.itemsize
         return min(self.moved(box), one * AT_ONCE)
 
-    def read(self, box: Box) -> Array:
+    def read(self, box: Box) -> NumpyArray:
         """Return the elements in a box, row-major.
 
         Raises
@@ -141,7 +141,7 @@ class StoredArray:
             made[place] = values[np.ix_(*inside)] if inside else values
         return made
 
-    def parts(self, box: Box) -> tuple[Array, list[Part]]:
+    def parts(self, box: Box) -> tuple[NumpyArray, list[Part]]:
         """Return memory, and what reads the elements of ranges to it chunk by chunk, if it can be.
 
         Each tells whether it could; `read` says why not.
@@ -149,7 +149,7 @@ class StoredArray:
         parts = getattr(self._fetch, "parts", None)
         return parts(as_slices(box), shape_of(box)) if parts else (_NOTHING, [])
 
-    def _get(self, box: Box) -> Array:
+    def _get(self, box: Box) -> NumpyArray:
         try:
             with self._lock:
                 return self._fetch(self.array, as_slices(box), shape_of(box))
@@ -201,7 +201,7 @@ def covered(selection: Any, chunk: int, extent: int) -> int:
     return sum([min(extent, (k + 1) * chunk) - k * chunk for k in owners])
 
 
-Fetch = Callable[[Any, Any, tuple[int, ...]], Array]
+Fetch = Callable[[Any, Any, tuple[int, ...]], NumpyArray]
 
 
 def _fetcher(array: Any, dtype: np.dtype[Any]) -> Fetch:
@@ -215,13 +215,13 @@ def _fetcher(array: Any, dtype: np.dtype[Any]) -> Fetch:
     return functools.partial(_from_any, dtype)
 
 
-def _from_hdf5(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> Array:
+def _from_hdf5(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
     made = new_array(shape, dtype)
     array.read_direct(made, source_sel=key)
     return made
 
 
-def _from_any(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> Array:
+def _from_any(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
     values = np.asarray(array[key])
     if values.shape != shape:
         raise ShapeError(f"got shape {values.shape}")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import OverlapError
+from ..dtypes.names import NumpyArray
 from ..ir.build import describe
 from ..ir.node import Elementwise, Leaf, Node, Reduce, Stored
 from ..ir.walk import postorder
@@ -23,7 +24,7 @@ from . import folds
 from .cluster import DaskCluster
 from .journal import Corner
 from .parcel import fingerprint
-from .pipeline import Array, Run, run_blocks
+from .pipeline import Run, run_blocks
 from .places import path_of, same_place
 from .plan import Cuts, Piece, budget_of, chunks_for
 from .progress import Progress
@@ -150,7 +151,7 @@ def _map_into(root: Node, sink: Sink, run: Run) -> None:
     run.report("store", len(grid) - len(done))
     here = run.cluster is not None and not sink.travels
 
-    def take(piece: Piece, values: Array) -> None:
+    def take(piece: Piece, values: NumpyArray) -> None:
         sink.write(piece.box, values)
 
     for piece in run_blocks(

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError, ShapeError, StorageError
-from ..dtypes.names import dtype_name
+from ..dtypes.names import NumpyArray, dtype_name
 from ..ir.build import describe
 from ..ir.node import Node
 from .extras import imported
 from .journal import Corner, Journal
-from .pipeline import Array
 from .places import Carried, local, path_of, travels
 from .selection import Box, as_slices, corner, text_of
 from .source import chunks_of, chunks_text
@@ -101,7 +100,7 @@ class Sink:
             self._make = None
         return frozenset() if self._journal is None else self._journal.done
 
-    def write(self, box: Box, values: Array) -> None:
+    def write(self, box: Box, values: NumpyArray) -> None:
         """Write a block.
 
         Raises

@@ -22,6 +22,7 @@ import numpy as np
 from ..codegen.emit.folding import Form
 from ..compiler.graph import canonical
 from ..compiler.tree import Tree, tree_of
+from ..dtypes.names import NumpyArray
 from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node, Reduce
 from ..layout.strided import Strided
@@ -31,7 +32,7 @@ from ..operands.nodes import borrow_array
 from ..ops.reductions import SUM
 from .cut import Request, bind, cut, requests
 from .parcel import Parcel
-from .pipeline import Array, Run, computed, part_of, run_blocks
+from .pipeline import Run, computed, part_of, run_blocks
 from .plan import WORTH, Compute, Cuts, Grid, Piece, gathered, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
@@ -39,11 +40,11 @@ from .source import keeps
 #: Elements that are folded at a time, at least, where memory allows.
 _MANY = 1 << 20
 
-Result = tuple[Box, Array]
+Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
 
 
-def leaf_of(values: Array) -> Node:
+def leaf_of(values: NumpyArray) -> Node:
     """Return a leaf over values in memory."""
     return borrow_array(values, "eval")
 
@@ -210,7 +211,7 @@ class Parts:
             full = grid.widened(box)
             join = _Join(self.node, shape_of(full))
 
-            def take(piece: Piece, values: Array, join: _Join = join) -> None:
+            def take(piece: Piece, values: NumpyArray, join: _Join = join) -> None:
                 join.take(np.moveaxis(values, self.ahead, 0))
 
             keys = [(low, high, full) for low, high in itertools.pairwise(edges)]
@@ -381,11 +382,11 @@ class _Join:
 
     def __init__(self, node: Reduce, shape: tuple[int, ...]) -> None:
         self._node = node
-        self._total: Array = np.zeros(shape, node.dtype)
-        self._lost: Array = np.zeros(shape, node.dtype)
-        self._all: list[Array] = []
+        self._total: NumpyArray = np.zeros(shape, node.dtype)
+        self._lost: NumpyArray = np.zeros(shape, node.dtype)
+        self._all: list[NumpyArray] = []
 
-    def take(self, parts: Array) -> None:
+    def take(self, parts: NumpyArray) -> None:
         """Add partial results, one after another along the first dimension."""
         if self._node.op is not SUM:
             self._all.append(parts.copy())
@@ -398,7 +399,7 @@ class _Join:
                 self._lost = self._lost + ((total - (added - back)) + (part - back))
                 self._total = added
 
-    def result(self) -> Array:
+    def result(self) -> NumpyArray:
         """Return the results."""
         if self._node.op is not SUM:
             values = np.concatenate(self._all)

@@ -22,11 +22,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..dtypes.names import NumpyArray
 from ..memory.buffer import Buffer
 from ..memory.pool import POOL_FROM
 from .extras import imported
-
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 #: Reads a part of a chunk, and tells whether it could.
 Part = Callable[[], bool]
@@ -37,7 +36,7 @@ _BYTES = np.dtype(np.uint8)
 _IOV = 1024
 
 
-def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NumpyArray:
     """Return memory to read into, of blocks that were used before where there are any."""
     return Buffer.allocate(math.prod(shape) * dtype.itemsize).array(dtype, shape)
 
@@ -79,17 +78,17 @@ class ZarrReader:
                 zarr_format=array.metadata.zarr_format,
             )
 
-    def __call__(self, array: Any, key: Any, shape: tuple[int, ...]) -> Array:
+    def __call__(self, array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
         """Return the elements of slices of the array."""
         made, parts = self.parts(key, shape)
         if parts and all([part() for part in parts]):
             return made
         out = self._lent(shape, self._dtype)
         self._array.get_basic_selection(key, out=out)
-        found: Array = out.as_numpy_array()
+        found: NumpyArray = out.as_numpy_array()
         return found
 
-    def parts(self, key: Sequence[slice], shape: tuple[int, ...]) -> tuple[Array, list[Part]]:
+    def parts(self, key: Sequence[slice], shape: tuple[int, ...]) -> tuple[NumpyArray, list[Part]]:
         """Return memory, and what reads the elements of slices to it, chunk by chunk.
 
         Each tells whether its file is there and whole; there are none where the library must read.
@@ -154,7 +153,7 @@ _SIZES: dict[str, Callable[[bytes], int]] = {
 
 def _decode(
     codec: Any,
-    made: Array,
+    made: NumpyArray,
     at: tuple[slice, ...],
     path: Path,
     low: Sequence[int],
@@ -180,7 +179,7 @@ def _decode(
 
 
 def _fill(
-    made: Array, at: tuple[slice, ...], path: Path, low: Sequence[int], chunk: Sequence[int]
+    made: NumpyArray, at: tuple[slice, ...], path: Path, low: Sequence[int], chunk: Sequence[int]
 ) -> bool:
     """Read a part of a chunk from its file; tell whether it is there and whole.
 
@@ -211,7 +210,7 @@ def _fill(
     return True
 
 
-def _scatter(handle: int, begin: int, made: Array, first: int, count: int, row: int) -> bool:
+def _scatter(handle: int, begin: int, made: NumpyArray, first: int, count: int, row: int) -> bool:
     """Read rows that follow each other in a file to memory; tell whether all of them were there.
 
     Parameters
@@ -282,7 +281,7 @@ def _pooled() -> Any:
     return Pooled
 
 
-def _file(path: Path) -> Array:
+def _file(path: Path) -> NumpyArray:
     """Return the bytes of a file."""
     with path.open("rb", buffering=0) as file:
         size = file.seek(0, 2)

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..codegen.emit.tokens import token
-from ..dtypes.names import kind
+from ..dtypes.names import DType, kind
 from ..ops.reductions import Reduction
-
-DType = np.dtype[np.generic]
 
 _REGISTERS: dict[str, DType] = {
     **{f"f{n}": np.dtype(f"float{n}") for n in (32, 64)},

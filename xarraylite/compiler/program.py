@@ -9,15 +9,13 @@ from __future__ import annotations
 from array import array
 from dataclasses import field
 
-import numpy as np
-
 from .._records import record
 from ..codegen.kernel import Kernel
+from ..dtypes.names import DType
 from ..layout.tiled import Map
 from ..ops.op import Op
 
 TARGET = 0
-DType = np.dtype[np.generic]
 
 
 @record(frozen=True, slots=True)

@@ -24,6 +24,7 @@ import numpy as np
 from .._errors import DTypeError
 
 DType: TypeAlias = np.dtype[Any]
+NumpyArray: TypeAlias = np.ndarray[tuple[int, ...], DType]
 
 bool_: DType = np.dtype(np.bool_)
 int8: DType = np.dtype(np.int8)

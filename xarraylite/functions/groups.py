@@ -24,10 +24,10 @@ from typing import (
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression
-from ..dtypes.names import int64
+from ..dtypes.names import DType, int64
 from ..ir import build
 from ..ir.build import Operand, describe
-from ..ir.node import DType, Iota, Node
+from ..ir.node import Iota, Node
 from ..jagged.lazy import XJaggedExpression
 from ..layout.strided import Strided, row_major_strides
 from ..operands.nodes import as_operand

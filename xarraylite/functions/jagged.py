@@ -21,10 +21,11 @@ import numpy as np
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression
+from ..dtypes.names import DType
 from ..index.broadcast import check_axes
 from ..ir import build
 from ..ir.build import Operand
-from ..ir.node import DType, Node
+from ..ir.node import Node
 from ..jagged.lazy import XJaggedExpression
 from ..jagged.rows import Rows, leading, rows_of
 from ..nullable.array import XOptional

@@ -7,11 +7,9 @@ in common.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..dtypes.names import as_dtype, float32, float64, int64, is_narrow_float, kind
+from ..dtypes.names import DType, as_dtype, float32, float64, int64, is_narrow_float, kind
 from ..ir import build
 from ..ir.build import Operand
 from ..ir.node import Node
@@ -25,8 +23,6 @@ from .groups import Axis, Groups, Lazy, takes_jagged
 from .jagged import operand_and_groups
 from .reducers import chosen_of, others
 from .siblings import sibling
-
-DType = np.dtype[Any]
 
 
 def _float_node(node: Node, dtype: object) -> tuple[Node, DType]:

@@ -8,13 +8,11 @@ float32; sums of integers in at least 64 bits.
 
 from __future__ import annotations
 
-from typing import Any, SupportsIndex
-
-import numpy as np
+from typing import SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays import expression
-from ..dtypes.names import as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
+from ..dtypes.names import DType, as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
 from ..jagged.lazy import XJaggedExpression
@@ -27,8 +25,6 @@ from .computed import into
 from .groups import Axis, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
 from .siblings import sibling
-
-DType = np.dtype[Any]
 
 
 def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:

@@ -13,6 +13,7 @@ from ..arrays import few
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..dtypes.names import NumpyArray
 from ..index.broadcast import check_axis
 from ..ir import build
 from ..ir.node import Leaf
@@ -20,7 +21,7 @@ from ..operands.gathers import index_leaf
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.tracing import remember_index
-from .computed import NumpyArray, computed, into
+from .computed import computed, into
 from .computed import numpy as np
 
 Side = Literal["left", "right"]

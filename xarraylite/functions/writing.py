@@ -14,11 +14,11 @@ from .._errors import DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..assignment.assign import check_cast
-from ..dtypes.names import bool_, dtype_name
+from ..dtypes.names import NumpyArray, bool_, dtype_name
 from ..ir.build import WEAK_TYPES, describe
 from ..operands.nodes import as_node
 from ..ops.table import OPS
-from .computed import Narrow, NumpyArray, numpy_of, refusal
+from .computed import Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
 

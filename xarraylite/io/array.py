@@ -20,13 +20,13 @@ from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.formats import FORMATS, INT_BITS
-from ..dtypes.names import bool_, dtype_name
+from ..dtypes.names import DType, bool_, dtype_name
 from ..ir.node import Leaf, Node
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from ..operands.convert import raw, store, values_node
-from .header import DType, header_bytes, read_header
+from .header import header_bytes, read_header
 from .streams import BinaryWriter, Source, put
 
 

@@ -20,17 +20,14 @@ import math
 import re
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
 
 import numpy as np
 
 from .._config import settings
 from ..dtypes.formats import FORMATS, INT_BITS, storage_dtype
-from ..dtypes.names import SUPPORTED, dtype_name
+from ..dtypes.names import SUPPORTED, DType, dtype_name
 from ..index.broadcast import MAX_RANK
 from .streams import Source, shown
-
-DType = np.dtype[Any]
 
 MAGIC = b"\x93NUMPY"
 

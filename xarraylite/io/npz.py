@@ -22,8 +22,9 @@ from typing import TypeAlias
 
 from .._errors import FormatError
 from ..arrays.xarray import XArray
+from ..dtypes.names import DType
 from .array import Contents, read_array, write_array
-from .header import DType, read_header
+from .header import read_header
 from .members import MEMBER_MAGIC, Member, MemberSource, OutOfFile, Window
 from .streams import CHUNK, BinaryReader, BinaryWriter, refusal, shown
 

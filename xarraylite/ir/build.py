@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._errors import AxisError, BroadcastError, DTypeError, ShapeError
-from ..dtypes.names import dtype_name, is_narrow_float, is_narrow_int
+from ..dtypes.names import DType, dtype_name, is_narrow_float, is_narrow_int
 from ..dtypes.narrow import odd_float, to_narrow
 from ..dtypes.promotion import check_scalar, result_type
 from ..index import transform as steps
@@ -27,7 +27,6 @@ from ..ops.table import OPS
 from .node import (
     RANK,
     Concat,
-    DType,
     Elementwise,
     Gather,
     Iota,

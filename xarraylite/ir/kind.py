@@ -26,10 +26,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..dtypes.names import DType
 from ..layout.strided import Strided, row_major_strides
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from .node import FREE, RANK, SHAPE, DType, Node, Shape
+from .node import FREE, RANK, SHAPE, Node, Shape
 
 #: A flat tuple; see the module docstring.
 Operands: TypeAlias = tuple[Any, ...]

@@ -25,9 +25,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-import numpy as np
-
 from .._records import record
+from ..dtypes.names import DType
 from ..index.transform import Reshape, Transform
 from ..layout.strided import Strided
 from ..layout.tiled import Map
@@ -39,8 +38,6 @@ Shape = tuple[int, ...]
 
 #: What is fixed of an operand's shape: nothing, its rank, or all of it.
 FREE, RANK, SHAPE = range(3)
-
-DType = np.dtype[np.generic]
 
 
 class _Noted:

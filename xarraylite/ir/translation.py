@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..dtypes.names import DType
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
@@ -30,7 +31,7 @@ from .kind import (
     scalar,
     strides_of,
 )
-from .node import SHAPE, DType, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
+from .node import SHAPE, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
 from .walk import fixed_of, has_more, postorder, rebuild, structure, with_args
 
 #: Most nodes and operations of a kind, and of a form, which is built anew where its node is asked
@@ -195,7 +196,7 @@ def plain(value: object, dtype: DType) -> float | int | None:
 
 
 def node_of(kind: Kind, shape: Shape, operands: Operands) -> Node:
-    """Return an expression as nodes; parts that have the same kind and operands are one node."""
+    """Return an expression as nodes; parts of the same kind, extents and operands are one node."""
     return _Builder(operands).build(kind, shape, 0)
 
 
@@ -210,14 +211,16 @@ class _Builder:
 
     def build(self, kind: Kind, shape: Shape, start: int) -> Node:
         """Return the node of a part whose operands begin at ``start``."""
-        # Parts that were one expression when they were written have identical operands.
-        items = tuple([id(item) for item in self.operands[start : start + kind.items]])
-        node = self.made.get((kind, items))
+        # Parts that were one expression when they were written have identical operands.  So have
+        # memory and its first elements, which differ in extents.
+        own = shape[len(shape) - kind.rank :]
+        key = kind, own, *[id(item) for item in self.operands[start : start + kind.items]]
+        node = self.made.get(key)
         if node is None:
-            node = self.made[kind, items] = self._build(kind, shape, start)
+            node = self.made[key] = self._build(kind, own, start)
         return node
 
-    def _build(self, kind: Kind, shape: Shape, start: int) -> Node:
+    def _build(self, kind: Kind, own: Shape, start: int) -> Node:
         operands = self.operands
         if kind.scalar:
             return _scalar(operands[start], kind.dtype)
@@ -227,7 +230,6 @@ class _Builder:
             return Reduce((), kind.dtype, kind.op, arg, tuple(range(len(inner))), False)
         if isinstance(kind.op, Form):
             return self._formed(kind.op, start)
-        own = shape[len(shape) - kind.rank :]
         if kind.op is None:
             place = Strided(own, strides_of(kind, own), operands[start + 1] // kind.dtype.itemsize)
             return Leaf(own, kind.dtype, operands[start], place, kind.fixed)

@@ -15,11 +15,12 @@ from typing import Any, Self
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
-from ..arrays.container import DType, XContainer
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM
+from ..dtypes.names import DType
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Leaf, Node

@@ -29,7 +29,7 @@ import numpy as np
 from .._config import settings
 from .._errors import ShapeError, SizeError
 from ..blas.gemm import accumulator
-from ..dtypes.names import bool_, dtype_name
+from ..dtypes.names import DType, bool_, dtype_name
 from ..ir import build
 from ..ir.node import Node
 from ..labels.contraction import Lowering, aligned
@@ -44,8 +44,6 @@ from ..shapes.labels import Mode
 from ..shapes.ragged import Ragged
 from ..shapes.tables import Extent, Table, extents_by_label, same_extent
 from .rows import Rows, rows_of, rows_with
-
-DType = np.dtype[Any]
 
 #: The label of the dimension that runs over rows; nobody else may use it.
 ROWS = "_rows_"

@@ -18,7 +18,7 @@ import numpy as np
 from .._errors import IndexRangeError, NotWritableError, ShapeError
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype, dtype_name
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.box import parse_ranges
 from ..ir import build
 from ..ir.build import Operand
@@ -37,8 +37,6 @@ from ..shapes.ragged import Ints, ints
 from . import lists
 from .labels import XJaggedLabelled
 from .rows import Rows, positions_in, rows_of
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:

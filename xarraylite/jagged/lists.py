@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from .._errors import ShapeError
+from ..dtypes.names import NumpyArray
 from ..dtypes.promotion import result_type
 from ..operands.nodes import HasNode
 from ..shapes import slices
 from ..shapes.ragged import Ragged, exact_sum, ints
 
-Array = np.ndarray[Any, np.dtype[Any]]
-
 #: What `parse` looks at more closely, or leaves to the conversion of elements.
 _TAKEN = (list, tuple, str, bytes, np.ndarray, np.generic, HasNode)
 
 
-def parse(values: object, operation: str) -> tuple[list[Any] | Array, Ragged]:
+def parse(values: object, operation: str) -> tuple[list[Any] | NumpyArray, Ragged]:
     """Return the elements of nested lists one after the other, and the index space they fill.
 
     Parameters
@@ -63,7 +62,9 @@ def _is_array(item: Any) -> bool:
     return isinstance(item, np.ndarray | HasNode) and len(np.shape(item)) > 0  # type: ignore[arg-type]
 
 
-def _joined(parts: list[Array], counts: list[Any], operation: str) -> tuple[Array, Ragged]:
+def _joined(
+    parts: list[NumpyArray], counts: list[Any], operation: str
+) -> tuple[NumpyArray, Ragged]:
     ranks = {item.ndim for item in parts}
     if len(ranks) > 1:
         raise ShapeError(f"{operation}: slices of ranks {sorted(ranks)}; there must be one rank")
@@ -112,7 +113,7 @@ def space_of(arrays: Mapping[str, Any]) -> Ragged:
     return Ragged.checked(columns[:outer], columns[outer:], [None] * rank)
 
 
-def nested(flat: Array, space: Ragged) -> Any:
+def nested(flat: NumpyArray, space: Ragged) -> Any:
     """Return elements as nested lists of Python scalars."""
     bounds = pairwise(space.slice_offsets.tolist())
     if len(space.extents) == 1:
@@ -126,7 +127,7 @@ def nested(flat: Array, space: Ragged) -> Any:
     return slices.nested(space, level)
 
 
-def text(flat: Array, space: Ragged) -> str:
+def text(flat: NumpyArray, space: Ragged) -> str:
     """Return elements as nested brackets, the middle of long lists left out."""
 
     def show(node: int) -> str:

@@ -25,13 +25,10 @@ this package.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
 
 from ..blas.gemm import DOT_DTYPES, Matrices, Product, accumulator, carrier, matrices
 from ..blas.path import Sketch, contraction_order, count, merged_stride, plan_gemm
-from ..dtypes.names import bool_, dtype_name, int64, kind
+from ..dtypes.names import DType, bool_, dtype_name, int64, kind
 from ..index import transform
 from ..ir import build
 from ..ir.node import Elementwise, Leaf, Node
@@ -50,8 +47,6 @@ from ..runtime import evaluate as engine
 from .labelled import Group, Indexed, Labels, Term, XLabelled, check_size
 from .notes import Note, product_note, shown, why_packed
 from .remembered import is_memory
-
-DType = np.dtype[Any]
 
 #: Products of stacked matrices with fewer multiplications than this are one fused kernel.
 SMALL_STACKED = 64

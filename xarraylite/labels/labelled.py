@@ -24,13 +24,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .._config import settings
-from .._errors import DTypeError, ShapeError, SizeError, StaleOperandError
+from .._errors import BoundsError, DTypeError, ShapeError, SizeError, StaleOperandError
 from .._records import record
 from ..assignment.assign import Described
-from ..dtypes.names import dtype_name
+from ..dtypes.names import DType, dtype_name
 from ..dtypes.promotion import check_scalar
 from ..ir.build import Operand
 from ..ir.node import Node
@@ -40,7 +38,6 @@ from ..ops.op import Op
 from ..ops.table import OPS
 from ..shapes.labels import parse_labels
 
-DType = np.dtype[Any]
 Labels = tuple[str, ...]
 
 INT64_MAX = 2**63 - 1
@@ -365,14 +362,16 @@ def labels_for(text: object, shape: tuple[int, ...], array: Described) -> Labels
     Raises
     ------
     ShapeError
-        For malformed or repeated labels, and for any other number of them.
+        For malformed or repeated labels.
+    BoundsError
+        For any other number of them: an IndexError, as for other indices that do not fit.
     """
     try:
         labels = _parsed(text)
     except (ShapeError, TypeError):
         labels = parse_labels(text, f"labels of {array.summary()}")
     if len(labels) != len(shape):
-        raise ShapeError(
+        raise BoundsError(
             f"labels of {array.summary()}: {text!r} has {len(labels)} labels, the array has "
             f"{len(shape)} dimensions; there is one label per dimension"
         )

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from .._records import record
 from ..blas.gemm import Product
 from ..blas.path import count
-from ..dtypes.names import dtype_name
+from ..dtypes.names import DType, dtype_name
 from ..ir import build
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
 from .labelled import Indexed, Labels
-
-DType = np.dtype[Any]
 
 
 @record(frozen=True, slots=True)

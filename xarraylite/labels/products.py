@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._errors import AxisError, BroadcastError, ShapeError
-from ..dtypes.names import kind
+from ..dtypes.names import DType, kind
 from ..dtypes.promotion import result_type
 from ..index import transform
 from ..index.broadcast import broadcast_shapes, check_axis
@@ -27,7 +27,6 @@ from .labelled import Indexed, Labels, Term, XLabelled
 from .remembered import Call, Filled, call_of, hollow, recall
 from .writing import computed, lazily
 
-DType = np.dtype[Any]
 Shape = tuple[int, ...]
 
 

@@ -11,14 +11,15 @@ whether the destination can be written, and whether it shares memory with an ope
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
 from .._config import settings
 from .._records import record
 from ..blas.calls import in_one_call, multiply, quiet
-from ..blas.gemm import DOT_DTYPES, Array, Product, matrices
+from ..blas.gemm import DOT_DTYPES, Product, matrices
+from ..dtypes.names import DType, NumpyArray
 from ..ir.node import Leaf, Node
 from ..ir.walk import rebuild, with_args
 from ..layout.strided import Strided
@@ -27,7 +28,6 @@ from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from .labelled import Indexed, Labels, XLabelled
 
-DType = np.dtype[Any]
 Key = tuple[object, ...]
 
 #: What decides how two operands in strided memory are multiplied, and the operands.
@@ -78,7 +78,7 @@ class Window(NamedTuple):
             high - first,
         )
 
-    def array(self, dtype: DType, memory: Memory, first: int) -> Array:
+    def array(self, dtype: DType, memory: Memory, first: int) -> NumpyArray:
         """Return the memory; NumPy refuses what would lie outside the buffer."""
         shape, strides, start, _, _ = self
         return np.ndarray(shape, dtype, memory.run(), first + start, strides)
@@ -104,7 +104,7 @@ class Recipe:
         What `explain` is told of such a result.
     """
 
-    function: Callable[[Array, Array, Array], object]
+    function: Callable[[NumpyArray, NumpyArray, NumpyArray], object]
     left: Window
     right: Window
     out: Window
@@ -128,7 +128,7 @@ class Recipe:
             return None
         groups = (gemm.stack, gemm.rows, gemm.columns, product.extents)
         out = matrices(place.based(), labels, *groups)
-        function: Callable[[Array, Array, Array], object] = multiply
+        function: Callable[[NumpyArray, NumpyArray, NumpyArray], object] = multiply
         squeezed: tuple[tuple[int, ...], ...] = ((), (), ())
         if in_one_call(left.place.shape, out.shape):  # the one that `multiply` makes
             function = np.matmul
@@ -145,7 +145,7 @@ class Recipe:
             made,
         )
 
-    def arrays(self, call: Call) -> tuple[Array, Array]:
+    def arrays(self, call: Call) -> tuple[NumpyArray, NumpyArray]:
         """Return what is multiplied of two operands."""
         _, left, right = call
         dtype = self.dtype
@@ -165,7 +165,7 @@ class Recipe:
                 return True
         return False
 
-    def run(self, left: Array, right: Array, buffer: Buffer, first: int) -> None:
+    def run(self, left: NumpyArray, right: NumpyArray, buffer: Buffer, first: int) -> None:
         """Write the product to a destination that begins ``first`` bytes into a buffer."""
         with quiet():
             self.function(left, right, self.out.array(self.dtype, buffer, first))

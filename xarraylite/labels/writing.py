@@ -9,7 +9,6 @@ in the destination's bytes, the product is made in a temporary first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from ..blas.gemm import Product
 from ..blas.path import Sketch
 from ..compiler.dependence.aliasing import shares
 from ..compiler.target import Target
-from ..dtypes.names import dtype_name
+from ..dtypes.names import DType, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.node import Leaf, Node
@@ -44,8 +43,6 @@ from .labelled import (
 )
 from .notes import Note
 from .remembered import Call, Filled, Recipe, call_of_labels, recall, remember
-
-DType = np.dtype[Any]
 
 #: Stands for the root of an assignment whose operands are not nodes any more.
 _NOTHING = build.scalar(False, np.dtype(np.bool_))

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._errors import LayoutError
 from ..dtypes.info import finfo
-from ..dtypes.names import dtype_name, kind
+from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..dtypes.promotion import int_bounds
 from ..index.transform import FIXED
 from ..layout.digits import position_of
@@ -23,14 +23,11 @@ from ..layout.tiled import Map, TiledMap
 from .block import Memory
 from .buffer import Buffer
 
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
-
-
-Choice = tuple[int, Array]
+Choice = tuple[int, NumpyArray]
 """A dimension, and the indices along it that are meant (in any shape)."""
 
 
-def positions(layout: TiledMap, only: Choice | None = None) -> Array:
+def positions(layout: TiledMap, only: Choice | None = None) -> NumpyArray:
     """Return the position of every element of a box, in elements of the buffer.
 
     With ``only`` those of some indices along one dimension, in whose place the indices' stand.
@@ -52,9 +49,9 @@ def positions(layout: TiledMap, only: Choice | None = None) -> Array:
     return np.broadcast_to(np.asarray(total, np.int64), shape)
 
 
-def _grid(shape: tuple[int, ...], only: Choice | None) -> tuple[tuple[int, ...], list[Array]]:
+def _grid(shape: tuple[int, ...], only: Choice | None) -> tuple[tuple[int, ...], list[NumpyArray]]:
     """Return the shape of a table of positions, and along it the indices of each dimension."""
-    parts: list[Array] = [np.arange(extent, dtype=np.int64) for extent in shape]
+    parts: list[NumpyArray] = [np.arange(extent, dtype=np.int64) for extent in shape]
     if only is not None:
         parts[only[0]] = only[1]
     full = sum([part.shape for part in parts], ())
@@ -65,7 +62,7 @@ def _grid(shape: tuple[int, ...], only: Choice | None) -> tuple[tuple[int, ...],
     ]
 
 
-def read(buffer: Memory, dtype: np.dtype[Any], layout: Map) -> Array:
+def read(buffer: Memory, dtype: np.dtype[Any], layout: Map) -> NumpyArray:
     """Return the elements of a layout: a view where it is strided, else a copy."""
     if isinstance(layout, Strided):
         return buffer.view(dtype, layout)
@@ -82,7 +79,7 @@ def write(
     buffer: Memory,
     dtype: np.dtype[Any],
     layout: Map,
-    values: Array,
+    values: NumpyArray,
     only: Choice | None = None,
 ) -> None:
     """Write an array of ``dtype`` to the elements of a layout; what lies between them stays.
@@ -156,7 +153,7 @@ def padding_value(wanted: PaddingValue | None, dtype: np.dtype[Any]) -> Any:
     return None
 
 
-def _cells(buffer: Memory, dtype: np.dtype[Any], layout: TiledMap) -> Array:
+def _cells(buffer: Memory, dtype: np.dtype[Any], layout: TiledMap) -> NumpyArray:
     """Return all positions of a buffer as a one-dimensional array, `bits` apart."""
     step = layout.bits // 8
     count = max(0, buffer.nbytes - dtype.itemsize + step) // step

@@ -116,6 +116,15 @@ class Buffer(Memory):
         return made
 
     @staticmethod
+    def protected(buffer: Buffer) -> Buffer:
+        """Return a read-only buffer over the bytes of another, which is its owner."""
+        made = Buffer.lent(buffer)
+        made._memory = made._memory.view()
+        made._memory.flags.writeable = False
+        made.readonly, made.special, made.owner = True, True, buffer
+        return made
+
+    @staticmethod
     def borrow(obj: Any) -> Buffer:
         """Use the bytes of a foreign object, without a copy.
 

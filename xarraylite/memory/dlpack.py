@@ -16,9 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes.names import as_dtype, dtype_name
-
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 
 #: Codes of narrow floats; those of NumPy's dtypes are NumPy's business.
 _CODES = {
@@ -55,7 +53,7 @@ def _dtype_of(capsule: Any) -> Any:
     return (ctypes.c_uint8 * 2).from_address(start + _DTYPE)
 
 
-def exported(values: Array, options: dict[str, Any]) -> Any:
+def exported(values: NumpyArray, options: dict[str, Any]) -> Any:
     """Return the capsule of an array.
 
     Raises
@@ -88,7 +86,7 @@ class _Holder:
         return self._device
 
 
-def imported(x: Any, copy: bool | None) -> Array:
+def imported(x: Any, copy: bool | None) -> NumpyArray:
     """Return the memory of an object that speaks DLPack as an array.
 
     Raises
@@ -106,5 +104,5 @@ def imported(x: Any, copy: bool | None) -> Array:
     name = _NAMES.get(words[0])
     if name is not None:
         words[0] = _UINT
-    values: Array = np.from_dlpack(_Holder(capsule, device))
+    values: NumpyArray = np.from_dlpack(_Holder(capsule, device))
     return values if name is None else values.view(as_dtype(name))

@@ -10,13 +10,11 @@ from .._errors import DTypeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..dtypes.names import bool_, kind
+from ..dtypes.names import NumpyArray, bool_, kind
 from ..index.broadcast import broadcast_shapes
 from ..operands.nodes import is_masked
 from .array import XOptional
 from .missing import filled_in
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 def optional(values: object, has_value: object = None, /, *, dtype: object = None) -> XOptional:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
+from ..dtypes.names import NumpyArray
 
 
 class Missing:
@@ -38,7 +38,7 @@ class Missing:
 missing = Missing()
 
 
-def filled_in(values: Any) -> tuple[Any, Array | None]:
+def filled_in(values: Any) -> tuple[Any, NumpyArray | None]:
     """Return nested lists with values in the gaps, and where there are none; None for everywhere.
 
     What stands in for a missing value is of a kind that does not change the others'.

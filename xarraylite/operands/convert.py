@@ -11,7 +11,7 @@ import numpy as np
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
 from ..compiler.target import Target
-from ..dtypes.names import as_dtype, dtype_name, is_narrow_float, kind
+from ..dtypes.names import DType, as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
 from ..ir import build
@@ -28,7 +28,6 @@ from ..runtime.reference import convert
 from . import tracing
 from .nodes import HasNode, Lifted, borrow_array, is_masked, values_in
 
-DType = np.dtype[Any]
 #: Elements up to which tiled memory is copied through a table of positions.
 SMALL = 1 << 12
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .._errors import IndexRangeError
-from ..dtypes.names import int64, is_narrow_int
+from ..dtypes.names import NumpyArray, int64, is_narrow_int
 from ..index import transform as steps
 from ..index.indices import Selection
 from ..ir import build
@@ -20,8 +18,6 @@ from .tracing import remember_index, remembering
 
 #: Elements up to which copying takes less than planning a gather.
 FEW = 1 << 12
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 def is_index_array(item: object) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
-from ..dtypes.names import as_dtype
+from ..dtypes.names import NumpyArray, as_dtype
 from ..ir.build import WEAK_TYPES, Operand, scalar, weak_scalar
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import FREE, RANK, SHAPE, Leaf, Node
@@ -21,8 +21,6 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.op import Op
-
-NumpyArray = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
 class HasNode:
@@ -157,7 +155,7 @@ _PYTHON: tuple[type[Any], ...] = (bool, int, float, complex)
 
 _SCALARS = (bool, int, float, complex, np.generic, OneValue)
 
-_OPERANDS = (HasNode, np.ndarray, list, tuple, *_SCALARS)
+_OPERANDS = (HasNode, np.ndarray, list, tuple, range, *_SCALARS)
 
 
 def is_number(value: object) -> bool:
@@ -215,7 +213,7 @@ def as_operand(value: object, operation: str) -> Operand:
             return kind(value)  # type: ignore[no-any-return]
     if isinstance(value, Lifted):
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         return borrow_array(array_of_list(value, operation), operation)
     if _is_plain_array(value):
         return borrow_array(np.asarray(value), operation)
@@ -225,7 +223,7 @@ def as_operand(value: object, operation: str) -> Operand:
     )
 
 
-def array_of_list(values: list[Any] | tuple[Any, ...], operation: str) -> NumpyArray:
+def array_of_list(values: list[Any] | tuple[Any, ...] | range, operation: str) -> NumpyArray:
     """Return nested lists of numbers and arrays as one NumPy array.
 
     Raises

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
-from ..dtypes.names import dtype_name
+from ..dtypes.names import DType, dtype_name
 from ..index.broadcast import as_shape
 from ..layout.layout import Layout
 from ..layout.placement import map_of
 from ..layout.strided import Order, Strided
 from ..layout.tiled import Map
 from .convert import pinned_dtype, raw
-
-DType = np.dtype[Any]
 
 
 def restore(

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..dtypes.names import NumpyArray
 from . import rules
 from .op import Op, row
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _X = [-2.5, 0.0, 1.5]
 _Y = [2.0, 4.0, -0.5]
 
 
-def power_reference(base: Array, exponent: Array) -> Array:
+def power_reference(base: NumpyArray, exponent: NumpyArray) -> NumpyArray:
     """``np.power`` that also answers for negative integer exponents, where NumPy raises.
 
     ``a**-n`` is ``1/a**n`` rounded toward zero: 0 but for a of 1 and -1, and 0 for a of 0.
@@ -29,7 +26,7 @@ def power_reference(base: Array, exponent: Array) -> Array:
     return np.where(unit, np.zeros_like(powers), powers)
 
 
-def floor_divide_reference(x: Array, y: Array) -> Array:
+def floor_divide_reference(x: NumpyArray, y: NumpyArray) -> NumpyArray:
     """``np.floor_divide`` with the standard's answers for infinities: those of ``floor(x / y)``."""
     quotient = np.asarray(np.floor_divide(x, y))
     if quotient.dtype.kind != "f":
@@ -37,7 +34,7 @@ def floor_divide_reference(x: Array, y: Array) -> Array:
     return np.where(np.isinf(x) | np.isinf(y), x / y, quotient)
 
 
-def sign_reference(x: Array) -> Array:
+def sign_reference(x: NumpyArray) -> NumpyArray:
     """``np.sign``, with the direction of finite complex numbers whose modulus overflows."""
     if x.dtype.kind == "c":
         x = np.where(np.isfinite(x) & np.isinf(np.abs(x)), x * x.real.dtype.type(0.25), x)

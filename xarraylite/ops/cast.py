@@ -13,8 +13,7 @@ are the *register types*, whose names (``f32``, ``i8``, ``c64``…) convert a va
 
 from __future__ import annotations
 
-from ..dtypes.names import dtype_name, is_narrow_float, is_narrow_int, kind
-from .op import DType
+from ..dtypes.names import DType, dtype_name, is_narrow_float, is_narrow_int, kind
 
 _VIA_INT32 = frozenset({"int8", "uint8", "int16", "uint16", "int32"})
 _EXACT_IN_FLOAT32 = frozenset({"bool", "int8", "uint8", "int16", "uint16", "float32", "complex64"})

@@ -21,9 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._records import record
-from ..dtypes.names import float16, is_narrow_float, kind
-
-DType: TypeAlias = np.dtype[Any]
+from ..dtypes.names import DType, float16, is_narrow_float, kind
 
 Arg: TypeAlias = DType | type
 """Type of an operand: a dtype, or one of bool, int, float, complex for a Python scalar."""

@@ -17,9 +17,9 @@ import numpy as np
 
 from .._errors import DTypeError
 from .._records import record
-from ..dtypes.names import bool_, dtype_name, float16, float64, int8, int64, kind, uint64
+from ..dtypes.names import DType, bool_, dtype_name, float16, float64, int8, int64, kind, uint64
 from ..dtypes.promotion import float_for, int_bounds, result_type
-from .op import Arg, DType, Resolved
+from .op import Arg, Resolved
 
 Loops = Callable[[tuple[Arg, ...]], tuple[DType, ...]]
 

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..dtypes.names import NumpyArray
 from . import rules
 from .op import HOST, Op, row
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _X = [-2.5, 0.0, 1.5]
 _Y = [2.0, 4.0, -0.5]
 _Z = [3 + 4j, 1 - 1j]
 
 
-def round_reference(x: Array) -> Array:
+def round_reference(x: NumpyArray) -> NumpyArray:
     """``np.round`` of every kind: integers are integers already."""
     return x.copy() if x.dtype.kind in "iu" else np.asarray(np.rint(x))
 
 
-def fmax_reference(a: Array, b: Array) -> Array:
+def fmax_reference(a: NumpyArray, b: NumpyArray) -> NumpyArray:
     """``np.fmax``, the first of two equals: NumPy picks a zero by its place in the array."""
     return np.where(a == b, a, np.fmax(a, b))
 
 
-def fmin_reference(a: Array, b: Array) -> Array:
+def fmin_reference(a: NumpyArray, b: NumpyArray) -> NumpyArray:
     """``np.fmin``, the first of two equals."""
     return np.where(a == b, a, np.fmin(a, b))
 
 
-def clip_reference(x: Array, low: Array, high: Array) -> Array:
+def clip_reference(x: NumpyArray, low: NumpyArray, high: NumpyArray) -> NumpyArray:
     """``np.clip``, x itself where it equals a bound, as NumPy has it for bounds of one value."""
     if x.dtype.kind != "f":
         return np.asarray(np.clip(x, low, high))
@@ -39,22 +36,22 @@ def clip_reference(x: Array, low: Array, high: Array) -> Array:
     return np.where(raised == high, raised, np.minimum(raised, high))
 
 
-def imag_reference(x: Array) -> Array:
+def imag_reference(x: NumpyArray) -> NumpyArray:
     """The imaginary part, zeros for real numbers."""
     return np.imag(x).copy()
 
 
-def real_reference(x: Array) -> Array:
+def real_reference(x: NumpyArray) -> NumpyArray:
     """The real part, a copy for real numbers."""
     return np.real(x).copy()
 
 
-def cast_reference(x: Array) -> Array:
+def cast_reference(x: NumpyArray) -> NumpyArray:
     """The array itself: the dtype of a cast is the node's, so whoever runs it converts."""
     return x
 
 
-def fdim_reference(a: Array, b: Array) -> Array:
+def fdim_reference(a: NumpyArray, b: NumpyArray) -> NumpyArray:
     """The positive difference, NaN if either is NaN."""
     zero = np.zeros((), a.dtype)
     return np.where((a > b) | (a != a) | (b != b), a - b, zero)

@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .._records import record
 from ..codegen.kernel import KernelRaised
 from ..compiler.dependence.overlap import Span, self_overlaps
 from ..compiler.graph import canonical
 from ..compiler.program import Program
 from ..compiler.target import Target
+from ..dtypes.names import DType
 from ..ir.kind import Kind, leaf_of, strides_of
 from ..ir.node import FREE, SHAPE, Scalar, Shape
 from ..ir.translation import node_of, scalars_of
@@ -29,8 +28,6 @@ from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot, pinned
 from .evaluate import program_of, result_layout
 from .run import run
-
-DType = np.dtype[Any]
 
 #: Where the destination of a sample lies: apart from its operands, and where some may be.
 _TARGET = 1 << 60

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..compiler.graph import Graph
 from ..compiler.identities import identity
-from ..dtypes.names import is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import NumpyArray, is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.truncate import truncated
 from ..index.transform import FIXED, Reshape, Transform
@@ -34,12 +34,10 @@ from ..ir.node import (
 from ..memory.arrays import read
 from ..ops.op import Op
 
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
-
-def compute(graph: Graph) -> Array:
+def compute(graph: Graph) -> NumpyArray:
     """Return the values of a graph's result as a NumPy array."""
-    values: list[Array] = []
+    values: list[NumpyArray] = []
     with np.errstate(all="ignore"):
         for node, args in zip(graph.nodes, graph.args, strict=True):
             values.append(np.asarray(value(node, [values[arg] for arg in args])))
@@ -47,23 +45,23 @@ def compute(graph: Graph) -> Array:
 
 
 @singledispatch
-def value(node: Node, args: list[Array]) -> Array:
+def value(node: Node, args: list[NumpyArray]) -> NumpyArray:
     """Return the values of one node from those of its arguments."""
     raise TypeError(f"no reference for {type(node).__name__}")
 
 
 @value.register
-def _(node: Leaf, args: list[Array]) -> Array:
+def _(node: Leaf, args: list[NumpyArray]) -> NumpyArray:
     return read(node.snapshot, node.dtype, node.map).copy()
 
 
 @value.register
-def _(node: Scalar, args: list[Array]) -> Array:
+def _(node: Scalar, args: list[NumpyArray]) -> NumpyArray:
     return np.asarray(node.value, node.dtype)
 
 
 @value.register
-def _(node: Iota, args: list[Array]) -> Array:
+def _(node: Iota, args: list[NumpyArray]) -> NumpyArray:
     total = np.full(node.shape, node.map.offset, np.int64)
     for axis, (extent, stride) in enumerate(zip(node.shape, node.map.strides, strict=True)):
         along = np.arange(extent, dtype=np.int64) * stride
@@ -72,19 +70,19 @@ def _(node: Iota, args: list[Array]) -> Array:
 
 
 @value.register
-def _(node: Elementwise, args: list[Array]) -> Array:
+def _(node: Elementwise, args: list[NumpyArray]) -> NumpyArray:
     result = apply(node.op, args, node.dtype)
     return np.broadcast_to(result, node.shape)
 
 
 @value.register
-def _(node: View, args: list[Array]) -> Array:
+def _(node: View, args: list[NumpyArray]) -> NumpyArray:
     if isinstance(node.step, Reshape):
         return args[0].reshape(node.shape)
     return _transform(args[0], node.step)
 
 
-def _transform(array: Array, step: Transform) -> Array:
+def _transform(array: NumpyArray, step: Transform) -> NumpyArray:
     """Index with explicit positions along every dimension: slow and obviously right."""
     rank = len(step.shape)
     index = []
@@ -99,24 +97,24 @@ def _transform(array: Array, step: Transform) -> Array:
 
 
 @value.register
-def _(node: Gather, args: list[Array]) -> Array:
+def _(node: Gather, args: list[NumpyArray]) -> NumpyArray:
     return np.take(args[0], args[1], axis=node.axis)
 
 
 @value.register
-def _(node: Concat, args: list[Array]) -> Array:
+def _(node: Concat, args: list[NumpyArray]) -> NumpyArray:
     return np.concatenate(args, axis=node.axis)
 
 
 @value.register
-def _(node: Reduce, args: list[Array]) -> Array:
+def _(node: Reduce, args: list[NumpyArray]) -> NumpyArray:
     source = from_narrow(args[0]) if _widens(node.dtype) else args[0]
     result = node.op.numpy(source, axis=node.axes, keepdims=node.keepdims)
     return convert(np.asarray(result), node.dtype)
 
 
 @value.register
-def _(node: SegmentReduce, args: list[Array]) -> Array:
+def _(node: SegmentReduce, args: list[NumpyArray]) -> NumpyArray:
     source, offsets = args
     source = from_narrow(source) if _widens(node.dtype) else source
     result = np.full(node.shape, identity(node.op, source.dtype), source.dtype)
@@ -127,7 +125,7 @@ def _(node: SegmentReduce, args: list[Array]) -> Array:
     return convert(result, node.dtype)
 
 
-def apply(op: Op, args: list[Array], dtype: np.dtype[Any]) -> Array:
+def apply(op: Op, args: list[NumpyArray], dtype: np.dtype[Any]) -> NumpyArray:
     """Run one operation; narrow dtypes are computed in their register type and rounded once."""
     if op is CAST:
         return convert(args[0], dtype)
@@ -148,7 +146,7 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
     return is_narrow_float(dtype) or is_narrow_int(dtype)
 
 
-def convert(array: Array, dtype: np.dtype[Any]) -> Array:
+def convert(array: NumpyArray, dtype: np.dtype[Any]) -> NumpyArray:
     """Convert by NumPy's rules, to narrow floats with one rounding, and floats as `truncated`."""
     if array.dtype == dtype:
         return array
@@ -159,6 +157,6 @@ def convert(array: Array, dtype: np.dtype[Any]) -> Array:
     return truncated(wide, dtype) if _is_float_to_int(wide, dtype) else wide.astype(dtype)
 
 
-def _is_float_to_int(array: Array, dtype: np.dtype[Any]) -> bool:
+def _is_float_to_int(array: NumpyArray, dtype: np.dtype[Any]) -> bool:
     """Tell whether a conversion is one to which NumPy has several answers."""
     return array.dtype.kind == "f" and dtype.kind in "iu"

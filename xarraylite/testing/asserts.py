@@ -12,14 +12,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..dtypes.names import as_dtype, dtype_name, is_narrow_float, kind
+from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import from_narrow
 from ..jagged.lazy import XJaggedExpression
-
-Array = npt.NDArray[Any]
-DType = np.dtype[Any]
 
 
 def assert_same_bits(actual: object, expected: object) -> None:
@@ -83,7 +79,7 @@ def assert_ulp(actual: object, expected: object, max_ulp: int) -> None:
     _refuse(distance > max_ulp, left, right, f" by up to {worst} ulp (allowed: {max_ulp})")
 
 
-def ulp_distance(left: Array, right: Array) -> Array:
+def ulp_distance(left: NumpyArray, right: NumpyArray) -> NumpyArray:
     """Return how many representable numbers lie between the elements of two float arrays.
 
     Two NaNs are 0 apart, a NaN and a number 2**64 - 1.
@@ -97,14 +93,14 @@ def ulp_distance(left: Array, right: Array) -> Array:
         x, y = _order(a), _order(b)
     # Differences of int64 may need 64 bits; as uint64 the larger minus the smaller is exact.
     up, down = y.view("u8") - x.view("u8"), x.view("u8") - y.view("u8")
-    apart: Array = np.where(x > y, down, up)
+    apart: NumpyArray = np.where(x > y, down, up)
     nan_a, nan_b = _is_nan(a), _is_nan(b)
     apart[nan_a & nan_b] = 0
     apart[nan_a ^ nan_b] = np.iinfo("u8").max
     return np.asarray(apart.max(axis=-1, initial=0)).reshape(left.shape)
 
 
-def _pair(actual: object, expected: object) -> tuple[Array, Array]:
+def _pair(actual: object, expected: object) -> tuple[NumpyArray, NumpyArray]:
     __tracebackhide__ = True
     spaces = [
         x.jagged_shape if isinstance(x, XJaggedExpression) else None for x in (actual, expected)
@@ -124,32 +120,32 @@ def _pair(actual: object, expected: object) -> tuple[Array, Array]:
     return left.copy(), right.copy()  # contiguous: bits are read through a view
 
 
-def _parts(array: Array) -> Array:
+def _parts(array: NumpyArray) -> NumpyArray:
     """Return the elements row by row; of complex numbers both parts, else one."""
     flat = array.reshape(-1, 1)
     return flat.view(f"f{array.dtype.itemsize // 2}") if kind(array.dtype) == "c" else flat
 
 
-def _bits(array: Array) -> Array:
+def _bits(array: NumpyArray) -> NumpyArray:
     """Return one unsigned integer per element, two for complex ones."""
     parts = _parts(array)
     return parts.view(f"u{parts.dtype.itemsize}")
 
 
-def _is_nan(parts: Array) -> Array:
+def _is_nan(parts: NumpyArray) -> NumpyArray:
     if kind(parts.dtype) != "f":
         return np.zeros(parts.shape, np.bool_)
     return np.asarray(np.isnan(from_narrow(parts)))
 
 
-def _order(array: Array) -> Array:
+def _order(array: NumpyArray) -> NumpyArray:
     """Map floats to int64 so that neighbours differ by one; both zeros are 0."""
     code = array.view(f"i{array.dtype.itemsize}")
     return np.where(code < 0, np.iinfo(code.dtype).min - code, code).astype(np.int64)
 
 
 @cache
-def _ranks(dtype: DType) -> Array:
+def _ranks(dtype: DType) -> NumpyArray:
     """Return the rank of every encoding of a narrow float among its values."""
     bits = 8 * dtype.itemsize
     codes = np.arange(1 << bits, dtype=f"u{dtype.itemsize}")
@@ -158,7 +154,7 @@ def _ranks(dtype: DType) -> Array:
     return np.unique(values, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
-def _refuse(wrong: Array, left: Array, right: Array, more: str) -> None:
+def _refuse(wrong: NumpyArray, left: NumpyArray, right: NumpyArray, more: str) -> None:
     __tracebackhide__ = True
     per_element = wrong.reshape(left.size, -1).any(axis=-1) if left.size else wrong.reshape(-1)
     count = int(per_element.sum())

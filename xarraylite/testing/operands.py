@@ -10,18 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays.adapt import adapt
 from ..arrays.xarray import XArray
 from ..arrays.xtensor import XTensor, XTensorFixed
-from ..dtypes.names import is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import DType, NumpyArray, is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow
 from ..functions import manipulation
 from . import oracle
-
-Array = npt.NDArray[Any]
-DType = np.dtype[Any]
 
 LAYOUTS = (
     "row",
@@ -41,7 +37,7 @@ WRITABLE = ("row", "column", "permuted", "gaps", "reversed", "offset")
 """The layouts that can be assigned to."""
 
 
-def fill(dtype: DType, shape: tuple[int, ...], seed: int, *, plain: bool = False) -> Array:
+def fill(dtype: DType, shape: tuple[int, ...], seed: int, *, plain: bool = False) -> NumpyArray:
     """Return an array that looks random and holds what breaks things.
 
     Parameters
@@ -63,11 +59,11 @@ def fill(dtype: DType, shape: tuple[int, ...], seed: int, *, plain: bool = False
     return np.asarray(_FILLS[kind(dtype)](rng, dtype, shape)).reshape(shape)
 
 
-def _fill_bool(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:
+def _fill_bool(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> NumpyArray:
     return rng.random(shape) < 0.5
 
 
-def _fill_int(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:
+def _fill_int(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> NumpyArray:
     if is_narrow_int(dtype):
         return oracle.convert(rng.integers(0, 256, shape), dtype)
     info = np.iinfo(dtype)
@@ -77,7 +73,7 @@ def _fill_int(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) ->
     return _mix(rng, shape, small, whole, edge)
 
 
-def _fill_float(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:
+def _fill_float(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> NumpyArray:
     scale = 10.0 ** rng.integers(-2, 3, shape)
     usual = oracle.convert(rng.normal(size=shape) * scale, dtype)
     if is_narrow_float(dtype):
@@ -92,12 +88,12 @@ def _fill_float(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) 
     return _mix(rng, shape, usual, rng.integers(-5, 6, shape).astype(dtype), edge)
 
 
-def _fill_complex(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:
+def _fill_complex(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> NumpyArray:
     # Small whole parts: products are exact, with or without fused multiply-add.
     return (rng.integers(-6, 7, shape) + 1j * rng.integers(-6, 7, shape)).astype(dtype)
 
 
-_FILLS: dict[str, Callable[[np.random.Generator, DType, tuple[int, ...]], Array]] = {
+_FILLS: dict[str, Callable[[np.random.Generator, DType, tuple[int, ...]], NumpyArray]] = {
     "b": _fill_bool,
     "i": _fill_int,
     "u": _fill_int,
@@ -107,8 +103,12 @@ _FILLS: dict[str, Callable[[np.random.Generator, DType, tuple[int, ...]], Array]
 
 
 def _mix(
-    rng: np.random.Generator, shape: tuple[int, ...], usual: Array, other: Array, edge: Array
-) -> Array:
+    rng: np.random.Generator,
+    shape: tuple[int, ...],
+    usual: NumpyArray,
+    other: NumpyArray,
+    edge: NumpyArray,
+) -> NumpyArray:
     """Choose elements: mostly usual ones, every seventh or so an edge case."""
     share = rng.random(shape)
     return np.where(share < 0.6, usual, np.where(share < 0.85, other, edge))
@@ -129,7 +129,7 @@ class Sample:
     """
 
     operand: Any
-    array: Array
+    array: NumpyArray
     layout: str
 
     def unchanged(self) -> bool:
@@ -137,7 +137,7 @@ class Sample:
         return np.asarray(self.operand).tobytes() == self.array.tobytes()
 
 
-def sample(layout: str, values: Array, seed: int = 0) -> Sample:
+def sample(layout: str, values: NumpyArray, seed: int = 0) -> Sample:
     """Return an operand that holds ``values`` in the given layout.
 
     ``"broadcast"`` and ``"zero_stride"`` repeat the first values along some or all dimensions.
@@ -146,22 +146,22 @@ def sample(layout: str, values: Array, seed: int = 0) -> Sample:
     return Sample(operand, np.array(held, order="C"), layout)
 
 
-def _row(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _row(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     fixed = XTensorFixed.__class_getitem__((values.dtype, values.shape))
     return (XArray, XTensor, fixed)[rng.integers(3)](values), values
 
 
-def _column(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _column(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     return XArray(values, layout="column_major"), values
 
 
-def _permuted(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _permuted(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     axes = rng.permutation(values.ndim)
     moved = XArray(np.transpose(values, axes))
     return manipulation.permute_dims(moved, [int(k) for k in np.argsort(axes)]), values
 
 
-def _gaps(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _gaps(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     steps = [int(step) for step in rng.integers(1, 4, values.ndim)]
     ends = [1 + n * step for n, step in zip(values.shape, steps, strict=True)]
     around = fill(values.dtype, tuple(ends), 1)
@@ -170,12 +170,12 @@ def _gaps(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
     return XArray(around)[(*key, ...)], values
 
 
-def _reversed(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _reversed(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     key = _some(rng, values.ndim, slice(None, None, -1))
     return XArray(values[key])[(*key, ...)], values
 
 
-def _broadcast(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _broadcast(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     part = values[_some(rng, values.ndim, slice(0, 1))]
     view = manipulation.broadcast_to(XArray(part), values.shape)
     return view, np.broadcast_to(part, values.shape)
@@ -188,30 +188,30 @@ def _some(rng: np.random.Generator, rank: int, chosen: slice) -> tuple[slice, ..
     return tuple([chosen if k == always or drawn[k] else slice(None) for k in range(rank)])
 
 
-def _zero_stride(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _zero_stride(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     one = np.zeros(1, values.dtype) if values.size == 0 else values.reshape(-1)[:1].copy()
     one.flags.writeable = False
     place = adapt(one, values.shape, strides=(0,) * values.ndim)
     return place, np.broadcast_to(one.reshape(()), values.shape)
 
 
-def _offset(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _offset(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     ahead = int(rng.integers(1, 20))
     flat = np.concatenate([fill(values.dtype, (ahead,), 2), values.reshape(-1)])
     return manipulation.reshape(XArray(flat)[ahead:], values.shape), values
 
 
-def _read_only(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _read_only(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     memory = np.array(values)
     memory.flags.writeable = False
     return adapt(memory), values
 
 
-def _numpy(values: Array, rng: np.random.Generator) -> tuple[Any, Array]:
+def _numpy(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArray]:
     return np.array(values, order="F" if rng.random() < 0.5 else "C"), values
 
 
-_PLACES: dict[str, Callable[[Array, np.random.Generator], tuple[Any, Array]]] = {
+_PLACES: dict[str, Callable[[NumpyArray, np.random.Generator], tuple[Any, NumpyArray]]] = {
     "row": _row,
     "column": _column,
     "permuted": _permuted,

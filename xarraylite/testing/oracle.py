@@ -11,21 +11,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..dtypes.names import as_dtype, is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import DType, NumpyArray, as_dtype, is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..ops.op import Op
 from ..ops.table import OPS
-
-Array = npt.NDArray[Any]
-DType = np.dtype[Any]
 
 #: Operations whose special cases the array API standard fixes, and NumPy has otherwise.
 STANDARD = frozenset({"floor_divide"})
 
 
-def convert(array: Array, dtype: object) -> Array:
+def convert(array: NumpyArray, dtype: object) -> NumpyArray:
     """Return the elements in another dtype, rounded once; of complex numbers the real part.
 
     Examples
@@ -45,7 +41,7 @@ def convert(array: Array, dtype: object) -> Array:
         return from_narrow(real).astype(end) if _is_foreign(real.dtype) else real.astype(end)
 
 
-def call(name: str, *args: Any) -> Array:
+def call(name: str, *args: Any) -> NumpyArray:
     """Return one operation of the op table on arrays and Python scalars.
 
     Where the array API standard departs from NumPy (`STANDARD`), the standard's answer.
@@ -72,7 +68,7 @@ def call(name: str, *args: Any) -> Array:
         return np.asarray(function(*args))
 
 
-def _by_table(op: Op, args: tuple[Any, ...]) -> Array:
+def _by_table(op: Op, args: tuple[Any, ...]) -> NumpyArray:
     kinds = tuple([arg.dtype if isinstance(arg, np.ndarray) else type(arg) for arg in args])
     loops, result = op.rule(op.name, kinds)
     plain = []
@@ -82,7 +78,7 @@ def _by_table(op: Op, args: tuple[Any, ...]) -> Array:
     return convert(np.asarray(op.numpy(*plain)), result)
 
 
-def reduce(name: str, array: Array, axis: Any, keepdims: bool) -> Array:
+def reduce(name: str, array: NumpyArray, axis: Any, keepdims: bool) -> NumpyArray:
     """Return a reduction that has one right answer: max, min, any, all, argmax, argmin, sum, prod.
 
     Sums and products are for integers and for floats whose partial results are all exact.

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ..dtypes.names import SUPPORTED, is_narrow_int, kind
+from ..dtypes.names import SUPPORTED, DType, is_narrow_int, kind
 from ..functions import manipulation, reducers
 from ..ops.table import OPS
 from . import oracle
 from .operands import LAYOUTS, Sample, fill, sample
 from .trees import EXACT, INEXACT, INEXACT_ULP, Tree, call, cast, constant, fits, index, join, leaf
-
-DType = np.dtype[Any]
 
 
 def dtypes(kinds: str = "biufc", *, narrow: bool = True) -> st.SearchStrategy[DType]:

@@ -10,18 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._errors import DTypeError
 from ..arrays.expression import XExpression
-from ..dtypes.names import kind
+from ..dtypes.names import DType, NumpyArray, kind
 from ..functions import data_types, elementwise
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from . import oracle
-
-Array = npt.NDArray[Any]
-DType = np.dtype[Any]
 
 EXACT = (
     "add",
@@ -110,7 +106,7 @@ class Tree:
 
     text: str
     xl: Callable[[Sequence[Any]], Any]
-    numpy: Callable[[Sequence[Array]], Any]
+    numpy: Callable[[Sequence[NumpyArray]], Any]
     value: Any
     max_ulp: int = 0
 
@@ -118,7 +114,7 @@ class Tree:
         return self.text
 
 
-def leaf(number: int, value: Array) -> Tree:
+def leaf(number: int, value: NumpyArray) -> Tree:
     """Return operand ``number``."""
     return Tree(f"x{number}", lambda ops: ops[number], lambda ops: ops[number], value)
 

@@ -26,7 +26,7 @@ from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..codegen.kernel import KernelRaised
-from ..dtypes.names import as_dtype
+from ..dtypes.names import DType, NumpyArray, as_dtype
 from ..dtypes.promotion import result_type
 from ..index.broadcast import check_axes, check_axis
 from ..ir import build
@@ -37,7 +37,6 @@ from ..operands import tracing
 from ..operands.convert import store
 from ..operands.moving import Parted
 from ..operands.nodes import as_node
-from ..ops.op import DType
 from ..ops.reductions import Reduction
 from ..ops.user import UserOp
 from ..runtime import reference
@@ -47,8 +46,6 @@ from ..runtime.replay import Replay, replay_of
 from ..runtime.scan import scan, scanned
 from .memo import memoised
 from .vectorize import operation
-
-Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 @memoised
@@ -150,7 +147,7 @@ def _folding(function: Callable[..., object], dtype: DType, initial: complex) ->
             f"{both}; kernels fold parts that all begin with it"
         )
 
-    def fold(values: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+    def fold(values: NumpyArray, axis: tuple[int, ...], keepdims: bool) -> NumpyArray:
         kept = [k for k in range(values.ndim) if k not in axis]
         lines = values.transpose(*axis, *kept).reshape(-1, *[values.shape[k] for k in kept])
         start = np.full(lines.shape[1:], initial, lines.dtype)

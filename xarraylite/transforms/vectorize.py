@@ -11,9 +11,9 @@ import numpy as np
 
 from .._errors import DTypeError
 from ..arrays.expression import XExpression, apply
-from ..dtypes.names import as_dtype, is_narrow_float, is_narrow_int
+from ..dtypes.names import DType, as_dtype, is_narrow_float, is_narrow_int
 from ..dtypes.promotion import result_type
-from ..ops.op import Arg, DType, Resolved
+from ..ops.op import Arg, Resolved
 from ..ops.user import UserOp
 
 

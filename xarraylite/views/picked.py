@@ -23,7 +23,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray, layout_named
 from ..assignment import elements
-from ..dtypes.names import dtype_name, int64
+from ..dtypes.names import NumpyArray, dtype_name, int64
 from ..index.transform import FIXED, IndexMap, Transform
 from ..ir import build
 from ..ir.kind import NODE, owner_class
@@ -36,7 +36,7 @@ from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.representation import container_repr, html
 from .items import Positions
-from .scattered import Array, Scattered
+from .scattered import Scattered
 
 
 def leaf_of(positions: Positions) -> Leaf:
@@ -202,15 +202,20 @@ class XDynamicView(XPicked):
     __slots__ = ("_leaves", "_takes")
     _title: ClassVar[str] = "XDynamicView"
 
-    _takes: dict[int, Positions]
+    _takes: Mapping[int, Positions]
     _leaves: dict[int, Leaf]
 
     @classmethod
     def of(cls, base: XContainer, takes: Mapping[int, Positions]) -> XDynamicView:
         """Return the view of a container that reads dimensions through checked positions."""
-        shape = tuple([takes[k].shape[0] if k in takes else n for k, n in enumerate(base.shape)])
-        self = cls._over(base, shape)
-        self._takes = dict(takes)
+        shape = list(base.shape)
+        for axis, chosen in takes.items():
+            shape[axis] = len(chosen)
+        array = None if base._kind is NODE else elements.array_of(base)
+        self = cls._over(base, tuple(shape))
+        if array is not None:
+            self._base._array = array  # of the same memory
+        self._takes = takes
         return self
 
     def gathered(self) -> Node:
@@ -246,7 +251,7 @@ class XDynamicView(XPicked):
     def take(self, picks: Mapping[int, Positions]) -> XPicked:
         """Return a view of positions along some dimensions of this one."""
         made = {axis: self._along(axis)[chosen] for axis, chosen in picks.items()}
-        return XDynamicView.of(self.base, self._takes | made)
+        return XDynamicView.of(self.base, {**self._takes, **made})
 
     def _view(self, step: Transform) -> XExpression:
         axes = [axis for _, _, axis in step.maps if axis != FIXED]
@@ -265,14 +270,14 @@ class XDynamicView(XPicked):
         assert isinstance(base, XContainer)
         return XDynamicView.of(base, takes) if takes else base
 
-    def _fill(self, out: Array) -> None:
+    def _fill(self, out: NumpyArray) -> None:
         source = elements.array_of(self._base)
         *others, (axis, chosen) = self._takes.items()
         for k, some in others:
             source = source.take(some, k)
         source.take(chosen, axis, out, "clip")
 
-    def _scatter(self, values: Array) -> None:
+    def _scatter(self, values: NumpyArray) -> None:
         base = self._base
         if base._kind is NODE:
             if len(self._takes) > 1:
@@ -317,7 +322,7 @@ class XIndexView(XPicked):
     _where: Positions
     _offsets: Positions
     _leaf: Leaf
-    _memory: Array
+    _memory: NumpyArray
 
     @classmethod
     def of(cls, base: XContainer, positions: Positions) -> XIndexView:
@@ -361,7 +366,7 @@ class XIndexView(XPicked):
         flat = Leaf(run.shape, leaf.dtype, leaf.snapshot, run, min(leaf.fixed, RANK))
         return build.gather(flat, 0, index)
 
-    def _run(self) -> Array:
+    def _run(self) -> NumpyArray:
         """Return the memory that a strided base reaches."""
         try:
             return self._memory
@@ -375,18 +380,18 @@ class XIndexView(XPicked):
         run = self._memory = np.ndarray((size,), base._dtype, memory._memory, memory._start + low)
         return run
 
-    def _fill(self, out: Array) -> None:
+    def _fill(self, out: NumpyArray) -> None:
         self._run().take(self._places(), None, out, "clip")
 
-    def _scatter(self, values: Array) -> None:
+    def _scatter(self, values: NumpyArray) -> None:
         if self._base._kind is NODE:
             scatter(self._base, self.positions(), values)
         else:
             self._run()[self._places()] = values
 
 
-def scatter(base: XContainer, positions: Positions, values: Array) -> None:
+def scatter(base: XContainer, positions: Positions, values: NumpyArray) -> None:
     """Write values to row-major positions of tiled memory, by way of a copy of all elements."""
-    whole = np.ascontiguousarray(read(base.buffer, base.dtype, base.map))
+    whole = np.array(read(base.buffer, base.dtype, base.map), order="C")
     whole.reshape(-1)[positions] = values
     write_elements(base.buffer, base.dtype, base.map, whole)

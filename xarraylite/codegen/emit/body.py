@@ -11,13 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ..._records import record
+from ...dtypes.names import DType
 from ...ir.build import CAST
 from ...layout.splitting import Wave
 from ...ops.op import Op
 from . import routine
 from .builder import Builder, Value
-
-DType = np.dtype[np.generic]
 
 #: Emits the load of an operand's element, some bytes from its place; of an iota, the position.
 Reader = Callable[[Value | None], Value]

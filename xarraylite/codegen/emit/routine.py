@@ -12,16 +12,13 @@ from __future__ import annotations
 from dataclasses import field
 from functools import lru_cache
 
-import numpy as np
-
 from ..._records import record
+from ...dtypes.names import DType
 from ...ir.build import CAST
 from ...ops.cast import cast_body
 from ...ops.op import Op
 from ...ops.user import UserOp
 from .tokens import token
-
-DType = np.dtype[np.generic]
 
 #: LLVM types of registers, by the names that tokens use.
 LLVM: dict[str, str] = {

@@ -8,12 +8,13 @@ along it and is not, and where it is 1 the running value stays in a register.
 from __future__ import annotations
 
 from ..._records import record
+from ...dtypes.names import DType
 from ...ops.op import Op
 from . import routine
 from .body import apply, through
 from .builder import Builder, Module, Pace, Value
 from .memory import fetch, keep
-from .streams import DType, Words, load_words
+from .streams import Words, load_words
 from .tokens import token
 
 

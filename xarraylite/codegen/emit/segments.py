@@ -23,13 +23,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..._records import record
+from ...dtypes.names import DType
 from .builder import Builder, Local, Module, Value
 from .folding import Fold, ReduceSpec, block_of, value_bytes
 from .lanes import LANES
 from .memory import fetch
 from .streams import (
     RANGES,
-    DType,
     Inner,
     MultiIndex,
     Operand,

@@ -13,15 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-import numpy as np
-
 from ..._records import record
+from ...dtypes.names import DType
 from .body import Body, Const, Reader
 from .builder import Builder, Local, Value
 from .memory import fetch
 from .tokens import token
-
-DType = np.dtype[np.generic]
 
 
 class Inner(Enum):

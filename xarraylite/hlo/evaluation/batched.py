@@ -13,11 +13,12 @@ from typing import Final
 
 import numpy as np
 
+from ...dtypes.names import NumpyArray
 from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .moves import HEAVY
 from .program import Program
-from .values import Evaluator, NumpyArray, Runner, Value, array, container, stored
+from .values import Evaluator, Runner, Value, array, container, stored
 
 
 def _same(run: Runner, instruction: HloInstruction, x: Value) -> Value:

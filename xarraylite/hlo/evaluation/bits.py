@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...dtypes.info import finfo
-from .values import NumpyArray
+from ...dtypes.names import NumpyArray
 
 _UNSIGNED: Final = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 

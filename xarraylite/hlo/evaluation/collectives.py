@@ -7,9 +7,10 @@ from typing import Final
 
 import numpy as np
 
+from ...dtypes.names import NumpyArray
 from ...functions.manipulation import concat
 from ..instruction import HloInstruction
-from .values import TOKEN, Evaluator, NumpyArray, Runner, Value, array, container, refuse, stored
+from .values import TOKEN, Evaluator, Runner, Value, array, container, refuse, stored
 
 
 def _gathered(run: Runner, instruction: HloInstruction, operands: Sequence[Value]) -> list[Value]:

@@ -14,8 +14,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ...dtypes.names import NumpyArray
 from ..instruction import HloInstruction
-from .values import NumpyArray, refuse
+from .values import refuse
 
 _Settings: TypeAlias = dict[str, int]
 # Takes SciPy's routines by name, the call's settings, and one matrix of each operand.

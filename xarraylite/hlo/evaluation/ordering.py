@@ -14,9 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...dtypes.names import NumpyArray
 from ..instruction import HloComputation, HloInstruction
 from .bits import total_order
-from .values import Evaluator, NumpyArray, Runner, Value, array, container
+from .values import Evaluator, Runner, Value, array, container
 
 
 def _sort(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:

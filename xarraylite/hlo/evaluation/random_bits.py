@@ -14,9 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...dtypes.names import NumpyArray
 from ..instruction import HloInstruction
 from .bits import bitcast_convert
-from .values import Evaluator, NumpyArray, Runner, Value, array, container, dtype_of, refuse
+from .values import Evaluator, Runner, Value, array, container, dtype_of, refuse
 
 _U32, _U64 = np.uint32, np.uint64
 _ROTATIONS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))

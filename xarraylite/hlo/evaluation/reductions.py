@@ -18,13 +18,13 @@ from typing import Any, Final
 import numpy as np
 
 from ...dtypes.info import finfo
-from ...dtypes.names import kind
+from ...dtypes.names import NumpyArray, kind
 from ...dtypes.promotion import int_bounds
 from ...functions import reducers
 from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .moves import broadcast
-from .values import Evaluator, NumpyArray, Runner, Value, array, container
+from .values import Evaluator, Runner, Value, array, container
 
 _IN_ORDER: Final = 256
 """Most elements that an unknown computation folds one after the other."""

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...dtypes.names import NumpyArray
 from ...functions import reducers
 from ..instruction import HloInstruction
 from ..values import PadDimension, WindowDimension
 from .elementwise import ELEMENTWISE
 from .moves import pad
 from .reductions import combiner, fold, neutral
-from .values import Evaluator, NumpyArray, Runner, Value, array, container
+from .values import Evaluator, Runner, Value, array, container
 
 _REDUCERS: Final = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 _GROWING: Final[dict[str, Any]] = {

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from ...dtypes.info import finfo, iinfo
-from ...dtypes.names import bool_, kind
+from ...dtypes.names import DType, bool_, kind
 from ...layout.layout import Layout
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from ..text.literals import HloLiteral
-
-DType = np.dtype[Any]
 
 
 def default_spec(dtype: object, shape: Sequence[int]) -> ArraySpec:

@@ -1,0 +1,158 @@
+"""Programs with NumPy's objects: polynomials, iterators, flags, results written into lazy arrays.
+
+A program is a function of the module it is written for, NumPy or ours, and returns what it found.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+Xp = ModuleType
+
+
+def results_into_lazy_arrays(xp: Xp) -> Any:
+    x = xp.ones(3) * 2
+    y = xp.arange(3) + 0.5
+    xp.add(x, y, out=y)
+    xp.negative(x, x)
+    total = xp.zeros(3) + 0
+    xp.sum(xp.ones((2, 3)), axis=0, out=total)
+    xp.cumsum(y, out=y)
+    ends = y * 1
+    xp.clip(y, 3, 6, out=ends)
+    return x, y, total, ends
+
+
+def shuffled_lazy(xp: Xp) -> Any:
+    x = xp.arange(8) * 2
+    x[::-1].sort()
+    xp.random.seed(3)
+    xp.random.shuffle(x)
+    return x
+
+
+def gradient_descent_with_a_mean(xp: Xp) -> Any:
+    x = xp.reshape(xp.arange(12.0) / 7 - 0.5, (4, 3))
+    wanted = (x[:, 0] > 0).astype(float)
+    w, b = xp.zeros(3), 0.0
+    for _ in range(50):
+        p = 1 / (1 + xp.exp(-(x @ w + b)))
+        off = p - wanted
+        w -= 0.1 * x.T @ off / len(wanted)
+        b -= 0.1 * off.mean()
+    return xp.round(w, 9), xp.round(b, 9)
+
+
+def whole_numbers_in_a_range(xp: Xp) -> Any:
+    return xp.sum(range(5)), xp.dot(range(3), range(3)), xp.asarray([1, 2]) + range(2)
+
+
+def frozen(xp: Xp) -> Any:
+    x = xp.arange(4)
+    before = x[1:]
+    x.flags.writeable = False
+    refused = 0
+    for write in (lambda: x.__setitem__(0, 9), lambda: x[2:].fill(9), x.sort):
+        try:
+            write()
+        except ValueError:
+            refused += 1
+    before[0] = 7
+    seen = x.copy()
+    kept = x + 0
+    x.setflags(write=True)
+    x[0] = 5
+    return refused, seen, kept, x, x.flags.writeable, before.flags["WRITEABLE"]
+
+
+def polynomial_objects(xp: Xp) -> Any:
+    p, q = xp.poly1d([1, -3, 2]), xp.poly1d([1.0, -1.0], True)
+    quotient, rest = p / xp.poly1d([1, -1])
+    return (
+        p(2),
+        p(xp.asarray([0.0, 0.5])),
+        p(q).c,
+        p.roots,
+        p.order,
+        (p * q + 1 - p).coeffs,
+        (2 - p).c,
+        (-p).c,
+        (p**2).c,
+        (p / 2).c,
+        quotient.c,
+        rest.c,
+        p.deriv().c,
+        p.integ(k=3).c,
+        p[1],
+        len(p),
+        list(p),
+        bool(p == xp.poly1d([1, -3, 2])),
+        str(p),
+        xp.polyval(p, 3),
+    )
+
+
+def series(xp: Xp) -> Any:
+    p = xp.polynomial.Polynomial([1, 2, 3])
+    x = xp.linspace(0, 1, 7)
+    fitted = xp.polynomial.Chebyshev.fit(x, x**2, 2)
+    return (
+        p(x),
+        p(2.0),
+        (p * p - 1)(x),
+        p.deriv()(x),
+        p.roots(),
+        xp.round(fitted(x), 9),
+        xp.polynomial.polynomial.polyval(x, [1, 2, 3]),
+        xp.polynomial.legendre.leggauss(3),
+        xp.polynomial.hermite_e.hermeval(0.5, xp.asarray([1.0, 2.0])),
+    )
+
+
+def complex_where_needed(xp: Xp) -> Any:
+    return (
+        xp.emath.sqrt([-1.0, 4.0]),
+        xp.emath.log(xp.asarray([-1.0])),
+        xp.emath.power([2, -4], 0.5),
+    )
+
+
+def element_by_element(xp: Xp) -> Any:
+    x = xp.reshape(xp.arange(6), (2, 3))
+    waiting = x + 0
+    with xp.nditer(x, op_flags=["readwrite"]) as walk:
+        for item in walk:
+            item[...] = 2 * item
+    places, walk = [], xp.nditer(x, flags=["multi_index"])
+    while not walk.finished:
+        places.append((walk.multi_index, int(walk[0])))
+        walk.iternext()
+    both = xp.nditer([xp.asarray([[0], [1]]), xp.arange(2), None])
+    for left, right, to in both:
+        to[...] = left * 10 + right
+    return x, waiting, places, both.operands[2], [int(item) for item in xp.nditer(x.T, order="C")]
+
+
+def small_questions(xp: Xp) -> Any:
+    joined = xp.broadcast(xp.ones((3, 1)), xp.arange(4))
+    return (
+        joined.shape,
+        joined.size,
+        len(list(joined)),
+        xp.mask_indices(3, xp.triu, 1),
+        xp.require(xp.ones((2, 3)).T, "f4", "C"),
+        xp.common_type(xp.ones(1, dtype="f4"), xp.arange(2)) is not None,
+        xp.asarray_chkfinite([1.0]),
+        xp.typename("d"),
+        isinstance(xp.ones(1), xp.ndarray),
+        xp.typing.NDArray is not None,
+        issubclass(xp.exceptions.AxisError, ValueError),
+    )
+
+
+PROGRAMS = [
+    value
+    for name, value in list(globals().items())
+    if getattr(value, "__module__", None) == __name__ and callable(value)
+]

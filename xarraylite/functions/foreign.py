@@ -1,0 +1,60 @@
+"""Functions of NumPy's own namespaces (`random`, `polynomial`, `emath`), looked up there by name.
+
+What they mean and which parameters they have stands in NumPy's documentation.  They are given the
+values of containers and expressions, wherever these stand among the arguments, and what they return
+becomes containers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..arrays.expression import XExpression
+from ..operands.nodes import HasNode
+from .computed import Narrow, numpy_of, refusal, results
+
+
+def called(function: Callable[..., Any], name: str, fills: bool = False) -> Callable[..., Any]:
+    """Return a function of NumPy's that takes containers and returns them.
+
+    Parameters
+    ----------
+    function : callable
+        NumPy's.
+    name : str
+        What errors call it.
+    fills : bool, default False
+        Whether its first argument is written in place, as ``out`` is.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        narrow = Narrow()
+        to = args[0] if fills and args else kwargs.get("out")
+        written = np.array(to.numpy()) if isinstance(to, XExpression) else None
+        taken, named = list(args), dict(kwargs)
+        if written is not None and fills:
+            taken[0] = written
+        elif written is not None:
+            named["out"] = written
+        taken = [value_of(x, name, narrow) for x in taken]
+        named = {key: value_of(x, name, narrow) for key, x in named.items()}
+        try:
+            made = function(*taken, **named)
+        except (ValueError, TypeError, IndexError) as error:
+            raise refusal(name, [*taken, *named.values()], error) from None
+        if written is None or not isinstance(to, XExpression):
+            return results(made, narrow)
+        to[...] = written  # by an assignment, which waiting readers notice
+        return None if fills else to
+
+    return call
+
+
+def value_of(x: object, name: str, narrow: Narrow | None = None) -> Any:
+    """Return an argument as NumPy takes it: the values of an array of ours."""
+    return numpy_of(x, name, narrow or Narrow()) if isinstance(x, HasNode) else x

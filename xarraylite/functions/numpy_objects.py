@@ -1,0 +1,417 @@
+"""NumPy's objects that are made of arrays: polynomials, iterators, ufuncs of Python functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from .._errors import ReadOnlyError
+from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
+from ..arrays.xarray import XArray
+from .computed import Narrow, container, numpy_of, results
+from .curves import polyadd, polyder, polydiv, polyint, polymul, polysub, roots
+from .foreign import called, value_of
+
+
+class poly1d:
+    """A polynomial in one variable, by its coefficients, the highest degree first.
+
+    Parameters
+    ----------
+    c_or_r : array_like
+        Coefficients, or roots.
+    r : bool, default False
+        Whether they are roots.
+    variable : str, optional
+        How it is printed.
+
+    Attributes
+    ----------
+    c, coef, coeffs, coefficients : XArray
+        The coefficients.
+    r, roots : XArray
+        Where it is zero.
+    o, order : int
+        The degree.
+
+    See Also
+    --------
+    numpy.poly1d : The same on NumPy arrays.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> p = xl.poly1d([1, -3, 2])
+    >>> p(xl.asarray([0.0, 1.0, 2.0])), p.roots
+    (XArray([2., 0., 0.]), XArray([2., 1.]))
+    >>> print(p * p)
+       4     3      2
+    1 x - 6 x + 13 x - 12 x + 4
+    """
+
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, c_or_r: object, r: bool = False, variable: str | None = None) -> None:
+        given: Any = c_or_r._of if isinstance(c_or_r, poly1d) else value_of(c_or_r, "poly1d")
+        self._of: Any = np.poly1d(given, r, variable)
+
+    @property
+    def c(self) -> XArray:
+        """The coefficients, the highest degree first."""
+        return container(self._of.coeffs.copy())
+
+    coef = coeffs = coefficients = c
+
+    @property
+    def r(self) -> XArray:
+        """Where the polynomial is zero."""
+        found: XArray = roots(self.c)
+        return found
+
+    roots = r
+
+    @property
+    def o(self) -> int:
+        """The degree."""
+        return int(self._of.order)
+
+    order = o
+
+    @property
+    def variable(self) -> str:
+        """What the variable is called in print."""
+        return str(self._of.variable)
+
+    def __call__(self, val: object) -> Any:
+        """Return values at points, or the polynomial of a polynomial."""
+        if isinstance(val, poly1d):
+            return poly1d(self._of(val._of))
+        narrow = Narrow()
+        return results(self._of(numpy_of(val, "poly1d", narrow)), narrow)
+
+    def deriv(self, m: int = 1) -> poly1d:
+        """Return a derivative."""
+        return poly1d(polyder(self.c, m), variable=self.variable)
+
+    def integ(self, m: int = 1, k: object = 0) -> poly1d:
+        """Return an integral, with constants of integration."""
+        return poly1d(polyint(self.c, m, k), variable=self.variable)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return the coefficients as a NumPy array."""
+        return np.array(self._of.coeffs, dtype)
+
+    def __add__(self, other: object) -> poly1d:
+        return poly1d(polyadd(self, poly1d(other)))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> poly1d:
+        return poly1d(polysub(self, poly1d(other)))
+
+    def __rsub__(self, other: object) -> poly1d:
+        return poly1d(polysub(poly1d(other), self))
+
+    def __mul__(self, other: object) -> poly1d:
+        return poly1d(polymul(self, poly1d(other)))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: object) -> Any:
+        if np.ndim(other) == 0 and not isinstance(other, poly1d):  # type: ignore[arg-type]
+            return poly1d(self.c / other)
+        quotient, rest = polydiv(self, poly1d(other))
+        return poly1d(quotient), poly1d(rest)
+
+    def __rtruediv__(self, other: object) -> Any:
+        return poly1d(other) / self
+
+    def __pow__(self, power: int) -> poly1d:
+        return poly1d(self._of**power)
+
+    def __neg__(self) -> poly1d:
+        return poly1d(-self._of)
+
+    def __pos__(self) -> poly1d:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, poly1d) and bool(self._of == other._of)
+
+    def __len__(self) -> int:
+        return self.o
+
+    def __getitem__(self, power: int) -> Any:
+        """Return the coefficient of a power."""
+        return results(self._of[power], Narrow())
+
+    def __setitem__(self, power: int, value: object) -> None:
+        """Set the coefficient of a power."""
+        self._of[power] = value_of(value, "poly1d")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.c)
+
+    def __str__(self) -> str:
+        return str(self._of)
+
+    def __repr__(self) -> str:
+        return repr(self._of)
+
+
+class nditer:
+    """Go through arrays of one shape, or that broadcast to one, element by element.
+
+    Parameters
+    ----------
+    op : array or sequence of arrays
+        What to go through; None is memory to be made.
+    flags, op_flags, *args, **kwargs
+        As for ``numpy.nditer``, as are attributes and methods.
+
+    Raises
+    ------
+    ReadOnlyError
+        If an operand is to be written and is read-only.
+
+    Notes
+    -----
+    What it yields are NumPy's arrays of no dimensions, over the operands' own memory where these
+    are written.  A fused expression takes a thousandth of the time.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.asarray([[1, 2], [3, 4]])
+    >>> [int(x) for x in xl.nditer(a, order="F")]
+    [1, 3, 2, 4]
+    >>> with xl.nditer(a, op_flags=["readwrite"]) as it:
+    ...     for x in it:
+    ...         x[...] = 2 * x
+    >>> a
+    XArray([[2, 4],
+            [6, 8]])
+    """
+
+    __slots__ = ("_of",)
+
+    def __init__(
+        self, op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
+        if op_flags is not None:
+            args = (op_flags, *args)
+        self._of: Any = np.nditer(_walked(op, op_flags), flags or (), *args, **kwargs)
+
+    @property
+    def operands(self) -> tuple[XArray, ...]:
+        """The arrays, those that were made among them."""
+        return tuple([container(x, [x]) for x in self._of.operands])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._of)
+
+    def __next__(self) -> Any:
+        return next(self._of)
+
+    def __enter__(self) -> Self:
+        self._of.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._of.__exit__(*error)
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._of[number]
+
+    def __setitem__(self, number: Any, value: object) -> None:
+        self._of[number] = value_of(value, "nditer")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "_of":
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._of, name, value)
+
+
+def _walked(op: Any, op_flags: Any) -> Any:
+    """Return operands as NumPy walks over them; waiting readers of those written keep theirs."""
+    if not isinstance(op, list | tuple):
+        return _walked([op], None if op_flags is None else [op_flags])[0]
+    flags = op_flags or [()] * len(op)
+    if flags and isinstance(flags[0], str):
+        flags = [flags] * len(op)
+    return [_one(x, own) for x, own in zip(op, flags, strict=True)]
+
+
+def _one(x: Any, flags: Sequence[str]) -> Any:
+    if not isinstance(x, XExpression):
+        return value_of(x, "nditer")
+    if not {"readwrite", "writeonly"} & set(flags):
+        return numpy_of(x, "nditer", Narrow())
+    to = x._target()
+    if to.readonly:
+        raise ReadOnlyError(f"nditer: {to.summary()} is read-only")
+    to.buffer.release()
+    return to.numpy()
+
+
+def broadcast(*args: object) -> np.broadcast:
+    """Return what goes through arrays as they broadcast against each other.
+
+    Parameters
+    ----------
+    *args : array
+        What is broadcast.
+
+    Returns
+    -------
+    numpy.broadcast
+        Its ``shape``, ``ndim``, ``size``; it yields tuples of values.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.broadcast(xl.ones((3, 1)), [1, 2]).shape
+    (3, 2)
+    """
+    return np.broadcast(*[numpy_of(x, "broadcast", Narrow()) for x in args])
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:
+    """Return a Python function that is called for each element of arrays that broadcast.
+
+    Parameters
+    ----------
+    func : callable
+        Takes and returns Python's numbers.
+    nin, nout : int
+        How many it takes and returns.
+    **kwargs
+        ``identity``, as for ``numpy.frompyfunc``.
+
+    Returns
+    -------
+    callable
+        Its results are containers where they are numbers, else NumPy's arrays of objects; what
+        `vectorize` makes of a function is compiled.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.frompyfunc(lambda x, y: x * 10 + y, 2, 1)(xl.asarray([1, 2]), 3)
+    XArray([13, 23])
+    """
+    inner: Any = np.frompyfunc(func, nin, nout, **kwargs)
+
+    def call(*operands: Any, **options: Any) -> Any:
+        made = inner(*[value_of(x, "frompyfunc") for x in operands], **options)
+        parts = [_of_numbers(part) for part in (made if isinstance(made, tuple) else (made,))]
+        return tuple(parts) if isinstance(made, tuple) else parts[0]
+
+    return call
+
+
+def _of_numbers(made: Any) -> Any:
+    if not isinstance(made, np.ndarray):
+        return made
+    plain = np.array(made.tolist()) if made.size else made
+    return container(plain) if plain.dtype.kind in "biufc" and plain.shape == made.shape else made
+
+
+def mask_indices(n: int, mask_func: Callable[..., Any], k: object = 0) -> tuple[Any, ...]:
+    """Return where a function of a square matrix, such as `triu`, leaves something.
+
+    Parameters
+    ----------
+    n : int
+        Extent of the matrix.
+    mask_func : callable
+        ``mask_func(a, k)``.
+    k : int, default 0
+        Its second argument.
+
+    Returns
+    -------
+    tuple of XArray
+        Rows and columns.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.mask_indices(2, xl.tril)
+    (XArray([0, 1, 1]), XArray([0, 0, 1]))
+    """
+    found: tuple[Any, ...] = as_array(
+        as_array(mask_func(container(np.ones((n, n), int)), k), "mask_indices") != 0, "mask_indices"
+    ).nonzero()
+    return found
+
+
+def common_type(*arrays: object) -> type:
+    """Return the type of floats or complex numbers that holds the values of all arrays.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.common_type(xl.asarray([1], dtype="float32"), xl.asarray([1.0j]))
+    <class 'numpy.complex128'>
+    """
+    found: type = np.common_type(*[numpy_of(x, "common_type", Narrow()) for x in arrays])
+    return found
+
+
+def require(a: object, dtype: object = None, requirements: Any = None, **kwargs: Any) -> XArray:
+    """Return an array whose memory lies as required.
+
+    Parameters
+    ----------
+    a : array_like
+        What is wanted.
+    dtype : dtype, optional
+        In which dtype.
+    requirements : str or sequence of str, optional
+        ``"C"``, ``"F"``, ``"A"``, ``"W"``, ``"O"``, as for ``numpy.require``.
+    **kwargs
+        As for ``numpy.require``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.require(xl.ones((2, 3)).T, requirements="C").flags.c_contiguous
+    True
+    """
+    made: XArray = called(np.require, "require")(a, dtype, requirements, **kwargs)
+    return made
+
+
+def asarray_chkfinite(a: object, dtype: Any = None, order: Any = None) -> XArray:
+    """Return an array, having looked for NaN and infinities.
+
+    Raises
+    ------
+    ValueError
+        If there are any.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.asarray_chkfinite([1.0, 2.0])
+    XArray([1., 2.])
+    """
+    made: XArray = called(np.asarray_chkfinite, "asarray_chkfinite")(a, dtype, order)
+    return made
