@@ -484,3 +484,22 @@ def test_evaluating_while_the_process_ends() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["6000000.0", "4000000.0"]
+
+
+def test_a_job_that_is_over_holds_nobodys_memory(pool: Pool) -> None:
+    """A helper that wakes late still has it to come; what it was to read is free to be written."""
+    pool._crew.started = 2  # helpers that do not come
+
+    class Memory:
+        pass
+
+    memory = Memory()
+    gone = weakref.ref(memory)
+
+    def make(keep: object = memory) -> Worker:
+        return lambda piece: None
+
+    pool.run(range(8), make, 3)
+    del memory, make
+    assert pool._crew.inbox.qsize() == 2
+    assert gone() is None
