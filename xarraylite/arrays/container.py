@@ -320,7 +320,7 @@ class XContainer(Placed, XExpression):
 
         Raises
         ------
-        TypeError
+        ValueError
             If no index is given and there is not exactly one element.
         """
         if index or self._kind is NODE or self.size != 1:

@@ -217,12 +217,15 @@ def reduce_step(
     chunks: tuple[Range, ...],
     stride: int,
     note: str,
+    *,
+    position: bool = False,
 ) -> KernelStep:
     """Return the step that folds ``lowered`` over ``axes`` into ``to``.
 
     The layout of ``to`` is over the space that is folded, and stands still along ``axes``.  Each
     of ``chunks`` (see `chunk_ranges`) is folded into a result of its own, ``stride`` positions
-    after the one before; without any, partial results are joined.
+    after the one before; without any, partial results are joined.  ``position``: the results are
+    where extremes are, of memory in which elements lie side by side.
     """
     parts = len(chunks) > 1
     streams = [address_stream(strided(to.layout), unit(to.bits)), *streams_of(lowered)]
@@ -235,7 +238,8 @@ def reduce_step(
     reduced_loops = len(reduced.extents) - (1 if along else 0)
     operands = operands_of(inner.streams, lowered, memory, to, 0 if along else -1)
     gathers, joins = len(lowered.gathers), not chunks
-    spec = ReduceSpec(form, kept_loops, reduced_loops, operands, lowered.body, op, gathers, joins)
+    body = lowered.body
+    spec = ReduceSpec(form, kept_loops, reduced_loops, operands, body, op, gathers, joins, position)
     block = ArgumentBlock(spec.words())
     for letter, nest, count in (("k", kept, kept_loops), ("r", reduced, reduced_loops)):
         block.loops(letter, nest.extents[:count], [w.strides for w in nest.streams])

@@ -158,6 +158,8 @@ def _describe(value: Any, found: list[Any], arrays: list[Any]) -> bool:
             return False
         arrays.append(value)
         found += (cls, value._kind, value._shape)
+        if cls is XExpression:  # the extents of what is folded are none of its own
+            found += [item for item in value._operands if item.__class__ is tuple]
         return True
     if cls in _PLAIN or isinstance(value, np.dtype | Reduction | FunctionType):
         found += (cls, value)

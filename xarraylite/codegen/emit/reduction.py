@@ -27,6 +27,7 @@ from ..._records import record
 from ...dtypes.names import DType
 from .builder import Builder, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
+from .position import fold_position
 from .streams import MultiIndex, constants, element_of, load_words
 
 #: Rows that are added one after another before the tile enters the counter.
@@ -44,8 +45,9 @@ def emit_reduce(spec: ReduceSpec) -> Module:
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     kept = MultiIndex.at(b, "k", spec.kept, words, moving, words["t0"])
     fold = Fold.of(b, spec, words, _SCRATCH[spec.form](spec))
+    fold_one = fold_position if spec.position else _FOLD[spec.form]
     with b.loop(words["t0"], words["t1"], 1, Pace.SLOW):
-        _FOLD[spec.form](fold, [pointer.get() for pointer in moving.values()])
+        fold_one(fold, [pointer.get() for pointer in moving.values()])
         kept.step()
     return b.module()
 
