@@ -487,19 +487,10 @@ def test_evaluating_while_the_process_ends() -> None:
 
 
 def test_a_job_that_is_over_holds_nobodys_memory(pool: Pool) -> None:
-    """A helper that wakes late still has it to come; what it was to read is free to be written."""
-    pool._crew.started = 2  # helpers that do not come
-
-    class Memory:
-        pass
-
-    memory = Memory()
+    pool._crew.started = 2  # helpers that come late, if at all
+    memory = frozenset([1])
     gone = weakref.ref(memory)
-
-    def make(keep: object = memory) -> Worker:
-        return lambda piece: None
-
-    pool.run(range(8), make, 3)
-    del memory, make
+    pool.run(range(8), lambda keep=memory: int, 3)
+    del memory
     assert pool._crew.inbox.qsize() == 2
     assert gone() is None
