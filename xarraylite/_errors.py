@@ -12,6 +12,8 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
+
 
 class XarrayliteError(Exception):
     """Base class of all errors raised on purpose by this package."""
@@ -25,8 +27,12 @@ class BroadcastError(ShapeError):
     """Shapes cannot be broadcast together, or into the destination."""
 
 
-class AxisError(ShapeError, IndexError):
+class AxisError(ShapeError, np.exceptions.AxisError):
     """An axis is out of range or named twice."""
+
+
+class AxisTypeError(AxisError, TypeError):
+    """An axis is no integer."""
 
 
 class SizeError(ShapeError, OverflowError):

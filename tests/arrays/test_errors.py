@@ -209,6 +209,7 @@ def test_classes_are_those_of_python_too() -> None:
         (xl.ShapeError, ValueError),
         (xl.BroadcastError, xl.ShapeError),
         (xl.AxisError, IndexError),
+        (xl.AxisError, np.exceptions.AxisError),
         (xl.SizeError, OverflowError),
         (xl.DTypeError, TypeError),
         (xl.CastError, xl.DTypeError),

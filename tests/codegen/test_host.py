@@ -44,6 +44,20 @@ def test_it_fuses_where_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
         assert host().fuses is fuses
 
 
+def test_elements_are_loaded_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if not host().triple.startswith("x86_64"):
+        assert host().tuned == host().features
+        return
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", "+sse2")
+    assert host().tuned == "+sse2"
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", "+avx,+avx2")
+    assert host().tuned == "+avx,+avx2,+prefer-no-gather"
+    worker.run(host().target_machine)
+    assert "not a recognized feature" not in capfd.readouterr().err
+
+
 CHANGES = [
     ("NUMBA_CPU_NAME", "generic"),
     ("NUMBA_CPU_NAME", "nocona"),

@@ -44,6 +44,8 @@ def test_a_type_makes_values(name: str) -> None:
     assert float(value.real) == 1.0
     assert isinstance(value, one)
     assert isinstance(xl.ones(2, dtype=one)[0], one)
+    assert isinstance(xl.prod(xl.ones(2, dtype=one), dtype=one), one)
+    assert not isinstance(xl.ones((), dtype=one), one)
     assert not isinstance(1, one)
 
 
@@ -86,6 +88,10 @@ def test_kinds_of_elements(kind: str) -> None:
     for dtype in (np.bool_, np.int8, np.uint32, np.float32, np.complex64):
         assert isinstance(xl.ones(2, dtype=dtype)[0], ours) is issubclass(dtype, theirs)
         assert isinstance(dtype(1), ours) is issubclass(dtype, theirs)
+        assert isinstance(xl.prod(xl.ones(2, dtype=dtype), dtype=dtype), ours) is (
+            issubclass(dtype, theirs)
+        )
+        assert not isinstance(xl.ones((), dtype=dtype), ours)
         assert xl.issubdtype(dtype, ours) is np.issubdtype(dtype, ours)
         assert xl.issubdtype(dtype, ours) is np.issubdtype(dtype, theirs)
     assert xl.issubdtype(ours, xl.generic)

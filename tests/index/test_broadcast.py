@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xarraylite._errors import AxisError, BroadcastError, ShapeError, SizeError
+from xarraylite._errors import AxisError, AxisTypeError, BroadcastError, ShapeError, SizeError
 from xarraylite.index.broadcast import (
     MAX_RANK,
     MAX_SIZE,
@@ -145,7 +145,7 @@ def test_axes_out_of_range_are_refused(axis: int, rank: int) -> None:
 
 @pytest.mark.parametrize("axis", [1.0, "0", None, (0,)])
 def test_axes_are_integers(axis: Any) -> None:
-    with pytest.raises(AxisError, match="f: axis must be an integer"):
+    with pytest.raises(AxisTypeError, match="f: axis must be an integer"):
         check_axis(axis, 2, "f")
 
 

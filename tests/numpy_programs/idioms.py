@@ -93,6 +93,10 @@ copy.copy(v), copy.deepcopy(a)
 v.nbytes, v.itemsize, v.dtype.name, v.dtype.kind
 a.real, a.imag, (a+1j).real
 a.flat[2], list(a.flat)[:2]
+isinstance(a.mean(), xp.floating), isinstance(v.max(), xp.float64), isinstance(a[0], xp.floating)
+isinstance(i.sum(), xp.integer), isinstance(i.mean(), xp.integer)
+xp.isscalar(v.sum()), xp.isscalar(v[0]), xp.isscalar(a[0]), xp.isscalar(2), xp.isscalar(xp.array(2))
+xp.linspace(0, 1, 3, retstep=True)[1]
 a.item(0), a.item(0,1)
 any(v > 2), all(v > 0)
 a.view()
@@ -177,4 +181,9 @@ np.put(v, [0,1], [9,8])
 v.put([0], 5)
 a.partition(1)
 a[np.ix_([0,1],[0,2])] = 0
+a[[1,0]] = [[[7, 8, 9]]]
+a[:, [0,2]] = [[[5]]]
+a.flat = [1, 2]; v.flat = 7
+a.flat[1:5] = (7, 8)
+e = a * 2; xp.add(e, a, out=e); a[...] = e
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -110,3 +111,31 @@ def test_shapes_that_were_never_seen_need_no_more_memory() -> None:
         square[:n, :n] = square[:n, :n] * 1.0 + 0
     after = len(kind._kinds), len(evaluate._programs), sum(map(len, kind.PLACES[FREE].values()))
     assert all(y - x <= 8 for x, y in zip(before, after, strict=True))
+
+
+BEGINNINGS: dict[str, Callable[[Any, Any], Any]] = {
+    "head": lambda v, m: v - v[:3].sum(),
+    "whole": lambda v, m: v[:3] * v.max(),
+    "two folds": lambda v, m: v[:3].sum() - v[:4].sum() + v[0],
+    "one element": lambda v, m: v - v[:1].sum(),
+    "mean": lambda v, m: v - v[:3].mean(),
+    "rows": lambda v, m: m - m[:2].sum(),
+    "row": lambda v, m: m[0] - m[0, :2].sum(),
+    "column": lambda v, m: m[:, 0].sum() - m[:2, 0].sum() + m,
+    "some axes": lambda v, m: m.sum(0) - m[:2].sum(0),
+    "computed": lambda v, m: (v * 2)[:3] * (v * 2).sum(),
+    "nested": lambda v, m: (m - m[:2].sum()) * m[:1].sum() - m[0],
+}
+
+
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_what_begins_alike_is_not_the_same(name: str) -> None:
+    """The first time, from a plan that is kept, and assigned."""
+    v, m = np.array([2.0, 2.0, -2.0, -1.0, 4.0, 4.0]), np.arange(12.0).reshape(3, 4)
+    expected = BEGINNINGS[name](v, m)
+    for _ in range(3):
+        made = BEGINNINGS[name](xl.asarray(v), xl.asarray(m))
+        np.testing.assert_allclose(np.asarray(xl.eval(made)), expected, 1e-15)
+        out = xl.zeros(np.shape(expected))
+        out[...] = BEGINNINGS[name](xl.asarray(v), xl.asarray(m))
+        np.testing.assert_allclose(np.asarray(out), expected, 1e-15)

@@ -50,6 +50,17 @@ def test_keep_and_drop() -> None:
     assert xl.view(x, xl.drop(0, 2)).tolist() == xl.view(x, xl.keep(1)).tolist()
 
 
+def test_no_indices_of_no_dimensions() -> None:
+    a = xl.asarray(5)
+    assert xl.index_view(a, []).tolist() == []
+    assert xl.index_view(a, [()]).tolist() == [5]
+    xl.index_view(a, [(), ()])[...] = [1, 2]
+    assert a.item() == 2
+    tiled = xl.asarray([[5]], layout="{1,0:T(2,2)}")
+    xl.index_view(tiled[0, 0, ...], [()])[...] = 3
+    assert tiled.tolist() == [[3]]
+
+
 def test_regular_positions_are_plain_views() -> None:
     a = xl.arange(10)
     for items, want in [((xl.keep(1, 3, 5),), [1, 3, 5]), ((xl.keep(4, 2, 0),), [4, 2, 0])]:

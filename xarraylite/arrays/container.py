@@ -14,7 +14,7 @@ from .._errors import BroadcastError, LayoutError
 from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, node_of, write
-from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
+from ..assignment.readers import HELD_SETITEM, called, protect
 from ..dtypes.names import DType, NumpyArray
 from ..index import transform as steps
 from ..index.indices import Selection, parse_index
@@ -41,7 +41,7 @@ from . import few
 from .expression import XExpression, written
 from .placed import Placed
 from .scalar import XScalar, scalar_of
-from .selections import is_advanced, numpy_index, put
+from .selections import is_advanced, numpy_index, put, stretched
 
 if TYPE_CHECKING:
     from ..labels import labelled, products, writing
@@ -320,7 +320,7 @@ class XContainer(Placed, XExpression):
 
         Raises
         ------
-        TypeError
+        ValueError
             If no index is given and there is not exactly one element.
         """
         if index or self._kind is NODE or self.size != 1:
@@ -422,7 +422,7 @@ class XContainer(Placed, XExpression):
         positions = read(index.snapshot, index.dtype, index.map)
         target = gather(view.node, selection).shape
         try:
-            values = np.broadcast_to(values, target)
+            values = stretched(values, target)
         except ValueError:
             raise BroadcastError(
                 f"assignment: {describe(node)} cannot be broadcast to the selection's shape "
@@ -487,7 +487,7 @@ class XContainer(Placed, XExpression):
         XContainer
             The container itself.
         """
-        held = sys.getrefcount(value) > HELD_ASSIGN
+        held = sys.getrefcount(value) > called.assign
         self._assign(value, held, False)
         return self
 

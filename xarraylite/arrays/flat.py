@@ -57,9 +57,13 @@ class Flat:
         """Return a value, or a copy of the elements that ``key`` selects."""
         return self._array[self._index(key)]
 
-    def __setitem__(self, key: Any, value: object) -> None:
-        """Write elements; a sequence is written in order."""
-        self._array[self._index(key)] = value
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write elements; a sequence is written in order, again and again until all are written."""
+        index = self._index(key)
+        count = np.size(index[0]) if index else 1
+        if np.ndim(value) and 0 < np.size(value) != count:
+            value = np.resize(np.asarray(value), np.shape(index[0]) if index else ())
+        self._array[index] = value
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the values."""

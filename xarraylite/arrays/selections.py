@@ -108,3 +108,16 @@ def put(values: NumpyArray, key: Any, new: NumpyArray, summary: str) -> None:
         raise IndexRangeError(f"assignment to {summary}: {error}") from None
     except ValueError as error:
         raise BroadcastError(f"assignment to {summary}: {error}") from None
+
+
+def stretched(values: NumpyArray, shape: tuple[int, ...]) -> NumpyArray:
+    """Return values as they are written to a selection; leading extents of 1 may be too many.
+
+    Raises
+    ------
+    ValueError
+        If they do not stretch to its shape.
+    """
+    extra = max(values.ndim - len(shape), 0)
+    plain = values.shape[:extra] == (1,) * extra
+    return np.broadcast_to(values.reshape(values.shape[extra:]) if plain else values, shape)

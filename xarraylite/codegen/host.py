@@ -83,12 +83,23 @@ class Host:
         """Whether a multiply-add may be one instruction (all 64-bit ARM processors have it)."""
         return "+fma" in self.features.split(",") or self.triple.startswith("aarch64")
 
+    @property
+    def tuned(self) -> str:
+        """The features, and that elements are loaded one by one, not gathered.
+
+        The instruction that gathers a vector of elements is the slower way on the processors of
+        both makers: it waits for all of them, so little is fetched at a time where they are not
+        near.
+        """
+        gathers = "+avx2" in self.features.split(",")
+        return f"{self.features},+prefer-no-gather" if gathers else self.features
+
     def parts(self) -> tuple[str, ...]:
         """Return everything, as parts of a key (`store.cache_key`)."""
         return (
             self.triple,
             self.cpu,
-            self.features,
+            self.tuned,
             f"opt={self.opt} loop={self.loop_vectorize} slp={self.slp_vectorize}",
             self.llvm,
             self.others,
@@ -103,7 +114,7 @@ class Host:
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
         return binding.Target.from_triple(self.triple).create_target_machine(
-            cpu=self.cpu, features=self.features, opt=self.opt, codemodel="jitdefault", jit=True
+            cpu=self.cpu, features=self.tuned, opt=self.opt, codemodel="jitdefault", jit=True
         )
 
 

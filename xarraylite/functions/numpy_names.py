@@ -20,7 +20,7 @@ from ..index.broadcast import check_axis
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node, unwrapped
 from .computed import Narrow, container, numpy_of
-from .scalar_types import STANDS, is_abstract
+from .scalar_types import STANDS, is_abstract, is_value
 
 True_, False_ = scalar_of(np.True_), scalar_of(np.False_)
 index_exp, s_ = np.index_exp, np.s_
@@ -250,7 +250,7 @@ def size(a: object, axis: int | None = None) -> int:
 
 
 def isscalar(element: object) -> bool:
-    """Tell whether something is one number or text: no array, whatever its rank.
+    """Tell whether something is one number or text: no container, whatever its rank.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def isscalar(element: object) -> bool:
     >>> xl.isscalar(3.0), xl.isscalar(xl.asarray(3.0))
     (True, False)
     """
-    return not isinstance(element, HasNode) and bool(np.isscalar(element))
+    return is_value(element) or (not isinstance(element, HasNode) and bool(np.isscalar(element)))
 
 
 def iscomplexobj(x: object) -> bool:

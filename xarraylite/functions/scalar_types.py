@@ -37,13 +37,26 @@ STANDS: dict[str, type] = {
 class _Kind(type):
     """What `isinstance` and `issubclass` ask of a kind of element: NumPy's answer, and ours."""
 
-    def __instancecheck__(cls, value: object) -> bool:
-        if isinstance(value, XScalar):
+    def __instancecheck__(cls, value: Any) -> bool:
+        if is_value(value):
             return issubclass(STANDS[kind(value.dtype)], cls.__mro__[1])
         return isinstance(value, cls.__mro__[1])
 
     def __subclasscheck__(cls, other: type) -> bool:
         return issubclass(other, cls.__mro__[1])
+
+
+def is_value(x: Any) -> bool:
+    """Tell whether NumPy would have a value: an element, or a lazy result without dimensions.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> v = xl.asarray([1.0, 2.0])
+    >>> is_value(v[0]), is_value(v.mean()), is_value(xl.asarray(1.0))
+    (True, True, False)
+    """
+    return isinstance(x, XScalar) or (x.__class__ is XExpression and not x.shape)
 
 
 def is_abstract(x: object) -> bool:
@@ -131,8 +144,10 @@ class ScalarType:
     def __reduce__(self) -> tuple[Any, ...]:
         return ScalarType, (self.dtype.name,)
 
-    def __instancecheck__(self, value: object) -> bool:
-        return isinstance(_plain(value), self.dtype.type)
+    def __instancecheck__(self, value: Any) -> bool:
+        if is_value(value):
+            return bool(value.dtype == self.dtype)
+        return isinstance(value, self.dtype.type)
 
 
 bool_ = ScalarType("bool")

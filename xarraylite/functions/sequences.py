@@ -17,6 +17,7 @@ import numpy as np
 from .._errors import TracedValueError
 from ..arrays import xarray
 from ..arrays.expression import XExpression
+from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.elements import FEW
 from ..dtypes.names import as_dtype, float64, int64, kind
@@ -172,7 +173,7 @@ def linspace(
     if kind(kind_) in "iu":
         np.floor(values, out=values)
     made = _wrap(values, kind_, layout, "linspace")
-    return (made, container(np.asarray(step))) if retstep else made
+    return (made, container(step) if step.shape else scalar_of(step)) if retstep else made
 
 
 def _number_or_array(x: object, operation: str, name: str) -> Any:

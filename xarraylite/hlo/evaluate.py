@@ -19,6 +19,9 @@ from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import NumpyArray
 from ..layout.layout import Layout
+from ..layout.strided import Strided
+from ..layout.tiled import TiledMap
+from ..memory.buffer import Buffer
 from ..xla.spec import ArraySpec
 from .evaluation.batched import batched, part_of
 from .evaluation.devices import Meeting, Seat
@@ -174,13 +177,28 @@ def _on_device(module: Module, seat: Seat, arrays: Sequence[Any]) -> Any:
             f"evaluate: {module.name} takes {len(parameters)} arguments, got {len(arrays)}"
         )
     arguments = [
-        _argument(value, parameter.shape, parameter.name)
-        for value, parameter in zip(arrays, parameters, strict=True)
+        container(value)
+        if value.__class__ is np.ndarray and value.dtype == dtype and value.shape == sizes
+        else _argument(value, parameter.shape, parameter.name)
+        for value, parameter, (dtype, sizes) in zip(
+            arrays, parameters, _expected(module.entry), strict=True
+        )
     ]
-    memory = [leaf for argument in arguments for leaf in _leaves(argument)]
-    borrowed = [leaf.numpy() for leaf in memory if _is_plain(leaf)]
+    borrowed = [leaf.buffer for argument in arguments for leaf in _leaves(argument)]
     found = stored(_Run(seat).call(module.entry, arguments))
     return _result(found, module.signature.result, borrowed)
+
+
+@lru_cache(maxsize=1024)
+def _expected(computation: HloComputation) -> list[tuple[Any, Any]]:
+    """Return dtype and shape of each parameter, nothing where there is more to ask."""
+    specs = [parameter.shape for parameter in computation.parameters]
+    return [
+        (None, None)
+        if not spec.is_array or any(spec.dynamic) or spec.element_type.dtype is None
+        else (np.dtype(spec.element_type.dtype), spec.dimensions)
+        for spec in specs
+    ]
 
 
 def _argument(value: Any, spec: ArraySpec, name: str) -> Value:
@@ -223,22 +241,24 @@ def _leaves(value: Value) -> list[XContainer]:
     return [value]
 
 
-def _is_plain(leaf: XContainer) -> bool:
-    return not isinstance(leaf.layout, Layout) or not leaf.layout.tiles
-
-
-def _result(value: Value, spec: ArraySpec, taken: list[NumpyArray]) -> Any:
+def _result(value: Value, spec: ArraySpec, taken: list[Buffer]) -> Any:
     """Return results in memory of their own and in the layout of the signature."""
     if isinstance(value, tuple):
         parts = zip(value, spec.tuple_shapes, strict=True) if spec.is_tuple else ()
         return tuple([_result(part, inner, taken) for part, inner in parts])
-    layout = spec.layout
+    layout, made = spec.layout, value
     if layout is not None and layout != Layout.row_major(spec.rank):
-        same = isinstance(value, XArray) and value.layout == layout and not _is_plain(value)
-        return value if same else XArray(value, layout=layout)
-    made = value
-    shared = not _is_plain(made) or made.readonly or not made.numpy().flags.c_contiguous
-    if shared or any([np.may_share_memory(made.numpy(), other) for other in taken]):
-        made = XArray(made)
-    taken.append(made.numpy())
+        same = isinstance(made, XArray) and isinstance(made.map, TiledMap)
+        own = same and made.layout == layout
+    else:
+        layout = None
+        own = isinstance(made.map, Strided) and made.map.is_row_major() and not made.readonly
+    if not own or any([_overlap(made.buffer, other) for other in taken]):
+        made = XArray(made, layout=layout)
+    taken.append(made.buffer)
     return made
+
+
+def _overlap(one: Buffer, other: Buffer) -> bool:
+    first, second = one.address, other.address
+    return first < second + other.nbytes and second < first + one.nbytes

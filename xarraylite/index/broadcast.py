@@ -12,7 +12,14 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, SupportsIndex, TypeGuard
 
-from .._errors import AxisError, BroadcastError, ShapeError, SizeError, TracedValueError
+from .._errors import (
+    AxisError,
+    AxisTypeError,
+    BroadcastError,
+    ShapeError,
+    SizeError,
+    TracedValueError,
+)
 from .box import is_vector
 
 Shape = tuple[int, ...]
@@ -171,12 +178,12 @@ def check_axis(axis: SupportsIndex, rank: int, operation: str) -> int:
     Raises
     ------
     AxisError
-        If it is not an integer in ``[-rank, rank)``.
+        If it is not an integer in ``[-rank, rank)``; a TypeError too, if it is no integer.
     """
     try:
         number = operator.index(axis)
     except TypeError:
-        raise AxisError(f"{operation}: axis must be an integer, got {axis!r}") from None
+        raise AxisTypeError(f"{operation}: axis must be an integer, got {axis!r}") from None
     if not -rank <= number < rank:
         raise AxisError(f"{operation}: axis {number} is out of range for rank {rank}")
     return number % rank
@@ -200,7 +207,7 @@ def check_axes(
         raise
     except TypeError:
         if not is_vector(axis):
-            raise AxisError(f"{operation}: axis must be an integer, got {axis!r}") from None
+            raise AxisTypeError(f"{operation}: axis must be an integer, got {axis!r}") from None
         given = tuple(axis)
     axes = tuple(check_axis(item, rank, operation) for item in given)
     if len(set(axes)) != len(axes):

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..dtypes.names import DType
 from ..layout.strided import Strided
-from ..memory.buffer import Buffer
+from ..memory.buffer import NOWHERE
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
@@ -181,7 +181,7 @@ def _emptied(root: Node) -> Node:
     return rebuild(root, visit)
 
 
-_NOWHERE = Snapshot.of(Buffer.allocate(0))
+_NOWHERE = Snapshot.of(NOWHERE)
 
 
 def _ends(shape: Shape, end: Shape) -> bool:
@@ -196,7 +196,7 @@ def plain(value: object, dtype: DType) -> float | int | None:
 
 
 def node_of(kind: Kind, shape: Shape, operands: Operands) -> Node:
-    """Return an expression as nodes; parts that have the same kind and operands are one node."""
+    """Return an expression as nodes; parts of the same kind, extents and operands are one node."""
     return _Builder(operands).build(kind, shape, 0)
 
 
@@ -211,14 +211,16 @@ class _Builder:
 
     def build(self, kind: Kind, shape: Shape, start: int) -> Node:
         """Return the node of a part whose operands begin at ``start``."""
-        # Parts that were one expression when they were written have identical operands.
-        items = tuple([id(item) for item in self.operands[start : start + kind.items]])
-        node = self.made.get((kind, items))
+        # Parts that were one expression when they were written have identical operands.  So have
+        # memory and its first elements, which differ in extents.
+        own = shape[len(shape) - kind.rank :]
+        key = kind, own, *[id(item) for item in self.operands[start : start + kind.items]]
+        node = self.made.get(key)
         if node is None:
-            node = self.made[kind, items] = self._build(kind, shape, start)
+            node = self.made[key] = self._build(kind, own, start)
         return node
 
-    def _build(self, kind: Kind, shape: Shape, start: int) -> Node:
+    def _build(self, kind: Kind, own: Shape, start: int) -> Node:
         operands = self.operands
         if kind.scalar:
             return _scalar(operands[start], kind.dtype)
@@ -228,7 +230,6 @@ class _Builder:
             return Reduce((), kind.dtype, kind.op, arg, tuple(range(len(inner))), False)
         if isinstance(kind.op, Form):
             return self._formed(kind.op, start)
-        own = shape[len(shape) - kind.rank :]
         if kind.op is None:
             place = Strided(own, strides_of(kind, own), operands[start + 1] // kind.dtype.itemsize)
             return Leaf(own, kind.dtype, operands[start], place, kind.fixed)

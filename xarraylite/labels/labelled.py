@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .._config import settings
-from .._errors import DTypeError, ShapeError, SizeError, StaleOperandError
+from .._errors import BoundsError, DTypeError, ShapeError, SizeError, StaleOperandError
 from .._records import record
 from ..assignment.assign import Described
 from ..dtypes.names import DType, dtype_name
@@ -362,14 +362,16 @@ def labels_for(text: object, shape: tuple[int, ...], array: Described) -> Labels
     Raises
     ------
     ShapeError
-        For malformed or repeated labels, and for any other number of them.
+        For malformed or repeated labels.
+    BoundsError
+        For any other number of them: an IndexError, as for other indices that do not fit.
     """
     try:
         labels = _parsed(text)
     except (ShapeError, TypeError):
         labels = parse_labels(text, f"labels of {array.summary()}")
     if len(labels) != len(shape):
-        raise ShapeError(
+        raise BoundsError(
             f"labels of {array.summary()}: {text!r} has {len(labels)} labels, the array has "
             f"{len(shape)} dimensions; there is one label per dimension"
         )

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..arrays import expression
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply, written
 from ..arrays.few import copy_of
@@ -29,6 +30,7 @@ from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
 from ..dtypes.names import NumpyArray
 from ..ir.kind import NODE, Kind, row_major
 from ..ir.node import RANK, Leaf, Node, Scalar
+from ..ir.translation import form_of
 from ..layout.tiled import Map
 from ..memory.arrays import read
 from ..memory.block import Memory
@@ -71,12 +73,13 @@ def is_few(x: Any) -> bool:
 class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
     """A view whose elements are read and written through positions; see the module."""
 
-    __slots__ = ("_base",)
+    __slots__ = ("_base", "_known")
 
     #: Like a container it is memory, which may change.
     lasting: ClassVar[bool] = False
 
     _base: XContainer
+    _known: tuple[Kind, list[Any]] | None
 
     @classmethod
     def _over(cls, base: XContainer, shape: tuple[int, ...]) -> Self:
@@ -104,10 +107,31 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         kind, rank = self._base._kind, len(self._shape)
         return kind.places.get(rank) or row_major(kind.dtype, rank, min(kind.fixed, RANK))
 
+    def _form(self) -> tuple[Kind, list[Any]] | None:
+        """Return the kind of the gather, and its operands with the base's memory to be put in."""
+        base = self._base
+        if base._kind is NODE or tracing.running.value:
+            return None
+        try:
+            known = self._known
+        except AttributeError:
+            found, own = form_of(self.gathered()), base.now()[0]
+            known = self._known = found and (
+                found[0],
+                [None if item is own else item for item in found[1]],
+            )
+        return known
+
     def settled(self) -> XExpression:
         """Return the elements as they are now: copied if they are few, else to be gathered."""
         if not is_few(self):
-            return XExpression._of(self.gathered())
+            known, made = self._form(), _new(XExpression)
+            if known is None:
+                return XExpression._of(self.gathered())
+            own = self._base.now()[0]
+            made._kind, made._shape = known[0], self._shape
+            made._operands = tuple([own if item is None else item for item in known[1]])
+            return made
         kind, shape = self._copied_kind(), self._shape
         snapshot = Snapshot.alone(math.prod(shape) * kind.itemsize, self)
         self._fill(snapshot.array(kind.dtype, shape))
@@ -120,7 +144,14 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
 
     def _evaluated(self) -> XContainer | None:
         if not is_few(self):
-            return None
+            known, memory = self._form(), self._base._buffer
+            if known is None:
+                return None
+            operands = [memory if item is None else item for item in known[1]]
+            done: XContainer | None = direct.evaluated(
+                self._container, known[0], self._shape, operands
+            )
+            return done
         kind, shape = self._copied_kind(), self._shape
         cls = kind.owned(shape) or self._container
         made: XContainer = elements.new_container(cls, kind, shape, math.prod(shape))
@@ -181,7 +212,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         value = unwrapped(value)
         if is_few(self):
-            made = apply(op, self.settled(), value)
+            made = expression.apply(op, self.settled(), value)
             if self._wrote(made):
                 return
         result = written((op, key_of(value)), op, self, value).node
@@ -193,9 +224,13 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         base = self._base
         values: Any
         kind = base._kind
-        if not is_few(self) or direct.waiting_for(base._buffer):
+        number = value.__class__ in kind.stored
+        usual = is_few(self) or (number and kind is not NODE and not tracing.running.value)
+        if not usual or direct.waiting_for(base._buffer):
             return False
-        if value.__class__ is np.ndarray:
+        if number:
+            values = value
+        elif value.__class__ is np.ndarray:
             if value.dtype is not kind.dtype or value.shape != self._shape:
                 return False
             values = value.copy()  # of what may be the same memory
@@ -209,7 +244,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
             values = elements.array_of(made)
             values = values.copy() if made is value else values
         else:
-            values = value if value.__class__ in kind.stored else elements.fitting(kind, value)
+            values = elements.fitting(kind, value)
             if values is None:
                 return False
         if kind.strides is not None and not elements.array_of(base).flags.writeable:

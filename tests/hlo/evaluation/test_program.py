@@ -11,6 +11,7 @@ import pytest
 import xarraylite as xl
 from xarraylite.hlo.evaluation import program
 from xarraylite.hlo.evaluation.sites import flatten
+from xarraylite.memory.pool import counters
 
 ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
 
@@ -218,3 +219,42 @@ def test_groups_that_ask_for_values_are_not_traced():
     for _ in range(2):
         found = module([1, 2, 3])
         assert np.asarray(found).tolist() == [(2 + 1j) ** 2, (4 + 2j) ** 2, (6 + 3j) ** 2]
+
+
+def test_updates_are_written_row_by_row_whatever_their_shape():
+    text = """
+    ENTRY e {
+      x = f32[4,2,3] parameter(0)
+      u = f32[6] parameter(1)
+      v = f32[24] parameter(2)
+      i = s32[] parameter(3)
+      zero = s32[] constant(0)
+      a = f32[4,2,3] add(x, x)
+      row = f32[1,2,3] reshape(u)
+      y = f32[4,2,3] dynamic-update-slice(a, row, i, zero, zero)
+      all = f32[4,2,3] reshape(v)
+      z = f32[4,2,3] dynamic-update-slice(x, all, i, zero, zero)
+      ROOT t = (f32[4,2,3], f32[4,2,3]) tuple(y, z)
+    }"""
+    rng = np.random.default_rng(0)
+    x, u, v = [rng.random(shape).astype(np.float32) for shape in ((4, 2, 3), 6, 24)]
+    module = xl.hlo.parse(text)
+    for start, row in ((-3, 0), (2, 2), (9, 3)):
+        y, z = module(x, u, v, np.int32(start))
+        want = x + x
+        want[row] = u.reshape(2, 3)
+        assert np.array_equal(y, want)
+        assert np.array_equal(z, v.reshape(4, 2, 3))
+
+
+def test_products_of_large_matrices_come_from_memory_that_is_there_already():
+    module = xl.hlo.parse(
+        "ENTRY e { x = f32[512,8] parameter(0)  y = f32[8,1024] parameter(1)  "
+        "d = f32[512,1024] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}  "
+        "ROOT r = f32[512,1024] negate(d) }"
+    )
+    x, y = np.ones((512, 8), np.float32), np.ones((8, 1024), np.float32)
+    assert np.all(np.asarray(module(x, y)) == -8)
+    before = counters.reused
+    module(x, y)
+    assert counters.reused > before

@@ -64,7 +64,7 @@ DATA = 16
 RANK, EXTENTS, BASE, DESCRIPTION, FLAGS, ORDINARY = 24, 32, 48, 56, 64, 0x501
 
 #: Operations on elements that take about as long as to plan an expression.
-REPEATED = 1 << 14
+REPEATED = 1 << 15
 
 
 def get(thing: int, slot: int) -> int:

@@ -13,33 +13,38 @@ from typing import Any, Final
 import numpy as np
 
 from ...arrays.xarray import XArray
+from ...assignment.elements import array_of
 from ...dtypes.names import NumpyArray
 from ...functions.manipulation import reshape
+from ...layout.strided import Strided
 from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .reductions import combiner
-from .values import Evaluator, Runner, Value, array, container, integer
+from .values import Evaluator, Runner, Value, array, container, integer, read
 from .windows import scatter_rounds
 
 
-def _starts(indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
-    """Return where a slice begins in each dimension, moved inside."""
-    if len(indices) == 1 and indices[0].ndim == 1:
-        numbers = [int(index) for index in array(indices[0])]
-    else:
-        numbers = [integer(index) for index in indices]
-    return [
-        min(max(start, 0), whole - size)
-        for start, size, whole in zip(numbers, sizes, shape, strict=True)
-    ]
+def _window(
+    indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]
+) -> tuple[slice, ...]:
+    """Return what a dynamic slice covers, moved inside, up to the last part of a dimension."""
+    parts: list[slice] = []
+    kept = 0
+    listed = len(indices) == 1 and indices[0].ndim == 1
+    starts = read(indices[0]).tolist() if listed else indices
+    for start, size, extent in zip(starts, sizes, shape, strict=True):
+        first = 0
+        if size != extent:
+            number = start if listed else integer(start)
+            first = min(max(number, 0), extent - size)
+            kept = len(parts) + 1
+        parts.append(slice(first, first + size))
+    return tuple(parts[:kept])
 
 
 def _dynamic_slice(run: Runner, instruction: HloInstruction, x: Value, *indices: Value) -> Value:
-    sizes = instruction.get("dynamic_slice_sizes")
-    if not sizes:
-        return x
-    starts = _starts(indices, sizes, x.shape)
-    return x[tuple([slice(start, start + size) for start, size in zip(starts, sizes, strict=True)])]
+    place = _window(indices, instruction.get("dynamic_slice_sizes"), x.shape)
+    return x[place] if place else x
 
 
 def _dynamic_update_slice(
@@ -50,12 +55,17 @@ def _dynamic_update_slice(
     *indices: Value,
     alone: bool = False,
 ) -> Value:
-    if not x.shape:
-        return update
-    starts = _starts(indices, update.shape, x.shape)
+    """Write an update, whose shape is that of the text or another one of as many elements."""
+    told = instruction.operands[1].shape
+    sizes = update.shape if any(told.dynamic) else told.dimensions
+    if sizes == x.shape:
+        return reshape(update, sizes)
     made = x if alone else XArray(x)
-    place = [slice(start, start + n) for start, n in zip(starts, update.shape, strict=True)]
-    made[tuple(place)] = update
+    place = _window(indices, sizes, x.shape)
+    if alone and isinstance(x.map, Strided):  # nobody waits for what is there
+        array_of(x)[place] = read(update).reshape(sizes)
+    else:
+        made[place] = reshape(update, sizes)
     return made
 
 

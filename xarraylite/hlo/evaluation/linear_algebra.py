@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +22,14 @@ def _fft(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     if not values.size:
         return container(np.zeros(instruction.shape.dimensions, dtype))
     axes = tuple(range(values.ndim - len(sizes), values.ndim))
-    found = _TRANSFORMS[instruction.get("fft_type")](values, s=sizes, axes=axes)
+    transform = instruction.get("fft_type")
+    # A factor of 1 is an integer to NumPy, which then widens single precision: the factor of the
+    # other norm is a float, and is taken back.
+    single = dtype == np.complex64 and transform in ("FFT", "RFFT")
+    norm = "forward" if single else "backward"
+    found = _TRANSFORMS[transform](values, s=sizes, axes=axes, norm=norm)
+    if single:
+        found *= math.prod(sizes)
     return container(found.astype(dtype, copy=False))
 
 

@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from ...arrays.container import XContainer
 from ...arrays.expression import XExpression
 from ...arrays.xarray import XArray
 from ...dtypes.names import NumpyArray
@@ -21,7 +20,6 @@ from ...functions.creation import full
 from ...functions.manipulation import broadcast_to, concat, flip, permute_dims, reshape
 from ...functions.sequences import arange
 from ...layout.layout import Layout
-from ...layout.strided import Strided
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
@@ -69,11 +67,7 @@ def _reshape(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     shape = extents(instruction)
     if x.shape == shape:
         return x
-    if isinstance(x, XContainer) and x.ndim and math.prod(shape) == x.size:
-        layout = x.map.reshape(shape) if isinstance(x.map, Strided) else None
-        if layout is not None:  # a view of memory that is there: nothing to build
-            return x._over(layout)
-    return reshape(x, _sizes(instruction, x.size))
+    return x._reshaped(shape if not any(instruction.shape.dynamic) else _sizes(instruction, x.size))
 
 
 def _sizes(instruction: HloInstruction, count: int) -> tuple[int, ...]:

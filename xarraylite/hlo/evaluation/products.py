@@ -15,10 +15,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...assignment.elements import array_of
+from ...blas.calls import multiply
 from ...dtypes.names import NumpyArray, kind
+from ...functions.creation import empty
+from ...memory.pool import POOL_FROM
 from ..instruction import HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
-from .values import Evaluator, Runner, Value, array, container, result_dtype
+from .values import (
+    Evaluator,
+    Runner,
+    Value,
+    array,
+    container,
+    read,
+    result_dtype,
+    stored,
+)
 from .windows import pad_negative, sliding
 
 
@@ -33,41 +46,61 @@ def working_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
     return np.result_type(*narrow)
 
 
-def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any]) -> NumpyArray:
-    """Return the product of stacks of matrices, as the type of the result."""
-    working = working_dtype(x.dtype, y.dtype, dtype)
-    if working == np.bool_:
-        truth: NumpyArray = np.matmul(x.astype(np.int32), y.astype(np.int32)) > 0
-        return truth
-    made: NumpyArray = np.matmul(x.astype(working, copy=False), y.astype(working, copy=False))
-    return made.astype(dtype, copy=False)
+def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: Sequence[int]) -> Value:
+    """Return the product of stacks of matrices, as the type and with the shape of the result."""
+    working = dtype
+    if dtype.char not in "fdFD" or x.dtype != dtype or y.dtype != dtype:
+        working = working_dtype(x.dtype, y.dtype, dtype)
+        if working == np.bool_:
+            return product(x.view(np.int8), y.view(np.int8), np.dtype(np.int32), shape) > 0
+        x, y = x.astype(working, copy=False), y.astype(working, copy=False)
+    if math.prod(shape) * working.itemsize < POOL_FROM:
+        out = np.empty(shape, working)
+        made: Value = container(out)
+    else:  # in pages that are there already
+        made = empty(shape, working)
+        out = array_of(made)
+    if out.ndim != x.ndim:
+        out = out.reshape(*x.shape[:-1], y.shape[-1])
+    multiply(x, y, out)
+    return made if working == dtype else made.astype(dtype)
+
+
+@lru_cache(maxsize=1024)
+def _order(
+    rank: int, batch: tuple[int, ...], contracted: tuple[int, ...], last: bool
+) -> tuple[int, ...] | None:
+    """Return the order batch, free, contracted of dimensions, None where they are in it."""
+    free = [axis for axis in range(rank) if axis not in batch and axis not in contracted]
+    order = (*batch, *free, *contracted) if last else (*batch, *contracted, *free)
+    return None if order == tuple(range(rank)) else order
 
 
 def _as_matrices(
-    x: NumpyArray, batch: Sequence[int], contracted: Sequence[int], last: bool
+    x: NumpyArray, batch: tuple[int, ...], contracted: tuple[int, ...], last: bool
 ) -> tuple[NumpyArray, tuple[int, ...]]:
     """Bring dimensions into order, and return the sizes of the free ones."""
-    free = [axis for axis in range(x.ndim) if axis not in batch and axis not in contracted]
-    order = [*batch, *free, *contracted] if last else [*batch, *contracted, *free]
-    sizes = [math.prod([x.shape[axis] for axis in part]) for part in (batch, free, contracted)]
-    inner = (sizes[1], sizes[2]) if last else (sizes[2], sizes[1])
-    return x.transpose(order).reshape(sizes[0], *inner), tuple([x.shape[axis] for axis in free])
+    order = _order(x.ndim, batch, contracted, last)
+    turned = x if order is None else x.transpose(order)
+    sizes, stacked, inner = turned.shape, len(batch), len(contracted)
+    border = x.ndim - inner if last else stacked + inner
+    free = sizes[stacked:border] if last else sizes[border:]
+    if len(free) != 1 or inner != 1:
+        ends = math.prod(sizes[stacked:border]), math.prod(sizes[border:])
+        turned = turned.reshape(*sizes[:stacked], *ends)
+    return turned, free
 
 
 def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
-    left, right = array(x), array(y)
-    batch = instruction.get("lhs_batch_dims") or (), instruction.get("rhs_batch_dims") or ()
-    contracted = (
-        instruction.get("lhs_contracting_dims") or (),
-        instruction.get("rhs_contracting_dims") or (),
+    get = instruction.get
+    rows, above = _as_matrices(
+        read(x), get("lhs_batch_dims"), get("lhs_contracting_dims") or (), True
     )
-    if contracted == ((1,), (0,)) and batch == ((), ()) and left.ndim == right.ndim == 2:
-        return container(product(left, right, result_dtype(instruction)))
-    stack = tuple([left.shape[axis] for axis in batch[0]])
-    rows, above = _as_matrices(left, batch[0], contracted[0], True)
-    columns, below = _as_matrices(right, batch[1], contracted[1], False)
-    made = product(rows, columns, result_dtype(instruction))
-    return container(made.reshape((*stack, *above, *below)))
+    columns, below = _as_matrices(
+        read(y), get("rhs_batch_dims"), get("rhs_contracting_dims") or (), False
+    )
+    shape = (*rows.shape[:-2], *above, *below)
+    return product(rows, columns, result_dtype(instruction), shape)
 
 
 def _scaled_dot(
@@ -110,13 +143,13 @@ def _ragged_dot(
             shape[axis] = size
         mine = np.where(mask.reshape(shape), left, left.dtype.type(0))
         matrix = np.take(right, group, axis=groups[0]) if groups else right
-        drop = [axis - sum([g < axis for g in groups]) for axis in contracted[1]]
-        drop_batch = [axis - sum([g < axis for g in groups]) for axis in batch[1]]
+        drop = tuple([axis - sum([g < axis for g in groups]) for axis in contracted[1]])
+        drop_batch = tuple([axis - sum([g < axis for g in groups]) for axis in batch[1]])
         rows, above = _as_matrices(mine, batch[0], contracted[0], True)
         columns, below = _as_matrices(matrix, drop_batch, drop, False)
-        stack = tuple([left.shape[axis] for axis in batch[0]])
         working = working_dtype(left.dtype, right.dtype, result_dtype(instruction))
-        parts.append(product(rows, columns, working).reshape((*stack, *above, *below)))
+        sizes = (*rows.shape[:-2], *above, *below)
+        parts.append(array_of(product(rows, columns, working, sizes)))
     dtype = result_dtype(instruction)
     if ragged in contracted[0] or ragged in batch[0]:
         return container(np.stack(parts).astype(dtype))
@@ -177,8 +210,8 @@ def _grouped(
         matrix = rows.reshape(math.prod(shape), math.prod(rows.shape[1 + spatial :]))
         chosen = np.moveaxis(filters[part], 1, -1) if inner < 0 else filters[part]
         weights = chosen.reshape(outputs, matrix.shape[1]).T
-        result = product(matrix, weights, dtype).reshape(*shape, outputs)
-        made.append(np.moveaxis(result, -1, 1))
+        result = product(matrix, weights, dtype, (*shape, outputs))
+        made.append(np.moveaxis(array_of(stored(result)), -1, 1))
     return np.concatenate(made, axis=1) if count > 1 else made[0]
 
 

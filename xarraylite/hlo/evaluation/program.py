@@ -22,7 +22,7 @@ from ..instruction import HloComputation, HloInstruction
 from .groups import is_lazy, lazy_sites
 from .indexing import IN_PLACE
 from .moves import VIEWS
-from .sites import Flat, Site, flatten
+from .sites import Flat, Site, flatten, is_element
 from .table import EVALUATORS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
@@ -39,6 +39,14 @@ class Step(NamedTuple):
     free: tuple[int, ...]
 
 
+class Element(NamedTuple):
+    """An element of a parameter, or a parameter all of whose elements have been taken."""
+
+    slot: int
+    whole: int
+    element: int | None
+
+
 class Program:
     """The steps of one computation.
 
@@ -51,7 +59,7 @@ class Program:
         shapes are not those of the text, and often others, so nothing is traced.
     """
 
-    __slots__ = ("initial", "parameters", "root", "steps")
+    __slots__ = ("elements", "initial", "parameters", "root", "steps")
 
     def __init__(self, computation: HloComputation, table: _Table | None = None) -> None:
         flat = flatten(computation)
@@ -62,7 +70,7 @@ class Program:
         made = _Planner(flat, numbers, EVALUATORS if table is None else table)
         for site, value in made.made.items():
             self.initial[numbers[site]] = value
-        self.steps = made.steps(table is None)
+        self.steps, self.elements = made.steps(table is None)
 
     def run(self, runner: Runner, arguments: list[Value]) -> Value:
         """Return the value of the root; the list of arguments is emptied.
@@ -76,6 +84,8 @@ class Program:
         for slot, argument in zip(self.parameters, arguments, strict=True):
             values[slot] = argument
         arguments.clear()
+        for slot, whole, element in self.elements:
+            values[slot] = None if element is None else values[whole][element]
         argument = None
         for instruction, action, slot, taken, free in self.steps:
             operands = [values[number] for number in taken]
@@ -121,32 +131,40 @@ class _Planner:
         known = opcode == "iota" or (opcode in VIEWS and bool(site.operands))
         return known and all([operand in self.made for operand in site.operands])
 
-    def steps(self, traced: bool) -> tuple[Step, ...]:
-        """Return the steps, each with what is needed for the last time."""
+    def steps(self, traced: bool) -> tuple[tuple[Step, ...], tuple[Element, ...]]:
+        """Return the steps, each with what is needed for the last time, and what precedes them."""
         units: list[tuple[Site, Callable[..., Value], list[Site]]] = []
+        elements: list[Site] = []
         for site in self.flat.sites:
             if site in self.made or site.instruction.opcode == "parameter":
                 continue
-            if site in self.lazy and is_lazy(site):
-                continue  # a part of the groups of its users
-            units.append((site, *self._action(site, traced)))
+            if is_element(site):
+                elements.append(site)
+            elif not (site in self.lazy and is_lazy(site)):  # that is a part of its users' groups
+                units.append((site, *self._action(site, traced)))
+        numbers = self.numbers
         last = {leaf: k for k, (_, _, leaves) in enumerate(units) for leaf in leaves}
         last[self.flat.root] = len(units)
         dying: dict[int, list[int]] = {}
         for site, k in last.items():
-            dying.setdefault(k, []).append(self.numbers[site])
-        return tuple(
-            [
-                Step(
-                    site.instruction,
-                    action,
-                    self.numbers[site],
-                    tuple([self.numbers[leaf] for leaf in leaves]),
-                    tuple(dying.get(k, ())),
-                )
-                for k, (site, action, leaves) in enumerate(units)
-            ]
-        )
+            dying.setdefault(k, []).append(numbers[site])
+        steps = [
+            Step(
+                site.instruction,
+                action,
+                numbers[site],
+                tuple([numbers[leaf] for leaf in leaves]),
+                tuple(dying.get(k, ())),
+            )
+            for k, (site, action, leaves) in enumerate(units)
+        ]
+        taken = [
+            Element(numbers[site], numbers[site.operands[0]], site.instruction.get("index"))
+            for site in elements
+        ]
+        whole = [site.operands[0] for site in elements]
+        let_go = dict.fromkeys([numbers[site] for site in whole if site not in last])
+        return tuple(steps), (*taken, *[Element(number, number, None) for number in let_go])
 
     def _action(self, site: Site, traced: bool) -> tuple[Callable[..., Value], list[Site]]:
         """Return what makes the value of a site, and of which sites' values."""

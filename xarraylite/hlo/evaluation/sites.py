@@ -113,6 +113,11 @@ def _placed(instruction: HloInstruction, operands: tuple[Site, ...], sites: list
             return source
     elif is_place_of_extreme(instruction):
         operands = operands[:1]
+    elif instruction.opcode == "dynamic-update-slice":
+        update = operands[1]
+        if update.instruction.opcode == "reshape" and not any(update.instruction.shape.dynamic):
+            # It is written row by row in any case.
+            operands = (operands[0], update.operands[0], *operands[2:])
     elif instruction.opcode in ELEMENTWISE:
         operands = _unspread(instruction, operands)
     site = Site(instruction, operands)
@@ -155,8 +160,13 @@ def _rank(site: Site) -> int:
     """Parameters and their elements come first."""
     if site.instruction.opcode == "parameter":
         return 0
-    first = site.operands[0].instruction.opcode if site.operands else ""
-    return 1 if site.instruction.opcode == "get-tuple-element" and first == "parameter" else 2
+    return 1 if is_element(site) else 2
+
+
+def is_element(site: Site) -> bool:
+    """Whether it is an element of a parameter."""
+    opcode = site.instruction.opcode
+    return opcode == "get-tuple-element" and site.operands[0].instruction.opcode == "parameter"
 
 
 def _unspread(instruction: HloInstruction, operands: tuple[Site, ...]) -> tuple[Site, ...]:

@@ -18,9 +18,11 @@ from ...arrays.container import XContainer
 from ...arrays.evaluation import eval_
 from ...arrays.expression import XExpression, apply
 from ...arrays.xarray import XArray
+from ...assignment.elements import array_of
 from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
 from ...dtypes.names import NumpyArray
+from ...ir.kind import NODE
 from ...ir.node import Scalar
 from ...memory.buffer import COUNTS
 from ...operands.nodes import as_node
@@ -70,6 +72,15 @@ def array(value: Value) -> NumpyArray:
     return known.numpy()
 
 
+def read(value: Value) -> NumpyArray:
+    """Return a value's elements for an evaluator that keeps no view of them.
+
+    Unlike those that `array` gives, they leave the container alone with its memory.
+    """
+    known = value if isinstance(value, XContainer) else eval_(value)
+    return known.numpy() if known._kind is NODE else array_of(known)
+
+
 def integer(value: Value) -> int:
     """Return the only element of an array of integers."""
     if isinstance(value, XContainer):
@@ -106,7 +117,7 @@ def is_alone(values: list[Value]) -> bool:
     if not COUNTS or not isinstance(values[0], XArray) or sys.getrefcount(values[0]) > OWNED:
         return False
     buffer = values[0].buffer
-    borrowed = buffer.shared or buffer.special or buffer.kept
+    borrowed = buffer.shared or buffer.special or buffer.kept or buffer.is_awaited()
     del buffer
     return not borrowed and sys.getrefcount(values[0]._buffer) <= OWNED
 
