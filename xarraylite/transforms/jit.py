@@ -27,11 +27,11 @@ import numpy as np
 
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.xarray import NOWHERE, XArray
+from ..arrays.xarray import XArray
 from ..ir.build import WEAK_TYPES, scalar
 from ..ir.node import Leaf
 from ..layout.strided import ROW_MAJOR
-from ..memory.buffer import Buffer
+from ..memory.buffer import NOWHERE, Buffer
 from ..memory.snapshots import LateSnapshot
 from ..operands.convert import policy_of, values_node
 from ..operands.moving import Joins, apart, together
@@ -87,7 +87,7 @@ class Jitted(Generic[P, R]):
         fresh = [output.reread() if output.indices else NONE for output in found.planned()]
         if None in fresh:
             found = self._retrace(key, arrays, joins)
-            fresh = [NONE] * len(fresh)  # they have just been read
+            fresh = [NONE] * len(found.planned())  # they have just been read
         quick = found.outputs[0].quick if found.pack is _first and not found.stages else None
         kept = key in self._traced and quick is not None and quick.kinds
         self._last = quick if kept else None

@@ -17,7 +17,7 @@ import numpy as np
 from .._errors import XarrayliteError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.xarray import NOWHERE, XArray
+from ..arrays.xarray import XArray
 from ..dtypes.names import DType
 from ..ir.build import describe
 from ..ir.node import Leaf, Node, Scalar
@@ -25,6 +25,7 @@ from ..ir.walk import postorder
 from ..labels.labelled import Indexed, Labels, Term, XLabelled
 from ..labels.writing import computed
 from ..layout.strided import ROW_MAJOR, Strided
+from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot
 from ..operands.tracing import Trace, remembering
 from .planned import NONE, Output, planned, run
