@@ -239,7 +239,7 @@ def test_python_numbers() -> None:
             convert(one)
     with pytest.raises(TypeError, match="not an integer"):
         operator.index(xl.asarray(1.0))
-    with pytest.raises(TypeError, match="one element"):
+    with pytest.raises(ValueError, match="one element"):
         xl.ones(2).item()
 
 

@@ -8,6 +8,17 @@ from typing import Any
 Xp = ModuleType
 
 
+def rows_of_a_lazy_result(xp: Xp) -> Any:
+    m = xp.reshape(xp.arange(6), (2, 3)) * 1
+    before = m + 0
+    for row in m:
+        row[:] = row[::-1]
+    for i in range(2):
+        for j in range(3):
+            m[i][j] += 10 * i
+    return m, before
+
+
 def into_a_result(xp: Xp) -> Any:
     a = xp.asarray([1.0, 2.0, 3.0])
     e = a * 2
@@ -66,6 +77,22 @@ def filling_a_result(xp: Xp) -> Any:
     e.fill(3)
     flat[3] = 8
     return e + 0, flat + 0
+
+
+def views_of_a_result_that_is_gone(xp: Xp) -> Any:
+    def parts(a: Any) -> Any:
+        doubled = a * 2
+        return doubled[:-1], doubled[1:], doubled[::-1]
+
+    head, tail, turned = parts(xp.asarray([1, 2, 3, 4]))
+    before = tail + 0
+    head[...] = 0
+    tail += 1
+    turned = turned[1:]
+    turned[0] = 9
+    alone = (head * 1)[::-1][1:]
+    alone *= 5
+    return before, head, tail, turned, alone
 
 
 def masks(xp: Xp) -> Any:

@@ -125,6 +125,7 @@ def test_allocations_are_counted() -> None:
     with count_allocations() as count:
         work()
     natives.remove()
+    work()
     with count_allocations() as slow:
         work()
     natives.install()

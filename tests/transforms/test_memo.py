@@ -186,3 +186,14 @@ def test_inside_a_traced_function() -> None:
         want = a.sum(0) + a.mean()
         np.testing.assert_allclose(np.asarray(f(xl.asarray(a))), want, rtol=1e-15)
         assert k >= 0
+
+
+def test_folds_of_other_extents_are_other_arguments() -> None:
+    """They are operands of the arguments, and of what is made of these."""
+    b = np.array([1.0, 2.0, 4.0])
+    for n in (3, 3, 3, 5, 2, 3):
+        v = np.arange(n) + 1.0
+        total = xl.asarray(v).sum()
+        assert float(xl.sum(total)) == v.sum()
+        np.testing.assert_allclose(float(xl.std(xl.asarray(b) * total)), np.std(b * v.sum()))
+        assert xl.diff(xl.asarray(b) * total).tolist() == np.diff(b * v.sum()).tolist()

@@ -29,6 +29,7 @@ from ..ir.kind import NODE, Kind, Operands, owner_class
 from ..ir.node import RANK, Node
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
+from ..ir.walk import reads_late
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
@@ -355,8 +356,10 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         """
         if isinstance(self, self._container) or tracing.is_active():
             return (self[i] for i in range(len(self)))
-        len(self)
-        return iter(self._container(self))
+        if len(self.shape) < 2 or (self._kind is NODE and reads_late(self.node)):
+            len(self)  # which refuses what has no dimension
+            return iter(self._container(self))
+        return iter(ownership.memory_of(self))  # so that rows can be written
 
     # --- values -------------------------------------------------------------------------------
 
@@ -404,13 +407,13 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
 
         Raises
         ------
-        TypeError
+        ValueError
             If no index is given and there is not exactly one element.
         """
         if index:
             return self._values().item(*index)
         if self.size != 1:
-            raise TypeError(f"only arrays of one element have a Python value, not {self.shape}")
+            raise ValueError(f"item: {self.summary()} has not one element; say which is meant")
         return self.numpy().reshape(()).item()
 
     def summary(self) -> str:

@@ -7,9 +7,9 @@ afterwards reads the container.
 
 Views of a lazy result (``e[1:]``, ``e.T``) are expressions of their own until somebody writes.
 All handles that are alive and views of one result are a family: where one is written, the result
-is evaluated and the others become views of the same memory, as they are in NumPy.  They know each
-other weakly, so a family keeps nothing alive.  A result that nobody holds any more is none: its
-views are then written one by one.
+is evaluated and the others become views of the same memory, as they are in NumPy.  Views hold their
+result, as NumPy's hold their base, and know each other weakly.  Where nobody holds the result but
+its last view, that view is a result of its own: only what it shows need be computed.
 
 A result on which more and more is built is computed before it gets too long (`shortened`):
 ``x = 0.9 * x + b`` in a loop would else compute all its past for every value that is asked for,
@@ -21,13 +21,16 @@ for the sum from then on, still lazy.
 
 from __future__ import annotations
 
+import sys
 import weakref
 from typing import Any
 
 from ..assignment import direct
+from ..assignment.readers import OWNED
 from ..index.transform import Transform
 from ..ir.kind import NODE
 from ..ir.walk import is_long
+from ..memory.buffer import COUNTS
 from ..operands import tracing
 
 #: Operations up to which an updated expression stays lazy.
@@ -52,7 +55,7 @@ class Owning:
     ----------
     memory : XContainer or None
         What the handle stands for since it was written.
-    root : weak reference or None
+    root : XExpression or None
         The result that the handle is a view of.
     path : tuple of (Transform or shape)
         The views that lead from there to it, under another index or of another shape.
@@ -64,13 +67,18 @@ class Owning:
 
     def __init__(self) -> None:
         self.memory: Any = None
-        self.root: weakref.ref[Any] | None = None
+        self.root: Any = None
         self.path: tuple[Any, ...] = ()
         self.family: list[weakref.ref[Any]] = []
 
     def source(self) -> Any:
-        """Return the result that the handle is a view of, if there is one."""
-        return None if self.root is None else self.root()
+        """Return the result that the handle is a view of, if others hold it or a view of it."""
+        root = self.root
+        if root is not None and COUNTS and sys.getrefcount(root) <= OWNED + 1:
+            del root  # which only this view holds
+            if len(self.members()) <= 2:  # the two of them
+                self.root = None
+        return self.root
 
     def members(self) -> list[Any]:
         """Return the handles of the family that are alive."""
@@ -110,7 +118,7 @@ def related(of: Any, made: Any, step: Any) -> Any:
     root = its.source()
     mine = made._owning = Owning()
     mine.path = (step,) if root is None else (*its.path, step)
-    mine.root = weakref.ref(of if root is None else root)
+    mine.root = of if root is None else root
     mine.family = its.family
     if len(mine.family) >= _MANY:
         mine.family[:] = [weakref.ref(member) for member in its.members()]
@@ -161,7 +169,9 @@ def stays_lazy(e: Any, result: Any) -> bool:
     if tracing.is_active():
         return True
     known = getattr(e, "_owning", None)
-    if known is not None and (known.memory is not None or len(known.members()) > 1):
+    if known is not None and (
+        known.memory is not None or known.source() is not None or len(known.members()) > 1
+    ):
         return False
     return result._kind is not NODE and result._kind.weight <= _SHORT
 

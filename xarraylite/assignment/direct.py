@@ -73,7 +73,8 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
         return again(usual, kind, shape, operands)
     program = kind.fresh
     if program.__class__ is Replay:
-        return replayed(program, shape, tuple(operands))
+        made = replayed(program, shape, tuple(operands))
+        return planned(usual, kind, shape, operands) if made is None else made
     if settings.engine == "reference":
         return None
     buffer = _new(Buffer)
@@ -160,9 +161,8 @@ def again(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -
         remember(kind, key, replay)
         if isinstance(kind.op, Form):
             kind.fresh = replay
-    if replay:
-        return replayed(replay, shape, tuple(operands))
-    return planned(usual, kind, shape, operands)
+    made = replayed(replay, shape, tuple(operands)) if replay else None
+    return planned(usual, kind, shape, operands) if made is None else made
 
 
 def remember(kind: Kind, key: object, replay: Replay | bool | None) -> None:

@@ -18,6 +18,7 @@ from .arguments import Destination, OperandSlot, rows, strided
 from .boxes import Part, divide, spread
 from .lower import Lowered, Use
 from .planner import Planner
+from .positions import position_step
 from .program import Step
 from .steps import Range, chunk_ranges, reduce_step
 
@@ -26,6 +27,9 @@ def fold_steps(
     planner: Planner, ordinal: int, node: Reduce, to: Destination, note: str
 ) -> list[Step]:
     """Return the steps of a reduction: one, or partial results and what joins them."""
+    whole = position_step(planner, ordinal, node, to, note)
+    if whole is not None:
+        return [whole]
     arg, axes = planner.graph.args[ordinal][0], node.axes
     text = f"{note}; {node.op.name} over axes {axes}"
     parts = planner.divided(arg, ordinal, rows(-1, node.shape, to.dtype), axes)
@@ -33,7 +37,7 @@ def fold_steps(
     memory = [planner.memory(use, Access.APART, ordinal) for use in parts[0].lowered.uses]
     groups = {part.group(axes) for part in parts}
     alone = len(groups) == 1
-    chunks = [chunk_ranges(p.lowered, p.loops(axes), alone) for p in parts]
+    chunks = [chunk_ranges(p.lowered, p.loops(axes), alone, node.op.ends) for p in parts]
     if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
         materialised = dict(planner.materialised)
         direct = planner.divided(arg, ordinal, to, axes)

@@ -217,12 +217,15 @@ def reduce_step(
     chunks: tuple[Range, ...],
     stride: int,
     note: str,
+    *,
+    position: bool = False,
 ) -> KernelStep:
     """Return the step that folds ``lowered`` over ``axes`` into ``to``.
 
     The layout of ``to`` is over the space that is folded, and stands still along ``axes``.  Each
     of ``chunks`` (see `chunk_ranges`) is folded into a result of its own, ``stride`` positions
-    after the one before; without any, partial results are joined.
+    after the one before; without any, partial results are joined.  ``position``: the results are
+    where extremes are, of memory in which elements lie side by side.
     """
     parts = len(chunks) > 1
     streams = [address_stream(strided(to.layout), unit(to.bits)), *streams_of(lowered)]
@@ -235,7 +238,8 @@ def reduce_step(
     reduced_loops = len(reduced.extents) - (1 if along else 0)
     operands = operands_of(inner.streams, lowered, memory, to, 0 if along else -1)
     gathers, joins = len(lowered.gathers), not chunks
-    spec = ReduceSpec(form, kept_loops, reduced_loops, operands, lowered.body, op, gathers, joins)
+    body = lowered.body
+    spec = ReduceSpec(form, kept_loops, reduced_loops, operands, body, op, gathers, joins, position)
     block = ArgumentBlock(spec.words())
     for letter, nest, count in (("k", kept, kept_loops), ("r", reduced, reduced_loops)):
         block.loops(letter, nest.extents[:count], [w.strides for w in nest.streams])
@@ -291,12 +295,13 @@ def form_of(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
 
 
 def chunk_ranges(
-    lowered: Lowered, axes: tuple[int, ...], several: bool = True
+    lowered: Lowered, axes: tuple[int, ...], several: bool = True, ends: bool = False
 ) -> tuple[Range, ...]:
     """Return the fixed parts of a reduction; a function of the expression alone.
 
     There is more than one part where too few results could be computed side by side, and where
-    one result takes so long that a Ctrl-C would have to wait for it.  The destination does not
+    one result takes so long that a Ctrl-C would have to wait for it.  A fold that may end early
+    (``ends``) is divided for the latter alone.  The destination does not
     count: partial results are row-major, and it is their loop nest that is divided.
     """
     shape = lowered.shape
@@ -311,7 +316,7 @@ def chunk_ranges(
     total = results * reduced.outer * reduced.extents[-1]
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = (reduced if along else kept).extents[-1]
-    few = units < 8 and total >= 2 * CHUNK
+    few = units < 8 and total >= 2 * CHUNK and not (ends and along)
     size = CHUNK if few else max(CHUNK, LONG_CHUNK // cost_of(lowered.body))
     if not several or (not few and total <= units * size):
         return ((0, rows, 0, width),)

@@ -27,7 +27,7 @@ import numpy as np
 from .._errors import DTypeError, StaleOperandError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.xarray import NOWHERE, XArray
+from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..compiler.graph import Graph, canonical
 from ..compiler.target import Target
@@ -38,7 +38,7 @@ from ..ir.translation import plain
 from ..ir.walk import fixed_of, postorder
 from ..layout.strided import ROW_MAJOR
 from ..layout.tiled import Map
-from ..memory.buffer import Buffer
+from ..memory.buffer import NOWHERE, Buffer
 from ..memory.snapshots import LateSnapshot, Snapshot
 from ..operands.convert import policy_of, values_node
 from ..operands.gathers import index_leaf

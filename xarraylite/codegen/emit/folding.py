@@ -20,6 +20,7 @@ from .builder import Builder, Local, Pace, Value
 from .lanes import (
     LANED,
     LANES,
+    ORDER,
     ROW_BYTES,
     everywhere,
     fold_lanes,
@@ -72,6 +73,8 @@ class ReduceSpec:
         Number of gather strides.
     joins : bool
         Whether the values are partial results: few, and each the sum of many.
+    position : bool
+        Whether the result is where the extreme is first, of neighbours in memory.
     """
 
     form: Form
@@ -82,11 +85,17 @@ class ReduceSpec:
     op: Reduction
     gathers: int
     joins: bool = False
+    position: bool = False
 
     @property
     def compensated(self) -> bool:
         """Whether roundings are kept track of: sums of floats."""
         return self.op.name == "sum" and token(self.body.dtype).kind in "fc"
+
+    @property
+    def ends(self) -> bool:
+        """Whether some values decide the result whatever follows: of `any` and `all`."""
+        return self.op.ends and self.form is Form.ALONG
 
     def words(self) -> Words:
         """Return the layout of the argument block; ``z`` is the identity."""
@@ -232,18 +241,29 @@ class Fold:
         return fold_lanes(self.b, name, self.kind, address, count, self.words["z"])
 
     def vectors(self, low: Value, end: Value) -> Value:
-        """Emit the fold of neighbours into the total, many side by side; return where it ends."""
+        """Emit the fold of neighbours into the total, many side by side; return where it ends.
+
+        What is left at the end of many is folded with some of them once more, where that changes
+        nothing.
+        """
         b, name, size = self.b, self.spec.op.combine.name, value_bytes(self.spec.body.dtype)
         width, identity = ROW_BYTES // size, self.words["z"]
         many, scope = f"<{width} x {identity.type}>", scope_of(self.spec.operands[1])
-        whole = end - (end - low) % width
-        with b.when(whole > low):
+        whole = b.local(end - (end - low) % width)
+        with b.when(whole.get() > low):
             sides = b.local(everywhere(b, identity, width))
-            with b.loop(low, whole, width, Pace.SLOW) as j:
+
+            def fold(j: Value) -> None:
                 values = b.load(many, self.pointers[1] + j * size, 0, scope)
                 sides.set(fold_vectors(b, name, self.kind, sides.get(), values, width))
+
+            with b.loop(low, whole.get(), width, Pace.SLOW) as j:
+                fold(j)
+            if name in ORDER:
+                fold(end - width)
+                whole.set(end)
             self.take(narrowed(b, name, self.kind, sides.get(), width))
-        return whole
+        return whole.get()
 
     # --- blocks -------------------------------------------------------------------------------
 

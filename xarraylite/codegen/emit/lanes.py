@@ -21,14 +21,15 @@ _PLAIN = {
     "add": {"f": "fadd", "i": "add", "u": "add"},
     "multiply": {"f": "fmul", "i": "mul", "u": "mul"},
 }
-_ORDER = {
+#: Those of which one changes nothing if it is folded twice: instructions that compare.
+ORDER = {
     "maximum": {"f": "ogt", "i": "sgt", "u": "ugt"},
     "minimum": {"f": "olt", "i": "slt", "u": "ult"},
 }
 
 #: Folds that there are, by name of the operation and of the register type.
 LANED = {
-    (op, value) for op in (*_PLAIN, *_ORDER) for value in ("f32", "f64", "i32", "i64", "u32", "u64")
+    (op, value) for op in (*_PLAIN, *ORDER) for value in ("f32", "f64", "i32", "i64", "u32", "u64")
 }
 
 
@@ -80,7 +81,7 @@ def fold_vectors(b: Builder, op: str, kind: str, low: Value, high: Value, width:
         return b.make(many, f"{_PLAIN[op][kind[0]]} {many} {low.text}, {high.text}")
     compare = "fcmp" if kind[0] == "f" else "icmp"
     truth = f"<{width} x i1>"
-    first = b.make(truth, f"{compare} {_ORDER[op][kind[0]]} {many} {low.text}, {high.text}")
+    first = b.make(truth, f"{compare} {ORDER[op][kind[0]]} {many} {low.text}, {high.text}")
     sides = f"{many} {low.text}, {many} {high.text}"
     chosen = b.make(many, f"select {truth} {first.text}, {sides}")  # one instruction of x86
     if kind[0] != "f":

@@ -19,7 +19,6 @@ import numpy as np
 from ..._errors import HloError
 from ...arrays.container import XContainer
 from ...arrays.expression import XExpression
-from ...arrays.xarray import NOWHERE
 from ...dtypes.names import kind
 from ...index.transform import FIXED, Reshape, Transform
 from ...ir.build import CAST
@@ -42,6 +41,7 @@ from ...layout.layout import Layout
 from ...layout.strided import Strided
 from ...layout.tiled import Map, TiledMap
 from ...memory.arrays import read
+from ...memory.buffer import NOWHERE
 from ...memory.snapshots import LateSnapshot
 from ...operands.convert import layout_of
 from ...operands.gathers import gathered_again
