@@ -19,9 +19,11 @@ from ..ir.walk import postorder
 from ..labels.labelled import XLabelled
 from ..labels.writing import evaluate_labelled, lazily, resulting
 from ..memory.arrays import read
+from ..operands.convert import LayoutLike
 from ..operands.nodes import as_node
 from . import folds
 from .cluster import DaskCluster
+from .inner import text_of_layout
 from .journal import Corner
 from .parcel import fingerprint
 from .pipeline import Run, run_blocks
@@ -30,7 +32,7 @@ from .plan import Cuts, Piece, budget_of, chunks_for
 from .progress import Progress
 from .selection import corner, shape_of
 from .stream import divided, reduced
-from .target import Sink, sink_of
+from .target import Form, Sink, sink_of
 
 
 def store(
@@ -40,6 +42,7 @@ def store(
     /,
     *,
     chunks: int | Sequence[int] | None = None,
+    layout: LayoutLike = None,
     memory: int | str | None = None,
     overwrite: bool = False,
     resume: bool = False,
@@ -59,6 +62,9 @@ def store(
         Labels of the result of a labelled expression, such as ``"i,k"``; the others are summed.
     chunks : int or sequence of int, optional
         Chunks of a new array; by default those of an operand of the result's shape.
+    layout : optional
+        Where the elements of each chunk of a new zarr array lie in its bytes: a layout of a
+        container, tiled ones included; by default row-major.
     memory : int or str, optional
         Bytes that may be in flight, such as ``"500 MB"`` or ``"2 GiB"``; by default a quarter of
         this machine's memory, 2 GiB at most.
@@ -79,6 +85,8 @@ def store(
 
     Raises
     ------
+    LayoutError
+        If the layout does not fit the chunks, or the target is no new zarr array.
     ShapeError, DTypeError
         If an existing target does not have the expression's shape and dtype.
     SizeError
@@ -104,8 +112,11 @@ def store(
     root = node_of(expression, labels, "store")
     budget = budget_of(memory)
     keep = chunks_for(root, chunks, "store")
+    form = Form.of(target, root, keep, layout, overwrite, resume)
     mark = fingerprint(root, keep) if isinstance(target, str | os.PathLike) else ""
-    sink = sink_of(target, root, keep, mark, overwrite, resume)
+    if layout is not None:
+        mark += f" {text_of_layout(layout)}"
+    sink = sink_of(target, root, form, mark)
     with Progress(progress) as shown:
         cluster = None if client is None else DaskCluster(client)
         run = Run(budget, shown.clock, shown.start, shown.advance, cluster)
