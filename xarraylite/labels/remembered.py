@@ -18,7 +18,7 @@ import numpy as np
 from .._config import settings
 from .._records import record
 from ..blas.calls import in_one_call, multiply, quiet
-from ..blas.gemm import DOT_DTYPES, Product, matrices
+from ..blas.stacks import DOT_DTYPES, Product, matrices
 from ..dtypes.names import DType, NumpyArray
 from ..ir.node import Leaf, Node
 from ..ir.walk import rebuild, with_args
