@@ -3,7 +3,7 @@
 The format has codecs between the elements of a chunk and its bytes.  Ours, ``xarraylite.layout``,
 writes the memory of a container of that layout, padding included, which other codecs may compress;
 its configuration in the array's metadata is the layout's text.  zarr finds it by the package's
-entry point wherever the package is installed, so `zarr.open_array` reads such an array too.  A
+entry point wherever the package is installed, so zarr reads such an array too.  A
 chunk is packed and unpacked by the kernel that assigns between layouts.
 """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +22,7 @@ from ..operands.convert import LayoutLike
 from ..operands.nodes import as_node
 from . import folds
 from .cluster import DaskCluster
-from .inner import text_of_layout
 from .journal import Corner
-from .parcel import fingerprint
 from .pipeline import Run, run_blocks
 from .places import path_of, same_place
 from .plan import Cuts, Piece, budget_of, chunks_for
@@ -63,8 +60,7 @@ def store(
     chunks : int or sequence of int, optional
         Chunks of a new array; by default those of an operand of the result's shape.
     layout : optional
-        Where the elements of each chunk of a new zarr array lie in its bytes: a layout of a
-        container, tiled ones included; by default row-major.
+        How elements lie in each chunk of a new zarr array, as in a container; tiles included.
     memory : int or str, optional
         Bytes that may be in flight, such as ``"500 MB"`` or ``"2 GiB"``; by default a quarter of
         this machine's memory, 2 GiB at most.
@@ -85,10 +81,8 @@ def store(
 
     Raises
     ------
-    LayoutError
-        If the layout does not fit the chunks, or the target is no new zarr array.
-    ShapeError, DTypeError
-        If an existing target does not have the expression's shape and dtype.
+    LayoutError, ShapeError, DTypeError
+        If the layout does not fit, or an existing target's shape or dtype.
     SizeError
         If the budget is too small for one block; it says how much would do.
     StorageError
@@ -112,11 +106,7 @@ def store(
     root = node_of(expression, labels, "store")
     budget = budget_of(memory)
     keep = chunks_for(root, chunks, "store")
-    form = Form.of(target, root, keep, layout, overwrite, resume)
-    mark = fingerprint(root, keep) if isinstance(target, str | os.PathLike) else ""
-    if layout is not None:
-        mark += f" {text_of_layout(layout)}"
-    sink = sink_of(target, root, form, mark)
+    sink = sink_of(target, root, Form.of(target, root, keep, layout, overwrite, resume))
     with Progress(progress) as shown:
         cluster = None if client is None else DaskCluster(client)
         run = Run(budget, shown.clock, shown.start, shown.advance, cluster)

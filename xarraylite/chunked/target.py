@@ -18,8 +18,9 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.convert import LayoutLike
 from .extras import imported
-from .inner import codec_of, layout_codec, place_of_chunk
+from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
+from .parcel import fingerprint
 from .places import Carried, local, path_of, travels
 from .selection import Box, as_slices, corner, text_of
 from .source import chunks_of, chunks_text
@@ -151,12 +152,15 @@ class Form:
         What makes bytes of them, unless it is zarr's own.
     overwrite, resume : bool
         Whether it replaces what is there, or goes on with it.
+    mark : str
+        Tells it from what is made of other expressions, or in other forms.
     """
 
     chunks: tuple[int, ...]
-    serializer: Any = None
-    overwrite: bool = False
-    resume: bool = False
+    serializer: Any
+    overwrite: bool
+    resume: bool
+    mark: str
 
     @staticmethod
     def of(
@@ -174,16 +178,18 @@ class Form:
         LayoutError
             If the target is no new zarr array, or the layout does not fit the chunks.
         """
-        if layout is None:
-            return Form(chunks, None, overwrite, resume)
         name = target if isinstance(target, str | os.PathLike) else ""
+        mark = fingerprint(root, chunks) if name else ""
+        if layout is None:
+            return Form(chunks, None, overwrite, resume, mark)
         if not name or os.fspath(name).endswith(".npy"):
             raise LayoutError(
                 f"store: layout {layout} is one of the chunks of a new zarr array; the target is "
                 f"{name or type(target).__name__}"
             )
         place_of_chunk(layout, chunks, root.dtype)
-        return Form(chunks, codec_of(layout), overwrite, resume)
+        told = f"{mark} {text_of_layout(layout)}"
+        return Form(chunks, codec_of(layout), overwrite, resume, told)
 
     def new_zarr(self, path: str, root: Node, overwrite: bool) -> Any:
         """Make a zarr array of an expression's shape and dtype."""
@@ -200,7 +206,7 @@ class Form:
             ) from error
 
 
-def sink_of(target: Any, root: Node, form: Form, mark: str) -> Sink:
+def sink_of(target: Any, root: Node, form: Form) -> Sink:
     """Return where an expression is stored: an array that exists, or a new one under a path.
 
     Raises
@@ -229,7 +235,7 @@ def sink_of(target: Any, root: Node, form: Form, mark: str) -> Sink:
         return Sink(None, chunks, path, None, lambda: form.new_zarr(path, root, overwrite))
     place = Path(path)
     if resume:
-        journal = Journal.found(place, mark)
+        journal = Journal.found(place, form.mark)
         if journal is not None and journal.done:
             array = _existing(place, root)
             return Sink(array, _chunks(array, root.shape), path, journal)
@@ -251,7 +257,7 @@ def sink_of(target: Any, root: Node, form: Form, mark: str) -> Sink:
         return _new_npy(place, root) if flat else form.new_zarr(path, root, True)
 
     own = _rows(root.shape, chunks) if flat else chunks
-    return Sink(None, own, path, Journal(place, mark), make)
+    return Sink(None, own, path, Journal(place, form.mark), make)
 
 
 def _rows(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
