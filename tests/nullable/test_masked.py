@@ -11,6 +11,31 @@ A = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0], [7.0, 8.0, -9.0]])
 MASK = np.array([[1, 1, 1], [1, 0, 0], [1, 0, 1]], bool)
 
 
+def test_numbers_are_written_as_in_any_assignment() -> None:
+    a = xl.zeros(4, dtype="int8")
+    waiting = a + 1
+    v, f = xl.masked_view(a, [True, True, False, False]), xl.filtration(a, a == 0)
+    v[...] = 3
+    assert (a.tolist(), waiting.tolist()) == ([3, 3, 0, 0], [1, 1, 1, 1])
+    for number in (300, 2.5):  # as a[...] = 300 and a[...] = 2.5
+        plain = xl.zeros(4, dtype="int8")
+        try:
+            plain[...] = number
+        except OverflowError:
+            with pytest.raises(OverflowError):
+                f[...] = number
+            assert a.tolist() == [3, 3, 0, 0]
+        else:
+            f[...] = number
+            assert a.tolist() == plain.tolist()
+    wide = xl.masked_view(xl.zeros((2, 3)), [True, False, True])
+    wide[...] = 1.5
+    assert wide.value().tolist() == [[1.5, 0, 1.5]] * 2
+    a.flags.writeable = False
+    with pytest.raises(xl.ReadOnlyError):
+        xl.filtration(a, [True] * 4)[...] = 1
+
+
 def test_writes_skip_what_is_hidden() -> None:
     a = xl.asarray(A)
     v = xl.masked_view(a, MASK)

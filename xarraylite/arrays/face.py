@@ -16,6 +16,7 @@ from .._errors import AxisError, LayoutError
 from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..index import transform as steps
 from ..memory.dlpack import exported
+from ..operands.fronts import function_named
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
@@ -162,7 +163,7 @@ class Face(Methods):
     @property
     def T(self) -> Any:
         """The array with its dimensions reversed."""
-        return namespace(None).transpose(self)
+        return function_named("transpose")(self)
 
     @property
     def mT(self) -> Any:

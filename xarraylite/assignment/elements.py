@@ -31,8 +31,9 @@ FEW = 1 << 14
 
 def part(of: Any, key: Any) -> Any:
     """Return a view of what integers, slices and new axes select; None for any other index."""
-    if key.__class__ is tuple and any([item is None for item in key]):
-        return _with_new_axes(of, key)
+    cls = key.__class__
+    if cls in _TAKEN or (cls is tuple and not _TAKEN.isdisjoint(map(type, key))):
+        return _with_new_axes(of, key if cls is tuple else (key,))
     try:
         steps = of._steps
     except AttributeError:
@@ -98,6 +99,16 @@ def part(of: Any, key: Any) -> Any:
 
 
 def _with_new_axes(of: Any, key: tuple[Any, ...]) -> Any:
+    dots = key.count(Ellipsis) if all([item.__class__ in _BASIC for item in key]) else 2
+    given = [item for item in key if item is not None and item is not Ellipsis]
+    if of._kind is NODE or dots > 1 or len(given) > len(of._shape):
+        return None
+    rest = (slice(None),) * (len(of._shape) - len(given))
+    if dots:
+        at = key.index(Ellipsis)
+        key = (*key[:at], *rest, *key[at + 1 :])
+    else:
+        key = (*key, *rest)
     made = part(of, tuple([item for item in key if item is not None]) or (slice(None),))
     if made is None:
         return None
@@ -110,6 +121,11 @@ def _with_new_axes(of: Any, key: tuple[Any, ...]) -> Any:
     made._shape, made._steps = tuple(shape), tuple(steps)
     made._kind = of._kind.beside(made._shape, made._steps)
     return made
+
+
+#: Classes of what an index may have that takes no dimension, and of all that `part` knows.
+_TAKEN = frozenset((type(None), type(Ellipsis)))
+_BASIC = _TAKEN | {int, slice}
 
 
 def view_of(of: Any, shape: tuple[int, ...]) -> Any:

@@ -117,6 +117,10 @@ def _loaded_double(builder: Any, address: Any) -> Any:
     return builder.load(_at(builder, address, ir.DoubleType()))
 
 
+def _loaded_byte(builder: Any, address: Any) -> Any:
+    return builder.zext(builder.load(_at(builder, address, ir.IntType(8))), _WORD)
+
+
 def _loaded_float(builder: Any, address: Any) -> Any:
     short = builder.fptrunc(_loaded_double(builder, address), ir.FloatType())
     return builder.zext(builder.bitcast(short, ir.IntType(32)), _WORD)
@@ -144,6 +148,7 @@ def _found(builder: Any, number: Any) -> Any:
 #: What functions over Python's objects call of `objects.api`.
 MEMORY: dict[str, Any] = {
     "load": _memory(1, lambda builder, address: builder.load(_at(builder, address))),
+    "load_byte": _memory(1, _loaded_byte),
     "load_double": _memory(1, _loaded_double, types.float64),
     "load_float": _memory(1, _loaded_float),
     "store": _memory(2, _stored),

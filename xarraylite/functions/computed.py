@@ -11,6 +11,7 @@ dtype are rounded back once.
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,6 +43,7 @@ from ..dtypes.promotion import result_type
 from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE, owner_class
 from ..ir.node import FREE, RANK, SHAPE
+from ..operands import fronts
 from ..operands.convert import plain_array
 from ..operands.moving import Parted
 from ..operands.nodes import HasNode, Lifted, is_masked
@@ -176,6 +178,61 @@ def results(made: Any, narrow: Narrow) -> Any:
     return made
 
 
+def _finished(made: Any, given: tuple[Any, ...]) -> Any:
+    """Return what a NumPy function returned for arrays of usual dtypes, as `results` does."""
+    narrow = Narrow()
+    for value in given:
+        values = value if isinstance(value, list) else [value]
+        narrow.wide += [x for x in values if isinstance(x, np.ndarray)]
+    narrow.fixed = FREE
+    return results(made, narrow)
+
+
+@functools.cache
+def _silence() -> tuple[Any, Any]:
+    """Return NumPy's variable of a context that says what is warned about, and "nothing".
+
+    Setting it is what `numpy.errstate` does, at a tenth of the time.  Both are None where NumPy
+    keeps this elsewhere.
+    """
+    with np.errstate(all="ignore"):
+        for variable, value in contextvars.copy_context().items():
+            if variable.name == "numpy.ufunc.extobj":
+                return variable, value
+    return None, None
+
+
+def _plan(
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    takes: Mapping[str, Take],
+    arithmetic: bool,
+) -> tuple[Any, ...]:
+    """Return what machine code is told of a function; see `codegen.objects.fronts`.
+
+    For each parameter what it takes, the place of the one that takes all further arguments, and
+    keywords that only Python knows.
+    """
+    parameters = list(signature.parameters.values())
+    flags = [_FLAGS[takes[p.name]] if p.name in takes else 0 for p in parameters]
+    flags = [
+        flag | 4 * (flag > 0 and p.default is None)
+        for flag, p in zip(flags, parameters, strict=True)
+    ]
+    kinds = [p.kind for p in parameters]
+    rest = kinds.index(_REST) if _REST in kinds else len(kinds)
+    by_place = sum([kind in _BY_PLACE for kind in kinds])
+    known = dict.fromkeys((*takes, "out"))
+    common = (_finished, _COMMON, *_silence())
+    return (function, tuple(flags[:by_place]), rest, known, arithmetic, *common)
+
+
+_REST = inspect.Parameter.VAR_POSITIONAL
+_BY_PLACE = frozenset(
+    (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, _REST)
+)
+
+
 def into(out: object, made: T, operation: str) -> T:
     """Return a result, or write it into ``out`` by the rule of updates and return that.
 
@@ -239,8 +296,11 @@ def computed(*arrays: str, arithmetic: bool = True) -> Callable[[Callable[P, R]]
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         takes = dict.fromkeys(arrays, numpy_of)
         signature = inspect.signature(function)
-        call = invoked(function, function.__name__, signature, takes, arithmetic)
-        return functools.wraps(function)(call)
+        call: Any = invoked(function, function.__name__, signature, takes, arithmetic)
+        front = call.front
+        made: Any = functools.wraps(function)(call)
+        made.front = front
+        return cast("Callable[P, R]", made)
 
     return decorate
 
@@ -280,11 +340,15 @@ def invoked(
     rest = next((k for k, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), len(names))
     place = names.index("out") if "out" in names else -1
     count = len(names)
+    plan = _plan(function, signature, takes, arithmetic)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        done = fronts.handed(plan, args, kwargs)
+        if done is not NotImplemented:
+            return done
         writer = trace_writer()
         if writer is not None:
-            written = writer.call(name, signature.bind(*args, **kwargs).arguments)
+            written = writer.call(name, signature.bind(*args, **kwargs).arguments, by_name)
             if written is not NotImplemented:
                 return written
         first = args[0] if args else None
@@ -316,4 +380,13 @@ def invoked(
             raise refusal(name, [*taken, *kwargs.values()], error) from None
         return into(out, results(made, narrow), name)
 
+    def by_name(arguments: dict[str, Any]) -> Any:
+        bound = inspect.BoundArguments(signature, arguments)
+        return call(*bound.args, **bound.kwargs)
+
+    call.front = plan  # type: ignore[attr-defined]
     return call
+
+
+#: What machine code is told of how a parameter is converted.
+_FLAGS: dict[Take, int] = {numpy_of: 1, several: 2, perhaps: 3}

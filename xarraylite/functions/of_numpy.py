@@ -90,10 +90,7 @@ def of_numpy(page: Any = None, /, *, like: Any = None, arithmetic: bool = True) 
     takes = {p.name: take for p in signature.parameters.values() if (take := _take(p.annotation))}
     reference = getattr(numpy, name)
 
-    def compute(*args: Any, **kwargs: Any) -> Any:
-        return reference(*args, **kwargs)
-
-    call = invoked(compute, name, signature, takes, arithmetic)
+    call = invoked(reference, name, signature, takes, arithmetic)
     call.__name__ = call.__qualname__ = name
     call.__module__ = page.__module__
     call.__doc__ = _documentation(page, signature)

@@ -80,7 +80,7 @@ class Snapshot(Memory):
     @staticmethod
     def alone(nbytes: int, made: object) -> Snapshot:
         """Return a snapshot of new memory, to be filled, and of what is copied into it."""
-        own = Snapshot.__new__(Snapshot)
+        own = Copy.__new__(Copy)
         own._memory, own._start, own.address = take(nbytes)
         own.nbytes, own.origin, own.made = nbytes, None, made
         return own
@@ -113,6 +113,14 @@ class Snapshot(Memory):
     def __repr__(self) -> str:
         state = "late" if self.late else self.stale or "current"
         return f"<Snapshot of {self.nbytes} bytes, {state}>"
+
+
+class Copy(Snapshot):
+    """A snapshot of memory of its own, and of what was copied into it."""
+
+    __slots__ = ("made",)
+
+    made: object
 
 
 class LateSnapshot(Snapshot):

@@ -106,13 +106,13 @@ class XOptional(Folds, Face, Operators, InPlace, binary=_binary, unary=_unary):
     def __init__(self, values: XExpression, flags: XExpression) -> None:
         if flags.dtype != bool_:
             raise DTypeError(f"optional: flags must be bool, got {dtype_name(flags.dtype)}")
-        broadcast_shapes(values.shape, flags.shape)
+        _common(values.shape, flags.shape)
         self._plain, self._flags = values, flags
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the array."""
-        return broadcast_shapes(self._plain.shape, self._flags.shape)
+        return _common(self._plain.shape, self._flags.shape)
 
     @property
     def ndim(self) -> int:
@@ -389,6 +389,10 @@ class XOptional(Folds, Face, Operators, InPlace, binary=_binary, unary=_unary):
         separator = ", " if prefix else " "
         words: Any = {"int": word}
         return np.array2string(numbers, separator=separator, prefix=prefix, formatter=words)
+
+
+def _common(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    return one if one == other else broadcast_shapes(one, other)
 
 
 def _halves(x: object) -> tuple[Any, Any]:

@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._errors import DTypeError, NotWritableError
+from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..arrays.few import values_of
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
+from ..assignment import direct, elements
 from ..assignment.assign import check_update, converted, fit, node_of
 from ..assignment.inplace import InPlace
 from ..operands.nodes import is_number, unwrapped
@@ -102,7 +104,8 @@ def write_where(target: XExpression, flags: XExpression, value: object) -> None:
     """Write a value to the elements of memory where flags are set."""
     memory, value = _memory(target), unwrapped(value)
     if is_number(value) and is_few(memory):
-        _chosen(memory, flags)[...] = value
+        if not _filled(memory, flags, value):
+            _chosen(memory, flags)[...] = value
         return
     if isinstance(value, XOptional | Missing) or value is None:
         raise NotWritableError(
@@ -126,15 +129,34 @@ def update_where(target: XExpression, flags: XExpression, op: Op, value: object)
     memory[...] = apply(OPS["where"], flags, made.astype(memory.dtype), memory)
 
 
+def _filled(memory: Memory, flags: XExpression, value: Any) -> bool:
+    """Write a number that NumPy stores as we do where nobody waits; tell whether it is done."""
+    if not isinstance(memory, XContainer) or value.__class__ not in memory._kind.stored:
+        return False
+    if direct.waiting_for(memory._buffer):
+        return False
+    array, mask = elements.array_of(memory), values_of(flags)
+    if array.shape != mask.shape or not array.flags.writeable:
+        return False
+    try:
+        array[mask] = value
+    except elements.REFUSED:  # a number that does not fit
+        return False
+    return True
+
+
 def _chosen(memory: Memory, flags: XExpression) -> XExpression:
     """Return a view of the elements where flags are set."""
-    mask = np.broadcast_to(values_of(flags), memory.shape)
+    mask = values_of(flags)
+    mask = mask if mask.shape == memory.shape else np.broadcast_to(mask, memory.shape)
     return pointed(memory, mask.reshape(-1).nonzero()[0])
 
 
 def _flags(condition: object, shape: tuple[int, ...], operation: str) -> XArray:
     """Return a condition's values in memory of their own."""
-    return XArray._adopted(np.array(mask_of(condition, shape, operation)))
+    mask = mask_of(condition, shape, operation)
+    few: XArray | None = xarray.owned(mask)
+    return XArray._adopted(np.array(mask)) if few is None else few
 
 
 def _memory(target: XExpression) -> Memory:

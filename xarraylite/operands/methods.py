@@ -15,6 +15,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from .fronts import function_named
 from .namespace import namespace
 from .nodes import OneValue
 
@@ -40,6 +41,7 @@ def _method(
     front, _, back = order.rpartition("/")
     places, names = front.split(), back.split()
     spread = names[0][1:] if names and names[0].startswith("*") else None
+    keys = [spread, *names[1:]] if spread is not None else names
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
         if spread is not None:
@@ -55,13 +57,15 @@ def _method(
                 if key in options:
                     raise TypeError(f"{name}: got {key!r} by position and by keyword")
                 options[key] = value
-        result = getattr(namespace(None), name)(self, *given, **options)
+        result = function_named(name)(self, *given, **options)
         if not inside:
             one = isinstance(self, OneValue) and getattr(result, "shape", None) == ()
             return type(self)(result) if one else result
         self[...] = result
         return None
 
+    if not inside:  # machine code reads it
+        method.row = (name, tuple(keys), len(places), spread is not None)  # type: ignore[attr-defined]
     method.__name__ = name
     method.__qualname__ = f"Methods.{name}"
     method.__doc__ = (

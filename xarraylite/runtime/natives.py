@@ -75,9 +75,9 @@ def listed(function: str) -> Native:
     return Native(function, _LIST)
 
 
-def called(function: str) -> Native:
+def called(function: str, row: int = 0) -> Native:
     """Return a method of any arguments: a tuple, and a dictionary or nothing."""
-    return Native(function, _CALL)
+    return Native(function, _CALL, row)
 
 
 def can_load() -> bool:
@@ -218,9 +218,11 @@ class Loaded:
 
     def attribute(self, owner: Any, name: str, number: int) -> Any:
         """Return a method as what stands for an attribute of a class, or of a module."""
-        flag = self._methods[number].flag
-        doc = f"{name}{_SIGNATURES[flag]}\n--\n\n{getattr(owner, name).__doc__ or ''}"
+        flag, known = self._methods[number].flag, getattr(owner, name)
+        doc = f"{name}{_SIGNATURES[flag]}\n--\n\n{known.__doc__ or ''}"
         definition = self._definition(name, flag & 0xFF, self._addresses[number], doc)
+        if isinstance(known, property):
+            return property(launch.builtin(definition, None), known.fset, known.fdel, known.__doc__)
         if not isinstance(owner, type):
             return launch.builtin(definition, None)
         new = ctypes.pythonapi.PyDescr_NewMethod

@@ -12,9 +12,10 @@ Views of containers are kept too: by the kind and shape of the view, and where i
 from __future__ import annotations
 
 import functools
+import itertools
 import math
+import struct
 from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -23,12 +24,12 @@ import numpy as np
 from .._errors import XarrayliteError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.xarray import NOWHERE
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Scalar
 from ..ir.translation import node_of, scalars_of
+from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot, Snapshot
-from ..operands import tracing
+from ..operands import fronts, tracing
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
 
@@ -53,13 +54,15 @@ class Recipe:
         Of the result.
     constants : tuple
         Operands that are no argument's.
-    pick : callable
-        Takes the arguments' operands, with the constants behind them, and gives the result's.
+    picks : sequence of int
+        The result's operands, by their numbers among the arguments' with the constants behind.
     moved : tuple of (int, int)
         Operands that say where an element begins, and how far behind the argument's.
+    record : bytes
+        The numbers of both, and then both, as 64-bit words.
     """
 
-    __slots__ = ("constants", "kind", "moved", "pick", "shape")
+    __slots__ = ("constants", "kind", "moved", "picks", "record", "shape")
 
     def __init__(
         self,
@@ -70,19 +73,18 @@ class Recipe:
         moved: tuple[tuple[int, int], ...],
     ) -> None:
         self.kind, self.shape, self.constants, self.moved = kind, shape, constants, moved
-        self.pick: Callable[[tuple[Any, ...]], tuple[Any, ...]] = itemgetter(*picks)
+        self.picks = tuple(picks)
+        words = [len(picks), len(moved), *picks, *itertools.chain(*moved)]
+        self.record = struct.pack(f"{len(words)}q", *words)
 
     def __call__(self, arrays: Sequence[Any]) -> XExpression:
         """Return the result for other arguments."""
         given = arrays[0].now() if len(arrays) == 1 else sum([x.now() for x in arrays], ())
         made = _new(XExpression)
-        operands = self.pick(given + self.constants)
-        if self.moved:
-            items = list(operands)
-            for place, by in self.moved:
-                items[place] += by
-            operands = tuple(items)
-        made._kind, made._shape, made._operands = self.kind, self.shape, operands
+        items = list(map((given + self.constants).__getitem__, self.picks))
+        for place, by in self.moved:
+            items[place] += by
+        made._kind, made._shape, made._operands = self.kind, self.shape, tuple(items)
         return made
 
 
@@ -117,6 +119,9 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
     known: dict[Any, Any] = {}
 
     def call(*args: Any, **options: Any) -> Any:
+        made = fronts.recalled(known, args, options)
+        if made is not None:
+            return made
         arrays: list[Any] = []
         key = _key(args, options, arrays)
         if key is None or not arrays or tracing.running.value:
@@ -134,7 +139,9 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
                 known[key] = None  # what is called once need not be traced
         return made
 
-    return cast("Callable[P, R]", functools.wraps(function)(call))
+    made = functools.wraps(function)(call)
+    made.front = known  # type: ignore[attr-defined]
+    return cast("Callable[P, R]", made)
 
 
 def _key(args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]) -> Any:
@@ -278,6 +285,4 @@ def _picked(
         else:
             picks.append(len(given) + len(constants))
             constants.append(item)
-    if len(picks) < 2:
-        return None
     return Recipe(kind, shape, tuple(constants), picks, tuple(moved))

@@ -16,28 +16,32 @@ import numpy as np
 
 from .._config import ENGINES, Settings, settings
 from ..arrays import adapt as adapting
-from ..arrays import expression, xarray
+from ..arrays import expression, few, xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.face import Face
 from ..arrays.scalar import XScalar
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensorView
-from ..assignment import direct, elements
+from ..assignment import direct, elements, readers
 from ..assignment.inplace import InPlace
-from ..assignment.readers import HELD_SETITEM
+from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
 from ..blas.calls import dot
 from ..codegen.objects import api
-from ..dtypes.names import float64
+from ..dtypes.names import bool_, float32, float64, int64
 from ..ir.kind import NODE, PLACES, Kind, row_major
 from ..ir.node import FREE
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory import slabs
 from ..memory.buffer import Buffer
 from ..memory.pool import Counters, counters
-from ..operands import tracing
+from ..memory.snapshots import Copy
+from ..operands import fronts, tracing
 from ..operands.learning import PRODUCT
+from ..operands.methods import Methods
 from ..operands.operators import entries
 from ..ops.op import Op
+from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..runtime.direct import Direct
 from ..runtime.natives import (
@@ -53,10 +57,14 @@ from ..runtime.natives import (
 )
 from ..runtime.replay import Replay
 from . import noalias as promises
-from .jit import Jitted, Quick
+from .jit import Jitted
+from .memo import Recipe, ViewRecipe
 from .noalias import NoAlias
+from .planned import Quick
 
 _UINT8 = np.dtype(np.uint8)
+_ONES = (1.0, -1.0)
+_ALL = slice(None)
 
 #: Slots that are read, by the words that say where they are.
 _SLOTS: dict[int, tuple[type, str]] = {
@@ -80,6 +88,18 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.OWNER: (Kind, "owner"),
     api.PLACES: (Kind, "places"),
     api.STRIDES: (Kind, "strides"),
+    api.STORED: (Kind, "stored"),
+    api.RECIPE_KIND: (Recipe, "kind"),
+    api.RECIPE_SHAPE: (Recipe, "shape"),
+    api.RECIPE_RECORD: (Recipe, "record"),
+    api.RECIPE_CONSTANTS: (Recipe, "constants"),
+    api.VIEW_KIND: (ViewRecipe, "kind"),
+    api.VIEW_SHAPE: (ViewRecipe, "shape"),
+    api.VIEW_BY: (ViewRecipe, "by"),
+    api.COPY_MADE: (Copy, "made"),
+    api.COPY_ORIGIN: (Copy, "origin"),
+    api.SELECTED_BASE: (few.Selected, "base"),
+    api.SELECTED_KEY: (few.Selected, "key"),
     api.LAST: (Jitted, "_last"),
     api.LAST_KIND: (Quick, "kind"),
     api.LAST_SHAPE: (Quick, "shape"),
@@ -135,6 +155,9 @@ class _Methods:
         self._add(listed("replayed"), direct, "replayed")
         self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
+        self._add(listed("recalled"), fronts, "recalled")
+        self._add(listed("handed"), fronts, "handed")
+        self._add(ternary("selected_few"), few, "selected", api.FEW_SELECTED)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
         rows: dict[Op, int] = {}
         arithmetic = {OPS[name] for name in ("add", "subtract", "multiply", "divide")}
@@ -154,16 +177,38 @@ class _Methods:
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
                 self._add(binary("in_place", row), NoAlias, in_place)
 
+        self._add_named(api.ROWS + api.ROW * len(rows))
+
+    def _add_named(self, word: int) -> None:
+        """Add the methods that call a function of their name, and ``T``; each has a row of two."""
+        for name, method in vars(Methods).items():
+            row = getattr(method, "row", None)
+            if row is not None:
+                self.words[word] = id(row)
+                self._add(called("method", word), Methods, name, word + 1)
+                word += 2
+        self.words[word] = id(_TRANSPOSE)
+        self._add(binary("attribute", word), Face, "T", word + 1)
+
     def _add(self, native: Native, owner: Any, name: str, word: int | None = None) -> None:
         self.natives.append(native)
         self.places.append((owner, name))
         if word is not None:
-            self.words[word] = id(getattr(owner, name))
+            self.words[word] = id(_function(getattr(owner, name)))
 
 
-def _words() -> dict[int, int]:
-    """Return what the code must know of this process."""
-    things: dict[int, object] = {
+#: The row of ``T`` among those of methods.
+_TRANSPOSE = ("transpose", (), 0, False)
+
+
+def _function(attribute: Any) -> Any:
+    """Return what is called where an attribute is asked for, or called."""
+    return attribute.fget if isinstance(attribute, property) else attribute
+
+
+def _objects() -> dict[int, object]:
+    """Return the objects that the code compares with, calls or hands out."""
+    return {
         api.NONE: None,
         api.FALSE: False,
         api.TRUE: True,
@@ -189,11 +234,40 @@ def _words() -> dict[int, int]:
         api.ALL_PLACES: PLACES[FREE],
         api.VIEW_NAME: sys.intern("view"),
         api.ELLIPSIS: Ellipsis,
+    }
+
+
+def _classes() -> dict[int, object]:
+    """Return the classes that the code knows, and what it knows of their kind."""
+    return {
         api.INT: int,
         api.FLOAT: float,
         api.SLICE: slice,
         api.TUPLE: tuple,
         api.DICT: dict,
+        api.BOOL: bool,
+        api.COMPLEX: complex,
+        api.STR: str,
+        api.TYPE: type,
+        api.NONE_TYPE: type(None),
+        api.LIST: list,
+        api.PLUS: _ONES[0],
+        api.MINUS: _ONES[1],
+        api.NUMPY_DTYPE: np.dtype,
+        api.NUMPY_GENERIC: np.generic,
+        api.NUMPY_FLOAT32: np.float32,
+        api.FLOAT32: float32,
+        api.INT64: int64,
+        api.BOOL_DTYPE: bool_,
+        api.REDUCTION: Reduction,
+        api.RECIPE: Recipe,
+        api.VIEW_RECIPE: ViewRecipe,
+        api.FRONTS: fronts.FRONTS,
+        api.EXCEPTION: Exception,
+        api.NOT_DONE: NotImplemented,
+        api.ALL: _ALL,
+        api.COPY: Copy,
+        api.SELECTED: few.Selected,
         api.EMPTY: (),
         api.FLOAT64: float64,
         api.REFERENCE: ENGINES[2],
@@ -213,6 +287,11 @@ def _words() -> dict[int, int]:
         api.SLABS: slabs.SLABS,
         api.TAKE: slabs.take,
     }
+
+
+def _words() -> dict[int, int]:
+    """Return what the code must know of this process."""
+    things = _objects() | _classes()
     found = {number: id(thing) for number, thing in things.items()}
     found |= {number: offset(cls, name) for number, (cls, name) in _SLOTS.items()}
     found[api.TRACING] = ctypes.addressof(tracing.running)
@@ -247,6 +326,7 @@ def install() -> None:
     for owner, name, method in _made():
         _replaced[owner, name] = vars(owner).get(name)
         setattr(owner, name, method)
+    readers.called.assign = HELD_SETITEM
 
 
 def remove() -> None:
@@ -257,3 +337,4 @@ def remove() -> None:
         else:
             setattr(owner, name, method)
     _replaced.clear()
+    readers.called.assign = HELD_ASSIGN

@@ -57,6 +57,10 @@ class Pick:
     positions: tuple[int, ...]
     drops: bool = False
 
+    def is_short(self, extent: int) -> bool:
+        """Tell whether there are few positions."""
+        return len(self.positions) <= _SHORT and (not self.drops or extent <= _SHORT)
+
     def of(self, extent: int) -> Positions:
         """Return the positions in a dimension of an extent.
 
@@ -65,7 +69,7 @@ class Pick:
         IndexRangeError
             If one is out of range.
         """
-        if len(self.positions) <= _SHORT and (not self.drops or extent <= _SHORT):
+        if self.is_short(extent):
             numbers = builtins.range(extent)
             try:
                 found = [numbers[p] for p in self.positions]
@@ -130,7 +134,21 @@ def drop(*positions: Any) -> Pick:
     return Pick(_listed(positions, "drop"), True)
 
 
+def xtuple(*arrays: Any) -> tuple[Any, ...]:
+    """Return the operands of a join as xtensor writes them: a tuple.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.concatenate(xl.xtuple([1, 2], [3])))
+    XArray([1, 2, 3])
+    """
+    return arrays
+
+
 def _listed(given: tuple[Any, ...], name: str) -> tuple[int, ...]:
+    if all([item.__class__ is int for item in given]):
+        return given
     items = given[0] if len(given) == 1 and is_vector(given[0]) else given
     try:
         return tuple([operator.index(item) for item in items if not _is_bool(item)])

@@ -202,15 +202,20 @@ class XDynamicView(XPicked):
     __slots__ = ("_leaves", "_takes")
     _title: ClassVar[str] = "XDynamicView"
 
-    _takes: dict[int, Positions]
+    _takes: Mapping[int, Positions]
     _leaves: dict[int, Leaf]
 
     @classmethod
     def of(cls, base: XContainer, takes: Mapping[int, Positions]) -> XDynamicView:
         """Return the view of a container that reads dimensions through checked positions."""
-        shape = tuple([takes[k].shape[0] if k in takes else n for k, n in enumerate(base.shape)])
-        self = cls._over(base, shape)
-        self._takes = dict(takes)
+        shape = list(base.shape)
+        for axis, chosen in takes.items():
+            shape[axis] = len(chosen)
+        array = None if base._kind is NODE else elements.array_of(base)
+        self = cls._over(base, tuple(shape))
+        if array is not None:
+            self._base._array = array  # of the same memory
+        self._takes = takes
         return self
 
     def gathered(self) -> Node:
@@ -246,7 +251,7 @@ class XDynamicView(XPicked):
     def take(self, picks: Mapping[int, Positions]) -> XPicked:
         """Return a view of positions along some dimensions of this one."""
         made = {axis: self._along(axis)[chosen] for axis, chosen in picks.items()}
-        return XDynamicView.of(self.base, self._takes | made)
+        return XDynamicView.of(self.base, {**self._takes, **made})
 
     def _view(self, step: Transform) -> XExpression:
         axes = [axis for _, _, axis in step.maps if axis != FIXED]

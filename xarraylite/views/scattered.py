@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..arrays import expression
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply, written
 from ..arrays.few import copy_of
@@ -211,7 +212,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         value = unwrapped(value)
         if is_few(self):
-            made = apply(op, self.settled(), value)
+            made = expression.apply(op, self.settled(), value)
             if self._wrote(made):
                 return
         result = written((op, key_of(value)), op, self, value).node

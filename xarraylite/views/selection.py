@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -71,13 +72,30 @@ def view(x: object, /, *items: Any) -> XExpression:
 
 def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
     """Return the view of an array that items select."""
-    given = fill_ellipsis(tuple(items), array.shape, _no_array)
+    given, shape = tuple(items), array.shape
+    known = tuple([_described(item, shape) for item in given])
+    key, found = _parsed(shape, given) if _UNUSUAL in known else _parsed_again(shape, known)
+    if key is None:
+        if isinstance(array, XContainer):
+            return XDynamicView.of(array, found)
+        return taken(array, found)
+    view = elements.part(array, key) if isinstance(array, XContainer) else None
+    if view is None:
+        view = array._view(parse_index(key, shape, _no_array).transform)
+    return taken(view, found) if found else view
+
+
+Parsed = tuple[tuple[Any, ...] | None, dict[int, Positions]]
+
+
+def _parsed(shape: tuple[int, ...], items: tuple[Any, ...]) -> Parsed:
+    """Return items as a plain index, None for everything, and the positions picked of that."""
     plain: list[Any] = []
     picks: dict[int, Positions] = {}
     axis = out = 0
-    for item in given:
+    for item in fill_ellipsis(items, shape, _no_array):
         if isinstance(item, Pick):
-            positions = item.of(array.shape[axis])
+            positions = item.of(shape[axis])
             regular = _slice_of(positions)
             if regular is None:
                 picks[out] = positions
@@ -86,11 +104,35 @@ def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
             plain.append(item)
         axis += item is not None
         out += item is None or isinstance(item, Pick | slice)
-    key = tuple(plain)
-    found = elements.part(array, key) if isinstance(array, XContainer) else None
-    if found is None:
-        found = array._view(parse_index(key, array.shape, _no_array).transform)
-    return taken(found, picks) if picks else found
+    whole = picks and all([item == slice(None) for item in plain])
+    return None if whole else tuple(plain), picks
+
+
+#: Stands for an item that is not remembered.
+_UNUSUAL: tuple[Any, ...] = ()
+
+_BOUNDS = frozenset((int, type(None)))
+
+
+def _described(item: Any, shape: tuple[int, ...]) -> Any:
+    """Return what an item is remembered by, `_UNUSUAL` if it is long or equal to other things."""
+    cls = item.__class__
+    if cls is Pick:
+        usual = item.is_short(max(shape, default=0))
+        return (Pick, item.positions, item.drops) if usual else _UNUSUAL
+    if cls is not slice:
+        return item if cls in _BOUNDS or item is Ellipsis else _UNUSUAL
+    known = (slice, item.start, item.stop, item.step)
+    for bound in known[1:]:
+        if bound.__class__ not in _BOUNDS:
+            return _UNUSUAL
+    return known
+
+
+@lru_cache(maxsize=512)
+def _parsed_again(shape: tuple[int, ...], known: tuple[Any, ...]) -> Parsed:
+    """Return what was found of items before; nobody writes to the positions."""
+    return _parsed(shape, tuple([x[0](*x[1:]) if x.__class__ is tuple else x for x in known]))
 
 
 def _no_array(item: object) -> bool:

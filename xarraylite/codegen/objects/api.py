@@ -31,10 +31,21 @@ class Outside(NamedTuple):
 
 Py_DecRef = Outside("Py_DecRef", "vp")
 Py_IncRef = Outside("Py_IncRef", "vp")
+PyContextVar_Reset = Outside("PyContextVar_Reset", "ipp")
+PyContextVar_Set = Outside("PyContextVar_Set", "ppp")
+PyDict_Contains = Outside("PyDict_Contains", "ipp")
 PyDict_GetItemWithError = Outside("PyDict_GetItemWithError", "ppp")
+PyDict_New = Outside("PyDict_New", "p")
+PyDict_Next = Outside("PyDict_Next", "ipppp")
+PyDict_SetItem = Outside("PyDict_SetItem", "ippp")
+PyDict_Size = Outside("PyDict_Size", "pp")
 PyErr_Clear = Outside("PyErr_Clear", "v")
+PyErr_ExceptionMatches = Outside("PyErr_ExceptionMatches", "ip")
+PyErr_Fetch = Outside("PyErr_Fetch", "vppp")
 PyErr_Occurred = Outside("PyErr_Occurred", "p")
+PyErr_Restore = Outside("PyErr_Restore", "vppp")
 PyFloat_FromDouble = Outside("PyFloat_FromDouble", "pd")
+PyList_New = Outside("PyList_New", "pp")
 PyLong_AsLongLong = Outside("PyLong_AsLongLong", "pp")
 PyLong_AsUnsignedLongLongMask = Outside("PyLong_AsUnsignedLongLongMask", "pp")
 PyLong_FromLongLong = Outside("PyLong_FromLongLong", "pp")
@@ -45,6 +56,7 @@ PyObject_SetItem = Outside("PyObject_SetItem", "ippp")
 PyObject_RichCompareBool = Outside("PyObject_RichCompareBool", "ippi")
 PyObject_Vectorcall = Outside("PyObject_Vectorcall", "ppppp")
 PyObject_Call = Outside("PyObject_Call", "pppp")
+PySet_Contains = Outside("PySet_Contains", "ipp")
 PySlice_AdjustIndices = Outside("PySlice_AdjustIndices", "ppppp")
 PySlice_Unpack = Outside("PySlice_Unpack", "ipppp")
 PyObject_VectorcallMethod = Outside("PyObject_VectorcallMethod", "ppppp")
@@ -67,6 +79,11 @@ xl_call = Outside(CALL, "ppp")
 
 def load(address: int) -> int:
     """Return the 64-bit word at an address."""
+    raise NotImplementedError(address)
+
+
+def load_byte(address: int) -> int:
+    """Return the byte at an address."""
     raise NotImplementedError(address)
 
 
@@ -122,6 +139,11 @@ METHODS = (
     "assign",
     "promised",
     "promised_part",
+    "recalled",
+    "handed",
+    "method",
+    "attribute",
+    "selected_few",
 )
 
 #: Words of `scratch`.
@@ -200,6 +222,30 @@ COUNT, CLASS, SIZE = 0, 8, 16
     SLICE,
     TUPLE,
     DICT,
+    BOOL,
+    COMPLEX,
+    STR,
+    TYPE,
+    NONE_TYPE,
+    LIST,
+    PLUS,
+    MINUS,
+    NUMPY_DTYPE,
+    NUMPY_GENERIC,
+    NUMPY_FLOAT32,
+    FLOAT32,
+    INT64,
+    BOOL_DTYPE,
+    REDUCTION,
+    RECIPE,
+    VIEW_RECIPE,
+    FRONTS,
+    EXCEPTION,
+    NOT_DONE,
+    ALL,
+    COPY,
+    SELECTED,
+    FEW_SELECTED,
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -227,6 +273,18 @@ COUNT, CLASS, SIZE = 0, 8, 16
     OWNER,
     PLACES,
     STRIDES,
+    STORED,
+    RECIPE_KIND,
+    RECIPE_SHAPE,
+    RECIPE_RECORD,
+    RECIPE_CONSTANTS,
+    VIEW_KIND,
+    VIEW_SHAPE,
+    VIEW_BY,
+    COPY_MADE,
+    COPY_ORIGIN,
+    SELECTED_BASE,
+    SELECTED_KEY,
     LAST,
     LAST_KIND,
     LAST_SHAPE,
@@ -255,5 +313,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(118)
+) = range(154)
 ROW = 7

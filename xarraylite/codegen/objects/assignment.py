@@ -12,10 +12,10 @@ from .api import (
     DTYPE,
     ELLIPSIS,
     FALSE,
-    FLOAT64,
+    FLOAT,
+    FLOAT32,
     KIND,
     NONE,
-    NUMPY_FLOAT64,
     OPERANDS,
     OWN_ARRAY,
     OWN_BUFFER,
@@ -36,6 +36,7 @@ from .api import (
     SNAPSHOT,
     SPECIAL,
     START,
+    STORED,
     TUPLE,
     TUPLE_ITEMS,
     WRITES,
@@ -44,13 +45,16 @@ from .api import (
     PyErr_Clear,
     PyLong_AsLongLong,
     PyObject_SetItem,
+    PySet_Contains,
     load,
+    load_double,
     scratch,
     store,
     word,
     xl_launch,
 )
 from .basics import (
+    DATA,
     DIMENSIONS,
     REPEATED,
     TWICE,
@@ -73,6 +77,9 @@ from .basics import (
 from .evaluation import record_of
 from .operators import leads, number_of, of_number
 from .views import is_index, steps_of, view_of
+
+#: The greatest float32.
+MOST_SHORT = 3.4028234663852886e38
 
 
 def waiting_for(buffer: int) -> int:
@@ -139,15 +146,22 @@ def launched(to: int, value: int, key: int) -> bool:
     return written(to, program, items)
 
 
+def fits(kind: int, number: int) -> bool:
+    """Tell whether NumPy stores a number in memory of a kind as we do."""
+    if PySet_Contains(get(kind, STORED), load(number + CLASS)) == 1:
+        return True
+    if get(kind, DTYPE) != word(FLOAT32) or load(number + CLASS) != word(FLOAT):
+        return False
+    return -MOST_SHORT <= load_double(number + DATA) <= MOST_SHORT
+
+
 def stored(to: int, key: int, value: int) -> bool:
-    """Write one float64 to the elements that an int, or a tuple, selects; tell whether done."""
+    """Write one number to the elements that an int, or a tuple, selects; tell whether done."""
     if not is_index(key, True) or not is_container(to):
         return False
     number = get(value, SCALAR_VALUE) if load(value + CLASS) == word(SCALAR) else value
-    if not is_number(number) and load(number + CLASS) != word(NUMPY_FLOAT64):
-        return False
     array = get(to, OWN_ARRAY)
-    if array == 0 or get(to, OWN_DTYPE) != word(FLOAT64) or waiting_for(get(to, OWN_BUFFER)) != 0:
+    if array == 0 or not fits(get(to, KIND), number) or waiting_for(get(to, OWN_BUFFER)) != 0:
         return False
     if PyObject_SetItem(array, key, number) != 0:
         PyErr_Clear()  # Python says what is wrong

@@ -6,9 +6,11 @@ from .api import load
 from .assignment import assign, in_place, promised, promised_part, set_item
 from .calls import adapted, jitted, owned, product, to_array
 from .evaluation import copied, evaluated, new_container, replayed, to_float, zeros
+from .fronts import attribute, handed, method
 from .operators import applied, folded, forward, reflected, single
+from .picks import get_item, selected_few
+from .remembered import recalled
 from .scalars import scalar_float, scalar_forward, scalar_reflected
-from .views import get_item
 
 
 def entry(which: int, one: int, two: int, three: int, row: int) -> int:
@@ -61,4 +63,14 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return assign(one, two)
     if which == 23:
         return promised(two)
-    return promised_part(one, two)
+    if which == 24:
+        return promised_part(one, two)
+    if which == 25:
+        return recalled(two)
+    if which == 26:
+        return handed(two)
+    if which == 27:
+        return method(one, two, three, row)
+    if which == 28:
+        return attribute(two, row)
+    return selected_few(two, three)

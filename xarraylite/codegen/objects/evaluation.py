@@ -293,25 +293,32 @@ def new_container(items: int, count: int) -> int:
     return PyObject_Vectorcall(word(NEW_CONTAINER), items, count, 0)
 
 
+def duplicate(thing: int) -> int:
+    """Return a row-major container's elements in a new one; 0 if they are many."""
+    kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
+    size = size_of(shape)
+    if not 0 <= size <= FEW:
+        return 0
+    nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
+    start = PyLong_AsLongLong(get(thing, START))
+    for part in (kind, shape, source):
+        keep(part)
+    buffer = new_buffer(nbytes)
+    if buffer != 0:
+        memcpy(address_of(buffer), address_of(source) + start, nbytes)
+    Py_DecRef(source)
+    return new_array(buffer, shape, kind)
+
+
 def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
-    kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
+    kind, shape = get(thing, KIND), get(thing, SHAPE)
     usual = is_container(thing) and load(thing + CLASS) == owner_of(kind, shape)
     usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, FORCED) == 0
     if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
-        size = size_of(shape)
-        nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
-        if 0 <= size <= FEW:
-            start = PyLong_AsLongLong(get(thing, START))
-            for part in (kind, shape, source):
-                keep(part)
-            buffer = new_buffer(nbytes)
-            if buffer != 0:
-                memcpy(address_of(buffer), address_of(source) + start, nbytes)
-            Py_DecRef(source)
-            made = new_array(buffer, shape, kind)
-            if made != 0:
-                return made
+        made = duplicate(thing)
+        if made != 0:
+            return made
     return call_with(word(COPIED), thing, args, keywords)
 
 

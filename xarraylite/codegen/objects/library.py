@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from . import assignment, basics, calls, entry, evaluation, operators, replay, scalars, views
+from . import (
+    assignment,
+    basics,
+    calls,
+    entry,
+    evaluation,
+    fronts,
+    operators,
+    picks,
+    remembered,
+    replay,
+    scalars,
+    views,
+)
 
-_MODULES = (assignment, basics, calls, entry, evaluation, operators, replay, scalars, views)
+_MODULES = (
+    *(assignment, basics, calls, entry, evaluation, fronts, operators, picks, remembered, replay),
+    *(scalars, views),
+)
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
 INLINE = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .api import (
     ARRAY,
     CLASS,
-    GETITEM,
+    ELLIPSIS,
     INT,
     ITEMSIZE,
     KIND,
@@ -42,7 +42,6 @@ from .api import (
 )
 from .basics import (
     DIMENSIONS,
-    call,
     get,
     give,
     is_container,
@@ -53,6 +52,10 @@ from .basics import (
     tuple_of,
     whole,
 )
+
+#: Words of a selection behind the extents and strides of the whole: first position, last and step
+#: of a slice, the extents and strides of what is selected, and where that begins.
+FOUND, OUT_EXTENTS, OUT_STEPS, BEGIN = 64, 96, 128, 160
 
 
 def steps_of(thing: int, extents: int, steps: int) -> int:
@@ -89,39 +92,75 @@ def sliced(found: int, key: int, extent: int) -> int:
     return PySlice_AdjustIndices(extent, found, found + 8, load(found + 16))
 
 
-def selected(extents: int, steps: int, rank: int, key: int) -> int:
-    """Let extents and strides be those of what an index selects, and store its start behind them.
+def given_of(key: int) -> int:
+    """Count the items of an index that take a dimension each; -1 if dots occur twice."""
+    if load(key + CLASS) != word(TUPLE):
+        return 0 if key == word(NONE) or key == word(ELLIPSIS) else 1
+    count = dots = 0
+    for k in range(load(key + SIZE)):
+        one = item(key, k)
+        dots += 1 if one == word(ELLIPSIS) else 0
+        count += 0 if one == word(NONE) or one == word(ELLIPSIS) else 1
+    return count if dots <= 1 else -1
 
-    Returns the number of dimensions; -1 for an index that Python has to look at.
-    """
-    many = load(key + CLASS) == word(TUPLE)
-    count = load(key + SIZE) if many else 1
-    if count > rank:
+
+def whole_of(words: int, k: int, out: int) -> int:
+    """Select all of a dimension; return the number of those that are selected."""
+    store(words + 8 * (OUT_EXTENTS + out), load(words + 8 * k))
+    store(words + 8 * (OUT_STEPS + out), load(words + 8 * (DIMENSIONS + k)))
+    return out + 1
+
+
+def part_of(words: int, k: int, out: int, one: int) -> int:
+    """Select what an int or a slice selects of a dimension; see `whole_of`; -1 for other items."""
+    extent, step, found = load(words + 8 * k), load(words + 8 * (DIMENSIONS + k)), words + 8 * FOUND
+    start = load(words + 8 * BEGIN)
+    if load(one + CLASS) == word(INT):
+        at = whole(one)
+        at += extent if at < 0 else 0
+        store(words + 8 * BEGIN, start + at * step)
+        return out if 0 <= at < extent else -1
+    length = sliced(found, one, extent) if load(one + CLASS) == word(SLICE) else -1
+    if length <= 0:
         return -1
-    start = out = 0
-    for k in range(rank):
-        extent, step = load(extents + 8 * k), load(steps + 8 * k)
-        if k < count:
-            one = item(key, k) if many else key
-            if load(one + CLASS) == word(INT):
-                at = whole(one)
-                at += extent if at < 0 else 0
-                if at < 0 or at >= extent:
-                    return -1
-                start += at * step
-                continue
-            if load(one + CLASS) != word(SLICE):
+    store(words + 8 * (OUT_EXTENTS + out), length)
+    store(words + 8 * (OUT_STEPS + out), step * load(found + 16))
+    store(words + 8 * BEGIN, start + load(found) * step)
+    return out + 1
+
+
+def selected(words: int, rank: int, key: int) -> int:
+    """Store extents, strides and start of what an index selects; return how many dimensions.
+
+    -1 stands for an index that Python has to look at.
+    """
+    given = given_of(key)
+    if given < 0 or given > rank:
+        return -1
+    many = load(key + CLASS) == word(TUPLE)
+    items = load(key + SIZE) if many else 1
+    store(words + 8 * BEGIN, 0)
+    at = out = 0
+    for k in range(items):
+        one = item(key, k) if many else key
+        if out + rank >= DIMENSIONS:
+            return -1
+        if one == word(NONE):
+            store(words + 8 * (OUT_EXTENTS + out), 1)
+            store(words + 8 * (OUT_STEPS + out), 1)
+            out += 1
+        elif one == word(ELLIPSIS):
+            for _ in range(rank - given):
+                out = whole_of(words, at, out)
+                at += 1
+        else:
+            out = part_of(words, at, out, one)
+            at += 1
+            if out < 0:
                 return -1
-            found = steps + 8 * DIMENSIONS
-            extent = sliced(found, one, extent)
-            if extent <= 0:
-                return -1
-            start += load(found) * step
-            step *= load(found + 16)
-        store(extents + 8 * out, extent)
-        store(steps + 8 * out, step)
-        out += 1
-    store(steps + 8 * DIMENSIONS, start)
+    while at < rank:
+        out = whole_of(words, at, out)
+        at += 1
     return out
 
 
@@ -164,13 +203,13 @@ def view_class(thing: int) -> int:
 def view_of(thing: int, key: int) -> int:
     """Return the view that an index of ints and slices selects; 0 if it is not a usual one."""
     view = view_class(thing)
-    if view == 0:
+    if view == 0 or load(get(thing, SHAPE) + SIZE) > DIMENSIONS:
         return 0
-    extents = scratch()
-    steps = extents + 8 * DIMENSIONS
-    rank = selected(extents, steps, steps_of(thing, extents, steps), key)
+    words = scratch()
+    rank = selected(words, steps_of(thing, words, words + 8 * DIMENSIONS), key)
     if rank <= 0:
         return 0
+    extents, steps = words + 8 * OUT_EXTENTS, words + 8 * OUT_STEPS
     # Where memory is allocated the collector may run, and with it other threads.
     buffer, dtype = keep(get(thing, OWN_BUFFER)), keep(get(thing, OWN_DTYPE))
     before, own = PyLong_AsLongLong(get(thing, START)), keep(get(thing, KIND))
@@ -178,7 +217,7 @@ def view_of(thing: int, key: int) -> int:
     shape = tuple_from(extents, rank) if kind != 0 else 0
     made = new(view) if shape != 0 else 0
     if made != 0:
-        start = load(steps + 8 * DIMENSIONS) * PyLong_AsLongLong(get(own, ITEMSIZE))
+        start = load(words + 8 * BEGIN) * PyLong_AsLongLong(get(own, ITEMSIZE))
         give(made, SHAPE, shape)
         give(made, KIND, kind)
         give(made, OWN_BUFFER, buffer)
@@ -220,11 +259,3 @@ def value_at(thing: int, key: int) -> int:
         return 0
     give(made, SCALAR_VALUE, one)
     return made
-
-
-def get_item(thing: int, key: int) -> int:
-    """``thing[key]``."""
-    made = value_at(thing, key) if is_index(key, False) else 0
-    if made == 0:
-        made = view_of(thing, key)
-    return made if made != 0 else call(word(GETITEM), thing, key, 2)

@@ -1,0 +1,265 @@
+"""Calls in machine code (memoised, NumPy's, methods, picks): as in Python, only faster."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.arrays.container import XContainer
+from xarraylite.runtime import natives as loading
+from xarraylite.transforms import natives
+
+pytestmark = [
+    pytest.mark.usefixtures("compiled", "installed"),
+    pytest.mark.skipif(not loading.can_load(), reason="another interpreter"),
+]
+
+V = np.arange(1.0, 13.0).reshape(3, 4)
+
+
+@pytest.fixture
+def installed() -> Iterator[None]:
+    natives.install()
+    yield
+    natives.remove()
+
+
+def told(made: Any) -> Any:
+    """Return all there is to know of a result."""
+    if isinstance(made, tuple | list):
+        return type(made).__name__, [told(part) for part in made]
+    if isinstance(made, xl.XExpression):
+        kind = type(made).__name__
+        values = xl.eval(made)
+        # Strides along extents of 1 are nobody's business, and of nothing.
+        steps = [s for s, n in zip(values.strides, values.shape, strict=True) if n > 1]
+        place = steps if values.size and isinstance(made, XContainer) else None
+        return kind, values.dtype, values.shape, place, values.tolist()
+    if isinstance(made, xl.XScalar):
+        return "XScalar", made.dtype, float(made), type(made.value)
+    return type(made), str(made)
+
+
+def same(work: Callable[[], Any], name: str = "") -> Any:
+    """Return what some work does, which is the same in machine code and in Python."""
+
+    def outcome() -> Any:
+        try:
+            return told(work())
+        except Exception as error:
+            return type(error), str(error)
+
+    natives.remove()
+    slow = outcome()
+    natives.install()
+    assert [outcome() for _ in range(3)] == [slow] * 3, name
+    return slow
+
+
+A: Any = {
+    "f8": lambda: xl.asarray(V),
+    "bf": lambda: xl.asarray(V, dtype="bfloat16"),
+    "lazy": lambda: xl.asarray(V) * 2 - 5,
+    "view": lambda: xl.asarray(V)[:, ::2],
+    "column": lambda: xl.asarray(V, layout="column_major"),
+    "tiled": lambda: xl.asarray(V, layout="{1,0:T(2,2)}"),
+    "tensor": lambda: xl.XTensor(V),
+    "empty": lambda: xl.zeros((0, 3)),
+    "numpy": lambda: V,
+    "list": V.tolist,
+}
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "sort": lambda a: xl.sort(a, axis=0),
+    "argsort": xl.argsort,
+    "nonzero": xl.nonzero,
+    "interp": lambda a: xl.interp(2.5, [1, 2, 3], [4, 5, 6]),
+    "lexsort": lambda a: xl.lexsort((a, a)),
+    "histogram": lambda a: xl.histogram(a, bins=3),
+    "unique": lambda a: xl.unique(a, return_counts=True),
+    "cov": xl.cov,
+    "median": lambda a: xl.median(a, axis=0),
+    "percentile": lambda a: xl.percentile(a, 30),
+    "inv": xl.linalg.inv,
+    "svd": xl.linalg.svdvals,
+    "qr": xl.linalg.qr,
+    "det": lambda a: xl.linalg.det(xl.asarray(a)[:, :3]),
+    "fft": lambda a: xl.fft.fft(a, axis=0),
+    "wrong": lambda a: xl.sort(a, axis=7),
+    "more": lambda a: xl.sort(a, 0, None, None, 5),
+    "named": lambda a: xl.searchsorted(xl.asarray([1.0, 2.0]), a, side="right"),
+    "bad name": lambda a: xl.argsort(a, sideways=True),
+    "sum": lambda a: xl.sum(a, axis=0),
+    "mean": lambda a: xl.mean(a, axis=-1, keepdims=True),
+    "concat": lambda a: xl.concat([a, a], axis=0),
+    "stack": lambda a: xl.stack((a, a)),
+    "roll": lambda a: xl.roll(a, (1, 2), axis=(0, 1)),
+    "flip": xl.flip,
+    "round": lambda a: xl.round(a, 1),
+    "clip": lambda a: xl.clip(a, 2, 7),
+    "clip float": lambda a: xl.clip(a, -0.0, 0.0),
+    "expand": lambda a: xl.expand_dims(a, 1),
+    "isreal": xl.isreal,
+    "no axis": lambda a: xl.mean(a, axis=5),
+}
+
+
+@pytest.mark.parametrize("array", A)
+def test_functions(array: str) -> None:
+    for name, function in FUNCTIONS.items():
+        same(lambda f=function: f(A[array]()), name)
+
+
+METHODS: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda a: a.sum(0),
+    "sum keyed": lambda a: a.sum(axis=1, keepdims=True),
+    "mean": lambda a: a.mean(1),
+    "argmax": lambda a: a.argmax(),
+    "reshape": lambda a: a.reshape(2, -1),
+    "reshape tuple": lambda a: a.reshape((4, 3)),
+    "transpose": lambda a: a.transpose(),
+    "transpose axes": lambda a: a.transpose(1, 0),
+    "transpose tuple": lambda a: a.transpose((0, 1)),
+    "squeeze": lambda a: a.squeeze(),
+    "ravel": lambda a: a.ravel(),
+    "swapaxes": lambda a: a.swapaxes(0, 1),
+    "repeat": lambda a: a.repeat(2),
+    "take": lambda a: a.take([1, 0], 0),
+    "argsort": lambda a: a.argsort(0),
+    "nonzero": lambda a: a.nonzero(),
+    "searchsorted": lambda a: a.ravel().searchsorted(3.0, "right"),
+    "round": lambda a: a.round(1),
+    "clip": lambda a: a.clip(2, 3),
+    "too many": lambda a: a.sum(0, None, None, False, 0, True, 1),
+    "twice": lambda a: a.sum(0, axis=0),
+    "wrong": lambda a: a.argsort(4),
+    "in place": lambda a: (a.sort(), a),
+    "T": lambda a: a.T,
+    "value": lambda a: a[0, 0].sum(),
+}
+
+
+@pytest.mark.parametrize("array", [k for k in A if k not in ("numpy", "list")])
+def test_methods(array: str) -> None:
+    for name, method in METHODS.items():
+        same(lambda m=method: m(A[array]()), name)
+
+
+KEYS: dict[str, Any] = {
+    "positions": lambda: xl.asarray([2, 0, -1]),
+    "numpy positions": lambda: np.array([2, 0, -1]),
+    "out of range": lambda: xl.asarray([0, 3]),
+    "far below": lambda: np.array([0, -4]),
+    "int32": lambda: xl.asarray([1, 2], dtype="int32"),
+    "uint64": lambda: np.array([1, 2**63], np.uint64),
+    "two ranks": lambda: xl.asarray([[0, 1], [2, 2]]),
+    "lazy": lambda: xl.asarray([1, 0]) + 1,
+    "columns": lambda: (slice(None), xl.asarray([3, 0, -4])),
+    "columns out": lambda: (slice(None), np.array([4])),
+    "part": lambda: (slice(1, None), xl.asarray([0])),
+    "in a tuple": lambda: (xl.asarray([1]),),
+    "too deep": lambda: (slice(None), slice(None), xl.asarray([0])),
+    "mask": lambda: xl.asarray(V > 4),
+    "numpy mask": lambda: V < 3,
+    "lazy mask": lambda: xl.asarray(V) > 7,
+    "no trues": lambda: xl.asarray(V) > 70,
+    "rows": lambda: xl.asarray([True, False, True]),
+    "wrong rows": lambda: xl.asarray([True, False]),
+    "strided mask": lambda: xl.asarray(np.stack([V > 4, V > 5], -1))[..., 0],
+    "none": lambda: xl.asarray(np.zeros(0, np.int64)),
+    "list": lambda: [1, 0],
+    "floats": lambda: xl.asarray([1.0]),
+    "dots": lambda: (Ellipsis, 0),
+    "only dots": lambda: Ellipsis,
+    "dots twice": lambda: (Ellipsis, Ellipsis),
+    "axis": lambda: (None, slice(1, 3), None, 0),
+    "only axis": lambda: None,
+    "axes and dots": lambda: (None, Ellipsis, None, slice(None, None, -1)),
+    "too many": lambda: (0, None, 0, 0),
+    "all ints and dots": lambda: (1, Ellipsis, 2),
+}
+
+
+@pytest.mark.parametrize("array", [k for k in A if k not in ("numpy", "list")])
+def test_picks(array: str) -> None:
+    for name, key in KEYS.items():
+        same(lambda k=key: A[array]()[k()], name)
+
+
+def test_picks_keep_their_values() -> None:
+    a, i, m = xl.asarray(V), xl.asarray([2, 0]), xl.asarray(V > 4)
+    for _ in range(3):
+        before, picked, chosen, viewed = np.array(a), a[i], a[m], a[None, ..., 0]
+        late = xl.late(a[i] * 1)
+        a[...] = a + 1
+        i[0] = 1
+        assert xl.eval(picked).tolist() == before[[2, 0]].tolist()
+        assert chosen.tolist() == before[V > 4].tolist()
+        assert viewed.tolist() == np.asarray(a)[None, :, 0].tolist()
+        assert xl.eval(late).tolist() == np.asarray(a)[[2, 0]].tolist()
+        i[0] = 2
+
+
+def test_results_are_nobody_elses() -> None:
+    a = xl.asarray([3.0, 1.0, 2.0])
+    for _ in range(3):
+        for made in (xl.sort(a), xl.squeeze(xl.asarray(xl.interp(a, a, a))), xl.unwrap(a)):
+            made[0] = 9.0
+            assert a.tolist() == [3.0, 1.0, 2.0]
+        view = a.reshape(3, 1)
+        view[0, 0] = 3.0
+
+
+def test_stores_of_every_dtype() -> None:
+    numbers: tuple[Any, ...] = (1, -1, 300, 2.5, 1e39, -0.0, True, 1 << 63, float("nan"))
+    numbers += (np.float32(1.5), np.float64(0.1), np.int8(3), 0.1, 16777217)
+    for dtype in ("float64", "float32", "float16", "int8", "uint8", "int64", "bool", "complex64"):
+        for number in numbers:
+
+            def work(dtype: str = dtype, number: Any = number) -> Any:
+                a = xl.zeros((2, 3), dtype=dtype)
+                a[0, 0], a[1, 1:] = number, number
+                a[0, 0] = number
+                return a.tobytes()
+
+            same(work)
+
+
+def test_warnings_are_kept_from_users() -> None:
+    a = xl.asarray([1.0, 0.0, np.inf, -1.0])
+    with np.errstate(all="raise"):
+        for _ in range(3):
+            xl.interp(a, [0.0, 1.0], [np.inf, -np.inf])
+            xl.corrcoef(a)
+        with pytest.raises(FloatingPointError):
+            np.log(np.zeros(1))
+
+
+def test_references_are_balanced() -> None:
+    a, i, m = xl.asarray(V), xl.asarray([2, 0]), xl.asarray(V > 4)
+    square = xl.asarray(V[:, :3] + 9 * np.eye(3))
+
+    def work() -> None:
+        for _ in range(50):
+            a[i], a[m], a[:, i], a[a > 3], a[None, ..., 0], a[V > 3], a[np.array([1])]
+            a.T, a.sum(0), a.reshape(2, -1), a.argsort(0), a.nonzero(), a.mean(axis=1)
+            xl.sort(a), xl.concat([a, a]), xl.clip(a, 0.5, 2), xl.linalg.inv(square)
+            xl.unique(a, return_counts=True), xl.searchsorted(a[0], 2.0), xl.median(a * 2)
+            for bad in (lambda: xl.sort(a, axis=4), lambda: a[xl.asarray([9])], lambda: a.sum(4)):
+                with pytest.raises((TypeError, ValueError, IndexError)):
+                    bad()
+
+    work()
+    gc.collect()
+    watched = [a.shape, a._kind, a._buffer, i._buffer, a.dtype, slice(None), 1.0, xl.sort]
+    before, count = [sys.getrefcount(x) for x in watched], len(gc.get_objects())
+    work()
+    gc.collect()
+    assert [sys.getrefcount(x) for x in watched] == before
+    assert len(gc.get_objects()) - count < 40  # a leak would be 50 at least

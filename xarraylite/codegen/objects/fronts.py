@@ -1,0 +1,380 @@
+"""Functions that NumPy computes, and methods that call functions of the namespace.
+
+What `functions.computed` does around a call — containers become arrays of NumPy, results become
+containers — where all operands are memory or small expressions and all options are numbers, texts
+or tuples of numbers.  An exception ends it as if nothing had been done, and Python calls again.
+"""
+
+from __future__ import annotations
+
+from .api import (
+    BOOL,
+    CLASS,
+    COMPLEX,
+    DICT,
+    DTYPE,
+    EXCEPTION,
+    FLOAT,
+    FRONTS,
+    INT,
+    KIND,
+    LIST,
+    NDARRAY,
+    NONE,
+    NONE_TYPE,
+    NOT_DONE,
+    NUMPY_DTYPE,
+    NUMPY_GENERIC,
+    OPERANDS,
+    OWN_ARRAY,
+    OWNER,
+    SCALAR,
+    SCALAR_VALUE,
+    SHAPE,
+    SIZE,
+    STR,
+    STRIDES,
+    TRUE,
+    TUPLE,
+    TUPLE_ITEMS,
+    TYPE,
+    Py_DecRef,
+    PyContextVar_Reset,
+    PyContextVar_Set,
+    PyDict_Contains,
+    PyDict_GetItemWithError,
+    PyDict_New,
+    PyDict_Next,
+    PyDict_SetItem,
+    PyDict_Size,
+    PyErr_Clear,
+    PyErr_ExceptionMatches,
+    PyErr_Fetch,
+    PyErr_Occurred,
+    PyErr_Restore,
+    PyList_New,
+    PyLong_AsLongLong,
+    PyObject_Call,
+    PySet_Contains,
+    PyType_IsSubtype,
+    load,
+    scratch,
+    store,
+    word,
+)
+from .basics import (
+    LIST_ITEMS,
+    call,
+    call_with,
+    get,
+    give,
+    is_container,
+    is_lazy,
+    is_traced,
+    item,
+    keep,
+    new,
+    size_of,
+    tuple_of,
+)
+from .calls import array_of, kind_of, owned
+from .evaluation import computed
+from .remembered import is_described, is_noted, push, remade
+
+#: What a parameter takes, by `functions.computed`: an array, a sequence of arrays, either or
+#: anything else; and whether None is passed on.
+ARRAY_TAKEN, SEVERAL_TAKEN, PERHAPS_TAKEN, OPTIONAL = 1, 2, 3, 4
+
+#: Most containers that are held during a call, and the word behind them: dtypes NumPy computes in.
+MOST_HELD, DTYPES = 100, 120
+
+#: What a plan has (`functions.computed`).
+FUNCTION, FLAGS, REST, TAKES, ARITHMETIC, FINISH, COMMON, CONTEXT, SILENT = range(9)
+
+
+def is_number_class(cls: int) -> bool:
+    """Tell whether a class is one of Python's numbers."""
+    if cls == word(INT) or cls == word(FLOAT):
+        return True
+    return cls == word(BOOL) or cls == word(COMPLEX)
+
+
+def is_simple(value: int) -> bool:
+    """Tell whether an option is a number, a text, None, a dtype, or a tuple or list of numbers."""
+    cls = load(value + CLASS)
+    if is_number_class(cls) or cls == word(STR) or cls == word(NONE_TYPE) or cls == word(TYPE):
+        return True
+    if cls != word(TUPLE) and cls != word(LIST):
+        return PyType_IsSubtype(cls, word(NUMPY_DTYPE)) != 0
+    for k in range(load(value + SIZE)):
+        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(LIST) else item(value, k)
+        if not is_number_class(load(one + CLASS)):
+            return False
+    return True
+
+
+def memory_of(thing: int, held: int) -> int:
+    """Return a container's memory as NumPy computes with it, the caller's; 0 if it does not."""
+    kind = get(thing, KIND)
+    if kind == 0 or get(kind, OWNER) != word(NONE):
+        return 0
+    if PySet_Contains(load(held + 8 * DTYPES), get(kind, DTYPE)) != 1:
+        return 0
+    array = get(thing, OWN_ARRAY)
+    if array == 0 and get(kind, STRIDES) == word(NONE) and size_of(get(thing, SHAPE)) > 0:
+        array = array_of(thing)
+    return 0 if array == 0 else keep(array)
+
+
+def given_array(value: int, held: int) -> int:
+    """Return what NumPy is given for an array, the caller's; 0 where Python has to see to it.
+
+    The container of an expression's values is appended to those that are held until the end.
+    """
+    if is_container(value):
+        return memory_of(value, held)
+    if is_lazy(value):
+        count = load(held)
+        operands = keep(get(value, OPERANDS))
+        made = computed(get(value, KIND), get(value, SHAPE), operands + word(TUPLE_ITEMS))
+        Py_DecRef(operands)
+        if made == 0 or count >= MOST_HELD:
+            if made != 0:
+                Py_DecRef(made)
+            PyErr_Clear()
+            return 0
+        store(held + 8 * (count + 1), made)
+        store(held, count + 1)
+        return memory_of(made, held) if is_container(made) else 0
+    return keep(value) if is_number_class(load(value + CLASS)) else 0
+
+
+def given_list(value: int, held: int) -> int:
+    """Return a list of what NumPy is given for a sequence of arrays; see `given_array`."""
+    cls, count = load(value + CLASS), load(value + SIZE)
+    made = PyList_New(count)
+    for k in range(count if made != 0 else 0):
+        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(LIST) else item(value, k)
+        array = given_array(one, held)
+        if array == 0:
+            Py_DecRef(made)
+            return 0
+        store(load(made + LIST_ITEMS) + 8 * k, array)
+    return made
+
+
+def given_for(value: int, flag: int, held: int) -> int:
+    """Return what NumPy is given for an argument; see `given_array`."""
+    how, cls = flag & 3, load(value + CLASS)
+    several = cls == word(LIST) or cls == word(TUPLE)
+    passed = how == 0 or flag & OPTIONAL != 0
+    if value == word(NONE) and (passed or how == PERHAPS_TAKEN):
+        return keep(value)
+    if how == 0:
+        return keep(value) if is_simple(value) else 0
+    if how == ARRAY_TAKEN or not several:
+        if how == PERHAPS_TAKEN and is_simple(value):
+            return keep(value)
+        return given_array(value, held)
+    return given_list(value, held)
+
+
+def all_given(flags: int, rest: int, args: int, held: int) -> int:
+    """Return a tuple of what NumPy is given for the arguments; see `given_array`."""
+    count, most = load(args + SIZE), load(flags + SIZE)
+    made = tuple_of(count)
+    for k in range(count if made != 0 else 0):
+        at = k if k < rest else rest
+        one = 0
+        if at < most:
+            one = given_for(item(args, k), PyLong_AsLongLong(item(flags, at)), held)
+        if one == 0:
+            Py_DecRef(made)
+            return 0
+        store(made + word(TUPLE_ITEMS) + 8 * k, one)
+    return made
+
+
+def are_simple(takes: int, options: int) -> bool:
+    """Tell whether keywords are options alone, and each is a simple one."""
+    at, usual = scratch(), True
+    store(at, 0)
+    while PyDict_Next(options, at, at + 8, at + 16) != 0:
+        usual = usual and PyDict_Contains(takes, load(at + 8)) == 0 and is_simple(load(at + 16))
+    return usual
+
+
+def silently(plan: int, args: int, options: int) -> int:
+    """Call a function of NumPy arrays with warnings about floating point kept from it."""
+    token = PyContextVar_Set(item(plan, CONTEXT), item(plan, SILENT))
+    if token == 0:
+        return 0
+    made, error = PyObject_Call(item(plan, FUNCTION), args, options), scratch()
+    PyErr_Fetch(error, error + 8, error + 16)
+    PyContextVar_Reset(item(plan, CONTEXT), token)
+    PyErr_Restore(load(error), load(error + 8), load(error + 16))
+    Py_DecRef(token)
+    return made
+
+
+def finished_one(made: int, args: int, finish: int) -> int:
+    """Return what NumPy computed as users get it; takes the reference."""
+    cls, done = load(made + CLASS), 0
+    if cls == word(NDARRAY) and kind_of(made) != 0:
+        done = owned(made)
+        if done == word(NONE):
+            Py_DecRef(done)
+            done = call(finish, made, args, 2)
+    elif PyType_IsSubtype(cls, word(NUMPY_GENERIC)) != 0:
+        done = new(word(SCALAR))
+        if done != 0:
+            give(done, SCALAR_VALUE, keep(made))
+    elif is_number_class(cls) or cls == word(NONE_TYPE) or cls == word(STR):
+        return made
+    else:
+        done = call(finish, made, args, 2)
+    Py_DecRef(made)
+    return done
+
+
+def finished(made: int, args: int, finish: int) -> int:
+    """Return what NumPy computed, or several such things; takes the reference."""
+    if load(made + CLASS) != word(TUPLE):
+        return finished_one(made, args, finish)
+    count = load(made + SIZE)
+    several = tuple_of(count)
+    for k in range(count if several != 0 else 0):
+        one = finished_one(keep(item(made, k)), args, finish)
+        if one == 0:
+            Py_DecRef(several)
+            several = 0
+            break
+        store(several + word(TUPLE_ITEMS) + 8 * k, one)
+    Py_DecRef(made)
+    return several
+
+
+def hand(plan: int, args: int, options: int) -> int:
+    """Return what a function that NumPy computes returns; 0 where Python has to call it.
+
+    Where an exception is set that is no `Exception` it is the outcome.
+    """
+    if is_traced():
+        return 0
+    arithmetic = item(plan, ARITHMETIC) == word(TRUE)
+    if arithmetic and item(plan, CONTEXT) == word(NONE):
+        return 0
+    keyed = options != 0 and PyDict_Size(options) != 0
+    if keyed and not are_simple(item(plan, TAKES), options):
+        return 0
+    held, made = scratch(), 0
+    store(held, 0)
+    store(held + 8 * DTYPES, item(plan, COMMON))
+    given = all_given(item(plan, FLAGS), PyLong_AsLongLong(item(plan, REST)), args, held)
+    if given != 0:
+        keywords = options if keyed else 0
+        if arithmetic:
+            made = silently(plan, given, keywords)
+        else:
+            made = PyObject_Call(item(plan, FUNCTION), given, keywords)
+        if made != 0:
+            made = finished(made, given, item(plan, FINISH))
+        elif PyErr_ExceptionMatches(word(EXCEPTION)) != 0:
+            PyErr_Clear()  # Python says what is wrong
+        Py_DecRef(given)
+    for k in range(load(held)):
+        Py_DecRef(load(held + 8 * (k + 1)))
+    return made
+
+
+def handed(items: int) -> int:
+    """``handed(plan, args, options)``; NotImplemented if it is not done."""
+    made = hand(load(items), load(items + 8), load(items + 16))
+    if made != 0 or PyErr_Occurred() != 0:
+        return made
+    return keep(word(NOT_DONE))
+
+
+def with_first(args: int, count: int, thing: int) -> int:
+    """Return a tuple of an object and the first of other arguments; 0 if there is no memory."""
+    made = tuple_of(count + 1)
+    if made != 0:
+        store(made + word(TUPLE_ITEMS), keep(thing))
+        for k in range(count):
+            store(made + word(TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
+    return made
+
+
+def named(names: int, args: int, places: int) -> int:
+    """Return a dictionary of the arguments behind some, by their names; 0 if that fails."""
+    made = PyDict_New()
+    for k in range(load(args + SIZE) - places if made != 0 else 0):
+        if PyDict_SetItem(made, item(names, k), item(args, places + k)) != 0:
+            PyErr_Clear()
+            Py_DecRef(made)
+            return 0
+    return made
+
+
+def handed_method(plan: int, thing: int, args: int, places: int, names: int) -> int:
+    """Return what a method's function returns that NumPy computes; 0 where Python has to call."""
+    count = load(args + SIZE)
+    options = named(names, args, places) if count > places else 0
+    if count > places and options == 0:
+        return 0
+    made, given = 0, with_first(args, places if count > places else count, thing)
+    if given != 0:
+        made = hand(plan, given, options)
+        Py_DecRef(given)
+    if options != 0:
+        Py_DecRef(options)
+    return made
+
+
+def remembered_method(known: int, thing: int, args: int, entry: int) -> int:
+    """Return what a method's memoised function returns; 0 if it is not known."""
+    names, places = item(entry, 1), PyLong_AsLongLong(item(entry, 2))
+    state, count = scratch(), load(args + SIZE)
+    store(state, 0)
+    store(state + 8, 0)
+    usual = is_described(state, thing)
+    if item(entry, 3) == word(TRUE):
+        if count != 0:
+            push(state, keep(item(names, 0)))
+            usual = usual and is_noted(state, item(args, 0) if count == 1 else args)
+    else:
+        for k in range(count):
+            if k >= places and usual:
+                push(state, keep(item(names, k - places)))
+            usual = usual and is_noted(state, item(args, k))
+    if not usual:
+        store(state + 8, 0)  # so that the key is dropped
+    return remade(known, state)
+
+
+def method(thing: int, args: int, keywords: int, row: int) -> int:
+    """``thing.method(*args)``: what the function that it is named after returns."""
+    entry, count, made = word(row), load(args + SIZE), 0
+    front = PyDict_GetItemWithError(word(FRONTS), item(entry, 0)) if keywords == 0 else 0
+    names, places = item(entry, 1), PyLong_AsLongLong(item(entry, 2))
+    spread = item(entry, 3) == word(TRUE)
+    if front != 0 and not is_traced() and (spread or count <= places + load(names + SIZE)):
+        if load(front + CLASS) == word(DICT):
+            made = remembered_method(front, thing, args, entry)
+        elif not spread and load(front + CLASS) == word(TUPLE):
+            made = handed_method(front, thing, args, places, names)
+    if made != 0 or PyErr_Occurred() != 0:
+        return made
+    return call_with(word(row + 1), thing, args, keywords)
+
+
+def attribute(thing: int, row: int) -> int:
+    """``thing.attribute``: what a function of nothing else returns."""
+    front, made = PyDict_GetItemWithError(word(FRONTS), item(word(row), 0)), 0
+    if front != 0 and not is_traced() and load(front + CLASS) == word(DICT):
+        state = scratch()
+        store(state, 0)
+        store(state + 8, 0)
+        if is_described(state, thing):
+            made = remade(front, state)
+    return made if made != 0 else call(word(row + 1), thing, 0, 1)
