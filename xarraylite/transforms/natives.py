@@ -59,9 +59,10 @@ from ..runtime.replay import Replay
 from ..views import selection
 from ..views.picked import XIndexView
 from . import noalias as promises
-from .jit import Jitted, Quick
+from .jit import Jitted
 from .memo import Recipe, ViewRecipe
 from .noalias import NoAlias
+from .planned import Quick
 
 _UINT8 = np.dtype(np.uint8)
 _ONES = (1.0, -1.0)

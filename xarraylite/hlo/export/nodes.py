@@ -47,7 +47,8 @@ from ...operands.convert import layout_of
 from ...operands.gathers import gathered_again
 from ...operands.nodes import as_node
 from ...operands.tracing import tracing
-from ...transforms.jit import Jitted, is_traced
+from ...transforms.jit import Jitted
+from ...transforms.stages import is_traced
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
@@ -184,7 +185,7 @@ class _Export:
         """Return the expression that stands for what was written."""
         return XExpression(self.standing_for(term, Strided.row_major(term.shape)))
 
-    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+    def call(self, name: str, arguments: dict[str, Any], function: object = None) -> Any:
         """Write a function of traced arguments that has no node."""
         given = [value for value in arguments.values() if isinstance(value, XExpression)]
         if name not in CALLS or not any([is_traced(value.node) for value in given]):
