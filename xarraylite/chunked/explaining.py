@@ -186,7 +186,7 @@ class _Dry:
                 piece = Piece(key, Node(shape, dtype), [])
             if number == 0:
                 own.block = shape_of(piece.box)
-                own.steps = explain(XExpression(imagined(piece.node))).steps
+                own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
             if number == own.blocks // 2 // every * every:
                 own.drawing = "\n".join([_drawn(load) for load in piece.loads])
             if take is not None:

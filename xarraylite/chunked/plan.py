@@ -78,6 +78,25 @@ class Load:
         return size_of(self.box) * int(self.source.dtype.itemsize)
 
     @property
+    def apart(self) -> tuple[int, ...]:
+        """Strides of memory where dimensions follow each other as they do in the whole array.
+
+        Neighbouring dimensions of a part of an array are one loop only where they are one in the
+        array, and elements are contiguous only where they are: the order of sums depends on it.
+        """
+        strides = [1] * len(self.box)
+        run, span = 1, (0, 0)  # of the dimension inside: in the array, and here
+        for k in reversed(range(len(self.box))):
+            own = self.box[k]
+            step = run * (own.step if isinstance(own, range) else 1)
+            if len(own) != 1:
+                first = span == (0, 0)
+                strides[k] = min(step, 2) if first else span[1] + (step != span[0])
+                span = len(own) * step, len(own) * strides[k]
+            run *= self.source.shape[k]
+        return tuple(strides)
+
+    @property
     def moved(self) -> int:
         """Bytes of the chunks that must be read for it."""
         return int(self.source.moved(self.box))
@@ -98,12 +117,15 @@ class Piece:
     fold : callable or None
         Evaluates what is folded in it, by a function that evaluates expressions, if that has an
         order of its own.
+    spread : bool
+        Whether operands lie in memory as parts of the whole arrays do (`Load.apart`).
     """
 
     box: Box
     node: Node
     loads: list[Load]
     fold: Callable[[Node, Compute], Node] | None = None
+    spread: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -124,13 +146,14 @@ class Piece:
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
         scratch = [load.source.scratch(load.box) for load in self.loads]
-        return self.inputs * (1 + AHEAD) + self.nbytes * (1 + BEHIND) + 2 * max(scratch, default=0)
+        copies = (2 if self.spread else 0) + 1 + AHEAD
+        return self.inputs * copies + self.nbytes * (1 + BEHIND) + 2 * max(scratch, default=0)
 
 
-def piece_of(root: Node, box: Box) -> Piece:
+def piece_of(root: Node, box: Box, spread: bool = False) -> Piece:
     """Return the block of an expression in a box."""
     node = cut(root, box)
-    return Piece(box, node, gathered(requests(node)))
+    return Piece(box, node, gathered(requests(node)), spread=spread)
 
 
 class Cutter:
@@ -140,19 +163,22 @@ class Cutter:
     ----------
     parcel : Parcel
         The expression.
+    spread : bool, default False
+        As of `Piece`.
     """
 
-    __slots__ = ("parcel",)
+    __slots__ = ("parcel", "spread")
 
-    def __init__(self, parcel: Parcel) -> None:
+    def __init__(self, parcel: Parcel, spread: bool = False) -> None:
         self.parcel = parcel
+        self.spread = spread
 
     def __reduce__(self) -> Any:
-        return type(self), (self.parcel,)
+        return type(self), (self.parcel, self.spread)
 
     def __call__(self, box: Box) -> Piece:
         """Return the block in a box."""
-        return piece_of(self.parcel.node, box)
+        return piece_of(self.parcel.node, box, self.spread)
 
 
 @dataclass(frozen=True, slots=True)
