@@ -231,7 +231,7 @@ def modf(x: object, /) -> tuple[XExpression, XExpression]:
 
 
 @memoised
-def isposinf(x: object, /) -> XExpression:
+def isposinf(x: object, /, out: object = None) -> XExpression:
     """Return whether elements are positive infinity, lazily.
 
     Examples
@@ -240,11 +240,11 @@ def isposinf(x: object, /) -> XExpression:
     >>> xl.isposinf(xl.asarray([xl.inf, -xl.inf, 1.0])).tolist()
     [True, False, False]
     """
-    return _of("equal", _floats(x, "isposinf"), math.inf)
+    return into(out, _of("equal", _floats(x, "isposinf"), math.inf), "isposinf")
 
 
 @memoised
-def isneginf(x: object, /) -> XExpression:
+def isneginf(x: object, /, out: object = None) -> XExpression:
     """Return whether elements are negative infinity, lazily.
 
     Examples
@@ -253,7 +253,7 @@ def isneginf(x: object, /) -> XExpression:
     >>> xl.isneginf(xl.asarray([xl.inf, -xl.inf, 1.0])).tolist()
     [False, True, False]
     """
-    return _of("equal", _floats(x, "isneginf"), -math.inf)
+    return into(out, _of("equal", _floats(x, "isneginf"), -math.inf), "isneginf")
 
 
 @memoised

@@ -6,6 +6,7 @@ either, so that `errstate` has nothing to do but keep programs running.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -236,8 +237,8 @@ def shape(a: object) -> tuple[int, ...]:
     return as_node(a, "shape").shape
 
 
-def size(a: object, axis: int | None = None) -> int:
-    """Return the number of elements, or the extent of a dimension.
+def size(a: object, axis: int | tuple[int, ...] | None = None) -> int:
+    """Return the number of elements, or the extent of a dimension, or of several together.
 
     Examples
     --------
@@ -246,7 +247,10 @@ def size(a: object, axis: int | None = None) -> int:
     (2, 1)
     """
     array = XExpression(as_node(a, "size"))
-    return array.size if axis is None else array.shape[check_axis(axis, array.ndim, "size")]
+    if axis is None:
+        return array.size
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return math.prod([array.shape[check_axis(k, array.ndim, "size")] for k in axes])
 
 
 def isscalar(element: object) -> bool:
