@@ -21,8 +21,9 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
+from .loads import Load
 from .pipeline import Run, measured
-from .plan import Cuts, Load, Piece, budget_of, chunks_for
+from .plan import Cuts, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of, whole
 from .source import StoredArray, chunks_of, chunks_text
 from .target import Sink

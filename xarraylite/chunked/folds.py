@@ -23,9 +23,10 @@ from ..ir.walk import rebuild, with_args
 from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .cut import Request, requests
+from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
-from .plan import Cuts, Cutter, Grid, Piece, choose, gathered, piece_of
+from .plan import Cuts, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, whole, window_of
 from .trees import Begin, Parts, Result, leaf_of, tree_in_memory
 

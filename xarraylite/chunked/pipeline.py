@@ -28,7 +28,8 @@ from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
 from .cache import READERS, ChunkCache
 from .cut import bind
-from .plan import AHEAD, BEHIND, Cuts, Load, Piece, within
+from .loads import Load, within
+from .plan import AHEAD, BEHIND, Cuts, Piece
 from .selection import Box, select
 from .zarrs import new_array
 

@@ -31,9 +31,10 @@ from ..memory.snapshots import Snapshot
 from ..operands.nodes import borrow_array
 from ..ops.reductions import SUM
 from .cut import Request, bind, cut, requests
+from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, part_of, run_blocks
-from .plan import WORTH, Compute, Cuts, Grid, Piece, gathered, too_small
+from .plan import WORTH, Compute, Cuts, Grid, Piece, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
