@@ -144,6 +144,11 @@ METHODS = (
     "method",
     "attribute",
     "selected_few",
+    "pick_evaluated",
+    "pick_settled",
+    "pick_wrote",
+    "filtered",
+    "indexed",
 )
 
 #: Words of `scratch`.
@@ -246,6 +251,12 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPY,
     SELECTED,
     FEW_SELECTED,
+    INDEX_VIEW,
+    PICK_EVALUATED,
+    PICK_SETTLED,
+    PICK_WROTE,
+    FILTERED,
+    INDEXED,
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -285,6 +296,9 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPY_ORIGIN,
     SELECTED_BASE,
     SELECTED_KEY,
+    PICK_BASE,
+    PICK_OFFSETS,
+    PICK_WHERE,
     LAST,
     LAST_KIND,
     LAST_SHAPE,
@@ -313,5 +327,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(154)
+) = range(163)
 ROW = 7
