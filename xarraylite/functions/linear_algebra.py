@@ -107,8 +107,18 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression
     >>> xl.vecdot(xl.asarray([1j]), xl.asarray([1j]))
     XArray(1.+0.j)
     """
+    if axis == -1 and _are_real_vectors(x1, x2):
+        return matmul(x1, x2)
     left, right = as_node(x1, "vecdot"), as_node(x2, "vecdot")
     return XArray._filled(products.vecdot(left, right, axis), left, right)
+
+
+def _are_real_vectors(a: object, b: object) -> bool:
+    """Tell whether two arrays are real vectors as long as each other, whose product is `@`'s."""
+    if not isinstance(a, XExpression) or not isinstance(b, XExpression):
+        return False
+    real = a.dtype.char in "fd" and a.dtype is b.dtype
+    return real and len(a._shape) == 1 and a._shape == b._shape
 
 
 def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
@@ -226,6 +236,8 @@ def inner(a: object, b: object, /) -> XExpression:
     >>> xl.inner(xl.asarray([[1, 2], [3, 4]]), xl.asarray([1, 10]))
     XArray([21, 43])
     """
+    if _are_real_vectors(a, b):
+        return matmul(a, b)
     if not as_node(a, "inner").shape or not as_node(b, "inner").shape:
         return dot(a, b)
     return tensordot(a, b, axes=([-1], [-1]))
@@ -240,6 +252,8 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     >>> complex(xl.vdot(xl.asarray([1j]), xl.asarray([1j])))
     (1+0j)
     """
+    if _are_real_vectors(a, b):
+        return matmul(a, b)
     flat = [XExpression(build.reshape(as_node(x, "vdot"), (-1,))) for x in (a, b)]
     return vecdot(*flat)
 

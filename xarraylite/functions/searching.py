@@ -211,7 +211,7 @@ def nonzero(x: Any, /) -> tuple[XArray, ...]:
     >>> xl.nonzero(xl.asarray([[0, 1], [2, 0]]))
     (XArray([0, 1]), XArray([1, 0]))
     """
-    return np.nonzero(x)
+    return x.nonzero() if np.ndim(x) else np.nonzero(x)
 
 
 @moves

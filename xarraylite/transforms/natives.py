@@ -37,6 +37,7 @@ from ..memory.buffer import Buffer
 from ..memory.pool import Counters, counters
 from ..memory.snapshots import Copy
 from ..operands import fronts, tracing
+from ..operands.fronts import ViewRecipe
 from ..operands.learning import PRODUCT
 from ..operands.methods import Methods
 from ..operands.operators import entries
@@ -58,7 +59,7 @@ from ..runtime.natives import (
 from ..runtime.replay import Replay
 from . import noalias as promises
 from .jit import Jitted, Quick
-from .memo import Recipe, ViewRecipe
+from .memo import Recipe
 from .noalias import NoAlias
 
 _UINT8 = np.dtype(np.uint8)
@@ -154,6 +155,7 @@ class _Methods:
         self._add(listed("replayed"), direct, "replayed")
         self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
+        self._add(binary("duplicated"), xarray, "duplicated", api.DUPLICATED)
         self._add(listed("recalled"), fronts, "recalled")
         self._add(listed("handed"), fronts, "handed")
         self._add(ternary("selected_few"), few, "selected", api.FEW_SELECTED)
@@ -184,10 +186,21 @@ class _Methods:
             row = getattr(method, "row", None)
             if row is not None:
                 self.words[word] = id(row)
-                self._add(called("method", word), Methods, name, word + 1)
+                function = _OWN.get(name, "method")
+                self._add(called(function, word), Methods, name, word + 1)
                 word += 2
-        self.words[word] = id(_TRANSPOSE)
-        self._add(binary("attribute", word), Face, "T", word + 1)
+        for name, row in _ATTRIBUTES.items():
+            self.words[word] = id(row)
+            self._add(binary("attribute", word), Face, name, word + 1)
+            word += 2
+        more: tuple[tuple[Native, Any, str], ...] = (
+            (called("one_element", word), XContainer, "item"),
+            (unary("length", word + 2), XExpression, "__len__"),
+            (binary("total", word + 4), Face, "size"),
+            (binary("total_bytes", word + 6), Face, "nbytes"),
+        )
+        for native, owner, name in more:
+            self._add(native, owner, name, native.row + 1)
 
     def _add(self, native: Native, owner: Any, name: str, word: int | None = None) -> None:
         self.natives.append(native)
@@ -196,8 +209,15 @@ class _Methods:
             self.words[word] = id(_function(getattr(owner, name)))
 
 
-#: The row of ``T`` among those of methods.
-_TRANSPOSE = ("transpose", (), 0, False)
+#: Methods that are more than a call of their function.
+_OWN = {"take": "taken_along", "dot": "dotted"}
+
+#: Attributes that are views, and their rows among those of methods.
+_ATTRIBUTES = {
+    "T": ("transpose", (), 0, False),
+    "real": ("real", (), 0, False),
+    "imag": ("imag", (), 0, False),
+}
 
 
 def _function(attribute: Any) -> Any:
@@ -232,6 +252,7 @@ def _objects() -> dict[int, object]:
         api.DYNAMIC: DYNAMIC,
         api.ALL_PLACES: PLACES[FREE],
         api.VIEW_NAME: sys.intern("view"),
+        api.ITEM_NAME: sys.intern("item"),
         api.ELLIPSIS: Ellipsis,
     }
 

@@ -144,6 +144,13 @@ METHODS = (
     "method",
     "attribute",
     "selected_few",
+    "one_element",
+    "taken_along",
+    "dotted",
+    "length",
+    "total",
+    "total_bytes",
+    "duplicated",
 )
 
 #: Words of `scratch`.
@@ -246,6 +253,8 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPY,
     SELECTED,
     FEW_SELECTED,
+    ITEM_NAME,
+    DUPLICATED,
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -313,5 +322,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(154)
+) = range(156)
 ROW = 7

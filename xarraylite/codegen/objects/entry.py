@@ -5,8 +5,18 @@ from __future__ import annotations
 from .api import load
 from .assignment import assign, in_place, promised, promised_part, set_item
 from .calls import adapted, jitted, owned, product, to_array
-from .evaluation import copied, evaluated, new_container, replayed, to_float, zeros
-from .fronts import attribute, handed, method
+from .evaluation import copied, duplicated, evaluated, new_container, replayed, to_float, zeros
+from .fronts import (
+    attribute,
+    dotted,
+    handed,
+    length,
+    method,
+    one_element,
+    taken_along,
+    total,
+    total_bytes,
+)
 from .operators import applied, folded, forward, reflected, single
 from .picks import get_item, selected_few
 from .remembered import recalled
@@ -73,4 +83,18 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return method(one, two, three, row)
     if which == 28:
         return attribute(two, row)
-    return selected_few(two, three)
+    if which == 29:
+        return selected_few(two, three)
+    if which == 30:
+        return one_element(one, two, three, row)
+    if which == 31:
+        return taken_along(one, two, three, row)
+    if which == 32:
+        return dotted(one, two, three, row)
+    if which == 33:
+        return length(one, row)
+    if which == 34:
+        return total(two, row)
+    if which == 35:
+        return total_bytes(two, row)
+    return duplicated(two)
