@@ -186,6 +186,10 @@ def array(
     >>> xl.array([1, 2], float, ndmin=2)
     XArray([[1., 2.]])
     """
+    if dtype is order is layout is None and copy and not ndmin:
+        few = _copied(object, True)
+        if few is not None:
+            return few
     made = asarray(object, dtype, order, copy=copy, layout=layout)
     if made.ndim >= ndmin:
         return made

@@ -307,7 +307,7 @@ def append(arr: object, values: object, axis: SupportsIndex | None = None) -> La
     XArray([0, 1, 5])
     """
     if type(values) in WEAK_TYPES:
-        values = broadcast_to(XExpression(build.scalar(values, np.dtype(type(values)))), (1,))
+        values = container(np.array([values]))
     return concat([arr, values], axis=axis)
 
 

@@ -10,8 +10,9 @@ are bool.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
@@ -107,18 +108,35 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression
     >>> xl.vecdot(xl.asarray([1j]), xl.asarray([1j]))
     XArray(1.+0.j)
     """
-    if axis == -1 and _are_real_vectors(x1, x2):
+    if axis.__class__ is int and axis == -1 and _are_real_vectors(x1, x2):
         return matmul(x1, x2)
     left, right = as_node(x1, "vecdot"), as_node(x2, "vecdot")
     return XArray._filled(products.vecdot(left, right, axis), left, right)
 
 
-def _are_real_vectors(a: object, b: object) -> bool:
-    """Tell whether two arrays are real vectors as long as each other, whose product is `@`'s."""
+def _are_real(a: object, b: object) -> bool:
+    """Tell whether two operands are arrays of one real dtype that BLAS computes in."""
     if not isinstance(a, XExpression) or not isinstance(b, XExpression):
         return False
-    real = a.dtype.char in "fd" and a.dtype is b.dtype
-    return real and len(a._shape) == 1 and a._shape == b._shape
+    return a.dtype.char in "fd" and a.dtype == b.dtype
+
+
+def _are_real_vectors(a: Any, b: Any) -> bool:
+    """Tell whether two arrays are real vectors as long as each other, whose product is `@`'s."""
+    return _are_real(a, b) and len(a._shape) == 1 and a._shape == b._shape
+
+
+@functools.lru_cache(256)
+def _is_product(subscripts: str) -> bool:
+    """Tell whether subscripts say what `@` does: of vectors or matrices, the result in order."""
+    given, arrow, result = subscripts.replace(" ", "").partition("->")
+    left, _, right = given.partition(",")
+    if not (left + right).isalpha() or not (left and right) or left[-1] != right[0]:
+        return False
+    kept = left[:-1] + right[1:]
+    wanted = result if arrow else "".join(sorted(kept))
+    ranks = len(left) <= 2 and len(right) <= 2
+    return ranks and kept == wanted and len({*kept, left[-1]}) == len(kept) + 1
 
 
 def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
@@ -311,6 +329,10 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
             f"einsum({subscripts!r}, ...): takes a text of subscripts, and an operand for each "
             "of its groups"
         )
+    if dtype is None and len(operands) == 2 and _is_product(subscripts):
+        left, right = operands
+        if _are_real(left, right) and left.shape[-1] == right.shape[0]:  # type: ignore[attr-defined]
+            return matmul(left, right)
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
     return XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)

@@ -198,6 +198,7 @@ class _Methods:
             (unary("length", word + 2), XExpression, "__len__"),
             (binary("total", word + 4), Face, "size"),
             (binary("total_bytes", word + 6), Face, "nbytes"),
+            (called("flattened", word + 8), Face, "flatten"),
         )
         for native, owner, name in more:
             self._add(native, owner, name, native.row + 1)
@@ -244,6 +245,7 @@ def _objects() -> dict[int, object]:
         api.SUBTRACT: OPS["subtract"],
         api.MULTIPLY: OPS["multiply"],
         api.DIVIDE: OPS["divide"],
+        api.POWER: OPS["pow"],
         api.NUMPY_FLOAT64: np.float64,
         api.RESHAPE_NAME: sys.intern("reshape"),
         api.OWNER_NAME: sys.intern("owner"),

@@ -151,6 +151,7 @@ METHODS = (
     "total",
     "total_bytes",
     "duplicated",
+    "flattened",
 )
 
 #: Words of `scratch`.
@@ -255,6 +256,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     FEW_SELECTED,
     ITEM_NAME,
     DUPLICATED,
+    POWER,
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -322,5 +324,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(156)
+) = range(157)
 ROW = 7

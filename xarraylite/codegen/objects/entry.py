@@ -9,6 +9,7 @@ from .evaluation import copied, duplicated, evaluated, new_container, replayed, 
 from .fronts import (
     attribute,
     dotted,
+    flattened,
     handed,
     length,
     method,
@@ -97,4 +98,6 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return total(two, row)
     if which == 35:
         return total_bytes(two, row)
-    return duplicated(two)
+    if which == 36:
+        return duplicated(two)
+    return flattened(one, two, three, row)

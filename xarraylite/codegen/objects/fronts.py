@@ -83,8 +83,8 @@ from .basics import (
     tuple_of,
 )
 from .calls import array_of, kind_of, multiplied, owned
-from .evaluation import computed
-from .picks import is_mask, picked
+from .evaluation import computed, duplicate
+from .picks import is_mask, leaf_of, picked
 from .remembered import is_described, is_noted, push, remade
 
 #: What a parameter takes, by `functions.computed`: an array, a sequence of arrays, either or
@@ -444,3 +444,25 @@ def total_bytes(thing: int, row: int) -> int:
     if size >= 0:
         return PyLong_FromLongLong(size * PyLong_AsLongLong(get(kind, ITEMSIZE)))
     return call(word(row + 1), thing, 0, 1)
+
+
+def flattened(thing: int, args: int, keywords: int, row: int) -> int:
+    """``thing.flatten()``, of a row-major container."""
+    usual = is_container(thing) and keywords == 0 and load(args + SIZE) == 0 and not is_traced()
+    kind = get(thing, KIND) if usual else 0
+    if kind != 0 and get(kind, OWNER) == word(NONE) and get(kind, STRIDES) == word(NONE):
+        shape, size, leaf = tuple_of(1), size_of(get(thing, SHAPE)), leaf_of(kind, 1)
+        made = duplicate(thing) if shape != 0 and leaf != 0 and size >= 0 else 0
+        if made != 0 and size_of(get(made, SHAPE)) == size:
+            keep(leaf)
+            store(shape + word(TUPLE_ITEMS), PyLong_FromLongLong(size))
+            Py_DecRef(get(made, SHAPE))
+            Py_DecRef(get(made, KIND))
+            give(made, SHAPE, shape)
+            give(made, KIND, leaf)
+            return made
+        if made != 0:
+            Py_DecRef(made)
+        if shape != 0:
+            Py_DecRef(shape)
+    return call_with(word(row + 1), thing, args, keywords)

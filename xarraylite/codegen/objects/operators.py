@@ -19,6 +19,7 @@ from .api import (
     NONE,
     OPERANDS,
     OWN_BUFFER,
+    POWER,
     REFLECTED,
     SCALAR,
     SHAPE,
@@ -227,20 +228,30 @@ def combined(left: int, right: int, key: int) -> int:
     return stretched(left, right, key) if shape == 0 else both(left, right, kind, shape)
 
 
+def is_float_value(left: int, right: int) -> bool:
+    """Tell whether operands are elements of float64 and a value of float64."""
+    if load(right + CLASS) != word(SCALAR) or not is_array(left) or is_traced():
+        return False
+    return get(get(left, KIND), DTYPE) == word(FLOAT64) and is_double(inside(right))
+
+
 def with_value(left: int, right: int, key: int) -> int:
-    """Return an operation on float64 elements and a value of float64; 0 if it is not known."""
-    value = inside(right)
-    if get(get(left, KIND), DTYPE) != word(FLOAT64) or not is_double(value):
-        return 0
-    entry = leads(left, key, word(FLOAT))
+    """Return an operation on elements and a value of float64; 0 if it is not known."""
+    entry = leads(left, key, word(FLOAT)) if is_float_value(left, right) else 0
     if entry == 0 or load(entry + CLASS) != word(TUPLE):
         return 0
-    return with_number(left, value, entry, False)
+    return with_number(left, inside(right), entry, False)
 
 
 def forward(left: int, right: int, row: int) -> int:
     """``left + right``, for each operation that is an operator."""
     made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
+    if made == 0 and is_float_value(left, right) and word(row) != word(POWER):
+        number = PyNumber_Float(inside(right))  # as which Python learns it
+        made = call(word(row + 2), left, number, 2)
+        Py_DecRef(number)
+        if made == 0:
+            PyErr_Clear()
     return made if made != 0 else call(word(row + 2), left, right, 2)
 
 
