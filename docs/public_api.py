@@ -20,12 +20,33 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("labels", "Labels and contractions"),
     ("transforms", "Transforms: jit, vectorize, late, noalias, explain"),
     ("functions.creation", "Creation"),
+    ("functions.sequences", "Creation"),
+    ("functions.conversion", "Creation"),
     ("functions.elementwise", "Elementwise functions"),
-    ("functions.reducers", "Reducers"),
+    ("functions.composed", "Elementwise functions"),
+    ("functions.special", "Elementwise functions"),
+    ("functions.bits", "Elementwise functions"),
+    ("functions.reducers", "Reductions and statistics"),
+    ("functions.means", "Reductions and statistics"),
+    ("functions.norms", "Reductions and statistics"),
+    ("functions.statistics", "Reductions and statistics"),
+    ("functions.distributions", "Reductions and statistics"),
     ("functions.manipulation", "Manipulation"),
+    ("functions.rearranging", "Manipulation"),
+    ("functions.joining", "Manipulation"),
+    ("functions.diagonals", "Linear algebra"),
     ("functions.linear_algebra", "Linear algebra"),
-    ("functions", "More functions"),
+    ("functions.searching", "Order, sets and positions"),
+    ("functions.sets", "Order, sets and positions"),
+    ("functions.selecting", "Order, sets and positions"),
+    ("functions.comparison", "Order, sets and positions"),
+    ("functions.curves", "Signals, polynomials and windows"),
+    ("functions.scalar_types", "Data types"),
+    ("functions.data_types", "Data types"),
+    ("functions.writing", "Writing, printing and further names"),
+    ("functions", "Writing, printing and further names"),
     ("views", "Views"),
+    ("nullable", "Missing values and masks"),
     ("dtypes", "Data types"),
     ("layout", "Layouts"),
     ("xla", "Array specs"),
@@ -116,13 +137,15 @@ def _entry(name: str, value: object) -> list[str]:
 
 def _module_page(name: str, documented: set[int]) -> str:
     module = getattr(xl, name)
-    names = getattr(module, "__all__", None)
-    if names is None:
-        names = [n for n in vars(module) if not n.startswith("_")]
+    title, names = f"xarraylite.{name}", getattr(module, "__all__", None)
+    if names is None:  # they are looked up in NumPy, whose documentation has them
+        listed = ", ".join([f"``{n}``" for n in dir(module)])
+        text = f"NumPy's ``{name}``, by the same names: {listed}."
+        return "\n".join([_page(title, title, []), f".. automodule:: {title}", "", text, ""])
     own = [
         n
         for n in sorted(names)
         if id(value := getattr(module, n)) not in documented
         and not isinstance(value, types.ModuleType)
     ]
-    return _page(f"xarraylite.{name}", f"xarraylite.{name}", own)
+    return _page(title, title, own)

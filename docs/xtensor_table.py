@@ -375,8 +375,8 @@ GENERATORS: Rows = (
     ),
     Row(
         "`concatenate(xtuple(a, b), axis)`, `stack`, `hstack`, `vstack`",
-        "`xl.concatenate((a, b), axis=axis)`, …",
-        "same(xl.concatenate((v, v), axis=0), np.tile(v, 2)); v2 = xl.stack((v, v))\n"
+        "`xl.concatenate(xl.xtuple(a, b), axis=axis)`, or any sequence",
+        "same(xl.concatenate(xl.xtuple(v, v), axis=0), np.tile(v, 2)); v2 = xl.stack((v, v))\n"
         "x = xl.arange(2); x.assign(xl.concat([x, x])); assert x.tolist() == [0, 1, 0, 1]",
         "any number of operands; a destination may be among them",
     ),
@@ -556,12 +556,12 @@ MANIPULATION: Rows = (
     ),
     Row(
         "xtensor-blas: `blas::gemm gemv dot`, `linalg::dot solve inv det svd eigh …`",
-        "`a @ b`, `xl.matmul`, `xl.linalg`",
+        "`xl.blas.gemm gemv dot`, `a @ b`, `xl.linalg`",
         "same(m @ m, np.asarray(m) @ np.asarray(m)); same(xl.linalg.inv(m), "
         "np.linalg.inv(np.asarray(m)))\n"
         "assert abs(float(xl.linalg.det(m)) - 10) < 1e-12\n"
-        "c = xl.ones((2, 2)); c[...] = 2 * (m @ m) + 3 * c; same(c, 2 * np.asarray(m @ m) + 3)",
-        "`gemm`'s and `gemv`'s factors are written out: `c[...] = alpha * (a @ b) + beta * c`",
+        "c = xl.ones((2, 2)); xl.blas.gemm(m, m, c, alpha=2, beta=3)\n"
+        "same(c, 2 * np.asarray(m @ m) + 3); same(xl.blas.gemv(m, v[:2], transpose=True), [10, 0])",
     ),
 )
 

@@ -36,7 +36,7 @@ RANKS: dict[str, int] = {
     "codegen": 7,
     "compiler": 8,
     "runtime": 9,
-    "blas": 10,
+    "blas": 11,
     "operands": 10,
     "assignment": 11,
     "labels": 12,

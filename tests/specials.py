@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tests.properties import oracle
 from xarraylite.dtypes.formats import FORMATS
 from xarraylite.dtypes.names import is_narrow_float, is_narrow_int, kind
 from xarraylite.dtypes.promotion import int_bounds
-from xarraylite.testing import oracle
 
 Array = npt.NDArray[Any]
 DType = np.dtype[Any]

@@ -163,7 +163,7 @@ _MODULES: dict[str, str] = {
     "nullable.masked": "XMaskedView filtration masked_view",
     "runtime.cache": "cache_clear cache_info",
     "views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
-    "views.items": "drop ellipsis keep range",
+    "views.items": "drop ellipsis keep range xtuple",
     "views.picked": "XDynamicView XIndexView",
     "views.reshaped": "XReshapeView",
     "views.regular": "as_strided block_view offset_view parent_index strided_view",
@@ -207,7 +207,7 @@ _SOURCES |= {
     "open": ("chunked.opening", "open_"),
     "row_major": ("layout.strided", "ROW_MAJOR"),
 }
-_SUBMODULES = ("emath", "fft", "hlo", "lib", "linalg", "polynomial", "random", "testing")
+_SUBMODULES = ("blas", "emath", "fft", "hlo", "lib", "linalg", "polynomial", "random", "testing")
 
 __all__ = [*sorted(_SOURCES), *_SUBMODULES, "__array_api_version__", "__version__"]
 

@@ -1,5 +1,6 @@
 # Names of the public face for type checkers; see __init__.py.
 
+from . import blas as blas
 from . import emath as emath
 from . import fft as fft
 from . import hlo as hlo
@@ -567,6 +568,7 @@ from .views.items import drop as drop
 from .views.items import ellipsis as ellipsis
 from .views.items import keep as keep
 from .views.items import range as range
+from .views.items import xtuple as xtuple
 from .views.picked import XDynamicView as XDynamicView
 from .views.picked import XIndexView as XIndexView
 from .views.regular import as_strided as as_strided

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xarraylite.blas import calls
-from xarraylite.blas.gemm import carrier
 from xarraylite.blas.path import Gemm, Sketch, contraction_order, fits, merged_stride, plan_gemm
+from xarraylite.blas.stacks import carrier
 from xarraylite.dtypes.names import as_dtype
 from xarraylite.layout.strided import row_major_strides
 

@@ -13,6 +13,7 @@ from xarraylite.compiler import steps
 from xarraylite.runtime import run as running
 from xarraylite.runtime.evaluate import clear_programs
 from xarraylite.testing import assert_same_bits
+from xarraylite.testing.counters import count_allocations
 
 # --- size of expressions -------------------------------------------------------------------------
 
@@ -51,6 +52,22 @@ def test_many_dimensions_that_do_not_merge() -> None:
     axes = tuple(range(0, 12, 2))
     assert_same_bits(xl.asarray(a).T * 2 + xl.asarray(a), a.T * 2 + a)
     assert_same_bits(xl.sum(xl.asarray(a).T - 1, axis=axes), (a.T - 1).sum(axis=axes))
+
+
+@pytest.mark.usefixtures("compiled")
+def test_what_is_the_same_for_all_rows_is_computed_once() -> None:
+    values = np.random.default_rng(4).random((300, 500))
+    a, row = xl.asarray(values), xl.asarray(values[0])
+    few = a[:10] / xl.sqrt(row)
+    by_rows = a / xl.sqrt(xl.sum(a, axis=1, keepdims=True))  # the same along each row
+    for e, temporaries in ((a / xl.sqrt(row), 1), (few, 0), (by_rows, 1)):
+        with count_allocations() as count:
+            xl.eval(e)
+        assert count.temporaries == temporaries
+    wanted = values / np.sqrt(values[0])
+    assert_same_bits(a / xl.sqrt(row), wanted)
+    assert_same_bits(xl.max(a / xl.sqrt(row), axis=1), wanted.max(axis=1))
+    assert_same_bits((a / xl.sqrt(row))[:, ::-2], wanted[:, ::-2])
 
 
 # --- thresholds ----------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.properties import oracle
 from xarraylite.dtypes.names import SUPPORTED, kind
-from xarraylite.testing import assert_same_bits, oracle
+from xarraylite.testing import assert_same_bits
 from xarraylite.testing import strategies as xst
 
 NUMPY = [dt for dt in SUPPORTED if dt.isbuiltin == 1]

@@ -150,3 +150,19 @@ def test_sums_and_products_of_truth(code: str, axis: int | None, initial: bool |
             ours = getattr(xl, name)(xl.asarray(part, dtype=code), axis=axis, dtype=bool, **given)
             theirs = getattr(np, name)(part, axis=axis, dtype=bool, **given)
             assert_same_bits(ours, np.asarray(theirs))
+
+
+@pytest.mark.parametrize("n", [1, 4095, 4096, 4097, 300_000])
+@pytest.mark.parametrize("place", [0, -1, None])
+def test_truth_is_decided_wherever_it_is(n: int, place: int | None) -> None:
+    """Folds of truth end with the block that decides them."""
+    for name, value in (("any", True), ("all", False)):
+        a = np.full(n, not value)
+        if place is not None:
+            a[place] = value
+        fold = getattr(xl, name)
+        assert bool(fold(xl.asarray(a))) is bool(getattr(np, name)(a))
+        assert bool(fold(xl.asarray(a.astype(float)) > 0.5)) is bool(getattr(np, name)(a))
+        rows = np.broadcast_to(a, (3, n))
+        assert_same_bits(fold(xl.asarray(rows), axis=1), getattr(np, name)(rows, axis=1))
+        assert_same_bits(fold(xl.asarray(rows.T), axis=0), getattr(np, name)(rows.T, axis=0))

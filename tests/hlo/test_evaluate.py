@@ -8,6 +8,7 @@ import pytest
 import xarraylite as xl
 from tests.hlo import oracle
 from xarraylite._config import settings
+from xarraylite.hlo.evaluation.moves import HEAVY
 
 
 def check(case: oracle.Case) -> None:
@@ -83,6 +84,37 @@ def test_bitcast_between_tiled_layouts_moves_no_byte():
     result = module(xl.asarray(given, layout="{0:T(1024)}"))
     assert str(result.spec) == "f32[8,128]{1,0:T(8,128)}"
     assert np.array_equal(np.asarray(result), given.reshape(8, 128))
+
+
+BITCASTS = [
+    ("f32[8,1,128]{2,0,1:T(8,128)}", "f32[8,128]{1,0:T(8,128)}", True),
+    ("f32[2,16,256]{2,1,0:T(8,128)}", "f32[32,256]{1,0:T(8,128)}", True),
+    ("f32[32,256]{0,1:T(8,128)}", "f32[256,32]{1,0:T(8,128)}", True),
+    ("f32[2,3,10]{1,2,0:T(2,128)}", "f32[10,2,3]{2,0,1:T(2,128)}", True),
+    ("f32[1024]{0:T(1024)}", "f32[8,128]{1,0:T(8,128)}", True),
+    ("bf16[4,16,256]{2,1,0:T(8,128)(2,1)}", "bf16[64,256]{1,0:T(8,128)(2,1)}", True),
+    ("s4[16,256]{1,0:T(8,128)E(4)}", "s4[2,8,256]{2,1,0:T(8,128)E(4)}", True),
+    ("f32[16,256]{1,0:T(8,128)}", "f32[32,128]{1,0:T(8,128)}", False),
+    ("f32[16,256]{1,0:T(8,128)}", "f32[16,256]{1,0}", False),
+    ("s32[16,256]{1,0:T(8,128)}", "f32[16,256]{1,0:T(8,128)}", False),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "view"), BITCASTS)
+def test_bitcasts_read_the_bytes_as_the_other_layout_says(source, target, view):
+    module = xl.hlo.parse(f"ENTRY e {{ p = {source} parameter(0)  ROOT r = {target} bitcast(p) }}")
+    spec = module.entry.parameters[0].shape
+    count = np.prod(spec.dimensions)
+    values = (np.arange(count) % 7).reshape(spec.dimensions).astype(spec.dtype)
+    laid = xl.asarray(values, layout=spec.layout)
+    memory = xl.adapt(laid.buffer.data, spec=target)
+    for given in (values, laid):
+        assert np.array_equal(module(given), memory, equal_nan=True)
+    root = module.entry.root
+    plain = xl.asarray(values)
+    found = HEAVY["bitcast"](None, root, plain)
+    assert np.shares_memory(np.asarray(plain), np.asarray(found)) == view
+    assert HEAVY["bitcast"](None, root, laid).buffer.address == laid.buffer.address
 
 
 def test_bitcast_between_strided_layouts_follows_memory():

@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.properties.trees import trees
 from xarraylite.arrays.expression import apply
 from xarraylite.ir.node import Gather, Leaf
 from xarraylite.ir.walk import postorder
 from xarraylite.memory.arrays import read
 from xarraylite.operands.gathers import gathered_again
 from xarraylite.ops.table import OPS
-from xarraylite.testing.strategies import broadcastable_shapes, dtypes, samples, trees
+from xarraylite.testing.strategies import broadcastable_shapes, dtypes, samples
 
 DTYPES = ("bool", "int32", "uint8", "float32", "bfloat16", "complex128")
 BOUNDS = {"float16": 2e-3, "bfloat16": 1e-2, "float32": 3e-6, "float64": 1e-12}

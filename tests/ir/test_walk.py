@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.ir.nodes import leaf
 from xarraylite.ir import build
 from xarraylite.ir.node import Elementwise, Leaf, Node
-from xarraylite.ir.walk import postorder, rebuild
+from xarraylite.ir.walk import postorder, reads_anew, rebuild
+from xarraylite.memory.snapshots import LateSnapshot
 from xarraylite.ops.table import OPS
 
 ADD, NEGATIVE = OPS["add"], OPS["negative"]
@@ -83,3 +87,22 @@ def test_rebuild_replaces_leaves_everywhere(root: Node) -> None:
     assert len(postorder(result)) == len(postorder(root))
     fresh = {id(node) for node in others.values()}
     assert all(id(n) in fresh for n in postorder(result) if isinstance(n, Leaf))
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_of_a_graph_that_grows_only_what_is_new_is_visited(
+    late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root: Node = leaf((2,))
+    assert isinstance(root, Leaf)
+    if late:
+        root = replace(root, snapshot=LateSnapshot.after(root.snapshot))
+    visited = []
+    args = Elementwise.args.fget
+    assert args is not None
+    noting = property(lambda node: (visited.append(node), args(node))[1])
+    monkeypatch.setattr(Elementwise, "args", noting)
+    for _ in range(300):
+        root = Elementwise(root.shape, root.dtype, OPS["negative"], (root,))
+        assert reads_anew(root) is late
+    assert len(visited) == 300

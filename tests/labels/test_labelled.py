@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
-from tests.properties import tiling
+from tests.properties import oracle, tiling
 from xarraylite.dtypes.names import as_dtype, kind
-from xarraylite.testing import assert_same_bits, count_allocations, oracle
+from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing.operands import LAYOUTS, WRITABLE, fill, sample
 
 Array = np.ndarray[Any, np.dtype[Any]]

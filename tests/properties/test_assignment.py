@@ -18,6 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.properties import oracle
+from tests.properties.trees import Tree, trees
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing import strategies as xst
 
@@ -183,7 +185,7 @@ def test_scatters() -> None:
 
 
 @st.composite
-def own_trees(draw: st.DrawFn) -> tuple[Any, xst.Tree, list[xst.Sample]]:
+def own_trees(draw: st.DrawFn) -> tuple[Any, Tree, list[xst.Sample]]:
     """Draw a container and a tree over it and over views of it."""
     dtype = draw(st.sampled_from([np.dtype(t) for t in ("i4", "u1", "f8", "f4", "c8")]))
     shape = draw(xst.shapes(max_dims=3, max_size=3000))
@@ -195,17 +197,17 @@ def own_trees(draw: st.DrawFn) -> tuple[Any, xst.Tree, list[xst.Sample]]:
         xst.Sample(container.T, np.array(values.T, order="C"), "permuted"),
         xst.Sample(container[flipped], np.array(values[flipped]), "reversed"),
     ]
-    return container, draw(xst.trees(operands)), operands
+    return container, draw(trees(operands)), operands
 
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @given(own_trees())
 @settings(max_examples=60)
 def test_assign_any_expression_of_the_container_itself(
-    drawn: tuple[Any, xst.Tree, list[xst.Sample]],
+    drawn: tuple[Any, Tree, list[xst.Sample]],
 ) -> None:
     container, tree, operands = drawn
-    expected = xst.oracle.convert(np.asarray(tree.value), container.dtype)
+    expected = oracle.convert(np.asarray(tree.value), container.dtype)
     container.assign(tree.xl([operand.operand for operand in operands]))
     assert_same_bits(container, expected)
 
@@ -214,13 +216,13 @@ def test_assign_any_expression_of_the_container_itself(
 @given(own_trees())
 @settings(max_examples=60)
 def test_write_any_expression_of_the_container_into_it(
-    drawn: tuple[Any, xst.Tree, list[xst.Sample]],
+    drawn: tuple[Any, Tree, list[xst.Sample]],
 ) -> None:
     container, tree, operands = drawn
     expression = tree.xl([operand.operand for operand in operands])
     expected = np.array(operands[0].array)
     try:
-        expected[...] = xst.oracle.convert(np.asarray(tree.value), container.dtype)
+        expected[...] = oracle.convert(np.asarray(tree.value), container.dtype)
     except ValueError:
         with pytest.raises(xl.BroadcastError):
             container[...] = expression

@@ -16,14 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.properties import oracle, trees
 from xarraylite._config import settings as configured
 from xarraylite.dtypes.names import as_dtype
 from xarraylite.ops.table import OPS
-from xarraylite.testing import assert_same_bits, assert_ulp, oracle, trees
+from xarraylite.testing import assert_same_bits, assert_ulp
 from xarraylite.testing import strategies as xst
 
 
-def check(tree: xst.Tree, operands: list[xst.Sample]) -> None:
+def check(tree: trees.Tree, operands: list[xst.Sample]) -> None:
     """Evaluate a tree by the engine under test and by the reference; compare both with NumPy."""
     expected = np.asarray(tree.value)
     expression = tree.xl([operand.operand for operand in operands])
@@ -40,25 +41,25 @@ def check(tree: xst.Tree, operands: list[xst.Sample]) -> None:
 
 
 @st.composite
-def problems(draw: st.DrawFn, inexact: bool = False) -> tuple[xst.Tree, list[xst.Sample]]:
+def problems(draw: st.DrawFn, inexact: bool = False) -> tuple[trees.Tree, list[xst.Sample]]:
     """Draw up to three operands that broadcast, and a tree over them."""
     count = draw(st.integers(1, 3))
     found = draw(xst.broadcastable_shapes(count))
     family = draw(st.sampled_from(("biuf", "biu", "f", "f", "fc")))
     operands = [draw(xst.samples(shape, draw(xst.dtypes(family)))) for shape in found]
-    return draw(xst.trees(operands, inexact=inexact)), operands
+    return draw(trees.trees(operands, inexact=inexact)), operands
 
 
 @given(problems())
 @settings(max_examples=150)
-def test_exact_trees(problem: tuple[xst.Tree, list[xst.Sample]]) -> None:
+def test_exact_trees(problem: tuple[trees.Tree, list[xst.Sample]]) -> None:
     check(*problem)
 
 
 @given(problems(inexact=True))
 @settings(max_examples=40)
 def test_trees_that_end_in_an_elementary_function(
-    problem: tuple[xst.Tree, list[xst.Sample]],
+    problem: tuple[trees.Tree, list[xst.Sample]],
 ) -> None:
     check(*problem)
 
@@ -68,20 +69,20 @@ def test_trees_that_end_in_an_elementary_function(
 Skeleton = Callable[..., Any]
 
 
-def saxpy(x: xst.Tree, y: xst.Tree, z: xst.Tree) -> xst.Tree:
+def saxpy(x: trees.Tree, y: trees.Tree, z: trees.Tree) -> trees.Tree:
     return trees.call("add", x, trees.call("multiply", y, z))
 
 
-def select(x: xst.Tree, y: xst.Tree, z: xst.Tree) -> xst.Tree:
+def select(x: trees.Tree, y: trees.Tree, z: trees.Tree) -> trees.Tree:
     return trees.call("where", trees.call("less", x, y), z, trees.call("maximum", x, y))
 
 
-def count(x: xst.Tree, y: xst.Tree, z: xst.Tree) -> xst.Tree:
+def count(x: trees.Tree, y: trees.Tree, z: trees.Tree) -> trees.Tree:
     hits = trees.call("logical_or", trees.call("equal", x, y), trees.call("greater", z, y))
     return trees.join("sum(...)", xl.sum, lambda v: oracle.reduce("sum", v, None, False), hits)
 
 
-def scale(x: xst.Tree, y: xst.Tree, z: xst.Tree) -> xst.Tree:
+def scale(x: trees.Tree, y: trees.Tree, z: trees.Tree) -> trees.Tree:
     return trees.call("add", trees.call("multiply", x, trees.constant(3)), trees.constant(True))
 
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.properties.oracle import reduce as reference
 from xarraylite.dtypes.names import is_narrow_float, kind
 from xarraylite.testing import assert_same_bits, assert_ulp, count_allocations
 from xarraylite.testing import strategies as xst
-from xarraylite.testing.oracle import reduce as reference
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.properties import trees
+from tests.properties.oracle import reduce as reference
 from tests.properties.tiling import LAYOUTS, padding_of, poisoned
 from xarraylite.testing import assert_same_bits
 from xarraylite.testing import strategies as xst
-from xarraylite.testing.oracle import reduce as reference
 from xarraylite.testing.strategies import fill
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -83,7 +84,7 @@ def test_elementwise(data: st.DataObject, dtype: np.dtype[Any], formula: Any) ->
 @settings(max_examples=25)
 def test_random_expressions(data: st.DataObject) -> None:
     operands = data.draw(mixed(2, F4))
-    tree = data.draw(xst.trees(operands, depth=2))
+    tree = data.draw(trees.trees(operands, depth=2))
     with xl.config(engine=data.draw(st.sampled_from(("reference", "reference", "compiled")))):
         assert_same_bits(tree.xl([x.operand for x in operands]), tree.value)
 

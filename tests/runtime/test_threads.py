@@ -484,3 +484,13 @@ def test_evaluating_while_the_process_ends() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["6000000.0", "4000000.0"]
+
+
+def test_a_job_that_is_over_holds_nobodys_memory(pool: Pool) -> None:
+    pool._crew.started = 2  # helpers that come late, if at all
+    memory = frozenset([1])
+    gone = weakref.ref(memory)
+    pool.run(range(8), lambda keep=memory: int, 3)
+    del memory
+    assert pool._crew.inbox.qsize() == 2
+    assert gone() is None

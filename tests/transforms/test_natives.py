@@ -169,6 +169,22 @@ def test_allocations_are_counted() -> None:
         assert (seen.allocations, seen.bytes) == (3, V.nbytes + 16_000)
 
 
+def test_a_temporary_that_python_assigns_is_not_held() -> None:
+    """What the code leaves to the method counts as few references as a call from Python."""
+    a, b = xl.asarray(V), xl.asarray(V)
+    for to in (a, xl.noalias(a)):
+        for engine in ("reference", "compiled"):
+            with xl.config(engine=engine), count_allocations() as counted:
+                to.assign(a + b)
+                to.assign(a + b[:1])  # which has no kind
+            assert (counted.snapshots, counted.temporaries) == (0, 0)
+    for engine in ("reference", "compiled"):
+        e, kept = a * 2, np.asarray(a) * 2
+        with xl.config(engine=engine):
+            a.assign(e)
+        np.testing.assert_array_equal(np.asarray(e), kept)
+
+
 def test_memory_is_aligned() -> None:
     for n in (1, 63, 64, 65, 1000, 200_000):
         a = xl.zeros((n,))

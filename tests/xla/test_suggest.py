@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from xarraylite.layout.layout import Layout
 from xarraylite.xla.formats import standard_tiles, tpu_layout
-from xarraylite.xla.sizes import nbytes
 from xarraylite.xla.spec import ArraySpec
-from xarraylite.xla.suggest import MAX_SUGGESTIONS, Suggestion, suggest
+from xarraylite.xla.suggest import MAX_SUGGESTIONS, Suggestion
 
 
 def found(text: str) -> list[tuple[str, int]]:
-    return [(str(s.spec), s.nbytes) for s in suggest(ArraySpec.parse(text))]
+    return [(str(s.spec), s.nbytes) for s in ArraySpec.parse(text).suggest()]
 
 
 # The first is XLA's own example of a bad layout; the others are worked out by hand.
@@ -85,12 +84,12 @@ def test_nothing_to_suggest(text: str) -> None:
 
 
 def test_no_layout_is_the_default_one() -> None:
-    assert suggest(ArraySpec("f32", (3, 5))) == ()
+    assert ArraySpec("f32", (3, 5)).suggest() == ()
 
 
 def test_what_is_said() -> None:
     spec = ArraySpec.parse("bf16[16,1280,40]{2,1,0:T(8,128)}")
-    (suggestion,) = suggest(spec)
+    (suggestion,) = spec.suggest()
     assert isinstance(suggestion, Suggestion)
     assert suggestion.saved_bytes == 5242880 - 1638400
     assert suggestion.reason == "order {1,2,0}; padding 68.8% -> 0.0%"
@@ -98,7 +97,7 @@ def test_what_is_said() -> None:
         "bf16[16,1280,40]{1,2,0:T(8,128)}: 1638400 bytes, 3604480 less "
         "(order {1,2,0}; padding 68.8% -> 0.0%)"
     )
-    (best, _, reordered) = suggest(ArraySpec.parse("f32[128,2]{1,0:T(8,128)}"))
+    (best, _, reordered) = ArraySpec.parse("f32[128,2]{1,0:T(8,128)}").suggest()
     assert best.reason == "order {0,1} and tiles T(2,128); padding 98.4% -> 0.0%"
     assert reordered.reason == "order {0,1}; padding 98.4% -> 75.0%"
 
@@ -106,7 +105,7 @@ def test_what_is_said() -> None:
 def test_split_arrays_keep_their_order() -> None:
     layout = Layout((1, 0), [(8, 128)], split_configs=[(0, (1,))])
     split = ArraySpec("f32", (2, 128), layout)
-    assert [str(s.spec) for s in suggest(split)] == [
+    assert [str(s.spec) for s in split.suggest()] == [
         "f32[2,128]{1,0:T(2,128)SC(0:1)}",
         "f32[2,128]{1,0:T(4,128)SC(0:1)}",
     ]
@@ -114,7 +113,7 @@ def test_split_arrays_keep_their_order() -> None:
 
 def test_padding_of_the_older_kind_gives_way_to_tiles() -> None:
     layout = Layout((1, 0), padded_dimensions=(64, 128), padding_value="zero")
-    (best, *rest) = suggest(ArraySpec("f32", (16, 100), layout))
+    (best, *rest) = ArraySpec("f32", (16, 100), layout).suggest()
     assert str(best.spec) == "f32[16,100]{1,0:T(8,128)}"
     assert best.spec.layout is not None
     assert best.spec.layout.padded_dimensions is None
@@ -147,12 +146,12 @@ def every_smaller_layout(spec: ArraySpec) -> list[tuple[int, int, int]]:
     for tiles in [spec.layout.tiles, *standard_tiles(spec.rank, bits)]:
         for order in permutations(range(spec.rank)):
             layout = Layout(order, tiles)
-            size = nbytes(spec.with_layout(layout))
+            size = spec.with_layout(layout).nbytes
             changes = (order != spec.layout.minor_to_major) + 2 * (
                 layout.tiles != spec.layout.tiles
             )
             area = math.prod([t for t in layout.tiles[0].dimensions if t > 0])
-            if size < nbytes(spec):
+            if size < spec.nbytes:
                 smaller.append((size, changes, area))
     return smaller
 
@@ -160,15 +159,15 @@ def every_smaller_layout(spec: ArraySpec) -> list[tuple[int, int, int]]:
 @settings(max_examples=60, deadline=None)
 @given(tiled_specs())
 def test_suggestions_are_the_best_there_are(spec: ArraySpec) -> None:
-    suggestions = suggest(spec)
+    suggestions = spec.suggest()
     everything = every_smaller_layout(spec)
     assert bool(suggestions) == bool(everything)
     assert len(suggestions) <= MAX_SUGGESTIONS
     assert [s.nbytes for s in suggestions] == sorted(s.nbytes for s in suggestions)
     assert len({s.spec for s in suggestions}) == len(suggestions)
     for s in suggestions:
-        assert s.nbytes == nbytes(s.spec) < nbytes(spec)
-        assert s.saved_bytes == nbytes(spec) - s.nbytes
+        assert s.nbytes == s.spec.nbytes < spec.nbytes
+        assert s.saved_bytes == spec.nbytes - s.nbytes
         assert (s.spec.element_type, s.spec.dimensions) == (spec.element_type, spec.dimensions)
     if suggestions:
         assert suggestions[0].nbytes == min(size for size, _, _ in everything)
@@ -185,12 +184,12 @@ def test_the_default_order_of_a_chip_is_not_improved(name: str, dims: list[int])
     spec = ArraySpec(name, dims, tpu_layout(name, dims))
     assert spec.layout is not None
     higher = spec.layout.tile_dims[0][0] > 8  # chosen by the rows, not by padding
-    same = [s for s in suggest(spec) if s.spec.layout.tiles == spec.layout.tiles]
+    same = [s for s in spec.suggest() if s.spec.layout.tiles == spec.layout.tiles]
     assert higher or same == []
 
 
 def test_high_ranks_are_quick_and_deterministic() -> None:
     spec = ArraySpec("s8", range(2, 18), Layout(range(16), [(8, 128), (4, 1)]))
-    first = suggest(spec)
+    first = spec.suggest()
     assert first
-    assert suggest(ArraySpec.parse(str(spec))) == first
+    assert ArraySpec.parse(str(spec)).suggest() == first

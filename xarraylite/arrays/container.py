@@ -14,7 +14,7 @@ from .._errors import BroadcastError, LayoutError
 from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, node_of, write
-from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
+from ..assignment.readers import HELD_SETITEM, called, protect
 from ..dtypes.names import DType, NumpyArray
 from ..index import transform as steps
 from ..index.indices import Selection, parse_index
@@ -487,7 +487,7 @@ class XContainer(Placed, XExpression):
         XContainer
             The container itself.
         """
-        held = sys.getrefcount(value) > HELD_ASSIGN
+        held = sys.getrefcount(value) > called.assign
         self._assign(value, held, False)
         return self
 

@@ -23,7 +23,7 @@ from ..layout.layout import Layout
 from ..layout.placement import map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
-from ..memory.buffer import Buffer
+from ..memory.buffer import NOWHERE, Buffer
 from ..operands import tracing
 from ..operands.convert import (
     MISSING,
@@ -107,9 +107,6 @@ class XView(XContainer):
 
 
 XView._view_class = XView
-
-#: Stands for memory where a layout is checked before there is any.
-NOWHERE = Buffer(np.empty(0, np.uint8), 0, 0, 0)
 
 
 class XArray(Owner):

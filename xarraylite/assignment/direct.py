@@ -182,6 +182,9 @@ def replayed(replay: Replay, shape: Shape, operands: Operands) -> Any:
 def assigned(to: Any, e: Any, held: bool) -> bool:
     """Assign an expression of the container's shape; tell whether it is done."""
     count_launch()
+    owning = None if held else getattr(e, "_owning", None)
+    if owning is not None:
+        owning.source()  # a result that it alone is a view of is let go, and reads no more
     program: Any = e._kind.writes.get(to._kind)
     if to._shape != e._shape or settings.engine == "reference":
         return False

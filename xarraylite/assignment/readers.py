@@ -151,3 +151,21 @@ def _measure_handles() -> tuple[int, int, int]:
 #: More references than these to an assigned expression mean that someone else holds it; 0 where
 #: the interpreter cannot tell, so that every expression counts as held.
 HELD_SETITEM, HELD_ASSIGN, HELD_UPDATE = _measure_handles()
+
+
+class _Called:
+    """The same for methods that machine code stands before (`transforms.natives`).
+
+    Attributes
+    ----------
+    assign : int
+        For `assign`.  Its caller in machine code holds the value too, as it does in ``c[...] = t``.
+    """
+
+    __slots__ = ("assign",)
+
+    assign: int
+
+
+called = _Called()
+called.assign = HELD_ASSIGN

@@ -7,5 +7,5 @@ an expression is an ordinary expression over memory.
   `places`.
 * Blocks: `selection`, `cut`, `plan`; reductions: `folds`, `trees`, `bands`.
 * Running them: `pipeline`, `cache`, `stream`, `cluster` with `parcel`.
-* Into storage: `storing`, `target`, `journal`; what is told of it: `explaining`, `progress`.
+* Into storage: `storing`, `target`, `inner`, `journal`; what is told: `explaining`, `progress`.
 """

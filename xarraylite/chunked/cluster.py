@@ -11,6 +11,7 @@ Inside a task kernels use one thread: the scheduler has filled the others.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +40,9 @@ from .trees import imagined
 
 #: Tasks of a wave for each thread of a cluster: of those that give values back, and that write.
 _AHEAD, _QUEUED = 4, 64
+
+#: Seconds after which tasks are looked at for one that has failed.
+_LOOK = 2.0
 
 #: Bytes of operands and results of blocks that share a task.
 _SHARED = 4 << 20
@@ -160,9 +164,9 @@ def _same(work: Work) -> Work:
     return work
 
 
-def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray | None]:
+def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
     """Compute blocks on a worker, and write them there or return them."""
-    made: list[NumpyArray | None] = []
+    made: list[NumpyArray] = []
     for key in keys:
         piece = work.make(key)
         values = computed_of(piece)
@@ -170,7 +174,6 @@ def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray | None]:
             made.append(values)
         else:
             work.write(piece.box, values)
-            made.append(None)
     return made
 
 
@@ -248,7 +251,7 @@ class DaskCluster:
             waves.append(started(1, _AHEAD * threads))
             while waves[0]:
                 waves.append(started(per, tasks))
-                for key, values in self._ended(waves.popleft()):
+                for key, values in self._ended(waves.popleft(), take is not None):
                     done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
                     if take is not None:
                         take(done, values)
@@ -257,19 +260,39 @@ class DaskCluster:
             self.client.cancel([future for wave in waves for _, future in wave])
             raise
 
-    def _ended(self, wave: Wave) -> Iterator[tuple[Any, Any]]:
+    def _ended(self, wave: Wave, gives: bool) -> Iterator[tuple[Any, Any]]:
         """Yield the blocks of a wave when all are done, or those that are before an error."""
-        futures = [future for _, future in wave]
+        groups, futures = [group for group, _ in wave], [future for _, future in wave]
         try:
-            results = self.client.gather(futures)
-        except Exception:
-            for group, future in wave:
-                if future.status == "finished":
-                    yield from zip(group, future.result(), strict=True)
-            self.client.cancel(futures)
-            raise
+            failed = self._waited(futures)
+            done = [failed is None or future.status == "finished" for future in futures]
+            values: Any = itertools.repeat(itertools.repeat(None))
+            if gives:
+                values = iter(self.client.gather(list(itertools.compress(futures, done))))
+            if failed is None:
+                wave.clear()
+                self.client.sync(_forgotten, futures)
         except BaseException:
             self.client.cancel(futures)
             raise
-        for (group, _), values in zip(wave, results, strict=True):
-            yield from zip(group, values, strict=True)
+        for group in itertools.compress(groups, done):
+            yield from zip(group, next(values), strict=False)
+        if failed is not None:
+            self.client.cancel(futures)
+            failed.result()
+
+    def _waited(self, futures: list[Any]) -> Any:
+        """Wait until all are done, or one has failed, which is returned."""
+        wait = imported("distributed", "dask").wait
+        while True:
+            with contextlib.suppress(TimeoutError):
+                wait(futures, timeout=_LOOK)
+                return next((f for f in futures if f.status != "finished"), None)
+            failed = next((f for f in futures if f.status in ("error", "cancelled")), None)
+            if failed is not None:
+                return failed
+
+
+async def _forgotten(futures: list[Any]) -> None:
+    """Let go of tasks on the thread of the client's loop, where that wakes nobody."""
+    futures.clear()

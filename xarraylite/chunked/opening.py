@@ -11,6 +11,7 @@ from .._errors import DTypeError, StorageError
 from ..arrays.expression import XExpression
 from ..ir.node import Stored
 from .extras import imported
+from .inner import layout_codec
 from .operand import Source
 from .places import library_of, local
 
@@ -86,6 +87,7 @@ def _from_path(path: str, key: str, dtype: object) -> tuple[Any, str]:
         if path.endswith(_HDF5):
             return _chosen(imported("h5py", "hdf5").File(path, "r"), key), name
         zarr = imported("zarr", "zarr")
+        layout_codec()
         store = zarr.storage.ZipStore(path, mode="r") if path.endswith(".zip") else path
         return zarr.open_array(store, path=key or None, mode="r"), name
     except (ImportError, StorageError):

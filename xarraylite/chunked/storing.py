@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,18 +18,18 @@ from ..ir.walk import postorder
 from ..labels.labelled import XLabelled
 from ..labels.writing import evaluate_labelled, lazily, resulting
 from ..memory.arrays import read
+from ..operands.convert import LayoutLike
 from ..operands.nodes import as_node
 from . import folds
 from .cluster import DaskCluster
 from .journal import Corner
-from .parcel import fingerprint
 from .pipeline import Run, run_blocks
 from .places import path_of, same_place
 from .plan import Cuts, Piece, budget_of, chunks_for
 from .progress import Progress
 from .selection import corner, shape_of
 from .stream import divided, reduced
-from .target import Sink, sink_of
+from .target import Form, Sink, sink_of
 
 
 def store(
@@ -40,6 +39,7 @@ def store(
     /,
     *,
     chunks: int | Sequence[int] | None = None,
+    layout: LayoutLike = None,
     memory: int | str | None = None,
     overwrite: bool = False,
     resume: bool = False,
@@ -59,6 +59,8 @@ def store(
         Labels of the result of a labelled expression, such as ``"i,k"``; the others are summed.
     chunks : int or sequence of int, optional
         Chunks of a new array; by default those of an operand of the result's shape.
+    layout : optional
+        How elements lie in each chunk of a new zarr array, as in a container; tiles included.
     memory : int or str, optional
         Bytes that may be in flight, such as ``"500 MB"`` or ``"2 GiB"``; by default a quarter of
         this machine's memory, 2 GiB at most.
@@ -79,8 +81,8 @@ def store(
 
     Raises
     ------
-    ShapeError, DTypeError
-        If an existing target does not have the expression's shape and dtype.
+    LayoutError, ShapeError, DTypeError
+        If the layout does not fit, or an existing target's shape or dtype.
     SizeError
         If the budget is too small for one block; it says how much would do.
     StorageError
@@ -104,8 +106,7 @@ def store(
     root = node_of(expression, labels, "store")
     budget = budget_of(memory)
     keep = chunks_for(root, chunks, "store")
-    mark = fingerprint(root, keep) if isinstance(target, str | os.PathLike) else ""
-    sink = sink_of(target, root, keep, mark, overwrite, resume)
+    sink = sink_of(target, root, Form.of(target, root, keep, layout, overwrite, resume))
     with Progress(progress) as shown:
         cluster = None if client is None else DaskCluster(client)
         run = Run(budget, shown.clock, shown.start, shown.advance, cluster)

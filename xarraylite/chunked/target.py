@@ -6,17 +6,21 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._errors import DTypeError, ShapeError, StorageError
+from .._errors import DTypeError, LayoutError, ShapeError, StorageError
 from ..dtypes.names import NumpyArray, dtype_name
 from ..ir.build import describe
 from ..ir.node import Node
+from ..operands.convert import LayoutLike
 from .extras import imported
+from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
+from .parcel import fingerprint
 from .places import Carried, local, path_of, travels
 from .selection import Box, as_slices, corner, text_of
 from .source import chunks_of, chunks_text
@@ -136,9 +140,73 @@ class Sink:
         return self.array
 
 
-def sink_of(
-    target: Any, root: Node, chunks: tuple[int, ...], mark: str, overwrite: bool, resume: bool
-) -> Sink:
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a target under a path is made.
+
+    Attributes
+    ----------
+    chunks : tuple of int
+        Extents of its chunks.
+    serializer : zarr codec or None
+        What makes bytes of them, unless it is zarr's own.
+    overwrite, resume : bool
+        Whether it replaces what is there, or goes on with it.
+    mark : str
+        Tells it from what is made of other expressions, or in other forms.
+    """
+
+    chunks: tuple[int, ...]
+    serializer: Any
+    overwrite: bool
+    resume: bool
+    mark: str
+
+    @staticmethod
+    def of(
+        target: Any,
+        root: Node,
+        chunks: tuple[int, ...],
+        layout: LayoutLike,
+        overwrite: bool,
+        resume: bool,
+    ) -> Form:
+        """Return how the target of an expression is made, elements of its chunks in a layout.
+
+        Raises
+        ------
+        LayoutError
+            If the target is no new zarr array, or the layout does not fit the chunks.
+        """
+        name = target if isinstance(target, str | os.PathLike) else ""
+        mark = fingerprint(root, chunks) if name else ""
+        if layout is None:
+            return Form(chunks, None, overwrite, resume, mark)
+        if not name or os.fspath(name).endswith(".npy"):
+            raise LayoutError(
+                f"store: layout {layout} is one of the chunks of a new zarr array; the target is "
+                f"{name or type(target).__name__}"
+            )
+        place_of_chunk(layout, chunks, root.dtype)
+        told = f"{mark} {text_of_layout(layout)}"
+        return Form(chunks, codec_of(layout), overwrite, resume, told)
+
+    def new_zarr(self, path: str, root: Node, overwrite: bool) -> Any:
+        """Make a zarr array of an expression's shape and dtype."""
+        zarr = imported("zarr", "zarr")
+        own = {} if self.serializer is None else {"serializer": self.serializer}
+        told = {"shape": root.shape, "dtype": root.dtype, "chunks": self.chunks, **own}
+        try:
+            return zarr.create_array(path, overwrite=overwrite, **told)
+        except Exception as error:
+            with contextlib.suppress(OSError):
+                Path(path).rmdir()  # zarr leaves it empty
+            raise StorageError(
+                f"store: cannot make a zarr array under {path}: {type(error).__name__}: {error}"
+            ) from error
+
+
+def sink_of(target: Any, root: Node, form: Form) -> Sink:
     """Return where an expression is stored: an array that exists, or a new one under a path.
 
     Raises
@@ -148,6 +216,7 @@ def sink_of(
     ShapeError, DTypeError
         If an existing array does not fit.
     """
+    chunks, resume, overwrite = form.chunks, form.resume, form.overwrite
     if not isinstance(target, str | os.PathLike):
         if resume:
             raise StorageError(
@@ -163,10 +232,10 @@ def sink_of(
                 f"store: resume=True needs a path of this machine, beside which finished blocks "
                 f"are kept, got {path}"
             )
-        return Sink(None, chunks, path, None, lambda: _new_zarr(path, root, chunks, overwrite))
+        return Sink(None, chunks, path, None, lambda: form.new_zarr(path, root, overwrite))
     place = Path(path)
     if resume:
-        journal = Journal.found(place, mark)
+        journal = Journal.found(place, form.mark)
         if journal is not None and journal.done:
             array = _existing(place, root)
             return Sink(array, _chunks(array, root.shape), path, journal)
@@ -185,10 +254,10 @@ def sink_of(
         if place.is_dir():
             shutil.rmtree(place)
         place.unlink(missing_ok=True)
-        return _new_npy(place, root) if flat else _new_zarr(path, root, chunks, True)
+        return _new_npy(place, root) if flat else form.new_zarr(path, root, True)
 
     own = _rows(root.shape, chunks) if flat else chunks
-    return Sink(None, own, path, Journal(place, mark), make)
+    return Sink(None, own, path, Journal(place, form.mark), make)
 
 
 def _rows(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
@@ -225,6 +294,7 @@ def _existing(place: Path, root: Node) -> Any:
         if place.suffix == ".npy":
             array: Any = np.load(place, mmap_mode="r+", allow_pickle=False)
         else:
+            layout_codec()
             array = imported("zarr", "zarr").open_array(str(place), mode="r+")
     except ImportError:
         raise
@@ -244,17 +314,3 @@ def _new_npy(place: Path, root: Node) -> Any:
         return made
     except OSError as error:
         raise StorageError(f"store: cannot make {place}: {error}") from error
-
-
-def _new_zarr(path: str, root: Node, chunks: tuple[int, ...], overwrite: bool) -> Any:
-    zarr = imported("zarr", "zarr")
-    try:
-        return zarr.create_array(
-            path, shape=root.shape, dtype=root.dtype, chunks=chunks, overwrite=overwrite
-        )
-    except Exception as error:
-        with contextlib.suppress(OSError):
-            Path(path).rmdir()  # zarr leaves it empty
-        raise StorageError(
-            f"store: cannot make a zarr array under {path}: {type(error).__name__}: {error}"
-        ) from error

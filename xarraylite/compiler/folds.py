@@ -37,7 +37,7 @@ def fold_steps(
     memory = [planner.memory(use, Access.APART, ordinal) for use in parts[0].lowered.uses]
     groups = {part.group(axes) for part in parts}
     alone = len(groups) == 1
-    chunks = [chunk_ranges(p.lowered, p.loops(axes), alone) for p in parts]
+    chunks = [chunk_ranges(p.lowered, p.loops(axes), alone, node.op.ends) for p in parts]
     if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
         materialised = dict(planner.materialised)
         direct = planner.divided(arg, ordinal, to, axes)

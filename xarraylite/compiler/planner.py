@@ -25,7 +25,7 @@ from .boxes import Part, divide, spread
 from .graph import Graph
 from .lower import Lowered, Materialise, Use, lower
 from .program import HostArray, HostStep, Program, Step, Temporary
-from .size import materialise_large
+from .size import materialise_large, materialise_stretched
 from .steps import map_depth, map_step
 
 
@@ -77,6 +77,7 @@ class Planner:
                         self.materialised.setdefault(
                             arg, "operand of an operation that NumPy evaluates"
                         )
+        materialise_stretched(self.graph, self.materialised)
         materialise_large(self.graph, self.materialised, root)
 
     # --- kernels -------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ Dividing a chain of equal pieces gives equal kernels, which are compiled once.
 
 from __future__ import annotations
 
+import math
+
 from ..dtypes.names import is_narrow_float
 from ..ir.node import Elementwise, Leaf, Node, Scalar
 from .graph import Graph
@@ -31,6 +33,10 @@ KERNEL_COST = 240
 
 #: Memory that it reads.
 KERNEL_OPERANDS = 64
+
+#: Rows from which on, and cost in all, a part that is computed for each of them gets a temporary.
+_ROWS = 16
+_REPEATED = 1 << 17
 
 #: What decoding and rounding add to the cost of a node.
 _NARROW = 3
@@ -83,6 +89,27 @@ def materialise_large(graph: Graph, materialised: dict[int, str], root: int) -> 
             parts[big] = _materialised(args[big])
             cone = cone_of(ordinal, parts)
         cones.append(cone)
+
+
+def materialise_stretched(graph: Graph, materialised: dict[int, str]) -> None:
+    """Materialise what would be computed again for every row.
+
+    A part of lower rank, say the deviations of columns by which a matrix is divided, is computed
+    for each element of the whole by one kernel.  Its own kernel, and reading what that wrote from
+    the caches, costs less where there are many rows.  A part that is the same along a row is left
+    alone: kernels compute it before their innermost loop.
+    """
+    costs: list[int] = []  # of each node's part of a kernel
+    for ordinal, (node, args) in enumerate(zip(graph.nodes, graph.args, strict=True)):
+        whole = math.prod(node.shape)
+        for arg in args if isinstance(node, Elementwise) else ():
+            part = graph.nodes[arg].shape
+            repeated = part[-1:] == node.shape[-1:] != (1,) and math.prod(part) * _ROWS <= whole
+            if repeated and costs[arg] * whole >= _REPEATED:
+                materialised.setdefault(arg, "is the same for all rows")
+                costs[arg] = 0
+        computed = isinstance(node, Elementwise) and ordinal not in materialised
+        costs.append(_cost(node) + sum([costs[arg] for arg in args]) if computed else 0)
 
 
 def _is_large(cone: _Cone) -> bool:

@@ -295,12 +295,13 @@ def form_of(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
 
 
 def chunk_ranges(
-    lowered: Lowered, axes: tuple[int, ...], several: bool = True
+    lowered: Lowered, axes: tuple[int, ...], several: bool = True, ends: bool = False
 ) -> tuple[Range, ...]:
     """Return the fixed parts of a reduction; a function of the expression alone.
 
     There is more than one part where too few results could be computed side by side, and where
-    one result takes so long that a Ctrl-C would have to wait for it.  The destination does not
+    one result takes so long that a Ctrl-C would have to wait for it.  A fold that may end early
+    (``ends``) is divided for the latter alone.  The destination does not
     count: partial results are row-major, and it is their loop nest that is divided.
     """
     shape = lowered.shape
@@ -315,7 +316,7 @@ def chunk_ranges(
     total = results * reduced.outer * reduced.extents[-1]
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = (reduced if along else kept).extents[-1]
-    few = units < 8 and total >= 2 * CHUNK
+    few = units < 8 and total >= 2 * CHUNK and not (ends and along)
     size = CHUNK if few else max(CHUNK, LONG_CHUNK // cost_of(lowered.body))
     if not several or (not few and total <= units * size):
         return ((0, rows, 0, width),)

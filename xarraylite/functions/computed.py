@@ -348,7 +348,7 @@ def invoked(
             return done
         writer = trace_writer()
         if writer is not None:
-            written = writer.call(name, signature.bind(*args, **kwargs).arguments)
+            written = writer.call(name, signature.bind(*args, **kwargs).arguments, by_name)
             if written is not NotImplemented:
                 return written
         first = args[0] if args else None
@@ -379,6 +379,10 @@ def invoked(
         except (ValueError, TypeError, IndexError) as error:
             raise refusal(name, [*taken, *kwargs.values()], error) from None
         return into(out, results(made, narrow), name)
+
+    def by_name(arguments: dict[str, Any]) -> Any:
+        bound = inspect.BoundArguments(signature, arguments)
+        return call(*bound.args, **bound.kwargs)
 
     call.front = plan  # type: ignore[attr-defined]
     return call

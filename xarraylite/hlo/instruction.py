@@ -214,7 +214,7 @@ class HloComputation:
             raise HloError(f"computation {self.name} has no instructions")
         if cast("HloInstruction | None", self.root) is None:
             _set(self, "root", listed[-1])
-        users: dict[HloInstruction, dict[HloInstruction, None]] = {}
+        users: dict[HloInstruction, list[HloInstruction]] = {}
         for instruction in listed:
             if instruction.computation is not None or instruction in users:
                 raise HloError(
@@ -228,8 +228,10 @@ class HloComputation:
                         instruction=instruction.name,
                     )
             for operand in instruction.operands:
-                users[operand][instruction] = None
-            users[instruction] = {}
+                using = users[operand]
+                if not using or using[-1] is not instruction:
+                    using.append(instruction)
+            users[instruction] = []
         if self.root not in users:
             raise HloError(f"the root {self.root.name} is no instruction of {self.name}")
         _set(self, "parameters", self._number_parameters())

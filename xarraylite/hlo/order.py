@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from .nodes import ComputationNode, InstructionNode
@@ -13,27 +13,27 @@ C = TypeVar("C", bound=ComputationNode)
 
 def post_order(instructions: Iterable[N]) -> tuple[N, ...]:
     """Return instructions depth first, operands before users; see ``HloComputation.post_order``."""
-    listed = list(instructions)
-    # Absent: not seen; False: waiting for its operands; True: placed.
-    state: dict[N, bool] = {}
+    seen: set[N] = set()
     order: list[N] = []
-    for start in listed:
-        if start.users:
+    for start in instructions:
+        if start.users or start in seen:
             continue
-        stack: list[Any] = [start]
+        seen.add(start)
+        stack: list[tuple[N, Iterator[Any]]] = [(start, _before(start))]
         while stack:
-            current = stack[-1]
-            placed = state.get(current)
-            if placed is not None:
-                stack.pop()
-                if not placed:
-                    order.append(current)
-                    state[current] = True
-                continue
-            state[current] = False
-            stack += reversed(current.operands)
-            stack += current.control_predecessors
+            for before in stack[-1][1]:
+                if before not in seen:
+                    seen.add(before)
+                    stack.append((before, _before(before)))
+                    break
+            else:
+                order.append(stack.pop()[0])
     return tuple(order)
+
+
+def _before(instruction: InstructionNode) -> Iterator[InstructionNode]:
+    control = instruction.control_predecessors
+    return iter((*control[::-1], *instruction.operands) if control else instruction.operands)
 
 
 def computations_below(start: C, seen: set[C]) -> list[C]:

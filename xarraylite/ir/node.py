@@ -40,8 +40,14 @@ Shape = tuple[int, ...]
 FREE, RANK, SHAPE = range(3)
 
 
+class _Noted:
+    """Room for what `walk.reads_anew` has found out about a node."""
+
+    __slots__ = ("anew",)
+
+
 @record(frozen=True, slots=True, eq=False)
-class Node:
+class Node(_Noted):
     """What every node has.
 
     Attributes

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..dtypes.names import DType
 from ..layout.strided import Strided
-from ..memory.buffer import Buffer
+from ..memory.buffer import NOWHERE
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
@@ -181,7 +181,7 @@ def _emptied(root: Node) -> Node:
     return rebuild(root, visit)
 
 
-_NOWHERE = Snapshot.of(Buffer.allocate(0))
+_NOWHERE = Snapshot.of(NOWHERE)
 
 
 def _ends(shape: Shape, end: Shape) -> bool:

@@ -64,7 +64,7 @@ def has_more(root: Node, most: int) -> bool:
 
 def is_long(root: Node, most: int) -> bool:
     """Tell whether a graph has more nodes than that, all of which read memory as it was."""
-    return has_more(root, most) and not any([_reads_anew(node) for node in postorder(root)])
+    return has_more(root, most) and not reads_anew(root)
 
 
 def reads_late(root: Node) -> bool:
@@ -72,9 +72,24 @@ def reads_late(root: Node) -> bool:
     return any([isinstance(node, Leaf) and node.snapshot.late for node in postorder(root)])
 
 
-def _reads_anew(node: Node) -> bool:
-    """Tell whether evaluating a node again may give something else, or is no small matter."""
-    return isinstance(node, Stored) or (isinstance(node, Leaf) and node.snapshot.late)
+def reads_anew(root: Node) -> bool:
+    """Tell whether evaluating a graph again may give something else, or is no small matter.
+
+    The answer is noted at the root, so that of a graph that grows only what is new is visited.
+    """
+    stack, seen, anew = [root], {id(root)}, False
+    while stack and not anew:
+        node = stack.pop()
+        known: bool | None = getattr(node, "anew", None)
+        if known is None:
+            known = isinstance(node, Stored) or (isinstance(node, Leaf) and node.snapshot.late)
+            for arg in node.args:
+                if id(arg) not in seen:
+                    seen.add(id(arg))
+                    stack.append(arg)
+        anew = known
+    object.__setattr__(root, "anew", anew)
+    return anew
 
 
 def rebuild(root: Node, visit: Callable[[Node, tuple[Node, ...]], Node]) -> Node:

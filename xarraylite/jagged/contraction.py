@@ -28,7 +28,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import ShapeError, SizeError
-from ..blas.gemm import accumulator
+from ..blas.stacks import accumulator
 from ..dtypes.names import DType, bool_, dtype_name
 from ..ir import build
 from ..ir.node import Node

@@ -26,8 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..blas.gemm import DOT_DTYPES, Matrices, Product, accumulator, carrier, matrices
 from ..blas.path import Sketch, contraction_order, count, merged_stride, plan_gemm
+from ..blas.stacks import DOT_DTYPES, Matrices, Product, accumulator, carrier, matrices
 from ..dtypes.names import DType, bool_, dtype_name, int64, kind
 from ..index import transform
 from ..ir import build

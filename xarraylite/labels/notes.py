@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._records import record
-from ..blas.gemm import Product
 from ..blas.path import count
+from ..blas.stacks import Product
 from ..dtypes.names import DType, dtype_name
 from ..ir import build
 from ..ir.node import Leaf, Node

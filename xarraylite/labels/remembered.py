@@ -18,14 +18,15 @@ import numpy as np
 from .._config import settings
 from .._records import record
 from ..blas.calls import in_one_call, multiply, quiet
-from ..blas.gemm import DOT_DTYPES, Product, matrices
+from ..blas.stacks import DOT_DTYPES, Product, matrices
 from ..dtypes.names import DType, NumpyArray
 from ..ir.node import Leaf, Node
 from ..ir.walk import rebuild, with_args
 from ..layout.strided import Strided
 from ..layout.tiled import Map
 from ..memory.block import Memory
-from ..memory.buffer import Buffer
+from ..memory.buffer import NOWHERE, Buffer
+from ..memory.snapshots import Snapshot
 from .labelled import Indexed, Labels, XLabelled
 
 Key = tuple[object, ...]
@@ -37,7 +38,7 @@ Call = tuple[Key, Leaf, Leaf]
 _LIMIT = 1024
 
 #: What a hollow leaf refers to.
-_NOTHING = Buffer.allocate(0).snapshot()
+_NOTHING = Snapshot.of(NOWHERE)
 
 _recipes: dict[Key, Recipe] = {}
 

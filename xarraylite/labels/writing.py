@@ -16,8 +16,8 @@ from .._config import settings
 from .._errors import CastError, NoAliasError, ShapeError
 from ..assignment.assign import Writable, check_writable, write
 from ..assignment.readers import protect
-from ..blas.gemm import Product
 from ..blas.path import Sketch
+from ..blas.stacks import Product
 from ..compiler.dependence.aliasing import shares
 from ..compiler.target import Target
 from ..dtypes.names import DType, dtype_name

@@ -330,7 +330,10 @@ class Buffer(Memory):
 
 _new = Buffer.__new__
 
-_NOBODY = weakref.ref(Snapshot.of(Buffer.allocate(0)))
+#: A buffer without bytes, for those who need one but no memory.
+NOWHERE = Buffer.allocate(0)
+
+_NOBODY = weakref.ref(Snapshot.of(NOWHERE))
 
 
 def _keeper(snapshot: Snapshot) -> Buffer | None:

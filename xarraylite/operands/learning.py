@@ -160,8 +160,8 @@ _FEW = 1 << 18
 
 def learn_product(left: HasNode, right: Any, made: Any) -> None:
     """Remember the shapes of small matrices or vectors that are multiplied, and the result."""
-    if not isinstance(right, HasNode) or left.lasting or right.lasting:
-        return
+    if not isinstance(right, HasNode) or left.lasting or right.lasting or made.lasting:
+        return  # a trace has no values
     one, other = left._kind, right._kind
     if one.strides is not None or other.strides is not None or one.dtype is not other.dtype:
         return

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, Protocol
@@ -31,8 +31,16 @@ from ..memory.snapshots import LateSnapshot, Snapshot
 class TraceWriter(Protocol):
     """Takes what is computed without nodes."""
 
-    def call(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Return the result of a function, or NotImplemented where it may be called."""
+    def call(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        function: Callable[[dict[str, Any]], Any] | None = None,
+    ) -> Any:
+        """Return the result of a function, or NotImplemented where it may be called.
+
+        ``function`` calls it with other arguments.
+        """
 
     def product(self, factors: Sequence[Any], kept: Sequence[str]) -> Any:
         """Return the product of two labelled nodes, as a node that has the kept labels."""

@@ -36,6 +36,11 @@ class Reduction:
     numpy: Callable[..., Any]
     hlo: str
 
+    @property
+    def ends(self) -> bool:
+        """Whether a value decides the result whatever follows, so that a fold may end there."""
+        return self.name in ("any", "all")
+
 
 SUM = Reduction("sum", OPS["add"], 0, np.add.reduce, "add")
 PROD = Reduction("prod", OPS["multiply"], 1, np.multiply.reduce, "multiply")

@@ -24,16 +24,13 @@ from ..ir.node import FREE, SHAPE, Scalar, Shape
 from ..ir.translation import node_of, scalars_of
 from ..layout.strided import Strided
 from ..memory.block import Memory
-from ..memory.buffer import Buffer
+from ..memory.buffer import NOWHERE, Buffer
 from ..memory.snapshots import Snapshot, pinned
 from .evaluate import program_of, result_layout
 from .run import run
 
 #: Where the destination of a sample lies: apart from its operands, and where some may be.
 _TARGET = 1 << 60
-
-#: Memory that does not exist.
-NOWHERE = Buffer.allocate(0)
 
 
 @record(frozen=True, slots=True)
@@ -161,8 +158,7 @@ def bound_of(
         None where the general way has to decide, or to refuse.
     """
     made, places = sample(kind, operands, True)
-    to = Buffer.allocate(0)
-    to.address = _TARGET
+    to = Buffer(NOWHERE.run(), 0, _TARGET, 0)
     for k in same:
         made[k].address = _TARGET
     node = node_of(kind, shape, tuple(made))

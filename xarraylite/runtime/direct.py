@@ -32,7 +32,7 @@ from ..compiler.steps import CHUNK, STREAM_BYTES
 from ..ir.kind import Kind, Operands, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..ir.translation import form_of, node_of, of, twins
-from ..memory.buffer import Buffer
+from ..memory.buffer import NOWHERE
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
 from .launch import (
@@ -212,13 +212,10 @@ def _sample(kind: Kind, body: Kind) -> Node:
         if leaf.scalar:
             operands.append(number + 2)  # no two the same, which would be one operand
         else:
-            snapshot = Snapshot.of(_NOWHERE)
+            snapshot = Snapshot.of(NOWHERE)
             snapshot.address = (number + 1) << 40  # apart from all others
             operands.extend((snapshot, 0))
     return node_of(kind, (2,) * kind.rank, tuple(operands))
-
-
-_NOWHERE = Buffer.allocate(0)
 
 
 def _lowered(graph: Graph, fold: bool) -> Lowered | None:

@@ -32,7 +32,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from ..memory.buffer import COUNTS, Buffer
+from ..memory.buffer import COUNTS, NOWHERE
 from ..memory.snapshots import Snapshot
 
 #: Most dimensions and words of a block; larger ones are planned.
@@ -131,7 +131,7 @@ def launcher(defined: Definition, made: bytes) -> Launcher:
 @cache
 def _offset() -> int:
     """Return where a snapshot keeps its address: found by looking for one that is known."""
-    probe = Snapshot.of(Buffer.allocate(0))
+    probe = Snapshot.of(NOWHERE)
     probe.address = number = 0x1234_5678_9ABC
     words = ctypes.cast(id(probe), ctypes.POINTER(ctypes.c_void_p))
     places = [k for k in range(2, Snapshot.__basicsize__ // 8) if words[k] == id(number)]

@@ -32,7 +32,8 @@ from ..ir.node import FREE, SHAPE, Shape
 from ..ir.translation import node_of
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
-from .bound import NOWHERE, sample
+from ..memory.buffer import NOWHERE
+from .bound import sample
 from .evaluate import program_of, result_layout
 from .launch import MOST_WORDS
 from .run import PARALLEL_FROM

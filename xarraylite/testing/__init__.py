@@ -2,8 +2,8 @@
 
 `count_allocations` shows what an evaluation allocated, `assert_same_bits` and `assert_ulp`
 compare results, and so do NumPy's ``assert_allclose`` and its relatives, which are here under
-their names.  ``xarraylite.testing.strategies`` has hypothesis strategies for containers and
-expressions; it is a module of its own, so that nothing else here needs hypothesis.
+their names.  ``xarraylite.testing.strategies`` has hypothesis strategies for shapes, dtypes
+and operands in every layout; it is a module of its own, so that nothing else here needs hypothesis.
 """
 
 from __future__ import annotations

@@ -24,10 +24,10 @@ import numpy as np
 from .._errors import XarrayliteError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.xarray import NOWHERE
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Scalar
 from ..ir.translation import node_of, scalars_of
+from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot, Snapshot
 from ..operands import fronts, tracing
 from ..operands.fronts import ViewRecipe

@@ -23,9 +23,9 @@ from ..arrays.face import Face
 from ..arrays.scalar import XScalar
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensorView
-from ..assignment import direct, elements
+from ..assignment import direct, elements, readers
 from ..assignment.inplace import InPlace
-from ..assignment.readers import HELD_SETITEM
+from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
 from ..blas.calls import dot
 from ..codegen.objects import api
 from ..dtypes.names import bool_, float32, float64, int64
@@ -58,9 +58,10 @@ from ..runtime.natives import (
 )
 from ..runtime.replay import Replay
 from . import noalias as promises
-from .jit import Jitted, Quick
+from .jit import Jitted
 from .memo import Recipe
 from .noalias import NoAlias
+from .planned import Quick
 
 _UINT8 = np.dtype(np.uint8)
 _ONES = (1.0, -1.0)
@@ -348,6 +349,7 @@ def install() -> None:
     for owner, name, method in _made():
         _replaced[owner, name] = vars(owner).get(name)
         setattr(owner, name, method)
+    readers.called.assign = HELD_SETITEM
 
 
 def remove() -> None:
@@ -358,3 +360,4 @@ def remove() -> None:
         else:
             setattr(owner, name, method)
     _replaced.clear()
+    readers.called.assign = HELD_ASSIGN

@@ -11,7 +11,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..assignment import direct, elements
 from ..assignment.inplace import InPlace
-from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
+from ..assignment.readers import HELD_SETITEM, called
 from ..jagged.array import XJagged
 from ..labels.labelled import XLabelled
 from ..ops.op import Op
@@ -44,7 +44,7 @@ class NoAlias(InPlace):
             raise NotWritableError(
                 f"assign: {self.target.summary()} never changes shape; assign to [...]"
             )
-        held = sys.getrefcount(value) > HELD_ASSIGN
+        held = sys.getrefcount(value) > called.assign
         self.target._assign(value, held, True)
         return self.target
 

@@ -134,6 +134,18 @@ def drop(*positions: Any) -> Pick:
     return Pick(_listed(positions, "drop"), True)
 
 
+def xtuple(*arrays: Any) -> tuple[Any, ...]:
+    """Return the operands of a join as xtensor writes them: a tuple.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.concatenate(xl.xtuple([1, 2], [3])))
+    XArray([1, 2, 3])
+    """
+    return arrays
+
+
 def _listed(given: tuple[Any, ...], name: str) -> tuple[int, ...]:
     if all([item.__class__ is int for item in given]):
         return given

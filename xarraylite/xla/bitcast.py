@@ -12,23 +12,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Generic
+from typing import Generic, Self
 
 from .._errors import LayoutError, SizeError
 from .._records import record
 from ..index.radix import compose, contiguous_strides, inverse, unravel_index
 from ..layout.sequences import MOST_ELEMENTS, same_places
-from .edit import make_shape_with_descending_layout_and_same_physical_layout, permute_dimensions
-from .positions import geometry, physical_size
-from .sizes import element_size_in_bits, elements_in
-from .speclike import (
+from .edit import Edits
+from .fields import (
     S,
-    SpecLike,
+    SpecFields,
     check_permutation,
     layout_of,
     require_array,
     require_bounded,
 )
+from .positions import Positions, geometry
+from .sizes import Sizes
 
 
 @record(frozen=True, slots=True)
@@ -96,131 +96,225 @@ def _numbers(values: Iterable[int]) -> str:
     return f"[{','.join(map(str, values))}]"
 
 
-def is_bitcast(self: S, dst: S, permutation: Iterable[int] | None = None) -> bool:
-    """Tell whether reading the buffer as ``dst`` is a reshape, or a transpose.
+class Bitcasts(Edits, Sizes, Positions):
+    """Whether other descriptions read the same bytes."""
 
-    Exact for every layout: each element of ``dst`` must lie where it lies here, elements
-    must be as wide, and the buffers as large.  The answer is computed from the digits of
-    both layouts and takes no time proportional to the size.
+    __slots__ = ()
 
-    Parameters
-    ----------
-    dst : ArraySpec
-        The other description.
-    permutation : iterable of int, optional
-        Ask for the transpose whose dimension ``i`` is dimension ``permutation[i]`` here
-        instead of for the reshape.
+    def is_bitcast(self, dst: Self, permutation: Iterable[int] | None = None) -> bool:
+        """Tell whether reading the buffer as ``dst`` is a reshape, or a transpose.
 
-    Raises
-    ------
-    SizeError
-        If tiles combine dimensions so that their digits cannot be told apart (sizes that do
-        not divide each other), and the array has more than 2**18 elements.
+        Exact for every layout: each element of ``dst`` must lie where it lies here, elements
+        must be as wide, and the buffers as large.  The answer is computed from the digits of
+        both layouts and takes no time proportional to the size.
 
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> flat = xl.ArraySpec.parse("f32[2048]{0:T(1024)}")
-    >>> flat.is_bitcast(xl.ArraySpec.parse("f32[16,128]{1,0:T(8,128)}"))
-    True
-    >>> flat.is_bitcast(xl.ArraySpec.parse("f32[8,256]{1,0:T(8,128)}"))
-    False
-    """
-    spec = require_bounded(self, "is_bitcast")
-    dst = require_bounded(dst, "is_bitcast")
-    if permutation is not None:
-        spec = permute_dimensions(spec, permutation)
-        if spec.dimensions != dst.dimensions:
-            raise LayoutError(
-                f"is_bitcast: the permutation makes dimensions {spec.dimensions} and not those "
-                f"of {dst}"
+        Parameters
+        ----------
+        dst : ArraySpec
+            The other description.
+        permutation : iterable of int, optional
+            Ask for the transpose whose dimension ``i`` is dimension ``permutation[i]`` here
+            instead of for the reshape.
+
+        Raises
+        ------
+        SizeError
+            If tiles combine dimensions so that their digits cannot be told apart (sizes that do
+            not divide each other), and the array has more than 2**18 elements.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> flat = xl.ArraySpec.parse("f32[2048]{0:T(1024)}")
+        >>> flat.is_bitcast(xl.ArraySpec.parse("f32[16,128]{1,0:T(8,128)}"))
+        True
+        >>> flat.is_bitcast(xl.ArraySpec.parse("f32[8,256]{1,0:T(8,128)}"))
+        False
+        """
+        spec = require_bounded(self, "is_bitcast")
+        dst = require_bounded(dst, "is_bitcast")
+        if permutation is not None:
+            spec = spec.permute_dimensions(permutation)
+            if spec.dimensions != dst.dimensions:
+                raise LayoutError(
+                    f"is_bitcast: the permutation makes dimensions {spec.dimensions} and not those "
+                    f"of {dst}"
+                )
+        if spec.elements_in() != dst.elements_in():
+            return False
+        if spec.element_size_in_bits() != dst.element_size_in_bits():
+            return False
+        if spec.element_type.bits != dst.element_type.bits:
+            return False
+        if spec.physical_size() != dst.physical_size():
+            return False
+        left, right = geometry(spec, "is_bitcast"), geometry(dst, "is_bitcast")
+        if left is right or 0 in spec.dimensions:
+            return True
+        found = same_places(left, right)
+        if found is None:
+            raise SizeError(
+                f"is_bitcast: {spec} or {dst} combines dimensions whose digits do not come apart; "
+                f"that is decided for up to {MOST_ELEMENTS} elements"
             )
-    if elements_in(spec) != elements_in(dst):
-        return False
-    if element_size_in_bits(spec) != element_size_in_bits(dst):
-        return False
-    if spec.element_type.bits != dst.element_type.bits:
-        return False
-    if physical_size(spec) != physical_size(dst):
-        return False
-    left, right = geometry(spec, "is_bitcast"), geometry(dst, "is_bitcast")
-    if left is right or 0 in spec.dimensions:
-        return True
-    found = same_places(left, right)
-    if found is None:
-        raise SizeError(
-            f"is_bitcast: {spec} or {dst} combines dimensions whose digits do not come apart; "
-            f"that is decided for up to {MOST_ELEMENTS} elements"
+        return found
+
+    def transpose_is_bitcast(
+        self,
+        dst: Self,
+        permutation: Iterable[int],
+        ignore_element_type: bool = False,
+    ) -> bool:
+        """Tell whether a transpose moves nothing, as XLA decides it: tiles are ignored.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            What the transpose makes.
+        permutation : iterable of int
+            Dimension ``i`` of ``dst`` is dimension ``permutation[i]`` here.
+        ignore_element_type : bool, default False
+            Accept other element types.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> spec = xl.ArraySpec.parse("f32[10,5]{1,0}")
+        >>> spec.transpose_is_bitcast(xl.ArraySpec.parse("f32[5,10]{0,1}"), (1, 0))
+        True
+        """
+        spec = require_array(self, "transpose_is_bitcast")
+        dst = require_array(dst, "transpose_is_bitcast")
+        order = check_permutation(permutation, len(spec.dimensions), "transpose_is_bitcast")
+        if len(dst.dimensions) != len(order):
+            raise LayoutError(
+                f"transpose_is_bitcast: {spec} and {dst} must have as many dimensions"
+            )
+        if not _same_element_type(spec, dst, ignore_element_type):
+            return False
+        return compose(order, layout_of(dst).minor_to_major) == layout_of(spec).minor_to_major
+
+    def reshape_is_bitcast(self, dst: Self, ignore_element_type: bool = False) -> bool:
+        """Tell whether a reshape moves nothing, as XLA decides it: tiles are ignored.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            What the reshape makes.
+        ignore_element_type : bool, default False
+            Accept other element types.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> spec = xl.ArraySpec.parse("f32[3,2,2]{1,0,2}")
+        >>> spec.reshape_is_bitcast(xl.ArraySpec.parse("f32[6,2]{0,1}"))
+        True
+        """
+        spec = require_bounded(self, "reshape_is_bitcast")
+        dst = require_bounded(dst, "reshape_is_bitcast")
+        if not _same_element_type(spec, dst, ignore_element_type):
+            return False
+        count = spec.elements_in()
+        if count != dst.elements_in():
+            return False
+        return not count or (_units_stay(spec, dst) and _units_stay(dst, spec))
+
+    def deduce_transpose_dimensions_for_bitcast(self, dst: Self) -> tuple[int, ...] | None:
+        """Return the permutation whose transpose makes ``dst`` and moves nothing, without tiles.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            What the transpose makes.
+
+        Returns
+        -------
+        tuple of int or None
+            None if the extents in physical order differ.
+        """
+        spec = require_array(self, "deduce_transpose_dimensions_for_bitcast")
+        dst = require_array(dst, "deduce_transpose_dimensions_for_bitcast")
+        if len(spec.dimensions) != len(dst.dimensions):
+            return None
+        permutation = compose(
+            layout_of(spec).minor_to_major, inverse(layout_of(dst).minor_to_major)
         )
-    return found
+        return permutation if compose(spec.dimensions, permutation) == dst.dimensions else None
+
+    def is_reshape_or_transpose_bitcast(self, dst: Self, ignore_element_type: bool = False) -> bool:
+        """Tell whether a reshape or some transpose to ``dst`` moves nothing, without tiles.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            The other description.
+        ignore_element_type : bool, default False
+            Accept other element types.
+        """
+        if not _same_element_type(self, dst, ignore_element_type):
+            return False
+        # Transposes first: they need no sizes, so dimensions may be without a bound.
+        return self.deduce_transpose_dimensions_for_bitcast(
+            dst
+        ) is not None or self.reshape_is_bitcast(dst, True)
+
+    def decompose_bitcast_to_trt(self, dst: Self) -> BitcastTrt[Self] | None:
+        """Return a bitcast as transpose, reshape and transpose, also where less would do.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            The other description.
+        """
+        spec = require_bounded(self, "decompose_bitcast_to_trt")
+        dst = require_bounded(dst, "decompose_bitcast_to_trt")
+        if spec.elements_in() != dst.elements_in():
+            return None
+        return BitcastTrt(
+            layout_of(spec).minor_to_major[::-1],
+            spec.make_shape_with_descending_layout_and_same_physical_layout(),
+            dst.make_shape_with_descending_layout_and_same_physical_layout(),
+            inverse(layout_of(dst).minor_to_major[::-1]),
+        )
+
+    def decompose_bitcast(
+        self, dst: Self
+    ) -> BitcastReshape | BitcastTranspose | BitcastTrt[Self] | None:
+        """Return a bitcast as a reshape, a transpose, or transpose, reshape and transpose.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            The other description.
+
+        Returns
+        -------
+        BitcastReshape or BitcastTranspose or BitcastTrt or None
+            None if the numbers of elements differ.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> spec = xl.ArraySpec.parse("f32[16,17,3]{2,1,0}")
+        >>> print(spec.decompose_bitcast(xl.ArraySpec.parse("f32[51,16]{0,1}")))
+        trt: T1=[0,1,2], R=f32[16,51]{1,0}, T2=[1,0]
+        """
+        spec = require_bounded(self, "decompose_bitcast")
+        dst = require_bounded(dst, "decompose_bitcast")
+        if spec.reshape_is_bitcast(dst, True):
+            return BitcastReshape()
+        permutation = spec.deduce_transpose_dimensions_for_bitcast(dst)
+        if permutation is not None:
+            return BitcastTranspose(permutation)
+        return spec.decompose_bitcast_to_trt(dst)
 
 
-def _same_element_type(spec: SpecLike, dst: SpecLike, ignore: bool) -> bool:
+def _same_element_type(spec: SpecFields, dst: SpecFields, ignore: bool) -> bool:
     return ignore or spec.element_type.name == dst.element_type.name
 
 
-def transpose_is_bitcast(
-    self: SpecLike,
-    dst: SpecLike,
-    permutation: Iterable[int],
-    ignore_element_type: bool = False,
-) -> bool:
-    """Tell whether a transpose moves nothing, as XLA decides it: tiles are ignored.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        What the transpose makes.
-    permutation : iterable of int
-        Dimension ``i`` of ``dst`` is dimension ``permutation[i]`` here.
-    ignore_element_type : bool, default False
-        Accept other element types.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> spec = xl.ArraySpec.parse("f32[10,5]{1,0}")
-    >>> spec.transpose_is_bitcast(xl.ArraySpec.parse("f32[5,10]{0,1}"), (1, 0))
-    True
-    """
-    spec = require_array(self, "transpose_is_bitcast")
-    dst = require_array(dst, "transpose_is_bitcast")
-    order = check_permutation(permutation, len(spec.dimensions), "transpose_is_bitcast")
-    if len(dst.dimensions) != len(order):
-        raise LayoutError(f"transpose_is_bitcast: {spec} and {dst} must have as many dimensions")
-    if not _same_element_type(spec, dst, ignore_element_type):
-        return False
-    return compose(order, layout_of(dst).minor_to_major) == layout_of(spec).minor_to_major
-
-
-def reshape_is_bitcast(self: SpecLike, dst: SpecLike, ignore_element_type: bool = False) -> bool:
-    """Tell whether a reshape moves nothing, as XLA decides it: tiles are ignored.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        What the reshape makes.
-    ignore_element_type : bool, default False
-        Accept other element types.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> spec = xl.ArraySpec.parse("f32[3,2,2]{1,0,2}")
-    >>> spec.reshape_is_bitcast(xl.ArraySpec.parse("f32[6,2]{0,1}"))
-    True
-    """
-    spec = require_bounded(self, "reshape_is_bitcast")
-    dst = require_bounded(dst, "reshape_is_bitcast")
-    if not _same_element_type(spec, dst, ignore_element_type):
-        return False
-    count = elements_in(spec)
-    if count != elements_in(dst):
-        return False
-    return not count or (_units_stay(spec, dst) and _units_stay(dst, spec))
-
-
-def _units_stay(spec: SpecLike, dst: SpecLike) -> bool:
+def _units_stay(spec: SpecFields, dst: SpecFields) -> bool:
     """Tell whether each index of ``spec`` with a single 1 has its position in ``dst``."""
     places = contiguous_strides(dst.dimensions, layout_of(dst).minor_to_major)
     strides = contiguous_strides(spec.dimensions, layout_of(spec).minor_to_major)
@@ -232,96 +326,3 @@ def _units_stay(spec: SpecLike, dst: SpecLike) -> bool:
             if sum([i * place for i, place in zip(index, places, strict=True)]) != stride:
                 return False
     return True
-
-
-def deduce_transpose_dimensions_for_bitcast(
-    self: SpecLike, dst: SpecLike
-) -> tuple[int, ...] | None:
-    """Return the permutation whose transpose makes ``dst`` and moves nothing, without tiles.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        What the transpose makes.
-
-    Returns
-    -------
-    tuple of int or None
-        None if the extents in physical order differ.
-    """
-    spec = require_array(self, "deduce_transpose_dimensions_for_bitcast")
-    dst = require_array(dst, "deduce_transpose_dimensions_for_bitcast")
-    if len(spec.dimensions) != len(dst.dimensions):
-        return None
-    permutation = compose(layout_of(spec).minor_to_major, inverse(layout_of(dst).minor_to_major))
-    return permutation if compose(spec.dimensions, permutation) == dst.dimensions else None
-
-
-def is_reshape_or_transpose_bitcast(
-    self: SpecLike, dst: SpecLike, ignore_element_type: bool = False
-) -> bool:
-    """Tell whether a reshape or some transpose to ``dst`` moves nothing, without tiles.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        The other description.
-    ignore_element_type : bool, default False
-        Accept other element types.
-    """
-    if not _same_element_type(self, dst, ignore_element_type):
-        return False
-    # Transposes first: they need no sizes, so dimensions may be without a bound.
-    return deduce_transpose_dimensions_for_bitcast(self, dst) is not None or reshape_is_bitcast(
-        self, dst, True
-    )
-
-
-def decompose_bitcast_to_trt(self: S, dst: S) -> BitcastTrt[S] | None:
-    """Return a bitcast as transpose, reshape and transpose, also where less would do.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        The other description.
-    """
-    spec = require_bounded(self, "decompose_bitcast_to_trt")
-    dst = require_bounded(dst, "decompose_bitcast_to_trt")
-    if elements_in(spec) != elements_in(dst):
-        return None
-    return BitcastTrt(
-        layout_of(spec).minor_to_major[::-1],
-        make_shape_with_descending_layout_and_same_physical_layout(spec),
-        make_shape_with_descending_layout_and_same_physical_layout(dst),
-        inverse(layout_of(dst).minor_to_major[::-1]),
-    )
-
-
-def decompose_bitcast(self: S, dst: S) -> BitcastReshape | BitcastTranspose | BitcastTrt[S] | None:
-    """Return a bitcast as a reshape, a transpose, or transpose, reshape and transpose.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        The other description.
-
-    Returns
-    -------
-    BitcastReshape or BitcastTranspose or BitcastTrt or None
-        None if the numbers of elements differ.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> spec = xl.ArraySpec.parse("f32[16,17,3]{2,1,0}")
-    >>> print(spec.decompose_bitcast(xl.ArraySpec.parse("f32[51,16]{0,1}")))
-    trt: T1=[0,1,2], R=f32[16,51]{1,0}, T2=[1,0]
-    """
-    spec = require_bounded(self, "decompose_bitcast")
-    dst = require_bounded(dst, "decompose_bitcast")
-    if reshape_is_bitcast(spec, dst, True):
-        return BitcastReshape()
-    permutation = deduce_transpose_dimensions_for_bitcast(spec, dst)
-    if permutation is not None:
-        return BitcastTranspose(permutation)
-    return decompose_bitcast_to_trt(spec, dst)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from .._errors import LayoutError
 from ..dtypes.element_types import element_type as as_element_type
 from ..layout.layout import Layout
-from .speclike import (
+from .fields import (
     S,
-    SpecLike,
+    SpecFields,
     layout_of,
     map_leaves,
     members,
@@ -47,141 +47,140 @@ def _with_fields(spec: S, fields: Callable[[S], dict[str, Any]]) -> S:
     return map_leaves(spec, change)
 
 
-def change_element_type(self: S, element_type: object) -> S:
-    """Return the spec with another element type.
+class Relayouts(SpecFields):
+    """Specs with other layouts and element types."""
 
-    Parameters
-    ----------
-    element_type : ElementType, str or dtype
-        The new type.  A layout's element size is dropped unless the type is narrower than
-        a byte; then, as in XLA, it stays what it was.
+    __slots__ = ()
 
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> print(xl.ArraySpec.parse("s4[64,128]{1,0:E(4)}").change_element_type("u8"))
-    u8[64,128]{1,0}
-    """
-    new = as_element_type(element_type)
+    def change_element_type(self, element_type: object) -> Self:
+        """Return the spec with another element type.
 
-    def change(leaf: S) -> S:
-        layout = leaf.layout
-        if layout is not None and not new.is_sub_byte_non_pred:
-            layout = replace(layout, element_size_in_bits=0)
-        return rebuild(leaf, element_type=new, layout=layout)
+        Parameters
+        ----------
+        element_type : ElementType, str or dtype
+            The new type.  A layout's element size is dropped unless the type is narrower than
+            a byte; then, as in XLA, it stays what it was.
 
-    return map_leaves(self, change)
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> print(xl.ArraySpec.parse("s4[64,128]{1,0:E(4)}").change_element_type("u8"))
+        u8[64,128]{1,0}
+        """
+        new = as_element_type(element_type)
 
+        def change(leaf: Self) -> Self:
+            layout = leaf.layout
+            if layout is not None and not new.is_sub_byte_non_pred:
+                layout = replace(layout, element_size_in_bits=0)
+            return rebuild(leaf, element_type=new, layout=layout)
 
-def update_element_size_in_bits(self: S, pack_subbyte_types: bool = True) -> S:
-    """Return the spec with elements narrower than a byte packed, or unpacked.
+        return map_leaves(self, change)
 
-    Parameters
-    ----------
-    pack_subbyte_types : bool, default True
-        Pack integers of 1, 2 and 4 bits and 4-bit floats, and nothing else; or nothing.
+    def update_element_size_in_bits(self, pack_subbyte_types: bool = True) -> Self:
+        """Return the spec with elements narrower than a byte packed, or unpacked.
 
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> print(xl.ArraySpec.parse("s4[64,128]").update_element_size_in_bits())
-    s4[64,128]{1,0:E(4)}
-    """
+        Parameters
+        ----------
+        pack_subbyte_types : bool, default True
+            Pack integers of 1, 2 and 4 bits and 4-bit floats, and nothing else; or nothing.
 
-    def element_size(leaf: S) -> dict[str, Any]:
-        packs = pack_subbyte_types and leaf.element_type.is_sub_byte_non_pred
-        return {"element_size_in_bits": leaf.element_type.bits if packs else 0}
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> print(xl.ArraySpec.parse("s4[64,128]").update_element_size_in_bits())
+        s4[64,128]{1,0:E(4)}
+        """
 
-    return _with_fields(self, element_size)
+        def element_size(leaf: Self) -> dict[str, Any]:
+            packs = pack_subbyte_types and leaf.element_type.is_sub_byte_non_pred
+            return {"element_size_in_bits": leaf.element_type.bits if packs else 0}
 
+        return _with_fields(self, element_size)
 
-def device_shape_to_host_shape(self: S) -> S:
-    """Return the spec without tiles, padding, packing, memory space and prefix.
+    def device_shape_to_host_shape(self) -> Self:
+        """Return the spec without tiles, padding, packing, memory space and prefix.
 
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> print(xl.ArraySpec.parse("f32[8,3]{0,1:T(8,128)S(1)}").device_shape_to_host_shape())
-    f32[8,3]{0,1}
-    """
-    return _with_fields(self, lambda _: _HOST)
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> print(xl.ArraySpec.parse("f32[8,3]{0,1:T(8,128)S(1)}").device_shape_to_host_shape())
+        f32[8,3]{0,1}
+        """
+        return _with_fields(self, lambda _: _HOST)
 
+    def device_shape_is_host_shape(self) -> bool:
+        """Tell whether `device_shape_to_host_shape` changes nothing."""
+        if self.is_tuple or self.is_buffer:
+            return all([s.device_shape_is_host_shape() for s in self.tuple_shapes])
+        host = self.device_shape_to_host_shape().layout
+        if self.layout is None or host is None:
+            return True
+        prefix = self.layout.dynamic_shape_metadata_prefix_bytes
+        return self.layout == host and prefix == 0
 
-def device_shape_is_host_shape(self: S) -> bool:
-    """Tell whether `device_shape_to_host_shape` changes nothing."""
-    if self.is_tuple or self.is_buffer:
-        return all([device_shape_is_host_shape(s) for s in self.tuple_shapes])
-    host = device_shape_to_host_shape(self).layout
-    if self.layout is None or host is None:
-        return True
-    prefix = self.layout.dynamic_shape_metadata_prefix_bytes
-    return self.layout == host and prefix == 0
+    def get_with_default_layout(self) -> Self:
+        """Return the spec with its dimensions in default order; tiles and the like stay."""
 
+        def reset(leaf: Self) -> Self:
+            if not leaf.is_array:
+                return leaf
+            order = tuple(range(len(leaf.dimensions) - 1, -1, -1))
+            return rebuild(leaf, layout=replace(layout_of(leaf), minor_to_major=order))
 
-def get_with_default_layout(self: S) -> S:
-    """Return the spec with its dimensions in default order; tiles and the like stay."""
+        return map_leaves(self, reset)
 
-    def reset(leaf: S) -> S:
-        if not leaf.is_array:
-            return leaf
-        order = tuple(range(len(leaf.dimensions) - 1, -1, -1))
-        return rebuild(leaf, layout=replace(layout_of(leaf), minor_to_major=order))
+    set_to_default_layout = get_with_default_layout
 
-    return map_leaves(self, reset)
+    def clear_layout(self) -> Self:
+        """Return the spec without a layout."""
+        return map_leaves(self, lambda leaf: rebuild(leaf, layout=None) if leaf.layout else leaf)
 
+    def clear_tiles(self) -> Self:
+        """Return the spec without tiles."""
+        return _with_fields(self, lambda _: {"tiles": ()})
 
-def clear_layout(self: S) -> S:
-    """Return the spec without a layout."""
-    return map_leaves(self, lambda leaf: rebuild(leaf, layout=None) if leaf.layout else leaf)
+    def copy_layout_between_shapes(self, dst: Self) -> Self:
+        """Return ``dst`` with the layouts of this spec.
 
+        Parameters
+        ----------
+        dst : ArraySpec
+            Of the same structure and ranks.
 
-def clear_tiles(self: S) -> S:
-    """Return the spec without tiles."""
-    return _with_fields(self, lambda _: {"tiles": ()})
-
-
-def copy_layout_between_shapes(self: SpecLike, dst: S) -> S:
-    """Return ``dst`` with the layouts of this spec.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        Of the same structure and ranks.
-
-    Raises
-    ------
-    LayoutError
-        If structures or ranks differ, or a layout does not fit.
-    """
-    if self.is_tuple != dst.is_tuple:
-        raise LayoutError(f"copy_layout_between_shapes: {self} and {dst} differ in structure")
-    if self.is_tuple:
-        if len(self.tuple_shapes) != len(dst.tuple_shapes):
+        Raises
+        ------
+        LayoutError
+            If structures or ranks differ, or a layout does not fit.
+        """
+        if self.is_tuple != dst.is_tuple:
+            raise LayoutError(f"copy_layout_between_shapes: {self} and {dst} differ in structure")
+        if self.is_tuple:
+            if len(self.tuple_shapes) != len(dst.tuple_shapes):
+                raise LayoutError(
+                    f"copy_layout_between_shapes: {self} and {dst} differ in their number of "
+                    "members"
+                )
+            pairs = zip(members(self), members(dst), strict=True)
+            return retuple(dst, [s.copy_layout_between_shapes(d) for s, d in pairs])
+        if self.is_buffer and dst.is_buffer:
+            inner = self.tuple_shapes[0].copy_layout_between_shapes(dst.tuple_shapes[0])
+            return rebuild(dst, tuple_shapes=(inner,))
+        if not self.is_array:
+            return dst
+        if self.layout is not None and len(self.dimensions) != len(dst.dimensions):
             raise LayoutError(
-                f"copy_layout_between_shapes: {self} and {dst} differ in their number of members"
+                f"copy_layout_between_shapes: {self} and {dst} differ in their number of dimensions"
             )
-        pairs = zip(members(self), members(dst), strict=True)
-        return retuple(dst, [copy_layout_between_shapes(s, d) for s, d in pairs])
-    if self.is_buffer and dst.is_buffer:
-        inner = copy_layout_between_shapes(self.tuple_shapes[0], dst.tuple_shapes[0])
-        return rebuild(dst, tuple_shapes=(inner,))
-    if not self.is_array:
-        return dst
-    if self.layout is not None and len(self.dimensions) != len(dst.dimensions):
-        raise LayoutError(
-            f"copy_layout_between_shapes: {self} and {dst} differ in their number of dimensions"
-        )
-    return rebuild(dst, layout=self.layout)
+        return rebuild(dst, layout=self.layout)
 
+    def get_default_layout_for_shape(self) -> Layout:
+        """Return the default layout: row major, untiled; empty for tokens and opaque values."""
+        if self.element_type.name in ("token", "opaque"):
+            return Layout(())
+        array = require_array(self, "get_default_layout_for_shape")
+        return Layout.row_major(len(array.dimensions))
 
-def get_default_layout_for_shape(self: SpecLike) -> Layout:
-    """Return the default layout: row major, untiled; empty for tokens and opaque values."""
-    if self.element_type.name in ("token", "opaque"):
-        return Layout(())
-    array = require_array(self, "get_default_layout_for_shape")
-    return Layout.row_major(len(array.dimensions))
-
-
-def memory_space(self: SpecLike) -> int:
-    """Return the number of the memory space, 0 without a layout."""
-    return layout_of(require_array(self, "memory_space")).memory_space
+    def memory_space(self) -> int:
+        """Return the number of the memory space, 0 without a layout."""
+        return layout_of(require_array(self, "memory_space")).memory_space

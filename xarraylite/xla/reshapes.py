@@ -11,11 +11,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Self
 
 from .._errors import LayoutError
 from ..layout.layout import Layout
-from .edit import drop_degenerate_dimensions
-from .speclike import S, SpecLike, layout_of, rebuild, require_bounded
+from .edit import Edits
+from .fields import SpecFields, layout_of, rebuild, require_bounded
 
 Pairs = list[tuple[int, int]]
 
@@ -59,7 +60,7 @@ def common_factors(first: Sequence[int], second: Sequence[int]) -> Pairs:
             right, j = right * second[j], j + 1
 
 
-def _factors(spec: SpecLike, dst: SpecLike, operation: str) -> Pairs:
+def _factors(spec: SpecFields, dst: SpecFields, operation: str) -> Pairs:
     spec = require_bounded(spec, operation)
     dst = require_bounded(dst, operation)
     if math.prod(spec.dimensions) != math.prod(dst.dimensions):
@@ -69,98 +70,100 @@ def _factors(spec: SpecLike, dst: SpecLike, operation: str) -> Pairs:
     return common_factors(spec.dimensions, dst.dimensions)
 
 
-def dimensions_unmodified_by_reshape(self: SpecLike, dst: SpecLike) -> list[tuple[int, int]]:
-    """Return the pairs of dimensions, here and in ``dst``, that a reshape keeps as they are.
+class Reshapes(Edits):
+    """What a reshape keeps."""
 
-    Parameters
-    ----------
-    dst : ArraySpec
-        What the reshape makes.
-    """
-    borders = _factors(self, dst, "dimensions_unmodified_by_reshape")
-    return [
-        border
-        for border, after in itertools.pairwise(borders)
-        if (after[0] - border[0], after[1] - border[1]) == (1, 1)
-    ]
+    __slots__ = ()
+
+    def dimensions_unmodified_by_reshape(self, dst: Self) -> list[tuple[int, int]]:
+        """Return the pairs of dimensions, here and in ``dst``, that a reshape keeps as they are.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            What the reshape makes.
+        """
+        borders = _factors(self, dst, "dimensions_unmodified_by_reshape")
+        return [
+            border
+            for border, after in itertools.pairwise(borders)
+            if (after[0] - border[0], after[1] - border[1]) == (1, 1)
+        ]
+
+    def reshape_leaves_dimensions_unmodified(
+        self, dst: Self, dimensions: Sequence[int]
+    ) -> list[int] | None:
+        """Return where a reshape keeps some dimensions; None if it changes one.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            What the reshape makes.
+        dimensions : sequence of int
+            Dimension numbers, rising.
+        """
+        if list(dimensions) != sorted(dimensions):
+            return None
+        kept = dict(self.dimensions_unmodified_by_reshape(dst))
+        return [kept[d] for d in dimensions] if all([d in kept for d in dimensions]) else None
+
+    def inserted_or_deleted_1_sized_dimensions(
+        self, dst: Self
+    ) -> tuple[list[int], list[int]] | None:
+        """Return the extents of 1 a reshape deletes here and inserts in ``dst``.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            What the reshape makes.
+
+        Returns
+        -------
+        tuple of two lists of int or None
+            None if the reshape does more than that.
+        """
+        operation = "inserted_or_deleted_1_sized_dimensions"
+        spec, dst = require_bounded(self, operation), require_bounded(dst, operation)
+        kept = spec.dimensions_unmodified_by_reshape(dst)
+        old, new = {i for i, _ in kept}, {j for _, j in kept}
+        deleted = [i for i in range(len(spec.dimensions)) if i not in old]
+        inserted = [j for j in range(len(dst.dimensions)) if j not in new]
+        changed = [spec.dimensions[i] for i in deleted] + [dst.dimensions[j] for j in inserted]
+        return (deleted, inserted) if max(changed, default=0) <= 1 else None
+
+    def align_layouts(self, dst: Self) -> Self | None:
+        """Return ``dst`` in an untiled layout that makes the reshape to it a bitcast.
+
+        Parameters
+        ----------
+        dst : ArraySpec
+            What the reshape makes; its layout is replaced.
+
+        Returns
+        -------
+        ArraySpec or None
+            None if no layout does.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> spec = xl.ArraySpec.parse("f32[3,8,5,7,11]{3,2,1,0,4}")
+        >>> print(spec.align_layouts(xl.ArraySpec("f32", (4, 3, 2, 7, 5, 11))))
+        f32[4,3,2,7,5,11]{4,3,2,1,0,5}
+        """
+        _factors(self, dst, "align_layouts")
+        dst = require_bounded(dst, "align_layouts")
+        order = _aligned_order(
+            self.drop_degenerate_dimensions(), dst.drop_degenerate_dimensions().dimensions
+        )
+        if order is None:
+            return None
+        real = [d for d, extent in enumerate(dst.dimensions) if extent != 1]
+        ones = [d for d, extent in enumerate(dst.dimensions) if extent == 1]
+        return rebuild(dst, layout=Layout((*[real[d] for d in order], *reversed(ones))))
 
 
-def reshape_leaves_dimensions_unmodified(
-    self: SpecLike, dst: SpecLike, dimensions: Sequence[int]
-) -> list[int] | None:
-    """Return where a reshape keeps some dimensions; None if it changes one.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        What the reshape makes.
-    dimensions : sequence of int
-        Dimension numbers, rising.
-    """
-    if list(dimensions) != sorted(dimensions):
-        return None
-    kept = dict(dimensions_unmodified_by_reshape(self, dst))
-    return [kept[d] for d in dimensions] if all([d in kept for d in dimensions]) else None
-
-
-def inserted_or_deleted_1_sized_dimensions(
-    self: SpecLike, dst: SpecLike
-) -> tuple[list[int], list[int]] | None:
-    """Return the extents of 1 a reshape deletes here and inserts in ``dst``.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        What the reshape makes.
-
-    Returns
-    -------
-    tuple of two lists of int or None
-        None if the reshape does more than that.
-    """
-    operation = "inserted_or_deleted_1_sized_dimensions"
-    spec, dst = require_bounded(self, operation), require_bounded(dst, operation)
-    kept = dimensions_unmodified_by_reshape(spec, dst)
-    old, new = {i for i, _ in kept}, {j for _, j in kept}
-    deleted = [i for i in range(len(spec.dimensions)) if i not in old]
-    inserted = [j for j in range(len(dst.dimensions)) if j not in new]
-    changed = [spec.dimensions[i] for i in deleted] + [dst.dimensions[j] for j in inserted]
-    return (deleted, inserted) if max(changed, default=0) <= 1 else None
-
-
-def align_layouts(self: SpecLike, dst: S) -> S | None:
-    """Return ``dst`` in an untiled layout that makes the reshape to it a bitcast.
-
-    Parameters
-    ----------
-    dst : ArraySpec
-        What the reshape makes; its layout is replaced.
-
-    Returns
-    -------
-    ArraySpec or None
-        None if no layout does.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> spec = xl.ArraySpec.parse("f32[3,8,5,7,11]{3,2,1,0,4}")
-    >>> print(spec.align_layouts(xl.ArraySpec("f32", (4, 3, 2, 7, 5, 11))))
-    f32[4,3,2,7,5,11]{4,3,2,1,0,5}
-    """
-    _factors(self, dst, "align_layouts")
-    dst = require_bounded(dst, "align_layouts")
-    order = _aligned_order(
-        drop_degenerate_dimensions(self), drop_degenerate_dimensions(dst).dimensions
-    )
-    if order is None:
-        return None
-    real = [d for d, extent in enumerate(dst.dimensions) if extent != 1]
-    ones = [d for d, extent in enumerate(dst.dimensions) if extent == 1]
-    return rebuild(dst, layout=Layout((*[real[d] for d in order], *reversed(ones))))
-
-
-def _aligned_order(spec: SpecLike, dimensions: tuple[int, ...]) -> list[int] | None:
+def _aligned_order(spec: SpecFields, dimensions: tuple[int, ...]) -> list[int] | None:
     """Return the minor-to-major order of ``dimensions`` that keeps every element in place."""
     borders = common_factors(spec.dimensions, dimensions)
     groups = list(itertools.pairwise(borders))

@@ -33,8 +33,14 @@ from ..layout.checks import check_order, check_padded
 from ..layout.layout import Layout
 from ..layout.text import MAX_DEPTH, UNBOUNDED, parse_spec, print_spec
 from ..layout.tile import LIMIT, MAX_RANK, as_int, as_ints
-from .methods import SpecMethods
+from .bitcast import Bitcasts
+from .compare import Comparisons
+from .making import Making
 from .proto import LayoutFields, ShapeFields, decode_shape, encode_shape
+from .relayout import Relayouts
+from .reshapes import Reshapes
+from .suggest import Suggestions
+from .tuples import Members
 
 # The class has a method named `tuple`, which hides the builtin from its annotations.
 Ints: TypeAlias = tuple[int, ...]
@@ -46,7 +52,7 @@ _CACHED_LENGTH: Final = 256
 
 
 @record(frozen=True, slots=True)
-class ArraySpec(SpecMethods):
+class ArraySpec(Making, Bitcasts, Reshapes, Suggestions, Relayouts, Comparisons, Members):
     """The element type, dimensions and layout of an array; or a tuple of specs, or a token.
 
     Parameters
@@ -223,21 +229,6 @@ class ArraySpec(SpecMethods):
         if dt is None:
             raise LayoutError(f"ArraySpec.dtype: no dtype holds elements of {self.element_type}")
         return dt
-
-    @property
-    def is_array(self) -> bool:
-        """Whether this is an array."""
-        return self.element_type.is_array
-
-    @property
-    def is_tuple(self) -> bool:
-        """Whether this is a tuple of specs."""
-        return self.element_type.name == "tuple"
-
-    @property
-    def is_buffer(self) -> bool:
-        """Whether this is a buffer around an array."""
-        return self.element_type.name == "buffer"
 
     @property
     def is_token(self) -> bool:

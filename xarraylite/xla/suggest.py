@@ -17,14 +17,16 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import permutations
-from typing import Final, Generic, NamedTuple
+from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from .._records import record
 from ..layout.layout import Layout
 from ..layout.tile import COMBINE, Tile
+from .fields import UNBOUNDED, rebuild
 from .formats import standard_tiles
-from .sizes import element_size_in_bits, nbytes
-from .speclike import UNBOUNDED, S, rebuild
+from .sizes import Sizes
+
+S = TypeVar("S", bound=Sizes)
 
 MAX_SUGGESTIONS: Final = 5
 """Most suggestions for one array."""
@@ -75,42 +77,47 @@ class _Candidate(NamedTuple, Generic[S]):
         )
 
 
-def suggest(self: S) -> tuple[Suggestion[S], ...]:
-    """Return layouts in which an array takes less memory, the smallest first.
+class Suggestions(Sizes):
+    """Layouts with less padding."""
 
-    Returns
-    -------
-    tuple of Suggestion
-        At most five; empty if there is no padding to save.  That is so for arrays without tiles,
-        for empty ones and those of unbounded size, and for whatever is no array.
+    __slots__ = ()
 
-    Notes
-    -----
-    Everything else of the layout stays: element size, tail padding, memory space.  Where the
-    array is split between memories the dimension order stays too, because splits belong to
-    physical dimensions.  Removing tiles is never suggested.  Among equals the order that moves
-    fewest dimensions is taken, then the one with the higher numbers minor.
+    def suggest(self) -> tuple[Suggestion[Self], ...]:
+        """Return layouts in which an array takes less memory, the smallest first.
 
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> spec = xl.ArraySpec.parse("bf16[16,1280,40]{2,1,0:T(8,128)}")
-    >>> for found in spec.suggest():
-    ...     print(spec.nbytes, "->", found)
-    5242880 -> bf16[16,1280,40]{1,2,0:T(8,128)}: 1638400 bytes, 3604480 less
-    (order {1,2,0}; padding 68.8% -> 0.0%)
-    """
-    layout = self.layout
-    if not self.is_array or layout is None or UNBOUNDED in self.dimensions:
-        return ()
-    size, least = nbytes(self), math.prod(self.dimensions) * element_size_in_bits(self)
-    if not layout.tile_dims or not 0 < least < size * 8:
-        return ()
-    front: list[_Candidate[S]] = []
-    for found in sorted(_candidates(self, layout, size), key=_key):
-        if not any([better.dominates(found) for better in front]):
-            front.append(found)
-    return tuple([_explained(found, size, least) for found in _few(front)])
+        Returns
+        -------
+        tuple of Suggestion
+            At most five; empty if there is no padding to save.  That is so for arrays without
+            tiles, for empty ones and those of unbounded size, and for whatever is no array.
+
+        Notes
+        -----
+        Everything else of the layout stays: element size, tail padding, memory space.  Where the
+        array is split between memories the dimension order stays too, because splits belong to
+        physical dimensions.  Removing tiles is never suggested.  Among equals the order that moves
+        fewest dimensions is taken, then the one with the higher numbers minor.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> spec = xl.ArraySpec.parse("bf16[16,1280,40]{2,1,0:T(8,128)}")
+        >>> for found in spec.suggest():
+        ...     print(spec.nbytes, "->", found)
+        5242880 -> bf16[16,1280,40]{1,2,0:T(8,128)}: 1638400 bytes, 3604480 less
+        (order {1,2,0}; padding 68.8% -> 0.0%)
+        """
+        layout = self.layout
+        if not self.is_array or layout is None or UNBOUNDED in self.dimensions:
+            return ()
+        size, least = self.nbytes, math.prod(self.dimensions) * self.element_size_in_bits()
+        if not layout.tile_dims or not 0 < least < size * 8:
+            return ()
+        front: list[_Candidate[Self]] = []
+        for found in sorted(_candidates(self, layout, size), key=_key):
+            if not any([better.dominates(found) for better in front]):
+                front.append(found)
+        return tuple([_explained(found, size, least) for found in _few(front)])
 
 
 def _candidates(spec: S, layout: Layout, size: int) -> Iterator[_Candidate[S]]:
@@ -126,7 +133,7 @@ def _candidates(spec: S, layout: Layout, size: int) -> Iterator[_Candidate[S]]:
                 continue
             changed = replace(base, minor_to_major=order)
             candidate = rebuild(spec, layout=changed)
-            sizes[extents] = found = nbytes(candidate)
+            sizes[extents] = found = candidate.nbytes
             if found < size:
                 changes = (order != own) + 2 * (tiles != layout.tiles)
                 moved = sum([d != at for d, at in zip(order, own, strict=True)])
@@ -137,7 +144,7 @@ def _tilings(spec: S, layout: Layout) -> Iterable[tuple[tuple[Tile, ...], Layout
     """Return the tiles to try, the array's own first, and the layout with them."""
     if layout.tiles:
         yield layout.tiles, layout
-    bits = element_size_in_bits(spec)
+    bits = spec.element_size_in_bits()
     for tiles in standard_tiles(len(spec.dimensions), bits):
         found = tuple([Tile(tile) for tile in tiles])
         if found != layout.tiles:

@@ -92,6 +92,11 @@ class ReduceSpec:
         """Whether roundings are kept track of: sums of floats."""
         return self.op.name == "sum" and token(self.body.dtype).kind in "fc"
 
+    @property
+    def ends(self) -> bool:
+        """Whether some values decide the result whatever follows: of `any` and `all`."""
+        return self.op.ends and self.form is Form.ALONG
+
     def words(self) -> Words:
         """Return the layout of the argument block; ``z`` is the identity."""
         words = Words()

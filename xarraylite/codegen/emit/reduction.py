@@ -11,6 +11,7 @@ runs along a reduced dimension or a kept one:
     counter, so that results of equal weight meet.  A short block is folded `LANES` values at a
     time, for halving would be many short loops.  Where any order gives the same result and memory
     is read as it is, no scratch is needed: vectors of neighbours are folded onto each other.
+    `any` and `all` end with the block that decides them.
 `ACROSS`
     The inner loop is kept.  A tile of up to `BLOCK_BYTES` of results is accumulated row by row;
     every `ROWS` rows the tile enters the same kind of binary counter, now of whole tiles.
@@ -33,6 +34,9 @@ from .streams import MultiIndex, constants, element_of, load_words
 #: Rows that are added one after another before the tile enters the counter.
 ROWS = 128
 
+#: Truth values between two looks at whether the result is known.
+TRUTHS = 4096
+
 #: Levels of a counter of tiles: ROWS * 2**LEVELS rows, more than one part of a reduction has.
 LEVELS = 20
 
@@ -45,7 +49,7 @@ def emit_reduce(spec: ReduceSpec) -> Module:
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     kept = MultiIndex.at(b, "k", spec.kept, words, moving, words["t0"])
     fold = Fold.of(b, spec, words, _SCRATCH[spec.form](spec))
-    fold_one = fold_position if spec.position else _FOLD[spec.form]
+    fold_one = fold_position if spec.position else _fold_truth if spec.ends else _FOLD[spec.form]
     with b.loop(words["t0"], words["t1"], 1, Pace.SLOW):
         fold_one(fold, [pointer.get() for pointer in moving.values()])
         kept.step()
@@ -79,6 +83,28 @@ def _fold_along(fold: Fold, pointers: list[Value]) -> None:
                 row.block(width)
         rows.step()
     fold.store(fold.result(), pointers[0])
+
+
+def _fold_truth(fold: Fold, pointers: list[Value]) -> None:
+    """Fold block by block until nothing can change the result any more."""
+    b, words = fold.b, fold.words
+    rows, moving = _rows(fold, pointers)
+    instruction, bits = ("or", "0") if fold.spec.op.name == "any" else ("and", "1")
+    total = b.local(Value(b, "i8", bits))
+    with b.loop(words["r0"], words["r1"], 1, Pace.SLOW):
+        row = fold.along([pointer.get() for pointer in moving])
+        low = b.local(words["j0"])
+        with b.repeat() as loop:
+            b.stop_unless(loop, low.get() < words["j1"])
+            b.stop_unless(loop, b.make("i1", f"icmp eq i8 {total.get().text}, {bits}"))
+            end = (low.get() + TRUTHS).least(words["j1"])
+            with b.loop(low.get(), end) as j:
+                value = b.make("i8", f"zext i1 {row.value(j).text} to i8")
+                both = f"{instruction} i8 {total.get().text}, {value.text}"
+                total.set(b.make("i8", both))
+            low.set(end)
+        rows.step()
+    fold.store(b.make("i1", f"trunc i8 {total.get().text} to i1"), pointers[0])
 
 
 def _across_sizes(spec: ReduceSpec) -> tuple[int, int]:

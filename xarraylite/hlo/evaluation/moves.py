@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
+from ..._errors import SizeError
+from ...arrays.adapt import adapt
 from ...arrays.expression import XExpression
 from ...arrays.xarray import XArray
 from ...dtypes.names import NumpyArray
@@ -20,6 +23,7 @@ from ...functions.creation import full
 from ...functions.manipulation import broadcast_to, concat, flip, permute_dims, reshape
 from ...functions.sequences import arange
 from ...layout.layout import Layout
+from ...layout.tiled import TiledMap
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
@@ -128,16 +132,36 @@ def _iota(run: Runner, instruction: HloInstruction) -> Value:
 
 def _bitcast(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     source, target = instruction.operands[0].shape, instruction.shape
+    lies = isinstance(x, XArray) and isinstance(x.map, TiledMap) and x.layout == source.layout
+    if lies or not _keeps_order(source, target):
+        laid = x if lies else XArray(x, layout=source.layout)
+        laid.buffer.kept = True  # it has two owners now
+        return adapt(laid.buffer.data, spec=target)
     if source.element_type != target.element_type:
-        if not (_is_strided(source) and _is_strided(target)):
-            return XArray(x, layout=source.layout).bitcast(target)
         physical = array(permute_dims(x, _major_to_minor(source)))
         return _back(container(_convert_bits(instruction, physical, _physical(target))), target)
+    if source.layout == target.layout == Layout.row_major(source.rank):
+        return reshape(x, target.dimensions)
+    return _back(reshape(permute_dims(x, _major_to_minor(source)), _physical(target)), target)
+
+
+@lru_cache(maxsize=1024)
+def _keeps_order(source: ArraySpec, target: ArraySpec) -> bool:
+    """Whether elements in the order of their dimensions from major to minor stay in that order.
+
+    So it is where nothing is tiled, and where tiles cut both shapes alike: then a bitcast is a view
+    of values that lie in any layout.  Else the bytes must be made first.
+    """
     if _is_strided(source) and _is_strided(target):
-        if source.layout == target.layout == Layout.row_major(source.rank):
-            return reshape(x, target.dimensions)
-        return _back(reshape(permute_dims(x, _major_to_minor(source)), _physical(target)), target)
-    return XArray(x, layout=source.layout).bitcast(target)
+        return True
+    try:
+        first, second = [
+            spec.make_shape_with_descending_layout_and_same_physical_layout()
+            for spec in (source, target)
+        ]
+        return source.element_type == target.element_type and first.is_bitcast(second)
+    except SizeError:  # nobody knows
+        return False
 
 
 def _is_strided(spec: ArraySpec) -> bool:

@@ -57,7 +57,7 @@ def _compared(writer: Writer, dtypes: Sequence[np.dtype[Any]], descending: bool)
     first, second = (other, one) if descending else (one, other)
     before = first < second
     if first.kind == "f":
-        before = before | (first.equals(first) & second.differs(second))
+        before = before | ((first == first) & (second != second))
     made = HloComputation(name, tuple(inner.instructions), before.instruction)
     writer.regions[name, bool_] = made
     return made

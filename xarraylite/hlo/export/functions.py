@@ -23,7 +23,7 @@ def _complex(real: Term, imaginary: Term, like: Term) -> Term:
 
 
 def _conjugate(z: Term) -> Term:
-    return _complex(z.real(), -z.imag(), z)
+    return _complex(z.real, -z.imag, z)
 
 
 def _sqrt(x: Term) -> Term:
@@ -36,18 +36,18 @@ def _log1p(x: Term) -> Term:
 
 def _turned(z: Term) -> Term:
     """The product with i."""
-    return _complex(-z.imag(), z.real(), z)
+    return _complex(-z.imag, z.real, z)
 
 
 def _turned_back(z: Term) -> Term:
     """The product with -i."""
-    return _complex(z.imag(), -z.real(), z)
+    return _complex(z.imag, -z.real, z)
 
 
 def sinh(x: Term) -> Term:
     """Hyperbolic sine."""
     if x.kind == "c":
-        real, imaginary = x.real(), x.imag()
+        real, imaginary = x.real, x.imag
         return _complex(
             sinh(real) * imaginary.apply("cosine"), cosh(real) * imaginary.apply("sine"), x
         )
@@ -61,7 +61,7 @@ def sinh(x: Term) -> Term:
 def cosh(x: Term) -> Term:
     """Hyperbolic cosine."""
     if x.kind == "c":
-        real, imaginary = x.real(), x.imag()
+        real, imaginary = x.real, x.imag
         return _complex(
             cosh(real) * imaginary.apply("cosine"), sinh(real) * imaginary.apply("sine"), x
         )
@@ -74,8 +74,8 @@ def asin(x: Term) -> Term:
     if x.kind != "c":
         return x.apply("atan2", _sqrt((x.like(1) - x) * (x + 1)))
     below, above = _sqrt(x.like(1) - x), _sqrt(x + 1)
-    real = x.real().apply("atan2", (below * above).real())
-    return _complex(real, asinh((_conjugate(below) * above).imag()), x)
+    real = x.real.apply("atan2", (below * above).real)
+    return _complex(real, asinh((_conjugate(below) * above).imag), x)
 
 
 def acos(x: Term) -> Term:
@@ -83,8 +83,8 @@ def acos(x: Term) -> Term:
     if x.kind != "c":
         return _sqrt((x.like(1) - x) * (x + 1)).apply("atan2", x)
     below, above = _sqrt(x.like(1) - x), _sqrt(x + 1)
-    real = below.real().apply("atan2", above.real()) * 2
-    return _complex(real, asinh((_conjugate(above) * below).imag()), x)
+    real = below.real.apply("atan2", above.real) * 2
+    return _complex(real, asinh((_conjugate(above) * below).imag), x)
 
 
 def atan(x: Term) -> Term:
@@ -107,8 +107,8 @@ def acosh(x: Term) -> Term:
     """Inverse hyperbolic cosine."""
     if x.kind == "c":
         below, above = _sqrt(x - 1), _sqrt(x + 1)
-        real = asinh((_conjugate(below) * above).real())
-        return _complex(real, below.imag().apply("atan2", above.real()) * 2, x)
+        real = asinh((_conjugate(below) * above).real)
+        return _complex(real, below.imag.apply("atan2", above.real) * 2, x)
     rest = x - 1
     small = _log1p(rest + _sqrt(rest * 2 + rest * rest))
     return (x > _LARGE[x.dtype]).where(x.apply("log") + math.log(2), small)
@@ -119,7 +119,7 @@ def atanh(x: Term) -> Term:
     if x.kind != "c":
         size = x.apply("abs")
         return copysign(_log1p(size * 2 / (size.like(1) - size)) * 0.5, x)
-    real, imaginary = x.real(), x.imag()
+    real, imaginary = x.real, x.imag
     square = imaginary * imaginary
     below = real.like(1) - real
     first = _log1p(real * 4 / (below * below + square)) * 0.25

@@ -19,7 +19,6 @@ import numpy as np
 from ..._errors import HloError
 from ...arrays.container import XContainer
 from ...arrays.expression import XExpression
-from ...arrays.xarray import NOWHERE
 from ...dtypes.names import kind
 from ...index.transform import FIXED, Reshape, Transform
 from ...ir.build import CAST
@@ -42,12 +41,14 @@ from ...layout.layout import Layout
 from ...layout.strided import Strided
 from ...layout.tiled import Map, TiledMap
 from ...memory.arrays import read
+from ...memory.buffer import NOWHERE
 from ...memory.snapshots import LateSnapshot
 from ...operands.convert import layout_of
 from ...operands.gathers import gathered_again
 from ...operands.nodes import as_node
 from ...operands.tracing import tracing
-from ...transforms.jit import Jitted, is_traced
+from ...transforms.jit import Jitted
+from ...transforms.stages import is_traced
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
@@ -184,7 +185,7 @@ class _Export:
         """Return the expression that stands for what was written."""
         return XExpression(self.standing_for(term, Strided.row_major(term.shape)))
 
-    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+    def call(self, name: str, arguments: dict[str, Any], function: object = None) -> Any:
         """Write a function of traced arguments that has no node."""
         given = [value for value in arguments.values() if isinstance(value, XExpression)]
         if name not in CALLS or not any([is_traced(value.node) for value in given]):

@@ -21,6 +21,8 @@ from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from ..text.literals import HloLiteral
 
+_INT32 = np.dtype(np.int32)
+
 
 def default_spec(dtype: object, shape: Sequence[int]) -> ArraySpec:
     """Return the spec of a row-major array."""
@@ -182,16 +184,18 @@ class Term:
         if dtype == self.dtype:
             return self
         if kind(dtype) == "b":
-            return self.compare("NE", 0)
-        source = self.real() if self.kind == "c" and kind(dtype) != "c" else self
+            return self != 0
+        source = self.real if self.kind == "c" and kind(dtype) != "c" else self
         return source if source.dtype == dtype else source.apply("convert", dtype=dtype)
 
+    @property
     def real(self) -> Term:
-        """Return the real part."""
+        """The real part."""
         return self.apply("real", dtype=self.part) if self.kind == "c" else self
 
+    @property
     def imag(self) -> Term:
-        """Return the imaginary part."""
+        """The imaginary part."""
         return self.apply("imag", dtype=self.part) if self.kind == "c" else self.like(0)
 
     @property
@@ -217,6 +221,8 @@ class Term:
         return self.apply("add", other)
 
     def __sub__(self, other: object) -> Term:
+        if self.kind == "b" and isinstance(other, Term):
+            return self.cast(_INT32) - other.cast(_INT32)
         return self.apply("subtract", other)
 
     def __mul__(self, other: object) -> Term:
@@ -224,6 +230,21 @@ class Term:
 
     def __truediv__(self, other: object) -> Term:
         return self.apply("divide", other)
+
+    def __floordiv__(self, other: object) -> Term:
+        """Quotient of integers, rounded down."""
+        divisor = self.like(other)
+        quotient = self / divisor
+        if self.kind == "u":
+            return quotient
+        inexact = (quotient * divisor != self) & ((self < 0) ^ (divisor < 0))
+        return inexact.where(quotient - 1, quotient)
+
+    def __mod__(self, other: object) -> Term:
+        return self - self // other * other
+
+    def __abs__(self) -> Term:
+        return self.apply("abs")
 
     def __neg__(self) -> Term:
         return self.apply("negate")
@@ -252,13 +273,13 @@ class Term:
     def __ge__(self, other: object) -> Term:
         return self.compare("GE", other)
 
-    def equals(self, other: object) -> Term:
-        """Return where elements are equal."""
+    def __eq__(self, other: object) -> Term:  # type: ignore[override]
         return self.compare("EQ", other)
 
-    def differs(self, other: object) -> Term:
-        """Return where elements differ."""
+    def __ne__(self, other: object) -> Term:  # type: ignore[override]
         return self.compare("NE", other)
+
+    __hash__ = object.__hash__
 
 
 def signbit(x: Term) -> Term:
@@ -268,5 +289,5 @@ def signbit(x: Term) -> Term:
 
 def copysign(x: Term, y: Term) -> Term:
     """Return the size of one float with the sign of another."""
-    size = x.apply("abs")
+    size = abs(x)
     return signbit(y).where(-size, size)

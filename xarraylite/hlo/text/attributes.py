@@ -83,6 +83,7 @@ _KIND_OF: Final = MappingProxyType(
     {name: kind for kind, names in _NAMES.items() for name in names.split()}
 )
 
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 DEFAULTS: Final = MappingProxyType(
     {
         "api_version": "API_VERSION_ORIGINAL",
@@ -102,7 +103,7 @@ DEFAULTS: Final = MappingProxyType(
         "result_accuracy": ResultAccuracy(),
         "schedule": "SCHEDULE_NONE",
         "window": (),
-        "frontend_attributes": MappingProxyType({}),
+        "frontend_attributes": _NOTHING,
         **dict.fromkeys(_NAMES["bool"].split(), False),
         **dict.fromkeys(
             [
@@ -126,13 +127,11 @@ DEFAULTS: Final = MappingProxyType(
 )
 """Values that XLA takes for granted, by attribute."""
 
-# Values that are written although they are taken for granted.
 _NO_GROUPS: Final[Mapping[str, Any]] = MappingProxyType({"replica_groups": ReplicaGroups()})
 _NO_SUMS: Final[Mapping[str, Any]] = MappingProxyType(
     {"lhs_contracting_dims": (), "rhs_contracting_dims": ()}
 )
-# Values that are written although they are taken for granted.
-_WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "all-gather": _NO_GROUPS,
         "all-gather-start": _NO_GROUPS,
@@ -150,6 +149,7 @@ _WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "topk": MappingProxyType({"largest": True}),
     }
 )
+"""Values that are written although they are taken for granted, by opcode."""
 
 
 def kind_of(opcode: str, name: str) -> str:
@@ -195,7 +195,7 @@ def print_attribute(opcode: str, name: str, value: Any) -> str:
     return KINDS[kind_of(opcode, name)].show(value)
 
 
-def canonical(opcode: str, given: dict[str, Any], shapes: tuple[ArraySpec, ...]) -> dict[str, Any]:
+def canonical(opcode: str, given: dict[str, Any], first: ArraySpec | None) -> dict[str, Any]:
     """Return attributes without what is taken for granted, and with what is always written.
 
     Parameters
@@ -204,29 +204,29 @@ def canonical(opcode: str, given: dict[str, Any], shapes: tuple[ArraySpec, ...])
         The operation.
     given : dict
         Values by name; changed in place.
-    shapes : tuple of ArraySpec
-        Shapes of the operands.
+    first : ArraySpec or None
+        Shape of the first operand.
     """
-    written = _WRITTEN.get(opcode, {})
+    written = WRITTEN.get(opcode, _NOTHING)
     for name, value in written.items():
         given.setdefault(name, value)
-    for name in list(given):
-        if name in DEFAULTS and name not in written and given[name] == DEFAULTS[name]:
+    for name in [name for name in given if name in DEFAULTS and name not in written]:
+        if given[name] == DEFAULTS[name]:
             del given[name]
     if set(given.get("operand_precision", ())) == {"default"}:
         del given["operand_precision"]
-    if opcode == "compare" and given.get("type") == comparison_type(shapes[:1]):
-        given.pop("type", None)
+    if "type" in given and opcode == "compare" and given["type"] == comparison_type(first):
+        del given["type"]
     if opcode == "ragged-all-to-all":
         given.pop("dimensions", None)
     return given
 
 
-def comparison_type(shapes: tuple[ArraySpec, ...]) -> str:
+def comparison_type(shape: ArraySpec | None) -> str:
     """Return how operands of a shape are compared unless an instruction says otherwise."""
-    if not shapes:
+    if shape is None:
         return ""
-    kind = shapes[0].element_type
+    kind = shape.element_type
     if kind.is_floating or kind.is_complex:
         return "FLOAT"
     return "UNSIGNED" if kind.is_unsigned or kind.name == "pred" else "SIGNED"

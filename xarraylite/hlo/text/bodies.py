@@ -13,25 +13,30 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
-from ..instruction import HloComputation, HloInstruction, arity_fits
+from ..instruction import HloComputation, HloInstruction, arity_fits, no_attributes
 from ..opcodes import OPCODES
 from ..order import computations_below
 from ..rules.inference import infer_shape
 from ..values import OpMetadata
 from .attribute_reader import AttributeReader, Called, Scope
-from .attributes import canonical
+from .attributes import WRITTEN, canonical
 from .literals import read_literal
 from .names import NameTable
 from .quoting import NAME, SKIP, without_comments
+from .scanner import ARRAY
 from .sharding import spread_sharding
 from .undefined import guess_operand_shape, wrap_operation
 
 _HEAD = re.compile(rf"{SKIP}(?:(ROOT)[ \t\r\n]{SKIP})?%?({NAME}){SKIP}={SKIP}")
+# What stands behind the equals sign, mostly: all of it if the operands are names.
+_RIGHT = re.compile(
+    rf"{SKIP}(?:({ARRAY}){SKIP})?([a-z][a-z0-9\-]*+){SKIP}\((?:([^(){{}}\[\]\"'=/]*+)\))?"
+)
+_COMMA = re.compile(rf"{SKIP},")
 _OPCODE = re.compile(rf"{SKIP}([a-z][a-z0-9\-]*+){SKIP}\(")
 _NAMES = re.compile(r"([^(){}\[\]\"'=]*+)\)")
 _OPERAND = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?=[,)])")
-_NUMBER = re.compile(rf"{SKIP}([0-9]{{1,18}}){SKIP}\)")
-_SCALAR = re.compile(r"[ \t]*+([^(){}\[\]\"'/]*+)\)")
+_NOTHING: Final[dict[str, Any]] = {}
 _SHORT: Final = 32  # constants whose text is shorter are often there again
 _set = object.__setattr__
 
@@ -112,23 +117,33 @@ class BodyReader(AttributeReader):
         """Read an instruction behind the equals sign."""
         scan = self.scan
         shape_at = scan.at
-        shape = scan.shape()
-        opcode, wrapped = self.opcode()
+        match = scan.match(_RIGHT)
+        if match is not None:
+            text, word, plain = match.groups()
+            shape = None if text is None else scan.shape_of(text, match.start(1))
+            opcode, wrapped = self.known(word, match.start(2))
+            operands_at = match.end(2) + 1
+        else:  # the shape is that of a tuple
+            shape = scan.shape()
+            opcode, wrapped = self.opcode()
+            operands_at, plain = scan.at, None
         attributes: dict[str, Any] = {}
         operands: tuple[HloInstruction, ...] = ()
-        operands_at = scan.at
         if opcode == "parameter":
-            attributes["parameter_number"] = self.number()
+            attributes["parameter_number"] = self.number(plain, operands_at)
         elif opcode == "constant":
-            attributes["literal"] = self.literal(shape, shape_at)
+            attributes["literal"] = self.literal(shape, shape_at, plain, operands_at)
             shape = attributes["literal"].shape
         else:
-            operands = self.operands(scope, opcode, shape)
+            operands = self.operands(scope, opcode, shape, plain, operands_at)
             if not arity_fits(opcode, len(operands)):
                 self.wrong_arity(opcode, len(operands), operands_at)
-        called, extra = yield from self.attributes(
-            scope, opcode, wrapped, shape, operands, attributes
-        )
+        called: Called = ()
+        extra: dict[str, Any] = _NOTHING
+        if OPCODES[opcode].required or _COMMA.match(scan.text, scan.at):
+            called, extra = yield from self.attributes(
+                scope, opcode, wrapped, shape, operands, attributes
+            )
         return self.make(scope, name, shape, opcode, wrapped, operands, attributes, called, extra)
 
     def make(
@@ -144,9 +159,10 @@ class BodyReader(AttributeReader):
         extra: dict[str, Any],
     ) -> HloInstruction:
         """Make an instruction and put it into its scope."""
-        shapes = tuple([operand.shape for operand in operands])
-        canonical(opcode, attributes, shapes)
+        if attributes or opcode in WRITTEN:
+            canonical(opcode, attributes, operands[0].shape if operands else None)
         if shape is None:
+            shapes = tuple([operand.shape for operand in operands])
             shape = self.inferred(opcode, shapes, attributes, called)
         if opcode == "map":
             attributes["dimensions"] = tuple(range(shape.rank))
@@ -161,7 +177,7 @@ class BodyReader(AttributeReader):
             opcode,
             shape,
             operands,
-            MappingProxyType(attributes),
+            MappingProxyType(attributes) if attributes else no_attributes(),
             called,
             extra.get("control-predecessors", ()),
             extra.get("metadata"),
@@ -195,29 +211,37 @@ class BodyReader(AttributeReader):
         match = scan.match(_OPCODE)
         if match is None:
             scan.fail_found("an opcode and '('")
-        opcode = match[1]
+        return self.known(match[1], match.start(1))
+
+    def known(self, opcode: str, at: int) -> tuple[str, str]:
+        """An opcode, and what ``add-start`` wraps."""
         if opcode in OPCODES:
             return opcode, ""
         wrapped, dash, phase = opcode.rpartition("-")
         if dash and phase in ("start", "update", "done") and wrapped in OPCODES:
             return f"async-{phase}", wrapped
-        return scan.fail(f"there is no opcode {opcode}", match.start(1))
+        return self.scan.fail(f"there is no opcode {opcode}", at)
 
-    def number(self) -> int:
+    def number(self, plain: str | None, at: int) -> int:
         """The number of a parameter."""
-        match = self.scan.match(_NUMBER)
-        if match is None:
-            self.scan.fail_found("the number of a parameter and ')'")
-        return int(match[1])
+        scan = self.scan
+        if plain is None:
+            scan.at = at
+            plain = without_comments(scan.group())
+        number = plain.strip(" \t\r\n")
+        if not (number.isascii() and number.isdigit() and len(number) <= 18):
+            scan.at = at
+            scan.fail_found("the number of a parameter and ')'")
+        return int(number)
 
-    def literal(self, shape: ArraySpec | None, shape_at: int) -> Any:
+    def literal(self, shape: ArraySpec | None, shape_at: int, plain: str | None, start: int) -> Any:
         """The value of a constant."""
         scan = self.scan
         if shape is None:
             scan.fail("a constant has a shape", shape_at)
-        start = scan.at
-        match = scan.match(_SCALAR)
-        text = match[1] if match is not None else without_comments(scan.group())
+        if plain is None:
+            scan.at = start
+        text = without_comments(scan.group()) if plain is None else plain.lstrip(" \t")
         key = (text, id(shape)) if len(text) < _SHORT else None
         found = self.literals.get(key)
         if found is None:
@@ -232,23 +256,25 @@ class BodyReader(AttributeReader):
     # Operands.
 
     def operands(
-        self, scope: Scope, opcode: str, shape: ArraySpec | None
+        self, scope: Scope, opcode: str, shape: ArraySpec | None, plain: str | None, at: int
     ) -> tuple[HloInstruction, ...]:
-        """Read operands behind their parenthesis, up to the one that ends them."""
+        """Read operands behind their parenthesis, up to the one that ends them.
+
+        ``plain`` is what the parentheses hold, where that is no more than names.
+        """
         scan = self.scan
-        match = _NAMES.match(scan.text, scan.at)
-        if match is not None and not self.alone:
-            text = without_comments(match[1])
-            words = text.split(",")
+        if plain is None:
+            match = _NAMES.match(scan.text, at)
+            if match is not None:
+                plain, scan.at = without_comments(match[1]), match.end()
+        if plain is not None and not self.alone:
+            words, names = plain.split(","), scope.names
             try:
-                found = tuple([scope.names[word.strip(" \t\r\n").lstrip("%")] for word in words])
+                return tuple([names[word.strip(" \t\r\n").lstrip("%")] for word in words])
             except KeyError:
-                if not text.strip():
-                    scan.at = match.end()
+                if not plain.strip():
                     return ()
-            else:
-                scan.at = match.end()
-                return found
+        scan.at = at
         return self.nested_operands(scope, opcode, shape)
 
     def nested_operands(

@@ -14,7 +14,7 @@ _FIELD = re.compile(
 )
 _DEFAULTS = {field.name: field.default for field in fields(OpMetadata)}
 # A note alone is not worth a metadata entry.
-_SHOWN = ("op_type", "op_name", "source_file", "scheduling_name", "stack_frame_id")
+_shown = attrgetter("op_type", "op_name", "source_file", "scheduling_name", "stack_frame_id")
 _ORDER = [
     "op_type",
     "op_name",
@@ -74,15 +74,16 @@ def read_metadata(text: str) -> OpMetadata:
 
 def print_metadata(metadata: OpMetadata) -> str:
     """Return the text between the braces; an empty one where XLA writes none."""
-    given = [(name, value) for name, value in zip(_ORDER, _values(metadata), strict=True) if value]
-    if not any([name in _SHOWN for name, _ in given]):
+    if not any(_shown(metadata)):
         return ""
-    shown = []
-    for name, value in given:
+    texts = []
+    for name, value in zip(_ORDER, _values(metadata), strict=True):
+        if not value:
+            continue
         if isinstance(value, str):
-            shown.append(f'{name}="{escape(value)}"')
+            texts.append(f'{name}="{escape(value)}"')
         elif isinstance(value, tuple):
-            shown.append(f"{name}={{{','.join(map(str, value))}}}")
+            texts.append(f"{name}={{{','.join(map(str, value))}}}")
         else:
-            shown.append(f"{name}={value}")
-    return " ".join(shown)
+            texts.append(f"{name}={value}")
+    return " ".join(texts)

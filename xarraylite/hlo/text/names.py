@@ -22,10 +22,10 @@ class NameTable:
     ['x', 'x.1', 'x.2', 'y.3', 'y', 'x.3']
     """
 
-    __slots__ = ("_next", "_used")
+    __slots__ = ("_next", "_taken")
 
     def __init__(self) -> None:
-        self._used: dict[str, set[int]] = {}
+        self._taken: set[tuple[str, int]] = set()
         self._next: dict[str, int] = {}
 
     def unique(self, name: str) -> str:
@@ -35,13 +35,13 @@ class NameTable:
             match = _NUMBERED.fullmatch(name)
             if match is not None and -(2**63) <= int(match[2]) < 2**63:
                 root, number, numbered = match[1], int(match[2]), True
-        used = self._used.setdefault(root, set())
-        if number in used:
+        taken = self._taken
+        if (root, number) in taken:
             number = self._next.get(root, 0)
-            while number in used:
+            while (root, number) in taken:
                 number += 1
             self._next[root] = number + 1
-        used.add(number)
+        taken.add((root, number))
         if number == 0:
             return f"{root}.0" if numbered else root
         return f"{root}.{number}"

@@ -15,6 +15,7 @@ Bodies within bodies are printed by iterators on a list, so the text may nest as
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -35,7 +36,7 @@ from .styles import PrintOptions
 from .tables import print_tables
 
 # Bodies in place of names multiply: a chain of computations that call the next one twice.
-_MOST_PARTS: Final = 1 << 25
+_LONGEST: Final = 1 << 30
 _COMPACT: Final = 4  # operands that are shown where operands are to be compact
 _COMMON: Final = frozenset(
     {"sharding", "frontend_attributes", "statistics", "result_accuracy", "origin", "backend_config"}
@@ -45,9 +46,11 @@ _SEQUENTIAL: Final = frozenset({"call", "conditional", "while"})
 # What a program is the same without, as names are.
 _NAMELY: Final = frozenset({"parameter_replication", "infeed_config", "outfeed_config"})
 # What stands between the parentheses, or behind what is called.
-_UNPRINTED: Final = frozenset(
-    {("constant", "literal"), ("parameter", "parameter_number"), ("call", "is_composite")}
-)
+_UNPRINTED: Final = {
+    "constant": "literal",
+    "parameter": "parameter_number",
+    "call": "is_composite",
+}
 
 # A piece of text, or a computation whose body stands here at a level of indentation.
 Part: TypeAlias = "str | tuple[ComputationNode, int]"
@@ -56,14 +59,14 @@ Called: TypeAlias = "tuple[ComputationNode, ...]"
 
 def module_text(module: ModuleNode, options: PrintOptions) -> str:
     """Return the text of a module."""
-    sugar = frozenset([start.called_computations[0] for start in module.walk("async-start")])
-    hidden = {
-        computation
-        for computation in sugar
-        if options.syntax_sugar_async_ops and is_one_operation(computation)
-    }
-    # Fusions run as a whole: the order inside is nobody's choice.
-    fused = {fusion.called_computations[0] for fusion in module.walk("fusion")}
+    hidden: set[ComputationNode] = set()
+    fused: set[ComputationNode] = set()
+    for instruction in chain.from_iterable([c.instructions for c in module.computations]):
+        if instruction.opcode == "async-start" and options.syntax_sugar_async_ops:
+            hidden.update(filter(is_one_operation, instruction.called_computations))
+        elif instruction.opcode == "fusion":
+            # Fusions run as a whole: the order inside is nobody's choice.
+            fused.update(instruction.called_computations)
     printer = _Printer(options)
 
     def parts() -> Iterator[Part]:
@@ -89,16 +92,16 @@ def module_text(module: ModuleNode, options: PrintOptions) -> str:
 def instruction_text(instruction: InstructionNode, options: PrintOptions) -> str:
     """Return the text of an instruction alone."""
     printer = _Printer(options)
-    found = printer.instruction(
-        instruction, {}, options.indent_amount, options.is_in_nested_computation
-    )
-    return printer.text(iter(found))
+    out: list[Part] = []
+    nested = options.is_in_nested_computation
+    printer.instruction(out, instruction, {}, options.indent_amount, nested)
+    return printer.text(iter(out))
 
 
 def computation_text(computation: ComputationNode, options: PrintOptions) -> str:
     """Return the text of a computation alone."""
     printer = _Printer(options)
-    return printer.text(printer.computation(computation, options.indent_amount, ""))
+    return printer.text(iter(printer.computation(computation, options.indent_amount, "")))
 
 
 _HEADER: Final = (
@@ -151,14 +154,16 @@ class _Printer:
         """Join pieces, and put bodies where they belong."""
         out: list[str] = []
         stack = [parts]
+        length = 0
         while stack:
             for part in stack[-1]:
                 if isinstance(part, str):
                     out.append(part)
-                    if len(out) > _MOST_PARTS:
-                        raise HloError(f"the text has more than {_MOST_PARTS} parts")
+                    length += len(part)
+                    if length > _LONGEST:
+                        raise HloError(f"the text has more than {_LONGEST} characters")
                 else:
-                    stack.append(self.computation(*part, None))
+                    stack.append(iter(self.computation(*part, None)))
                     break
             else:
                 stack.pop()
@@ -179,7 +184,7 @@ class _Printer:
 
     def computation(
         self, computation: ComputationNode, indent: int, head: str | None, scheduled: bool = False
-    ) -> Iterator[Part]:
+    ) -> list[Part]:
         """The text of a computation; without a head, as the body that stands for its name."""
         options = self.options
         tab = "  " * indent
@@ -189,21 +194,19 @@ class _Printer:
             first += f"{computation.name} " if options.print_ids else ""
         if options.print_program_shape:
             first += f"{self.program_shape(computation)} "
-        yield f"{first}{{\n"
+        out: list[Part] = [f"{first}{{\n"]
         order = computation.instructions if scheduled else computation.post_order()
         numbers: dict[InstructionNode, str] = {}
         plain, root = f"{tab}  ", computation.root
         for instruction in order:
-            line = self.instruction(instruction, numbers, indent + 1, True)
-            line[0] = f"{plain}ROOT {line[0]}" if instruction is root else f"{plain}{line[0]}"
-            line.append("\n")
-            if instruction.called_computations:
-                yield from line
-            else:
-                yield "".join(line)  # type: ignore[arg-type]  # bodies are what is called
-        yield f"{tab}}}"
+            out.append(f"{plain}ROOT " if instruction is root else plain)
+            self.instruction(out, instruction, numbers, indent + 1, True)
+            out.append("\n")
+        out.append(f"{tab}}}")
         if options.print_ids and computation.execution_thread != "main":
-            yield f', execution_thread="{escape(computation.execution_thread)}"'
+            out.append(f', execution_thread="{escape(computation.execution_thread)}"')
+        # Bodies are what else there may be.
+        return ["".join(out)] if options.print_subcomputation_mode == "name_only" else out  # type: ignore[arg-type]
 
     def program_shape(self, computation: ComputationNode) -> str:
         """Parameters and result of a computation, without layouts."""
@@ -222,12 +225,13 @@ class _Printer:
 
     def instruction(
         self,
+        out: list[Part],
         instruction: InstructionNode,
         numbers: dict[InstructionNode, str],
         indent: int,
         nested: bool,
-    ) -> list[Part]:
-        """The text of an instruction; in one piece, unless bodies stand in it."""
+    ) -> None:
+        """Add the text of an instruction; in one piece, unless it has attributes."""
         options = self.options
         left = ""
         if not options.canonicalize_instruction_names:
@@ -235,24 +239,22 @@ class _Printer:
         elif nested:
             left = f"{numbers.setdefault(instruction, f'tmp_{len(numbers)}')} = "
         if options.print_result_shape:
-            left += f"{self.shape(instruction.shape)} "
+            left += f"{self.shapes.get(id(instruction.shape)) or self.shape(instruction.shape)} "
         shown = opcode = instruction.opcode
         wrapped = None
         if opcode.startswith("async-"):
             wrapped = self.wrapped(instruction)
             shown = opcode if wrapped is None else f"{wrapped.opcode}{opcode[5:]}"
-        out: list[Part] = [f"{left}{shown}({self.operands(instruction, numbers, nested)})"]
+        out.append(f"{left}{shown}({self.operands(instruction, numbers, nested)})")
         given = instruction.attributes
-        if given or instruction.called_computations or instruction.control_predecessors:
+        printed = len(given) > 1 or (given and _UNPRINTED.get(opcode) not in given)
+        if printed or instruction.called_computations or instruction.control_predecessors:
             self.attributes(out, instruction, wrapped, indent)
-        if "origin" in given and options.print_original_value:
-            out.append(f", origin={given['origin']}")
         if instruction.metadata is not None and options.print_metadata:
             self.metadata(out, instruction.metadata)
         if "backend_config" in given and options.print_backend_config:
             config = print_attribute("", "backend_config", given["backend_config"])
             out.append(f", backend_config={config}")
-        return out
 
     def metadata(self, out: list[Part], metadata: OpMetadata) -> None:
         """Where an instruction comes from."""
@@ -345,6 +347,8 @@ class _Printer:
         for name in ("statistics", "result_accuracy"):
             if name in given:
                 out.append(f", {name}={print_attribute(opcode, name, given[name])}")
+        if "origin" in given and options.print_original_value:
+            out.append(f", origin={given['origin']}")
 
     def own_attributes(self, instruction: InstructionNode, but: str = "") -> str:
         """The attributes of the operation itself, and those that nobody knows."""
@@ -353,9 +357,9 @@ class _Printer:
         names = [name for name in OPCODES[opcode].attributes if name in given]
         if len(names) < len(given):
             names += [name for name in given if name not in names and name not in _COMMON]
-        shown = []
+        shown, hidden = [], _UNPRINTED.get(opcode)
         for name in names:
-            if name == but or (opcode, name) in _UNPRINTED:
+            if name in (but, hidden):
                 continue
             value = given[name]
             if name == "replica_groups" and self.options.print_full_replica_group_list:

@@ -17,9 +17,9 @@ from .quoting import NAME, SKIP, STRING, without_comments
 _SKIP = re.compile(SKIP)
 _NAME = re.compile(rf"{SKIP}%?({NAME})")
 # An array with its layout; a brace behind it may also begin a computation.
-_ARRAY_TEXT = r"[a-z][a-z0-9]*+\[[^\[\](){}\"']*+\](?:[ \t\r\n]*+\{[ \t\r\n]*+[0-9:][^{}]*+\})?"
-_ARRAY = re.compile(rf"{SKIP}({_ARRAY_TEXT})")
-_TUPLE_PART = re.compile(rf"{SKIP}(?:{_ARRAY_TEXT}|b\(|[(),])")
+ARRAY: Final = r"[a-z][a-z0-9]*+\[[^\[\](){}\"']*+\](?:[ \t\r\n]*+\{[ \t\r\n]*+[0-9:][^{}]*+\})?"
+_ARRAY = re.compile(rf"{SKIP}({ARRAY})")
+_TUPLE_PART = re.compile(rf"{SKIP}(?:{ARRAY}|b\(|[(),])")
 _PLAIN_VALUE = re.compile(rf"{SKIP}([^\s,{{}}()\[\]\"'/]++)(?=[\s,)}}]|\Z)")
 _BRACED_VALUE = re.compile(
     rf"{SKIP}(\{{(?:[^{{}}()\[\]\"'/]++|\"(?:[^\"\\]++|\\.)*+\")*+\}})(?=[\s,)}}]|\Z)", re.DOTALL
@@ -118,6 +118,10 @@ class Scanner:
             if not self.text.startswith(("(", "b("), start):
                 return None
             text = self._tuple_text(start)
+        return self.shape_of(text, start)
+
+    def shape_of(self, text: str, start: int) -> ArraySpec:
+        """Return the shape of a text that stands at a place."""
         found = self._shapes.get(text)
         if found is None:
             found = self.parse_shape(text, start)

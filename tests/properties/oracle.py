@@ -12,33 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes.names import DType, NumpyArray, as_dtype, is_narrow_float, is_narrow_int, kind
-from ..dtypes.narrow import from_narrow, to_narrow
-from ..ops.op import Op
-from ..ops.table import OPS
+from xarraylite.dtypes.names import (
+    NumpyArray,
+    is_narrow_float,
+    is_narrow_int,
+)
+from xarraylite.dtypes.narrow import from_narrow
+from xarraylite.ops.op import Op
+from xarraylite.ops.table import OPS
+from xarraylite.testing.operands import convert, is_foreign, is_narrow
 
 #: Operations whose special cases the array API standard fixes, and NumPy has otherwise.
 STANDARD = frozenset({"floor_divide"})
-
-
-def convert(array: NumpyArray, dtype: object) -> NumpyArray:
-    """Return the elements in another dtype, rounded once; of complex numbers the real part.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> convert(np.array([1.7, -1.7]), "int8")
-    array([ 1, -1], dtype=int8)
-    """
-    end = as_dtype(dtype)
-    array = np.asarray(array)
-    if array.dtype == end:
-        return array.copy()
-    real = array.real if array.dtype.kind == "c" and kind(end) not in "cb" else array
-    with np.errstate(all="ignore"):
-        if _is_foreign(end) or is_narrow_float(end):
-            return to_narrow(real, end)
-        return from_narrow(real).astype(end) if _is_foreign(real.dtype) else real.astype(end)
 
 
 def call(name: str, *args: Any) -> NumpyArray:
@@ -62,7 +47,7 @@ def call(name: str, *args: Any) -> NumpyArray:
     op = OPS[name]
     arrays = [arg for arg in args if isinstance(arg, np.ndarray)]
     with np.errstate(all="ignore"):
-        if any(_is_foreign(array.dtype) for array in arrays):
+        if any(is_foreign(array.dtype) for array in arrays):
             return _by_table(op, args)
         function = op.numpy if name in STANDARD else getattr(np, name, op.numpy)
         return np.asarray(function(*args))
@@ -74,7 +59,7 @@ def _by_table(op: Op, args: tuple[Any, ...]) -> NumpyArray:
     plain = []
     for arg, loop in zip(args, loops, strict=True):
         converted = convert(np.asarray(arg), loop)
-        plain.append(from_narrow(converted) if _is_narrow(loop) else converted)
+        plain.append(from_narrow(converted) if is_narrow(loop) else converted)
     return convert(np.asarray(op.numpy(*plain)), result)
 
 
@@ -83,7 +68,7 @@ def reduce(name: str, array: NumpyArray, axis: Any, keepdims: bool) -> NumpyArra
 
     Sums and products are for integers and for floats whose partial results are all exact.
     """
-    wide = from_narrow(array) if _is_narrow(array.dtype) else array
+    wide = from_narrow(array) if is_narrow(array.dtype) else array
     with np.errstate(all="ignore"):
         result = np.asarray(getattr(np, name)(wide, axis=axis, keepdims=keepdims))
     if name in ("max", "min", "sum", "prod") and is_narrow_float(array.dtype):
@@ -91,12 +76,3 @@ def reduce(name: str, array: NumpyArray, axis: Any, keepdims: bool) -> NumpyArra
     if name in ("max", "min") and is_narrow_int(array.dtype):
         return convert(result, array.dtype)
     return result
-
-
-def _is_narrow(dtype: DType) -> bool:
-    return is_narrow_float(dtype) or is_narrow_int(dtype)
-
-
-def _is_foreign(dtype: DType) -> bool:
-    """Tell whether NumPy has no rules of its own for a dtype."""
-    return _is_narrow(dtype) and dtype != np.float16

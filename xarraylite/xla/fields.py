@@ -1,8 +1,7 @@
-"""What the functions on array specs read: the fields of one, as a protocol.
+"""What the methods of array specs read: the fields of one, and checks of arguments.
 
-`ArraySpec` inherits its methods from `SpecMethods`, whose bodies are functions in the modules of
-this folder.  Those functions know a spec by the attributes named here, so no module has to
-import the class that imports it.
+`ArraySpec` has its methods from classes of fields, one in each module of this folder about a theme.
+They know a spec by the fields declared here, so no module has to import the class that imports it.
 
 A spec without a layout is read as one with the default layout (row major, untiled), as XLA's own
 constructors give every array.
@@ -13,7 +12,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from .._errors import IndexRangeError, LayoutError
 from ..dtypes.element_types import ElementType
@@ -21,43 +20,34 @@ from ..layout.layout import Layout
 from ..layout.text import UNBOUNDED as UNBOUNDED
 
 
-class SpecLike(Protocol):
-    """The attributes of an `ArraySpec` that functions on specs read."""
+class SpecFields:
+    """The fields of an array spec, which its methods read; see `ArraySpec`."""
 
-    @property
-    def element_type(self) -> ElementType:
-        """Type of the elements."""
+    __slots__ = ()
 
-    @property
-    def dimensions(self) -> tuple[int, ...]:
-        """Extents, bounds where a dimension is dynamic."""
-
-    @property
-    def layout(self) -> Layout | None:
-        """Where the elements lie."""
-
-    @property
-    def dynamic(self) -> tuple[bool, ...]:
-        """Which dimensions are dynamic."""
-
-    @property
-    def tuple_shapes(self) -> tuple[Any, ...]:
-        """The members of a tuple."""
+    element_type: ElementType
+    dimensions: tuple[int, ...]
+    layout: Layout | None
+    dynamic: tuple[bool, ...]
+    tuple_shapes: tuple[Any, ...]
 
     @property
     def is_array(self) -> bool:
         """Whether this is an array."""
+        return self.element_type.is_array
 
     @property
     def is_tuple(self) -> bool:
-        """Whether this is a tuple."""
+        """Whether this is a tuple of specs."""
+        return self.element_type.name == "tuple"
 
     @property
     def is_buffer(self) -> bool:
         """Whether this is a buffer around an array."""
+        return self.element_type.name == "buffer"
 
 
-S = TypeVar("S", bound=SpecLike)
+S = TypeVar("S", bound=SpecFields)
 
 
 def rebuild(spec: S, **changes: Any) -> S:
@@ -83,7 +73,7 @@ def retuple(spec: S, members: Iterable[S]) -> S:
     return cast("S", cast("Any", type(spec)).tuple(list(members)))
 
 
-def layout_of(spec: SpecLike) -> Layout:
+def layout_of(spec: SpecFields) -> Layout:
     """Return the layout, the default one where none is given."""
     return Layout.row_major(len(spec.dimensions)) if spec.layout is None else spec.layout
 

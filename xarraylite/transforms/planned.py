@@ -1,0 +1,210 @@
+"""What a trace has planned: its results, and what is computed on the way to them.
+
+A planned result knows which argument each of its operands came from, so it is evaluated over other
+arguments without building an expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import DTypeError, StaleOperandError
+from ..arrays.container import XContainer
+from ..arrays.xarray import XArray
+from ..assignment import direct
+from ..compiler.graph import Graph, canonical
+from ..compiler.target import Target
+from ..ir.build import WEAK_TYPES, scalar
+from ..ir.kind import NODE, Kind, owner_class
+from ..ir.node import Leaf, Node, Scalar
+from ..ir.translation import plain
+from ..ir.walk import fixed_of
+from ..layout.tiled import Map
+from ..memory.snapshots import LateSnapshot, Snapshot
+from ..operands.convert import policy_of
+from ..operands.gathers import index_leaf
+from ..operands.nodes import as_node
+from ..operands.tracing import Trace
+from ..runtime import evaluate as engine
+from ..runtime.direct import described
+
+NONE: Mapping[int, Leaf] = {}
+
+
+@dataclass(slots=True)
+class _Index:
+    """An array that a traced function uses as an index of a dimension of some extent."""
+
+    array: Any
+    extent: int
+
+    def reread(self) -> Leaf | None:
+        """Return a checked copy of the array as it is now, None if it has given up its memory."""
+        if isinstance(self.array, XContainer) and self.array.buffer.retired:
+            return None
+        try:
+            return index_leaf(self.array, self.extent)
+        except StaleOperandError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """One traced result that has a kind: what `direct.evaluated` takes.
+
+    Attributes
+    ----------
+    kind : Kind
+        Of the expression.
+    shape : tuple of int
+        Of the result.
+    items : tuple
+        Two items for each operand: for one in memory its argument, and how many bytes it starts
+        behind that; for a value None, and the value; for an argument that is a scalar its node,
+        and None.
+    kinds, shapes : tuple
+        Of the arguments, where all are containers; else empty.
+    """
+
+    kind: Kind
+    shape: tuple[int, ...]
+    items: tuple[Any, ...]
+    kinds: tuple[Kind, ...]
+    shapes: tuple[tuple[int, ...], ...]
+
+    def operands(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return the operands for other arguments."""
+        found: list[Any] = []
+        pairs = iter(self.items)
+        for number, what in zip(pairs, pairs, strict=True):
+            if number is None:
+                found.append(what)
+            elif what is None:
+                value = scalar(arrays[number.parameter], number.dtype).value
+                found.append(plain(value, number.dtype))
+            else:
+                found += (arrays[number]._buffer, arrays[number]._start + what)
+        return found
+
+
+def _quick(node: Node, arrays: list[Any], snapshots: dict[int, int]) -> Quick | None:
+    known = described(node)
+    if known is None:
+        return None
+    kind, operands = known
+    items: list[Any] = []
+    rest = iter(operands)
+    for item in rest:
+        if isinstance(item, Snapshot):
+            number = snapshots.get(id(item), -1)
+            if number < 0 or arrays[number]._kind is NODE:
+                return None
+            items += (number, next(rest) - arrays[number]._start)
+        else:
+            items += (item, None) if isinstance(item, Scalar) else (None, item)
+    given = [a for a in arrays if isinstance(a, XContainer) and a._kind is not NODE]
+    given = given if len(given) == len(arrays) else []
+    kinds, shapes = tuple([a._kind for a in given]), tuple([a._shape for a in given])
+    return Quick(kind, node.shape, tuple(items), kinds, shapes)
+
+
+@dataclass(slots=True)
+class Output:
+    """One traced result."""
+
+    node: Node
+    graph: Graph
+    layout: Map
+    sources: list[tuple[int, int]]
+    """For each leaf the argument it reads (-1 for one the function closed over), and how far it
+    starts behind that argument's first element, in elements."""
+    indices: dict[int, _Index]
+    """By the number of a leaf that is a checked copy: the array it is of."""
+    quick: Quick | None
+    """Where it has a kind."""
+    result: type[XArray]
+    """What it becomes."""
+
+    def reread(self) -> dict[int, Leaf] | None:
+        """Return the indices that the function closed over as they are now.
+
+        None if the trace no longer holds: one has another shape, or cannot be read any more.
+        """
+        fresh: dict[int, Leaf] = {}
+        for k, index in self.indices.items():
+            leaf = index.reread()
+            if leaf is None or leaf.shape != self.graph.leaves[k].shape:
+                return None
+            fresh[k] = leaf
+        return fresh
+
+    def is_retired(self) -> bool:
+        """Tell whether a container that the function closed over has moved to other memory."""
+        return any(
+            number < 0 and leaf.snapshot.retired
+            for leaf, (number, _) in zip(self.graph.leaves, self.sources, strict=True)
+        )
+
+
+def planned(item: object, arrays: list[Any], snapshots: dict[int, int], trace: Trace) -> Output:
+    """Plan one result of the traced function."""
+    node = as_node(item, "jit")
+    graph = canonical(node, None, True, traced=True)
+    layout = engine.result_layout(graph, node)
+    sources = []
+    for leaf in graph.leaves:
+        number = snapshots.get(id(leaf.snapshot), -1)
+        shift = leaf.map.offset - (arrays[number].offset if number >= 0 else 0)
+        sources.append((number, shift))
+    indices = {
+        k: _Index(*trace.indices[id(leaf)][1:])
+        for k, leaf in enumerate(graph.leaves)
+        if id(leaf) in trace.indices
+    }
+    quick = _quick(node, arrays, snapshots)
+    result = owner_class(fixed_of(node), node.dtype, node.shape)
+    return Output(node, graph, layout, sources, indices, quick, result)
+
+
+def run(output: Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
+    """Run one planned result on new arguments, and on indices that were read again."""
+    quick = output.quick
+    if quick is not None:
+        made: XArray | None = direct.evaluated(
+            XArray, quick.kind, quick.shape, quick.operands(arrays)
+        )
+        if made is not None:
+            return made
+    graph = output.graph
+    leaves = [
+        fresh.get(k, leaf)
+        if number < 0
+        else Leaf(
+            leaf.shape,
+            leaf.dtype,
+            LateSnapshot(arrays[number].buffer),
+            replace(leaf.map, offset=arrays[number].offset + shift),
+        )
+        for k, (leaf, (number, shift)) in enumerate(zip(graph.leaves, output.sources, strict=True))
+    ]
+    scalars = {
+        id(node): scalar(_value(arrays[node.parameter], node), node.dtype)
+        for node in graph.scalars
+        if node.parameter >= 0
+    }
+    bound = graph.bind(leaves, scalars)
+    buffer = engine.raw_target(output.node, output.layout)
+    target = Target(buffer, output.layout, output.node.dtype)
+    engine.execute(bound, target, True)
+    policy = policy_of(output.layout)
+    return output.result._own(buffer, output.layout, output.node.dtype, policy)
+
+
+def _value(value: Any, node: Scalar) -> Any:
+    if isinstance(value, np.generic) or type(value) in WEAK_TYPES:
+        return value
+    raise DTypeError(f"jit: argument {node.parameter} must be a scalar, got {type(value).__name__}")
