@@ -114,11 +114,16 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression
     return XArray._filled(products.vecdot(left, right, axis), left, right)
 
 
+#: Products of two sizes up to which `@` is asked, which has the least to look at.
+_FEW = 1 << 14
+
+
 def _are_real(a: object, b: object) -> bool:
-    """Tell whether two operands are arrays of one real dtype that BLAS computes in."""
+    """Tell whether two operands are small arrays of one real dtype that BLAS computes in."""
     if not isinstance(a, XExpression) or not isinstance(b, XExpression):
         return False
-    return a.dtype.char in "fd" and a.dtype == b.dtype
+    small = a.size * b.size <= _FEW  # others have messages of their own function's
+    return small and a.dtype.char in "fd" and a.dtype == b.dtype
 
 
 def _are_real_vectors(a: Any, b: Any) -> bool:
