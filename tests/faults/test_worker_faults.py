@@ -141,6 +141,32 @@ print("right")
     )
 
 
+def test_finalisers_evaluate_while_the_compiler_is_imported() -> None:
+    """The collector runs in the import, and what it calls would find half of a module."""
+    code = """
+import gc, sys
+import xarraylite as xl
+failed = []
+sys.unraisablehook = lambda what: failed.append(repr(what.exc_value))
+a = xl.asarray([1.0, 2.0, 3.0])
+class Cycle:
+    def __init__(self):
+        self.own, self.pending = self, a * 2
+    def __del__(self):
+        a[0] = 1.0
+        xl.eval(self.pending + a)
+gc.set_threshold(1, 1, 1)
+for k in range(20):
+    Cycle()
+    assert xl.eval(a + k).tolist() == [1 + k, 2 + k, 3 + k]
+print(failed)
+"""
+    run = [sys.executable, "-c", code]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(run, check=True, capture_output=True, text=True, env=environ)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 def test_sixteen_threads() -> None:
     script(
         """

@@ -16,6 +16,10 @@ TABLE = vars(xl)["_MODULES"]
 NAMES = sorted([name for home in HOMES for name in TABLE[f"functions.{home}"].split()])
 
 
+def test_their_source_is_their_page() -> None:
+    assert "def nanmedian() -> None:" in inspect.getsource(xl.nanmedian)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_runs(name: str) -> None:
     function = getattr(xl, name)

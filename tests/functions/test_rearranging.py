@@ -138,7 +138,11 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "cross": (lambda a: xl.cross(a, xl.zeros(4)), xl.ShapeError, "must be 3"),
     "take": (lambda a: xl.take(a, [9]), xl.IndexRangeError, "9"),
     "take mode": (lambda a: xl.take(a, [0], mode="no"), ValueError, "mode must be"),
-    "meshgrid": (xl.meshgrid, xl.ShapeError, "ranks must be 0 or 1"),
+    "roll by a matrix": (
+        lambda a: xl.roll(a, [[1]], 0),
+        xl.ShapeError,
+        "must be integers, or vectors",
+    ),
     "unstack": (lambda a: xl.unstack(xl.asarray(1.0)), xl.AxisError, "unstack"),
     "reshape": (lambda a: xl.reshape(a, (3, 2), "Z"), ValueError, "order must be"),
     "block": (lambda a: xl.block([[a], a]), xl.ShapeError, "not nested equally deep"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 
 import pytest
 
@@ -30,6 +31,8 @@ def test_it_is_a_function_of_the_page_it_replaces() -> None:
     assert inspect.isfunction(double)
     assert (double.__name__, double.__module__) == ("double", __name__)
     assert double.__doc__ == "Return twice a number."
+    assert inspect.getsource(double).startswith("@sibling(scaled, 2.0)\ndef double() -> None:")
+    assert pickle.loads(pickle.dumps(xl.max)) is xl.max
 
 
 @pytest.mark.parametrize("name", ["prod", "max", "any", "argmax", "nanstd"])

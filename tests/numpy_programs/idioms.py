@@ -95,6 +95,7 @@ a.real, a.imag, (a+1j).real
 a.flat[2], list(a.flat)[:2]
 isinstance(a.mean(), xp.floating), isinstance(v.max(), xp.float64), isinstance(a[0], xp.floating)
 isinstance(i.sum(), xp.integer), isinstance(i.mean(), xp.integer)
+v[0][v[0] > 0], v[0][v[0] > 1], v[0][()], v.sum()[v.sum() > 0], v[v[0] > 5]
 xp.isscalar(v.sum()), xp.isscalar(v[0]), xp.isscalar(a[0]), xp.isscalar(2), xp.isscalar(xp.array(2))
 xp.linspace(0, 1, 3, retstep=True)[1]
 a.item(0), a.item(0,1)

@@ -134,6 +134,23 @@ def element_by_element(xp: Xp) -> Any:
     return x, waiting, places, both.operands[2], [int(item) for item in xp.nditer(x.T, order="C")]
 
 
+def loose_arguments(xp: Xp) -> Any:
+    a = xp.reshape(xp.arange(6), (2, 3))
+    to = xp.zeros(3, dtype=bool)
+    xp.isneginf(xp.asarray([1.0, -xp.inf, xp.inf]), to)
+    return (
+        xp.full((2, 2), [0, 1]),
+        xp.full_like(a, [7, 8, 9]),
+        xp.full((2,), xp.asarray(3)),
+        xp.meshgrid(a[:, :2], [1, 2]),
+        xp.roll(a, xp.asarray(1), axis=0),
+        xp.roll(a, xp.asarray([1, 2]), axis=(0, 1)),
+        xp.broadcast_shapes(3, (2, 1)),
+        xp.size(a, (0, 1)),
+        to,
+    )
+
+
 def small_questions(xp: Xp) -> Any:
     joined = xp.broadcast(xp.ones((3, 1)), xp.arange(4))
     return (

@@ -183,3 +183,16 @@ def test_a_user_function_may_raise() -> None:
     a[3, 3] = 1.0
     with pytest.raises(ValueError, match="too large"):
         xl.eval(refusing(a) + 1)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_one_number_of_two_dtypes() -> None:
+    x, y = rng.random((N, N), dtype=np.float32), rng.integers(0, 9, (N, N), dtype=np.uint64)
+    number = 2
+    for _ in range(3):
+        a, b = xl.asarray(x), xl.asarray(y)
+        made = xl.max(xl.maximum(b, number) << 1, axis=0) + (xl.argmax(a) == number)
+        wanted = np.max(np.maximum(y, number) << 1, axis=0) + (np.argmax(x) == number)
+        assert_same_bits(xl.eval(made), wanted)
+        tenth = 0.1
+        assert_same_bits(xl.eval((a.T * tenth) * (b.T * tenth)), (x.T * tenth) * (y.T * tenth))

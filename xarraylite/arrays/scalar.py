@@ -171,7 +171,7 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
 
     def __getitem__(self, key: Any) -> Any:
         """Return the value itself under ``[()]``, and arrays of it for ``...`` and ``newaxis``."""
-        return self if key == () and type(key) is tuple else self._array()[key]
+        return self if type(key) is tuple and key == () else self._array()[key]
 
     def __len__(self) -> int:
         """Refuse: a value has no extents."""

@@ -16,6 +16,7 @@ files, or what it prints, are left out.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 from collections.abc import Callable
@@ -120,8 +121,17 @@ class Host:
 
 @cache
 def llvm() -> Any:
-    """Import LLVM's bindings, which takes half as long as NumPy, when they are first needed."""
-    return importlib.import_module("llvmlite.binding")
+    """Import LLVM's bindings, which takes half as long as NumPy, when they are first needed.
+
+    The collector waits meanwhile: a finaliser that evaluates would meet half of the module.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return importlib.import_module("llvmlite.binding")
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def host() -> Host:

@@ -8,6 +8,7 @@ addresses and scalars, is listed with the words where it goes.
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections.abc import Iterable, Sequence
 
@@ -28,13 +29,15 @@ from .program import KernelStep, Work
 class Destination:
     """Where a step writes: a slot, and a layout counted from the slot's first element.
 
-    ``bits`` lead from one position of the layout to the next.
+    ``bits`` lead from one position of the layout to the next; ``soon`` says that it is read again
+    while it is in the caches.
     """
 
     slot: int
     layout: Map
     dtype: np.dtype[np.generic]
     bits: int
+    soon: bool = False
 
 
 def rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Destination:
@@ -138,6 +141,7 @@ class ArgumentBlock:
         work: Work,
         note: str,
         traffic: int,
+        lines: Sequence[tuple[int, int, int]] = (),
     ) -> KernelStep:
         """Return the step: gather strides, iotas and what the runtime fills are added.
 
@@ -155,6 +159,8 @@ class ArgumentBlock:
             What it does.
         traffic : int
             Bytes it moves.
+        lines : sequence of (stride, low, high), optional
+            How each address stream moves from row to row (`KernelStep`).
         """
         self.put([(f"g{k}", stride) for k, stride in enumerate(lowered.gathers)])
         index = self.words.index
@@ -166,7 +172,11 @@ class ArgumentBlock:
                 addresses.append((index[f"p{k}"], known.slot, starts[k], packing(use.bits)))
         slots = {s.slot for s in lowered.body.instructions if isinstance(s, Const)}
         scalars = tuple([(index[f"c{slot}"], lowered.scalars[slot]) for slot in sorted(slots)])
-        return KernelStep(kernel, self.values, tuple(addresses), scalars, work, note, traffic)
+        stored = [True, *[not use.iota for use in lowered.uses]]
+        moves = tuple(itertools.compress(lines, stored))
+        return KernelStep(
+            kernel, self.values, tuple(addresses), scalars, work, note, traffic, moves
+        )
 
 
 def cost_of(body: Body) -> int:

@@ -35,6 +35,7 @@ from ..ir.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, SegmentRe
 from ..ops.op import Op
 from ..ops.user import UserOp
 from .arguments import Destination, rows
+from .bands import folded_and_read, into_bands
 from .dependence.aliasing import Traversal, direction_of, shares, traversals
 from .dependence.overlap import Direction
 from .dependence.traversal import traversal_step
@@ -94,19 +95,33 @@ class Planning(Planner):
         self.find_materialised(root)
         if self.noalias and settings.check_noalias:
             self.check_promise(root)
+        apart = not any([self.overlaps(leaf) for leaf in graph.leaves])
+        shared = folded_and_read(graph, root, self.target) if apart else None
+        if shared is not None:
+            self.share(shared)
         last = self.final_steps(root, self.result())
         before: list[list[Step]] = []
         while self.todo:
             ordinal = -heapq.heappop(self.todo)
             node = graph.nodes[ordinal]
             own = rows(self.slots[ordinal], node.shape, node.dtype)
+            if own.slot == TARGET:
+                before.append(self.steps(ordinal, replace(own, soon=True), f"{_SHARED}, in place"))
+                continue
             before.append(self.steps(ordinal, own, f"temporary: {self.materialised[ordinal]}"))
             temporary = self.program.temporaries[own.slot - self.program.leaves - 1]
             self.free.setdefault(temporary.nbytes, []).append(own.slot)
         for group in reversed(before):
             self.program.steps.extend(group)
         self.program.steps.extend(last)
+        into_bands(self.program, apart)
         return self.program
+
+    def share(self, ordinal: int) -> None:
+        """Have a node computed into the target, before what is made of it."""
+        self.materialised[ordinal] = _SHARED
+        self.slots[ordinal] = TARGET
+        heapq.heappush(self.todo, -ordinal)
 
     def peel(self, root: int) -> int:
         """Return what is written where the target is reshaped instead of the result."""
@@ -273,6 +288,8 @@ class Planning(Planner):
     def direction(self, use: Use) -> Direction:
         """Classify one operand of the step that writes the target."""
         node = self.graph.nodes[use.ordinal]
+        if self.slots.get(use.ordinal) == TARGET:
+            return Direction.SAME
         if self.noalias or use.ordinal in self.materialised or not isinstance(node, Leaf):
             return Direction.DISJOINT
         if any(isinstance(n, Gather) for n in self.graph.nodes):
@@ -321,5 +338,7 @@ def _may_raise(node: Node) -> bool:
         return False
     return isinstance(op, UserOp) and op.may_raise
 
+
+_SHARED = "is folded, and then read again"
 
 _HALF = "a function that may raise must not leave half a result"

@@ -24,7 +24,7 @@ from .arguments import Destination, OperandSlot
 from .boxes import Part, divide, spread
 from .graph import Graph
 from .lower import Lowered, Materialise, Use, lower
-from .program import HostArray, HostStep, Program, Step, Temporary
+from .program import TARGET, HostArray, HostStep, Program, Step, Temporary
 from .size import materialise_large, materialise_stretched
 from .steps import map_depth, map_step
 
@@ -164,7 +164,8 @@ class Planner:
             return OperandSlot(-1, Access.POSITION)
         if isinstance(node, Leaf) and (use.ordinal not in self.materialised or use.ordinal == own):
             return OperandSlot(self.leaf_slot[id(node)], access)
-        return OperandSlot(self.slot(use.ordinal), Access.APART)
+        slot = self.slot(use.ordinal)
+        return OperandSlot(slot, access if slot == TARGET else Access.APART)
 
     def slot(self, ordinal: int) -> int:
         """Return the slot of a materialised node's temporary."""

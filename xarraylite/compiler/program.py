@@ -72,6 +72,9 @@ class KernelStep:
         What it does, for `explain`.
     traffic : int
         Bytes it reads and writes.
+    lines : tuple of (stride, low, high)
+        For each address how far it moves from one row to the next, and the bytes that it reaches
+        within a row, where rows are the only loop around the innermost one; else empty.
     """
 
     kernel: Kernel
@@ -81,6 +84,7 @@ class KernelStep:
     work: Work
     note: str
     traffic: int
+    lines: tuple[tuple[int, int, int], ...] = ()
 
 
 @record(slots=True)
@@ -139,7 +143,35 @@ class TraversalStep:
         return sum([self.kernels[number].traffic for number, _ in self.visits])
 
 
-Step = KernelStep | HostStep | TraversalStep
+@record(slots=True)
+class BandedStep:
+    """Run some rows through several kernels, then the next (`compiler.bands`).
+
+    Attributes
+    ----------
+    kernels : list of KernelStep
+        In order; each has the rows as its outer loop.
+    rows, band : int
+        How many there are, and how many at once.
+    """
+
+    kernels: list[KernelStep]
+    rows: int
+    band: int
+
+    @property
+    def note(self) -> str:
+        """What the step does, for `explain`."""
+        each = "; then ".join([kernel.note for kernel in self.kernels])
+        return f"{self.band} of {self.rows} rows at a time: {each}"
+
+    @property
+    def traffic(self) -> int:
+        """Bytes it reads and writes."""
+        return sum([kernel.traffic for kernel in self.kernels])
+
+
+Step = KernelStep | HostStep | TraversalStep | BandedStep
 
 
 @record(frozen=True, slots=True)
@@ -183,7 +215,7 @@ class Program:
         for step in self.steps:
             if isinstance(step, KernelStep):
                 found.append(step)
-            elif isinstance(step, TraversalStep):
+            elif isinstance(step, TraversalStep | BandedStep):
                 found.extend(step.kernels)
         return found
 

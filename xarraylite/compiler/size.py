@@ -112,6 +112,15 @@ def materialise_stretched(graph: Graph, materialised: dict[int, str]) -> None:
         costs.append(_cost(node) + sum([costs[arg] for arg in args]) if computed else 0)
 
 
+def costs_of(graph: Graph) -> list[int]:
+    """Return the cost of an element of each node, by elementwise operations alone."""
+    found: list[int] = []
+    for node, args in zip(graph.nodes, graph.args, strict=True):
+        computed = isinstance(node, Elementwise)
+        found.append(_cost(node) + sum([found[arg] for arg in args]) if computed else 0)
+    return found
+
+
 def _is_large(cone: _Cone) -> bool:
     nodes, cost, operands = cone
     return len(nodes) > KERNEL_NODES or cost > KERNEL_COST or operands > KERNEL_OPERANDS

@@ -115,7 +115,25 @@ def map_step(
         ),
         f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents[shallow:]))}]",
         traffic_of(lowered, to),
+        _lines(nest, nest, lowered, to) if spec.outer == 1 and mode in _BY_ROWS else (),
     )
+
+
+#: Modes of maps whose outer loop may be divided anywhere, and folds of a row each.
+_BY_ROWS = (Mode.DIRECT, Mode.NONTEMPORAL)
+_ROWS = (Form.ALONG, 1, 0)
+
+
+def _lines(
+    outer: Nest, inner: Nest, lowered: Lowered, to: Destination
+) -> list[tuple[int, int, int]]:
+    """Return how streams move from row to row, and what they reach within one (`KernelStep`)."""
+    found = []
+    sizes = [to.dtype.itemsize, *[use.dtype.itemsize for use in lowered.uses]]
+    for size, row, within in zip(sizes, outer.streams, inner.streams, strict=True):
+        reach = (inner.extents[-1] - 1) * within.strides[-1]
+        found.append((row.strides[0], min(reach, 0), max(reach, 0) + size))
+    return found
 
 
 def _put_loops(block: ArgumentBlock, nest: Nest, spec: MapSpec) -> int:
@@ -169,7 +187,9 @@ def _pick_mode(
 def _is_large(nest: Nest, memory: Sequence[OperandSlot], to: Destination) -> bool:
     """Tell whether a destination is better stored past the caches: large, and not read."""
     plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
-    return plain and nest.outer * nest.extents[-1] * to.dtype.itemsize >= STREAM_BYTES
+    return (
+        plain and not to.soon and nest.outer * nest.extents[-1] * to.dtype.itemsize >= STREAM_BYTES
+    )
 
 
 def _interleaved_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:
@@ -266,6 +286,7 @@ def reduce_step(
         f"{note} [{form.value}, {outer if along else outer * width} results"
         f" of {rows * width if along else rows}]",
         traffic_of(lowered, to, max(1, len(chunks))),
+        _lines(kept, reduced, lowered, to) if (form, kept_loops, reduced_loops) == _ROWS else (),
     )
 
 

@@ -237,7 +237,7 @@ def _fraction(array: XExpression) -> XExpression:
 
 
 @memoised
-def isposinf(x: object, /) -> XExpression:
+def isposinf(x: object, /, out: object = None) -> XExpression:
     """Return whether elements are positive infinity, lazily.
 
     Examples
@@ -246,11 +246,11 @@ def isposinf(x: object, /) -> XExpression:
     >>> xl.isposinf(xl.asarray([xl.inf, -xl.inf, 1.0])).tolist()
     [True, False, False]
     """
-    return _of("equal", _floats(x, "isposinf"), math.inf)
+    return into(out, _of("equal", _floats(x, "isposinf"), math.inf), "isposinf")
 
 
 @memoised
-def isneginf(x: object, /) -> XExpression:
+def isneginf(x: object, /, out: object = None) -> XExpression:
     """Return whether elements are negative infinity, lazily.
 
     Examples
@@ -259,7 +259,7 @@ def isneginf(x: object, /) -> XExpression:
     >>> xl.isneginf(xl.asarray([xl.inf, -xl.inf, 1.0])).tolist()
     [False, True, False]
     """
-    return _of("equal", _floats(x, "isneginf"), -math.inf)
+    return into(out, _of("equal", _floats(x, "isneginf"), -math.inf), "isneginf")
 
 
 @memoised

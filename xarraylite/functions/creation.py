@@ -10,7 +10,7 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 
 from .._config import settings
-from .._errors import LayoutError, ShapeError, SizeError
+from .._errors import LayoutError, SizeError
 from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -207,8 +207,8 @@ def full(
     ----------
     shape : int or sequence of int
         Extents.
-    fill_value : scalar
-        The value.
+    fill_value : scalar or array
+        The value; an array is stretched to the shape.
     dtype : dtype, optional
         By default that of the value.
     order, device, layout, strides : optional
@@ -223,6 +223,8 @@ def full(
     ------
     OverflowError
         If an integer value does not fit the dtype.
+    BroadcastError
+        If an array does not stretch to the shape.
 
     Examples
     --------
@@ -241,8 +243,6 @@ def full(
     check_device(device, "full")
     layout = ordered(order, layout, "full")
     node = None if plain else values_node(fill_value, None, "full")
-    if node is not None and node.shape:
-        raise ShapeError(f"full: the value must be a scalar, got shape {node.shape}")
     if dtype is not None:
         kind_ = as_dtype(dtype)
     else:
@@ -255,7 +255,7 @@ def full(
     if isinstance(value, Scalar) and isinstance(place, Strided):
         made.buffer.view(kind_, place)[...] = value.value
     else:
-        made[...] = XExpression(value)
+        made[...] = XExpression(value)  # stretched, as whatever is assigned
     return made
 
 

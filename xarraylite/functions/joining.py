@@ -364,7 +364,7 @@ def meshgrid(
     Parameters
     ----------
     *arrays : array or expression
-        Coordinates along each dimension, of rank 1 or 0.
+        Coordinates along each dimension; flattened.
     indexing : {"xy", "ij"}, default "xy"
         "ij": the first array runs along the first dimension; "xy": along the second.
     sparse : bool, default False
@@ -379,8 +379,6 @@ def meshgrid(
 
     Raises
     ------
-    ShapeError
-        For an array of higher rank.
     ValueError
         For any other ``indexing``.
 
@@ -395,9 +393,6 @@ def meshgrid(
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
     known = [as_array(x, "meshgrid") for x in arrays]
-    if builtins.any([x.ndim > 1 for x in known]):
-        shown = ", ".join([describe(x.node) for x in known])
-        raise ShapeError(f"meshgrid({shown}): the ranks must be 0 or 1")
     places = list(range(len(known)))
     if indexing == "xy" and len(known) > 1:
         places[:2] = [1, 0]

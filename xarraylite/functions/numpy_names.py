@@ -240,8 +240,8 @@ def shape(a: object) -> tuple[int, ...]:
     return a._shape if isinstance(a, HasNode) else as_node(a, "shape").shape
 
 
-def size(a: object, axis: int | None = None) -> int:
-    """Return the number of elements, or the extent of a dimension.
+def size(a: object, axis: int | tuple[int, ...] | None = None) -> int:
+    """Return the number of elements, or the extent of a dimension, or of several together.
 
     Examples
     --------
@@ -250,7 +250,10 @@ def size(a: object, axis: int | None = None) -> int:
     (2, 1)
     """
     extents = shape(a)
-    return math.prod(extents) if axis is None else extents[check_axis(axis, len(extents), "size")]
+    if axis is None:
+        return math.prod(extents)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return math.prod([extents[check_axis(k, len(extents), "size")] for k in axes])
 
 
 def isscalar(element: object) -> bool:

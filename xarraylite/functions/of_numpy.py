@@ -96,7 +96,7 @@ def of_numpy(page: Any = None, /, *, like: Any = None, arithmetic: bool = True) 
     call.__doc__ = _documentation(page, signature)
     call.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
     call.__annotations__["return"] = signature.return_annotation
-    call.__signature__ = signature  # type: ignore[attr-defined]
+    call.__signature__, call.__wrapped__ = signature, page  # type: ignore[attr-defined]
     two = isinstance(reference, numpy.ufunc) and reference.nin == 2
     return with_methods(call, name) if two else call
 

@@ -72,22 +72,23 @@ def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
     array = as_array(x, "roll")
     if axis is None:
         return reshape(_rolled(reshape(array, (-1,)), _total(shift), 0), array.shape)
-    axes = list(axis) if isinstance(axis, Iterable) else [axis]
-    shifts = list(shift) if isinstance(shift, Iterable) else [shift]
+    along, far = np.asarray(axis), np.asarray(shift)
+    axes, shifts = list(along.reshape(-1)), list(far.reshape(-1))
+    if max(along.ndim, far.ndim) > 1:
+        raise ShapeError("roll: shifts and axes must be integers, or vectors of them")
     if len(axes) == 1:
         axes = axes * len(shifts)
     elif len(shifts) == 1:
         shifts = shifts * len(axes)
     if len(axes) != len(shifts):
         raise ShapeError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
-    for distance, along in zip(shifts, axes, strict=True):
-        array = _rolled(array, _total(distance), check_axis(along, array.ndim, "roll"))
+    for distance, one in zip(shifts, axes, strict=True):
+        array = _rolled(array, _total(distance), check_axis(one, array.ndim, "roll"))
     return array
 
 
 def _total(shift: Ints) -> int:
-    given = shift if isinstance(shift, Iterable) else [shift]
-    return builtins.sum([int(np.asarray(s)) for s in given])
+    return int(np.sum(np.asarray(shift)))
 
 
 def _rolled(array: XExpression, shift: int, axis: int) -> XExpression:

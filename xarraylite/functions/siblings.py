@@ -55,6 +55,11 @@ def sibling(
         made.__defaults__, made.__kwdefaults__ = model.__defaults__, model.__kwdefaults__
         made.__annotations__ = {p.name: p.annotation for p in parameters}
         made.__annotations__["return"] = signature.return_annotation
+        # Its source is the page, for `inspect` and in tracebacks.
+        place = page.__code__
+        made.__code__ = made.__code__.replace(
+            co_filename=place.co_filename, co_firstlineno=place.co_firstlineno
+        )
         for attribute in ("__module__", "__qualname__", "__doc__"):
             setattr(made, attribute, getattr(page, attribute))
         return made  # type: ignore[no-any-return]

@@ -34,6 +34,11 @@ class Opcode:
     calls : tuple of str
         Attribute names of the computations it calls, in the order of
         ``HloInstruction.called_computations``.
+    elements : str
+        What the elements of its operands are, where it works element by element on operands like
+        its result (a kind of `rules.elementwise`).
+    work : {"plain", "function", ""}
+        What an element of its result counts as: an operation, or an elementary function.
     """
 
     name: str
@@ -41,26 +46,38 @@ class Opcode:
     attributes: tuple[str, ...]
     required: frozenset[str]
     calls: tuple[str, ...]
+    elements: str = ""
+    work: str = ""
 
 
-_UNARY = """
-abs all-gather-done all-reduce-done bitcast bitcast-convert ceil collective-permute-done convert
-copy copy-done count-leading-zeros floor imag is-finite negate not opt-barrier popcnt real
-round-nearest-afz round-nearest-even sign
-"""
-_ACCURATE = """
-acos acosh asin asinh atanh cbrt cosine cosh erf exponential exponential-minus-one log
-log-plus-one logistic rsqrt sine sinh sqrt tan tanh
-"""
-_BINARY = """
-add add-dependency and atan2 complex divide maximum minimum multiply or power remainder
-shift-left shift-right-arithmetic shift-right-logical stochastic-convert subtract xor
+# operands | kind of their elements (`rules.elementwise`) | what an element counts as | names
+_ELEMENTWISE = """
+1|inexact|function|acos acosh asin asinh atanh cbrt cosine cosh exponential exponential-minus-one
+1|inexact|function|log log-plus-one logistic rsqrt sine sinh sqrt tan tanh
+1|float|function|erf
+1|float|plain|ceil floor round-nearest-afz round-nearest-even
+1|number|plain|negate sign
+1|bits|plain|not
+1|int|plain|count-leading-zeros popcnt
+2|any|plain|add maximum minimum multiply
+2|number|plain|divide subtract
+2|number|function|power
+2|real|plain|remainder
+2|inexact|function|atan2
+2|bits|plain|and or xor
+2|int|plain|mulhi shift-left shift-right-arithmetic shift-right-logical
+1||plain|abs convert is-finite
+2||plain|stochastic-convert
+3||plain|clamp select
+1||none|all-gather-done all-reduce-done bitcast bitcast-convert collective-permute-done copy
+1||none|copy-done imag opt-barrier real
+2||none|add-dependency complex
 """
 _GROUPS = "channel_id replica_groups constrain_layout"
 _DOT = "lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims"
 _TRANSFER = "channel_id is_host_transfer"
 
-# name | operands | attributes in printing order | attributes that name computations
+# name | operands | attributes in printing order | attributes that name computations | counts as
 _ROWS = f"""
 after-all||
 all-gather||{_GROUPS} dimensions! use_global_device_ids
@@ -77,11 +94,10 @@ batch-norm-training|3|epsilon! feature_index!
 broadcast|1|dimensions!
 call||is_composite|to_apply!
 cholesky|1|lower
-clamp|3|
 collective-broadcast||{_GROUPS}
 collective-permute||channel_id source_target_pairs! slice_sizes
 collective-permute-start||channel_id source_target_pairs! slice_sizes
-compare|2|direction! type
+compare|2|direction! type||plain
 concatenate||dimensions!
 conditional|||true_computation false_computation branch_computations
 constant||literal!
@@ -104,7 +120,6 @@ get-tuple-element|1|index!
 infeed|1|infeed_config
 iota|0|iota_dimension!
 map||dimensions|to_apply!
-mulhi|2|
 outfeed|2|outfeed_shape outfeed_config
 pad|2|padding!
 parameter||parameter_number! parameter_replication
@@ -114,7 +129,7 @@ ragged-dot|3|{_DOT} lhs_ragged_dims rhs_group_dims operand_precision
 recv|1|{_TRANSFER}
 recv-done|1|{_TRANSFER}
 reduce||dimensions!|to_apply!
-reduce-precision|1|exponent_bits! mantissa_bits!
+reduce-precision|1|exponent_bits! mantissa_bits!||plain
 reduce-scatter||{_GROUPS} use_global_device_ids dimensions!|to_apply!
 reduce-window||window|to_apply!
 replica-id|0|
@@ -128,7 +143,6 @@ scan||dimensions! num_carries! is_reverse is_associative|to_apply!
 scatter||update_window_dims! inserted_window_dims! scatter_dims_to_operand_dims! \
 input_batching_dims scatter_indices_batching_dims index_vector_dim! indices_are_sorted \
 unique_indices|to_apply!
-select|3|
 select-and-scatter|3|window|select! scatter!
 send|2|{_TRANSFER}
 send-done|1|{_TRANSFER}
@@ -143,30 +157,40 @@ while|1||body! condition!
 """
 
 
+def _elementwise(line: str) -> list[Opcode]:
+    arity, kind, work, names = line.split("|")
+    return [
+        Opcode(name, int(arity), (), frozenset(), (), kind, "" if work == "none" else work)
+        for name in names.split()
+    ]
+
+
 def _read(line: str) -> Opcode:
-    name, arity, names, *rest = line.split("|")
-    calls = rest[0].split() if rest else []
-    listed = [*names.split(), *calls]
+    name, arity, names, calls, work, *_ = [*line.split("|"), "", ""]
+    listed = [*names.split(), *calls.split()]
     return Opcode(
         name,
         int(arity) if arity else None,
         tuple([attribute.rstrip("!") for attribute in names.split()]),
         frozenset([attribute.rstrip("!") for attribute in listed if attribute.endswith("!")]),
-        tuple([attribute.rstrip("!") for attribute in calls]),
+        tuple([attribute.rstrip("!") for attribute in calls.split()]),
+        "",
+        work,
     )
 
-
-ACCURATE: Final = frozenset(_ACCURATE.split())
-"""Operations whose error may be bounded by the attribute ``result_accuracy``."""
 
 OPCODES: Final = MappingProxyType(
     {
         row.name: row
         for row in [
-            *[_read(f"{name}|1|") for name in [*_UNARY.split(), *_ACCURATE.split()]],
-            *[_read(f"{name}|2|") for name in _BINARY.split()],
+            *[row for line in _ELEMENTWISE.split("\n") if line for row in _elementwise(line)],
             *[_read(line) for line in _ROWS.split("\n") if line],
         ]
     }
 )
 """Every operation by its name."""
+
+ACCURATE: Final = frozenset(
+    [row.name for row in OPCODES.values() if row.arity == 1 and row.work == "function"]
+)
+"""Operations whose error may be bounded by the attribute ``result_accuracy``."""

@@ -138,8 +138,8 @@ def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex | HasExtents, si
     return known
 
 
-def broadcast_shapes(*shapes: Sequence[int] | HasExtents) -> Shape:
-    """Return the shape that all ``shapes`` broadcast to.
+def broadcast_shapes(*shapes: int | Sequence[int] | HasExtents) -> Shape:
+    """Return the shape that all ``shapes`` broadcast to; an extent is a shape of one dimension.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def broadcast_shapes(*shapes: Sequence[int] | HasExtents) -> Shape:
     >>> broadcast_shapes((3, 1), (4,), ())
     (3, 4)
     """
-    known = [unwrap_shape(shape) for shape in shapes]
+    known = [unwrap_shape((s,) if isinstance(s, int) else s) for s in shapes]
     rank = max(map(len, known), default=0)
     result = [1] * rank
     for shape in known:

@@ -118,8 +118,9 @@ def sample(kind: Kind, operands: Sequence[Any], shared: bool) -> tuple[list[Any]
             follows = False
             continue
         follows = isinstance(item, Memory)
-        key: Hashable = k if not shared else (id(item), operands[k + 1]) if follows else id(item)
         dtype = None if follows else next(dtypes)
+        # One number may be two scalars: of a dtype each.
+        key: Hashable = (id(item), operands[k + 1] if follows else dtype) if shared else k
         if key not in known:
             known[key] = _memory(k) if dtype is None else Scalar((), dtype, dtype.type(k % 100 + 2))
             places[id(known[key])] = k

@@ -17,7 +17,15 @@ import numpy as np
 from .._config import settings
 from ..codegen.kernel import KernelRaised
 from ..compiler.identities import scalar_words
-from ..compiler.program import HostArray, HostStep, KernelStep, Program, TraversalStep, Work
+from ..compiler.program import (
+    BandedStep,
+    HostArray,
+    HostStep,
+    KernelStep,
+    Program,
+    TraversalStep,
+    Work,
+)
 from ..ir.node import Node, Scalar
 from ..layout.tiled import Map
 from ..memory.arrays import read, write
@@ -69,6 +77,8 @@ def run(program: Program, memory: Sequence[Memory], begins: Sequence[int], nodes
             run_kernel(step, addresses, nodes, buffers)
         elif isinstance(step, TraversalStep):
             run_traversal(step, addresses, nodes)
+        elif isinstance(step, BandedStep):
+            run_bands(step, addresses, nodes, buffers)
         else:
             run_host(step, buffers, starts, nodes)
 
@@ -103,6 +113,31 @@ def run_kernel(step: KernelStep, addresses: list[int], nodes: Nodes, buffers: li
         return
     threads = 1 if work.ordered else settings.threads
     pool.run(pieces(work), make, threads)
+
+
+def run_bands(step: BandedStep, addresses: list[int], nodes: Nodes, buffers: list[Memory]) -> None:
+    """Run each band of rows through all kernels of a step."""
+    blocks = [filled(one, addresses, nodes) for one in step.kernels]
+    for block, one in zip(blocks, step.kernels, strict=True):
+        block[2], block[3] = 0, one.work.inner
+        if one.work.rows:
+            block[4], block[5] = 0, one.work.rows
+
+    def make(keep: list[Memory] = buffers) -> Callable[[int], None]:
+        own = [block[:] for block in blocks]
+        ready = [
+            (k.kernel.run, b, b.buffer_info()[0]) for k, b in zip(step.kernels, own, strict=True)
+        ]
+
+        def one(first: int) -> None:
+            for kernel, block, address in ready:
+                block[0], block[1] = first, min(first + step.band, step.rows)
+                if kernel(address):
+                    raise KernelRaised
+
+        return one
+
+    pool.run(range(0, step.rows, step.band), make, settings.threads)
 
 
 def filled(step: KernelStep, addresses: list[int], nodes: Nodes) -> array[int]:

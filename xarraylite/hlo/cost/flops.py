@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ..instruction import HloComputation, HloInstruction
+from ..opcodes import OPCODES
 from ..values import ConvolutionLabels, WindowDimension
 from .trips import trip_count
 
@@ -32,20 +33,6 @@ class Work(NamedTuple):
     def plus(self, other: Work) -> Work:
         """Return the work of both."""
         return Work(self.flops + other.flops, self.transcendentals + other.transcendentals)
-
-
-_TRANSCENDENTAL_NAMES = """
-acos acosh asin asinh atan2 atanh cbrt cosine cosh erf exponential exponential-minus-one log
-log-plus-one logistic power rsqrt sine sinh sqrt tan tanh
-"""
-_TRANSCENDENTAL: Final = frozenset(_TRANSCENDENTAL_NAMES.split())
-_PLAIN_NAMES = """
-abs add and ceil clamp compare convert count-leading-zeros divide floor is-finite maximum minimum
-mulhi multiply negate not or popcnt reduce-precision remainder round-nearest-afz round-nearest-even
-select shift-left shift-right-arithmetic shift-right-logical sign stochastic-convert subtract
-xor
-"""
-_PLAIN: Final = frozenset(_PLAIN_NAMES.split())
 
 
 def elements(instruction: HloInstruction) -> int:
@@ -169,8 +156,6 @@ def _branches(instruction: HloInstruction) -> Work:
 
 
 _FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
-    **dict.fromkeys(_PLAIN, lambda i: Work(elements(i))),
-    **dict.fromkeys(_TRANSCENDENTAL, lambda i: Work(0, elements(i))),
     "all-reduce": _applied,
     "all-reduce-start": _applied,
     "async-start": _called,
@@ -221,4 +206,9 @@ def work_of(instruction: HloInstruction) -> Work:
     Work(flops=1024, transcendentals=0)
     """
     formula = _FORMULAS.get(instruction.opcode)
-    return formula(instruction) if formula is not None else Work()
+    if formula is not None:
+        return formula(instruction)
+    work = OPCODES[instruction.opcode].work
+    if not work:
+        return Work()
+    return Work(elements(instruction)) if work == "plain" else Work(0, elements(instruction))

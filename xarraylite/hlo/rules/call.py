@@ -6,7 +6,7 @@ follow.  What is wrong it says by `Call.require`, which names operation and oper
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from math import prod
 from typing import Any, TypeAlias
@@ -143,6 +143,11 @@ def array(
     """Return an array in the default layout."""
     sizes = tuple(dimensions)
     return ArraySpec(element_type(kind), sizes, default_layout(len(sizes)), dynamic=dynamic)
+
+
+def one_or_tuple(shapes: Sequence[ArraySpec]) -> ArraySpec:
+    """Return the only shape, or the tuple of several."""
+    return shapes[0] if len(shapes) == 1 else ArraySpec.tuple(shapes)
 
 
 def scalar(shape: ArraySpec) -> ArraySpec:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...xla.spec import ArraySpec
-from .call import Call, Rule, array, scalar, with_dimensions
+from .call import Call, Rule, array, one_or_tuple, scalar, with_dimensions
 
 _PRED: Final = array("pred", ())
 
@@ -75,7 +75,7 @@ def _sort(call: Call) -> ArraySpec:
     call.require(len(axes) == 1 and 0 <= axes[0] < rank, "dimensions names one of them")
     pairs = [scalar(shape) for shape in call.shapes for _ in range(2)]
     call.signature(0, pairs, _PRED, "the comparison")
-    return call.shapes[0] if len(call.shapes) == 1 else ArraySpec.tuple(call.shapes)
+    return one_or_tuple(call.shapes)
 
 
 def _topk(call: Call) -> ArraySpec:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ...xla.spec import ArraySpec
-from .call import Call, Rule, array, scalar, with_dimensions
+from .call import Call, Rule, array, one_or_tuple, scalar, with_dimensions
 from .windows import reducer
 
 _U32: Final = array("u32", ())
-
-
-def _one_or_tuple(shapes: tuple[ArraySpec, ...] | list[ArraySpec]) -> ArraySpec:
-    return shapes[0] if len(shapes) == 1 else ArraySpec.tuple(shapes)
 
 
 def _groups(call: Call) -> int:
@@ -28,7 +24,7 @@ def _groups(call: Call) -> int:
 def _same(call: Call) -> ArraySpec:
     call.count(1, -1)
     _groups(call)
-    return _one_or_tuple(call.shapes)
+    return one_or_tuple(call.shapes)
 
 
 def _all_reduce(call: Call) -> ArraySpec:
@@ -37,7 +33,7 @@ def _all_reduce(call: Call) -> ArraySpec:
     _groups(call)
     # One scalar reducer serves operands of every type; it is checked against the first.
     reducer(call, [scalar(call.shapes[0])])
-    return _one_or_tuple(call.shapes)
+    return one_or_tuple(call.shapes)
 
 
 def _gathered(call: Call, factor: int, divide: bool) -> ArraySpec | None:
@@ -54,7 +50,7 @@ def _gathered(call: Call, factor: int, divide: bool) -> ArraySpec | None:
         sizes = list(shape.dimensions)
         sizes[axes[0]] = size // factor if divide else size * factor
         made.append(with_dimensions(shape, sizes))
-    return _one_or_tuple(made)
+    return one_or_tuple(made)
 
 
 def _all_gather(call: Call) -> ArraySpec | None:
@@ -67,7 +63,7 @@ def _all_gather_start(call: Call) -> ArraySpec | None:
     gathered = _all_gather(call)
     if gathered is None or (call.result is not None and not _groups(call)):
         return call.result
-    return ArraySpec.tuple([_one_or_tuple(call.shapes), gathered])
+    return ArraySpec.tuple([one_or_tuple(call.shapes), gathered])
 
 
 def _reduce_scatter(call: Call) -> ArraySpec | None:
@@ -86,7 +82,7 @@ def _all_to_all(call: Call) -> ArraySpec:
             not size or size == len(call.shapes), "takes one operand for each member of a group"
         )
         return ArraySpec.tuple(call.shapes)
-    return _one_or_tuple(call.shapes)
+    return one_or_tuple(call.shapes)
 
 
 def _permute(call: Call) -> ArraySpec | None:
@@ -98,7 +94,7 @@ def _permute(call: Call) -> ArraySpec | None:
         call.require(len(set(chosen)) == len(chosen), "a device sends once and receives once")
     if call.opcode.endswith("-start") or "slice_sizes" in call.attributes:
         return call.result
-    return _one_or_tuple(call.shapes)
+    return one_or_tuple(call.shapes)
 
 
 def _done(place: int) -> Rule:

@@ -7,7 +7,7 @@ from typing import Final
 
 from ...dtypes.element_types import ElementType
 from ...xla.spec import ArraySpec
-from ..opcodes import ACCURATE
+from ..opcodes import OPCODES
 from .call import Call, Rule, array, with_dimensions
 
 
@@ -205,32 +205,12 @@ def _pass(call: Call) -> ArraySpec:
     return call.shapes[0]
 
 
-def _table() -> dict[str, Rule]:
-    unary = {
-        "inexact": [*(ACCURATE - {"erf"}), "negate", "sign"],
-        "float": ["ceil", "erf", "floor", "round-nearest-afz", "round-nearest-even"],
-        "bits": ["not"],
-        "int": ["count-leading-zeros", "popcnt"],
-    }
-    binary = {
-        "any": ["add", "maximum", "minimum", "multiply"],
-        "number": ["divide", "power", "subtract"],
-        "real": ["remainder"],
-        "inexact": ["atan2"],
-        "bits": ["and", "or", "xor"],
-        "int": ["mulhi", "shift-left", "shift-right-arithmetic", "shift-right-logical"],
-    }
-    rules: dict[str, Rule] = {}
-    for kind, names in unary.items():
-        rules |= dict.fromkeys(names, _unary(kind))
-    for kind, names in binary.items():
-        rules |= dict.fromkeys(names, _binary(kind))
-    rules |= dict.fromkeys(["negate", "sign"], _unary("number"))
-    return rules
-
-
 RULES: Final[dict[str, Rule]] = {
-    **_table(),
+    **{
+        row.name: _unary(row.elements) if row.arity == 1 else _binary(row.elements)
+        for row in OPCODES.values()
+        if row.elements
+    },
     "abs": _abs,
     "bitcast-convert": _bitcast_convert,
     "clamp": _clamp,

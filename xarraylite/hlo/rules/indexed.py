@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...xla.spec import ArraySpec
-from .call import Call, Rule, array, scalar
+from .call import Call, Rule, array, one_or_tuple, scalar
 
 
 def _index_sizes(call: Call, indices: ArraySpec) -> tuple[int, list[int]]:
@@ -116,9 +116,8 @@ def _scatter(call: Call) -> ArraySpec:
         )
     scalars = [scalar(operand) for operand in operands]
     given = [scalar(update) for update in updates]
-    result = scalars[0] if half == 1 else ArraySpec.tuple(scalars)
-    call.signature(0, [*scalars, *given], result, "the update")
-    return operands[0] if half == 1 else ArraySpec.tuple(operands)
+    call.signature(0, [*scalars, *given], one_or_tuple(scalars), "the update")
+    return one_or_tuple(operands)
 
 
 RULES: Final[dict[str, Rule]] = {"gather": _gather, "scatter": _scatter}

@@ -15,23 +15,11 @@ from ..opcodes import ACCURATE, OPCODES
 from .inference import infer_shape
 
 # Operations that may compute in one precision and give another.
-_MIXED: Final = frozenset(
-    {
-        "all-gather",
-        "all-gather-start",
-        "all-reduce",
-        "all-reduce-start",
-        "call",
-        "conditional",
-        "convolution",
-        "dot",
-        "fusion",
-        "reduce",
-        "reduce-scatter",
-        "reduce-window",
-        "while",
-    }
-)
+_MIXED_NAMES = """
+all-gather all-gather-start all-reduce all-reduce-start call conditional convolution dot fusion
+reduce reduce-scatter reduce-window while
+"""
+_MIXED: Final = frozenset(_MIXED_NAMES.split())
 
 
 def verify_module(module: ModuleNode) -> None:

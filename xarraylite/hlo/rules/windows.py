@@ -7,7 +7,7 @@ from typing import Final
 
 from ...xla.spec import ArraySpec
 from ..values import ConvolutionLabels, WindowDimension
-from .call import Call, Rule, array, scalar
+from .call import Call, Rule, array, one_or_tuple, scalar
 
 _PRECISIONS: Final = frozenset({"default", "high", "highest", "packed_nibble"})
 
@@ -134,8 +134,7 @@ def _convolution(call: Call) -> ArraySpec:
 
 def reducer(call: Call, scalars: Sequence[ArraySpec], position: int = 0) -> None:
     """Check a computation that joins accumulators and elements into accumulators."""
-    result = scalars[0] if len(scalars) == 1 else ArraySpec.tuple(scalars)
-    call.signature(position, [*scalars, *scalars], result, "the reducer")
+    call.signature(position, [*scalars, *scalars], one_or_tuple(scalars), "the reducer")
 
 
 def _halves(call: Call) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
@@ -157,10 +156,6 @@ def _halves(call: Call) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
     return operands, values
 
 
-def _results(call: Call, shapes: Sequence[ArraySpec]) -> ArraySpec:
-    return shapes[0] if len(shapes) == 1 else ArraySpec.tuple(shapes)
-
-
 def _reduced_types(call: Call, values: Sequence[ArraySpec]) -> list[object]:
     """Element types of results: those that the reducer gives."""
     root = call.computation().root.shape
@@ -176,7 +171,7 @@ def _reduce(call: Call) -> ArraySpec:
     reducer(call, [scalar(value) for value in values])
     kept = [d for d in range(first.rank) if d not in axes]
     sizes, flags = [first.dimensions[d] for d in kept], [first.dynamic[d] for d in kept]
-    return _results(call, [array(kind, sizes, flags) for kind in _reduced_types(call, values)])
+    return one_or_tuple([array(kind, sizes, flags) for kind in _reduced_types(call, values)])
 
 
 def _reduce_window(call: Call) -> ArraySpec:
@@ -184,7 +179,7 @@ def _reduce_window(call: Call) -> ArraySpec:
     window = _window(call, operands[0])
     reducer(call, [scalar(value) for value in values])
     sizes = [slid(call, n, dim) for n, dim in zip(operands[0].dimensions, window, strict=True)]
-    return _results(call, [array(kind, sizes) for kind in _reduced_types(call, values)])
+    return one_or_tuple([array(kind, sizes) for kind in _reduced_types(call, values)])
 
 
 def _window(call: Call, operand: ArraySpec) -> Sequence[WindowDimension]:

@@ -78,12 +78,13 @@ def _read_aliases(text: str) -> tuple[Alias, ...]:
     return tuple([Alias(_index(m[1]), bounded(m[2]), _index(m[3]), m[4] or "") for m in found])
 
 
+def _print_alias(alias: Alias, kind: str = "") -> str:
+    output, inner = _print_index(alias.output_index), _print_index(alias.operand_index)
+    return f"{output}: ({alias.operand}, {inner}{kind})"
+
+
 def _print_aliases(value: Iterable[Alias]) -> str:
-    shown = []
-    for alias in value:
-        output, inner = _print_index(alias.output_index), _print_index(alias.operand_index)
-        shown.append(f"{output}: ({alias.operand}, {inner})")
-    return f"{{{', '.join(shown)}}}"
+    return f"{{{', '.join(map(_print_alias, value))}}}"
 
 
 def _read_program_aliases(text: str) -> tuple[Alias, ...]:
@@ -93,11 +94,7 @@ def _read_program_aliases(text: str) -> tuple[Alias, ...]:
 
 
 def _print_program_aliases(value: Iterable[Alias]) -> str:
-    shown = []
-    for alias in value:
-        output, inner = _print_index(alias.output_index), _print_index(alias.operand_index)
-        shown.append(f"{output}: ({alias.operand}, {inner}, {alias.kind})")
-    return f"{{ {', '.join(shown)} }}"
+    return f"{{ {', '.join([_print_alias(alias, f', {alias.kind}') for alias in value])} }}"
 
 
 def _print_index(index: tuple[int, ...]) -> str:

@@ -22,7 +22,7 @@ from .kinds_basic import (
     read_word,
 )
 from .literals import HloLiteral, print_literal, read_literal
-from .quoting import NAME
+from .quoting import NAME, outer_parts
 from .sharding import normalise_sharding
 
 
@@ -62,7 +62,7 @@ def _read_typed_literal(text: str, depth: int = 0) -> HloLiteral:
         if depth == MAX_DEPTH:
             raise ValueError(f"tuples nest at most {MAX_DEPTH} deep")
         elements = [
-            _read_typed_literal(part, depth + 1) for part in _outer_parts(inside(stripped, "()"))
+            _read_typed_literal(part, depth + 1) for part in outer_parts(inside(stripped, "()"))
         ]
         shape = ArraySpec.tuple([element.shape for element in elements])
         return HloLiteral(shape, None, tuple(elements))
@@ -72,19 +72,6 @@ def _read_typed_literal(text: str, depth: int = 0) -> HloLiteral:
     return read_literal(match[2], ArraySpec.parse(match[1]))
 
 
-def _outer_parts(text: str) -> list[str]:
-    """Divide a text at the commas that stand between no brackets."""
-    parts, depth, start = [], 0, 0
-    for match in re.finditer(r"[(){}\[\],]", text):
-        char = match[0]
-        depth += (char in "({[") - (char in ")}]")
-        if char == "," and not depth:
-            parts.append(text[start : match.start()])
-            start = match.end()
-    last = text[start:]
-    return [*parts, last] if parts or last.strip() else []
-
-
 def _print_typed_literal(value: HloLiteral) -> str:
     if value.shape.is_tuple:
         return f"( {', '.join([_print_typed_literal(element) for element in value.elements])} )"
@@ -92,7 +79,7 @@ def _print_typed_literal(value: HloLiteral) -> str:
 
 
 def _read_domain(text: str) -> Domain:
-    parts = dict([part.split("=", 1) for part in _outer_parts(inside(text, "{}")) if "=" in part])
+    parts = dict([part.split("=", 1) for part in outer_parts(inside(text, "{}")) if "=" in part])
     fields = {name.strip(): value for name, value in parts.items()}
     if fields.keys() != {"kind", "entry", "exit"}:
         raise ValueError('expected {kind="sharding", entry={...}, exit={...}}')
@@ -143,31 +130,12 @@ _PAIR = re.compile(rf"\s*({NAME})\s*=\s*", re.DOTALL)
 def _read_frontend(text: str) -> Mapping[str, str]:
     """Read ``{a="1",b={x}}``: strings by name, in the order of their names."""
     found: dict[str, str] = {}
-    for part in _frontend_parts(inside(text, "{}")):
+    for part in outer_parts(inside(text, "{}"), "{}"):
         match = _PAIR.match(part)
         if match is None:
             raise ValueError('expected names with strings, such as {a="1",b={x}}')
         found[match[1]] = read_dictionary(part[match.end() :])
     return MappingProxyType(dict(sorted(found.items())))
-
-
-_FRONTEND_PIECE = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{},]|[^"{},]++|"', re.DOTALL)
-
-
-def _frontend_parts(text: str) -> list[str]:
-    """Divide at the commas that stand neither in braces nor in strings."""
-    parts, depth, start = [], 0, 0
-    for match in _FRONTEND_PIECE.finditer(text):
-        char = match[0]
-        if char == "{":
-            depth += 1
-        elif char == "}":
-            depth -= 1
-        elif char == "," and not depth:
-            parts.append(text[start : match.start()])
-            start = match.end()
-    last = text[start:]
-    return [*parts, last] if parts or last.strip() else []
 
 
 def print_frontend(value: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from ..._records import record
 from ...dtypes.element_types import ELEMENT_TYPES, ElementType
 from ...xla.spec import ArraySpec
+from .quoting import outer_parts
 
 SHOWN_ELEMENTS: Final = 10
 """Most elements of a constant that a default print writes out."""
@@ -110,17 +111,7 @@ def _split(text: str) -> list[str]:
     inner = text.strip()
     if not (inner.startswith("(") and inner.endswith(")")):
         raise ValueError("the elements of a tuple stand between parentheses")
-    parts, depth, start = [], 0, 1
-    for match in re.finditer(r"[{}(),]", inner):
-        char = match[0]
-        if char in "({":
-            depth += 1
-        elif char in ")}":
-            depth -= 1
-        if (depth == 1 and char == ",") or (depth == 0 and match.end() == len(inner)):
-            parts.append(inner[start : match.start()])
-            start = match.end()
-    return [] if parts == [""] or not "".join(parts).strip() else parts
+    return outer_parts(inner[1:-1])
 
 
 def _read_array(text: str, shape: ArraySpec) -> HloLiteral:

@@ -16,6 +16,7 @@ SKIP: Final = rf"(?:[ \t\r\n]++|{_COMMENT})*+"
 NAME: Final = r"[A-Za-z_][A-Za-z0-9_.\-]*+"
 
 _STRING_OR_COMMENT = re.compile(rf"({STRING})|{_COMMENT}", re.DOTALL)
+_STRING_OR_PIECE = re.compile(r'"(?:[^"\\]++|\\.)*+"|[(){}\[\],]', re.DOTALL)
 _ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]+)|(.))", re.DOTALL)
 _SIMPLE = {b"n": 10, b"r": 13, b"t": 9, b"a": 7, b"b": 8, b"f": 12, b"v": 11}
 _ESCAPED: Final = {
@@ -34,6 +35,20 @@ def without_comments(text: str) -> str:
     if "/" not in text:
         return text
     return _STRING_OR_COMMENT.sub(lambda match: match[1] or " " * len(match[0]), text)
+
+
+def outer_parts(text: str, brackets: str = "(){}[]") -> list[str]:
+    """Divide a text at the commas that stand in no brackets and no string."""
+    parts, depth, start = [], 0, 0
+    for match in _STRING_OR_PIECE.finditer(text):
+        char = match[0]
+        if char in brackets:
+            depth += 1 if brackets.index(char) % 2 == 0 else -1
+        elif char == "," and not depth:
+            parts.append(text[start : match.start()])
+            start = match.end()
+    last = text[start:]
+    return [*parts, last] if parts or last.strip() else []
 
 
 def unescape(text: str) -> str:

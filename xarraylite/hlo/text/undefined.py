@@ -7,47 +7,15 @@ from typing import Any, Final
 
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from ..opcodes import ACCURATE
+from ..opcodes import OPCODES
 from ..values import OpMetadata
 
 # Operations whose operands have the shape of the result.
-_SAME_SHAPE: Final = ACCURATE | frozenset(
-    [
-        "abs",
-        "add",
-        "and",
-        "ceil",
-        "clamp",
-        "copy",
-        "count-leading-zeros",
-        "divide",
-        "floor",
-        "maximum",
-        "minimum",
-        "multiply",
-        "negate",
-        "not",
-        "opt-barrier",
-        "or",
-        "popcnt",
-        "power",
-        "remainder",
-        "reverse",
-        "round-nearest-afz",
-        "round-nearest-even",
-        "shift-left",
-        "shift-right-arithmetic",
-        "shift-right-logical",
-        "sign",
-        "subtract",
-        "xor",
-        "atan2",
-        "bitcast",
-        "mulhi",
-        "reduce-precision",
-        "all-reduce",
-        "collective-permute",
-    ]
+_SAME_NAMES = """
+abs all-reduce bitcast clamp collective-permute copy opt-barrier reduce-precision reverse
+"""
+_SAME_SHAPE: Final = frozenset(
+    [*_SAME_NAMES.split(), *[row.name for row in OPCODES.values() if row.elements]]
 )
 
 
