@@ -209,6 +209,42 @@ class Accumulate(Reduce):
         return self.operand.cumsum()
 
 
+class FewReduced(FewFiltered):
+    """A fold by a user's function of ten elements."""
+
+    title = "eval(reduce(larger, a)), 10 float64, against np.max"
+
+    def xarraylite(self) -> object:
+        return xl.eval(xl.reduce(_larger, self.a, initial=0.0))
+
+    def numpy(self) -> object:
+        return np.max(self.operand)
+
+
+class FewAccumulated(FewFiltered):
+    """Running results of a user's function of ten elements."""
+
+    title = "accumulate(add, a), 10 float64, against np.cumsum"
+
+    def xarraylite(self) -> object:
+        return xl.accumulate(_more, self.a)
+
+    def numpy(self) -> object:
+        return np.cumsum(self.operand)
+
+
+class FewMade(FewFiltered):
+    """A filter that is made for one statement."""
+
+    title = "eval(filter(a, mask)), 10 float64"
+
+    def xarraylite(self) -> object:
+        return xl.eval(xl.filter(self.a, self.mask))
+
+    def numpy(self) -> object:
+        return self.operand[self.mask]
+
+
 class FixedShape(Comparison):
     """A small assignment between containers of fixed shape, against the same of dynamic rank."""
 
@@ -267,3 +303,23 @@ class NoAlias(FixedShape):
 
     def results(self) -> tuple[object, object]:
         return np.zeros(1), np.zeros(1)
+
+
+class KeptPromise(FixedShape):
+    """A promise that is kept costs no more than the check, where that costs next to nothing."""
+
+    title = "p[...] = a + b * 2, p = noalias(c), 3 x 3, against the checked assignment here"
+    wanted = 0.9
+
+    def setup(self) -> None:
+        self.ours = [xl.asarray(values(3, 3, seed=k)) for k in range(3)]
+        self.theirs = self.ours
+        self.promise = xl.noalias(self.ours[2])
+        for _ in range(300):  # a process that launches often
+            self.xarraylite()
+            self.numpy()
+
+    def xarraylite(self) -> object:
+        a, b, c = self.ours
+        self.promise[...] = a + b * 2
+        return c

@@ -340,3 +340,14 @@ def test_assigning_a_shape_reshapes_in_place() -> None:
     t = xl.XTensor([1, 2])
     with pytest.raises(xl.ShapeError):
         t.shape = (2, 1)
+
+
+def test_views_yield_their_rows() -> None:
+    a = xl.asarray(np.arange(12.0).reshape(3, 4))
+    for view in (a[1:], a.T, a[:, None, ::2]):
+        assert [np.asarray(row).tolist() for row in view] == np.asarray(view).tolist()
+    for row in a[1:]:
+        row[...] = 0
+    assert np.asarray(a)[1:].sum() == 0
+    with pytest.raises(TypeError):
+        iter(a[...].reshape(12)[:1].reshape(()))

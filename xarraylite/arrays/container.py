@@ -350,7 +350,7 @@ class XContainer(Placed, XExpression):
     def __iter__(self) -> Iterator[Any]:
         """Yield the values of a vector, read when they are reached, or the rows of others."""
         if len(self._shape) != 1 or self._kind is NODE or tracing.is_active():
-            return super().__iter__()
+            return (self[i] for i in range(len(self)))
         return map(scalar_of, elements.array_of(self))
 
     # --- assignment ---------------------------------------------------------------------------

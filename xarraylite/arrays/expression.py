@@ -354,7 +354,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
 
         The expression is evaluated once; while a function is traced, each part is lazy.
         """
-        if isinstance(self, self._container) or tracing.is_active():
+        if tracing.is_active():
             return (self[i] for i in range(len(self)))
         if len(self.shape) < 2 or (self._kind is NODE and reads_late(self.node)):
             len(self)  # which refuses what has no dimension

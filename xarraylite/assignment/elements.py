@@ -15,6 +15,7 @@ import numpy as np
 from .._errors import LayoutError
 from ..compiler.dependence.overlap import Span, self_overlaps
 from ..dtypes.names import NumpyArray
+from ..index.broadcast import MAX_RANK
 from ..ir.kind import NODE, row_major, strides_of
 from ..ir.node import RANK
 from ..layout.strided import ROW_MAJOR
@@ -101,9 +102,12 @@ def part(of: Any, key: Any) -> Any:
 def _with_new_axes(of: Any, key: tuple[Any, ...]) -> Any:
     dots = key.count(Ellipsis) if all([item.__class__ in _BASIC for item in key]) else 2
     given = [item for item in key if item is not None and item is not Ellipsis]
-    if of._kind is NODE or dots > 1 or len(given) > len(of._shape):
+    rank = len(of._shape)
+    if of._kind is NODE or dots > 1 or len(given) > rank:
         return None
-    rest = (slice(None),) * (len(of._shape) - len(given))
+    if rank + len(key) - len(given) > MAX_RANK:  # perhaps
+        return None
+    rest = (slice(None),) * (rank - len(given))
     if dots:
         at = key.index(Ellipsis)
         key = (*key[:at], *rest, *key[at + 1 :])

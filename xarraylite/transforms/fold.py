@@ -197,37 +197,57 @@ def accumulate(
     >>> xl.accumulate(lambda a, b: a + b if b > 0 else 0, xl.asarray([1, 2, -5, 3, 4]))
     XArray([1, 3, 0, 3, 7])
     """
+    usual = dtype is None and (axis is None or axis.__class__ is int)
+    made = _again(function, x, axis) if usual else None
+    if made is not None:
+        return made
     if isinstance(x, Parted):
-        made: XArray = x.accumulated(
+        parted: XArray = x.accumulated(
             lambda values: accumulate(function, values, axis, dtype=dtype), axis
         )
-        return made
+        return parted
     array = as_array(x, "accumulate")
     if axis is None and array.ndim != 1:
         array = array._reshaped((array.size,))
     number = check_axis(0 if axis is None else axis, array.ndim, "accumulate")
     end = array.dtype if dtype is None else as_dtype(dtype)
     op = _operation(function, (end, end), end, "accumulate")
-    again = _again(array, op, number) if array.dtype == end else None
-    return _accumulated(array, op, number, end) if again is None else again
+    made = _accumulated(array, op, number, end)
+    if usual and array is x:
+        _keep(function, array, axis, op, number)
+    return made
 
 
-def _again(x: XExpression, op: UserOp, axis: int) -> XArray | None:
+def _operands(x: XExpression) -> tuple[Any, ...]:
+    return (x._buffer, x._start) if isinstance(x, XContainer) else x._operands
+
+
+def _key(function: object, x: XExpression, axis: object) -> Any:
+    """Return what a plan is remembered by, beside the kind."""
+    if isinstance(x, XContainer):
+        return (function, axis, x._shape)
+    return (function, axis, x._shape, *[o for o in x._operands if o.__class__ is tuple])
+
+
+def _again(function: object, x: Any, axis: object) -> XArray | None:
     """Return running results by a plan that is kept ready; None if there is none."""
-    kind, shape = x._kind, x._shape
-    if kind is NODE or tracing.running.value:
+    if not isinstance(x, XExpression) or x._kind is NODE or tracing.running.value:
         return None
-    operands = (x._buffer, x._start) if isinstance(x, XContainer) else x._operands
-    key: Any = (op, axis, shape, *[item for item in operands if item.__class__ is tuple])
-    plan = kind.replays.get(key)
-    if plan is None:
-        if key not in kind.replays:  # what is asked for once is not kept
-            direct.remember(kind, key, None)
-        elif can_launch() and not uses_reference():
-            plan = replay_of(kind, shape, operands)
-            plan = scanned(plan, op, _sizes(shape, axis)) if isinstance(plan, Replay) else None
-            direct.remember(kind, key, plan or False)
-    return direct.replayed(plan, shape, operands) if plan else None
+    plan = x._kind.replays.get(_key(function, x, axis))
+    return direct.replayed(plan, x._shape, _operands(x)) if plan else None
+
+
+def _keep(function: object, x: XExpression, axis: object, op: UserOp, number: int) -> None:
+    """Keep a plan ready; what is asked for once is only noted."""
+    kind, key = x._kind, _key(function, x, axis)
+    if kind is NODE or kind.replays.get(key) is False or tracing.running.value:
+        return
+    if key not in kind.replays:
+        direct.remember(kind, key, None)
+    elif can_launch() and not uses_reference():
+        plan = replay_of(kind, x._shape, _operands(x))
+        ready = scanned(plan, op, _sizes(x._shape, number)) if isinstance(plan, Replay) else None
+        direct.remember(kind, key, ready or False)
 
 
 def _sizes(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:

@@ -57,6 +57,8 @@ from ..runtime.natives import (
     unary,
 )
 from ..runtime.replay import Replay
+from ..views import selection
+from ..views.picked import XIndexView
 from . import noalias as promises
 from .jit import Jitted
 from .memo import Recipe
@@ -101,6 +103,9 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.COPY_ORIGIN: (Copy, "origin"),
     api.SELECTED_BASE: (few.Selected, "base"),
     api.SELECTED_KEY: (few.Selected, "key"),
+    api.PICK_BASE: (XIndexView, "_base"),
+    api.PICK_OFFSETS: (XIndexView, "_offsets"),
+    api.PICK_WHERE: (XIndexView, "_where"),
     api.LAST: (Jitted, "_last"),
     api.LAST_KIND: (Quick, "kind"),
     api.LAST_SHAPE: (Quick, "shape"),
@@ -160,6 +165,11 @@ class _Methods:
         self._add(listed("recalled"), fronts, "recalled")
         self._add(listed("handed"), fronts, "handed")
         self._add(ternary("selected_few"), few, "selected", api.FEW_SELECTED)
+        self._add(unary("pick_evaluated"), XIndexView, "_evaluated", api.PICK_EVALUATED)
+        self._add(unary("pick_settled"), XIndexView, "settled", api.PICK_SETTLED)
+        self._add(binary("pick_wrote"), XIndexView, "_wrote", api.PICK_WROTE)
+        self._add(ternary("filtered"), selection, "filtered", api.FILTERED)
+        self._add(ternary("indexed"), selection, "indexed", api.INDEXED)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
         rows: dict[Op, int] = {}
         arithmetic = {OPS[name] for name in ("add", "subtract", "multiply", "divide")}
@@ -227,6 +237,10 @@ def _function(attribute: Any) -> Any:
     return attribute.fget if isinstance(attribute, property) else attribute
 
 
+#: Kinds of the masks and positions that NumPy's arrays are.
+_INDICES = [row_major(dtype, rank) for dtype in (bool_, int64) for rank in (1, 2, 3)]
+
+
 def _objects() -> dict[int, object]:
     """Return the objects that the code compares with, calls or hands out."""
     return {
@@ -263,6 +277,7 @@ def _objects() -> dict[int, object]:
 def _classes() -> dict[int, object]:
     """Return the classes that the code knows, and what it knows of their kind."""
     return {
+        api.INDEX_VIEW: XIndexView,
         api.INT: int,
         api.FLOAT: float,
         api.SLICE: slice,

@@ -253,8 +253,16 @@ def index_view(x: object, indices: Any, /) -> XExpression:
     >>> v
     XIndexView([11, 16, 12])
     """
+    made = indexed(x, indices)
+    if made is not None:
+        return made
     array = as_array(x, "index_view")
     return pointed(array, flat_positions(indices, array.shape, "index_view"))
+
+
+def indexed(x: object, indices: object) -> XExpression | None:
+    """Return a view of few elements of a vector at positions; None: only machine code can."""
+    return None
 
 
 def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Positions:
@@ -329,8 +337,16 @@ def filter(x: object, condition: object, /, order: LayoutLike = None) -> XExpres
     >>> a
     XArray([3, 0, 4, 0])
     """
+    made = filtered(x, condition) if order is None else None
+    if made is not None:
+        return made
     array = as_array(x, "filter")
     return pointed(array, where_true(condition, array.shape, order))
+
+
+def filtered(x: object, condition: object) -> XExpression | None:
+    """Return a view of few elements for which a condition holds; None: only machine code can."""
+    return None
 
 
 def where_true(condition: object, shape: tuple[int, ...], order: LayoutLike = None) -> Positions:

@@ -144,6 +144,7 @@ METHODS = (
     "method",
     "attribute",
     "selected_few",
+<<<<<<< HEAD
     "one_element",
     "taken_along",
     "dotted",
@@ -152,6 +153,13 @@ METHODS = (
     "total_bytes",
     "duplicated",
     "flattened",
+=======
+    "pick_evaluated",
+    "pick_settled",
+    "pick_wrote",
+    "filtered",
+    "indexed",
+>>>>>>> main
 )
 
 #: Words of `scratch`.
@@ -254,9 +262,18 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPY,
     SELECTED,
     FEW_SELECTED,
+<<<<<<< HEAD
     ITEM_NAME,
     DUPLICATED,
     POWER,
+=======
+    INDEX_VIEW,
+    PICK_EVALUATED,
+    PICK_SETTLED,
+    PICK_WROTE,
+    FILTERED,
+    INDEXED,
+>>>>>>> main
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -296,6 +313,9 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPY_ORIGIN,
     SELECTED_BASE,
     SELECTED_KEY,
+    PICK_BASE,
+    PICK_OFFSETS,
+    PICK_WHERE,
     LAST,
     LAST_KIND,
     LAST_SHAPE,
@@ -324,5 +344,9 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
+<<<<<<< HEAD
 ) = range(157)
+=======
+) = range(163)
+>>>>>>> main
 ROW = 7

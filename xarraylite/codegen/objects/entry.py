@@ -22,6 +22,7 @@ from .operators import applied, folded, forward, reflected, single
 from .picks import get_item, selected_few
 from .remembered import recalled
 from .scalars import scalar_float, scalar_forward, scalar_reflected
+from .scattered import filtered, indexed, pick_evaluated, pick_settled, pick_wrote
 
 
 def entry(which: int, one: int, two: int, three: int, row: int) -> int:
@@ -87,6 +88,7 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
     if which == 29:
         return selected_few(two, three)
     if which == 30:
+<<<<<<< HEAD
         return one_element(one, two, three, row)
     if which == 31:
         return taken_along(one, two, three, row)
@@ -101,3 +103,13 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
     if which == 36:
         return duplicated(two)
     return flattened(one, two, three, row)
+=======
+        return pick_evaluated(one)
+    if which == 31:
+        return pick_settled(one)
+    if which == 32:
+        return pick_wrote(one, two)
+    if which == 33:
+        return filtered(two, three)
+    return indexed(two, three)
+>>>>>>> main

@@ -16,12 +16,13 @@ from . import (
     remembered,
     replay,
     scalars,
+    scattered,
     views,
 )
 
 _MODULES = (
     *(assignment, basics, calls, entry, evaluation, fronts, operators, picks, remembered, replay),
-    *(scalars, views),
+    *(scalars, scattered, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.

@@ -1,0 +1,179 @@
+"""Views of few elements in machine code: they are those in Python, only faster."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.runtime import natives as loading
+from xarraylite.transforms import natives
+
+pytestmark = [
+    pytest.mark.usefixtures("compiled", "installed"),
+    pytest.mark.skipif(not loading.can_load(), reason="another interpreter"),
+]
+
+
+@pytest.fixture
+def installed() -> Iterator[None]:
+    natives.install()
+    yield
+    natives.remove()
+
+
+M = np.array([True, False, True, True, False, False])
+AT = np.array([5, 0, -1, 2, 2])
+
+#: Statements about a vector of six elements ``c`` and its values ``v``.
+WORK: dict[str, Callable[[Any], Any]] = {
+    "mask": lambda c: xl.filter(c, M),
+    "a container": lambda c: xl.filter(c, xl.asarray(M)),
+    "an expression": lambda c: xl.filter(c, c > 2),
+    "none": lambda c: xl.filter(c, c > 200),
+    "a list": lambda c: xl.filter(c, M.tolist()),
+    "one that broadcasts": lambda c: xl.filter(c, M[:1]),
+    "no mask": lambda c: xl.filter(c, AT),
+    "of another shape": lambda c: xl.filter(c, M[:5]),
+    "in order": lambda c: xl.filter(c, M, order="column_major"),
+    "positions": lambda c: xl.index_view(c, AT),
+    "int32": lambda c: xl.index_view(c, AT.astype("int32")),
+    "listed": lambda c: xl.index_view(c, AT.tolist()),
+    "out of range": lambda c: xl.index_view(c, np.array([0, 6])),
+    "far out of range": lambda c: xl.index_view(c, np.array([-(1 << 62)])),
+    "positions of a container": lambda c: xl.index_view(c, xl.asarray(AT) - 0),
+    "a part": lambda c: xl.filter(c[1:], M[1:]),
+    "every second": lambda c: xl.index_view(c[::2], np.array([2, 0])),
+    "reversed": lambda c: xl.index_view(c, AT)[::-1],
+    "a filter of a filter": lambda c: xl.filter(xl.filter(c, M), np.array([True, False, True])),
+    "of an expression": lambda c: xl.filter(c + 1, M),
+}
+
+
+def told(view: Any) -> Any:
+    """Return all there is to know of a view."""
+    values = xl.eval(view)
+    facts = type(view), view.shape, view.dtype, values.tolist(), type(values), values.dtype
+    if not isinstance(view, xl.XContainer) and hasattr(view, "base"):
+        return *facts, view.positions().tolist(), type(view.base), repr(view)
+    return facts
+
+
+def both(work: Callable[[], Any]) -> None:
+    def outcome() -> Any:
+        try:
+            return work()
+        except Exception as error:
+            return type(error), str(error)
+
+    natives.install()
+    fast = [outcome() for _ in range(3)]
+    natives.remove()
+    slow = outcome()
+    assert fast == [slow] * 3
+
+
+@pytest.mark.parametrize("name", WORK)
+@pytest.mark.parametrize("dtype", ["float64", "int8", "complex128", "bfloat16"])
+def test_views_are_the_same(name: str, dtype: str) -> None:
+    for make in (xl.asarray, xl.XTensor):
+        both(lambda m=make: told(WORK[name](m([4, 1, 3, 0, 5, 2], dtype=dtype))))
+
+
+VALUES: dict[str, Callable[[Any, Any], Any]] = {
+    "float": lambda c, w: 2.5,
+    "int": lambda c, w: 2,
+    "scalar": lambda c, w: c[1],
+    "array": lambda c, w: np.arange(w.size, dtype=c.dtype).reshape(w.shape),
+    "row": lambda c, w: [7] if w.size else [],
+    "container": lambda c, w: xl.asarray(np.arange(w.size), dtype=c.dtype),
+    "expression": lambda c, w: xl.asarray(np.arange(w.size), dtype=c.dtype) * 2,
+    "of the same memory": lambda c, w: c[: w.size] * 2,
+    "itself": lambda c, w: w + 1,
+    "a view": lambda c, w: xl.index_view(c, np.arange(w.size)),
+    "of another dtype": lambda c, w: np.arange(w.size) * 1.5,
+    "too many": lambda c, w: np.zeros(w.size + 1),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("dtype", ["float64", "int16", "float32"])
+def test_writes_are_the_same(name: str, dtype: str) -> None:
+    def work(pick: str) -> Any:
+        c = xl.asarray([4, 1, 3, 0, 5, 2], dtype=dtype)
+        view, waiting = WORK[pick](c), c * 3
+        view[...] = VALUES[name](c, view)
+        first = c.tolist()
+        view *= 2
+        view += view
+        return first, c.tolist(), waiting.tolist()
+
+    for pick in ("mask", "an expression", "none", "positions", "every second"):
+        both(lambda p=pick: work(p))
+
+
+def test_read_only_memory_is_not_written() -> None:
+    c = xl.asarray([1.0, 2.0, 3.0])
+    view = xl.filter(c, c > 1)
+    c.flags.writeable = False
+    later = xl.filter(c, c > 1)
+    for _ in range(3):
+        view[...] = 7.0  # made when it could be written
+        with pytest.raises(xl.ReadOnlyError):
+            later[...] = 8.0
+        with pytest.raises(xl.ReadOnlyError):
+            later *= 2.0
+    assert c.tolist() == [1.0, 7.0, 7.0]
+
+
+def test_late_reads_anew() -> None:
+    c = xl.asarray([1.0, 2.0, 3.0])
+    early, late = xl.filter(c, c > 1) * 2, xl.late(xl.filter(c, c > 1) * 2)
+    c[2] = 30.0
+    assert (early.tolist(), late.tolist()) == ([4.0, 6.0], [4.0, 60.0])
+
+
+def test_views_stay_where_they_are() -> None:
+    c = xl.asarray([1.0, 2.0, 3.0])
+    view = xl.index_view(c, np.array([2, 0]))
+    c.assign(xl.zeros((4, 4)))
+    assert xl.eval(view).tolist() == [3.0, 1.0]
+
+
+def test_a_traced_function_gathers() -> None:
+    def picked(c: Any) -> Any:
+        return xl.index_view(c, np.array([2, 0])) + xl.filter(c, np.array([True, True, False]))
+
+    call = xl.jit(picked)
+    for k in range(3):
+        assert call(xl.asarray([1.0, 2.0, 3.0 + k])).tolist() == [4.0 + k, 3.0]
+
+
+def test_references_are_balanced() -> None:
+    c, m, p = xl.asarray(np.arange(6.0)), np.array(M), np.array(AT)
+    things = [c._buffer, c._kind, m, p, None, xl.filter(c, m).positions()]
+
+    def work() -> None:
+        view, other = xl.filter(c, m), xl.index_view(c, p)
+        xl.eval(view * 2)
+        xl.eval(other)
+        view[...] = 1.5
+        view *= 2.0
+        other[...] = xl.index_view(c, p)
+        with pytest.raises(xl.IndexRangeError):
+            xl.index_view(c, np.array([9]))
+
+    for _ in range(20):
+        work()
+    gc.collect()
+    before = [sys.getrefcount(x) for x in things]
+    for _ in range(200):
+        work()
+    gc.collect()
+    after = [sys.getrefcount(x) for x in things]
+    assert all(abs(a - b) < 20 for a, b in zip(after, before, strict=True))

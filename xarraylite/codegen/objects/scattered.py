@@ -1,0 +1,314 @@
+"""Few elements at positions in a row-major container: making such views, reading and writing them.
+
+As `views.scattered` and `views.selection` do it, where each element has a position of its own
+(`XIndexView`).
+"""
+
+from __future__ import annotations
+
+from .api import (
+    ADDRESS,
+    BOOL_DTYPE,
+    CLASS,
+    DTYPE,
+    EMPTY,
+    FILTERED,
+    FLOAT,
+    FLOAT64,
+    INDEX_VIEW,
+    INDEXED,
+    INT64,
+    ITEMSIZE,
+    KIND,
+    NDARRAY,
+    NODE,
+    NONE,
+    NUMPY_EMPTY,
+    OPERANDS,
+    OWN_BUFFER,
+    PICK_BASE,
+    PICK_EVALUATED,
+    PICK_OFFSETS,
+    PICK_SETTLED,
+    PICK_WHERE,
+    PICK_WROTE,
+    SHAPE,
+    SIZE,
+    STRIDES,
+    TRUE,
+    TUPLE_ITEMS,
+    ZERO,
+    Py_DecRef,
+    PyErr_Clear,
+    PyErr_Occurred,
+    PyLong_AsLongLong,
+    PyLong_FromLongLong,
+    load,
+    load_byte,
+    memcpy,
+    scratch,
+    store,
+    word,
+)
+from .assignment import waiting_for
+from .basics import (
+    DATA,
+    DESCRIPTION,
+    FLAGS,
+    call,
+    get,
+    give,
+    is_container,
+    is_lazy,
+    is_same,
+    is_traced,
+    item,
+    keep,
+    new,
+    size_of,
+    whole,
+)
+from .evaluation import address_of, computed, new_array, new_buffer
+from .operators import expression
+from .picks import FEW_PICKED, begin_of, copy_of, is_still, leaf_of, private, trues
+from .views import tuple_from, view_class, view_of
+
+#: Flags of an array that is aligned and row-major.
+PLAIN = 0x101
+
+
+def offsets_of(view: int) -> int:
+    """Return where a view has its elements' positions in row-major memory; 0 if not so."""
+    base, offsets = get(view, PICK_BASE), get(view, PICK_OFFSETS)
+    if offsets == 0 or is_traced() or not is_container(base):
+        return 0
+    if get(get(base, KIND), STRIDES) != word(NONE) or load(offsets + FLAGS) & PLAIN != PLAIN:
+        return 0
+    few = 0 <= size_of(get(view, SHAPE)) <= FEW_PICKED
+    return load(offsets + DATA) if few and load(offsets + DESCRIPTION) == word(INT64) else 0
+
+
+def picked_up(view: int, to: int, offsets: int) -> int:
+    """Copy a view's elements to an address."""
+    base = get(view, PICK_BASE)
+    source, nbytes = begin_of(base), PyLong_AsLongLong(get(get(base, KIND), ITEMSIZE))
+    for k in range(size_of(get(view, SHAPE))):
+        memcpy(to, source + load(offsets + 8 * k) * nbytes, nbytes)
+        to += nbytes
+    return to
+
+
+def values_of(view: int) -> int:
+    """Return a view's elements in a new container; 0 if they are not few, in row-major memory."""
+    offsets = offsets_of(view)
+    if offsets == 0:
+        return 0
+    base, shape = keep(get(view, PICK_BASE)), keep(get(view, SHAPE))
+    kind, own = keep(get(base, KIND)), keep(get(base, SHAPE))
+    leaf, made = leaf_of(kind, load(shape + SIZE)), 0
+    if leaf != 0:
+        keep(leaf)
+        buffer = new_buffer(size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE)))
+        if buffer != 0 and is_still(base, kind, own):
+            picked_up(view, address_of(buffer), offsets)
+            made = new_array(buffer, keep(shape), leaf)
+        else:
+            Py_DecRef(leaf)
+            if buffer != 0:
+                Py_DecRef(buffer)
+    for part in (kind, own, shape, base):
+        Py_DecRef(part)
+    return made
+
+
+def pick_evaluated(view: int) -> int:
+    """Return the elements in a new container; None if they are not few."""
+    made = values_of(view)
+    if made != 0:
+        return made
+    return 0 if PyErr_Occurred() != 0 else call(word(PICK_EVALUATED), view, 0, 1)
+
+
+def pick_settled(view: int) -> int:
+    """Return the elements as they are now, as an expression of a copy that knows its view."""
+    offsets, made = offsets_of(view), 0
+    if offsets != 0:
+        base, shape = keep(get(view, PICK_BASE)), keep(get(view, SHAPE))
+        kind, own, words = keep(get(base, KIND)), keep(get(base, SHAPE)), scratch()
+        leaf = leaf_of(kind, load(shape + SIZE))
+        nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        copy = copy_of(nbytes, keep(view)) if leaf != 0 else 0
+        if copy != 0:
+            if is_still(base, kind, own):
+                picked_up(view, PyLong_AsLongLong(get(copy, ADDRESS)), offsets)
+                store(words, copy)
+                store(words + 8, word(ZERO))
+                made = expression(leaf, shape, words, 2)
+            Py_DecRef(copy)
+        for part in (kind, own, shape, base):
+            Py_DecRef(part)
+    if made != 0:
+        return made
+    return 0 if PyErr_Occurred() != 0 else call(word(PICK_SETTLED), view, 0, 1)
+
+
+def number_put(view: int, value: int, offsets: int) -> bool:
+    """Write a float to float64 elements; tell whether it is done."""
+    base = get(view, PICK_BASE)
+    if get(get(base, KIND), DTYPE) != word(FLOAT64) or waiting_for(get(base, OWN_BUFFER)) != 0:
+        return False
+    to, bits = begin_of(base), load(value + DATA)
+    for k in range(size_of(get(view, SHAPE))):
+        store(to + 8 * load(offsets + 8 * k), bits)
+    return True
+
+
+def dropped_in(view: int, values: int, offsets: int) -> bool:
+    """Write the elements of a container of the same shape; tell whether it is done."""
+    base = get(view, PICK_BASE)
+    usual = is_container(values) and get(get(values, KIND), STRIDES) == word(NONE)
+    if not usual or get(get(values, KIND), DTYPE) != get(get(base, KIND), DTYPE):
+        return False
+    if waiting_for(get(base, OWN_BUFFER)) != 0:
+        return False
+    to, source = begin_of(base), begin_of(values)
+    nbytes = PyLong_AsLongLong(get(get(base, KIND), ITEMSIZE))
+    for k in range(size_of(get(view, SHAPE))):
+        memcpy(to + load(offsets + 8 * k) * nbytes, source + k * nbytes, nbytes)
+    return True
+
+
+def wrote(view: int, value: int) -> bool:
+    """Write a float, or values of the view's dtype and shape; tell whether it is done."""
+    cls, offsets = load(value + CLASS), offsets_of(view)
+    if offsets == 0:
+        return False
+    if cls == word(FLOAT):
+        return number_put(view, value, offsets)
+    lazy = is_lazy(value)
+    if not (lazy or cls == word(INDEX_VIEW)) or not is_same(get(value, SHAPE), get(view, SHAPE)):
+        return False
+    made, done = 0, False
+    if lazy:
+        operands = keep(get(value, OPERANDS))
+        made = computed(get(value, KIND), get(value, SHAPE), operands + word(TUPLE_ITEMS))
+        Py_DecRef(operands)
+    else:
+        made = values_of(value)
+    offsets = offsets_of(view)
+    if made != 0:
+        done = offsets != 0 and dropped_in(view, made, offsets)
+        Py_DecRef(made)
+    return done
+
+
+def pick_wrote(view: int, value: int) -> int:
+    """Write a number, or few elements of this dtype and shape; tell whether it is done."""
+    if wrote(view, value):
+        return keep(word(TRUE))
+    return 0 if PyErr_Occurred() != 0 else call(word(PICK_WROTE), view, value, 2)
+
+
+def view_at(base: int, positions: int, count: int) -> int:
+    """Return the view of positions, which are given to it, of a row-major container's elements."""
+    own = load(base + CLASS)
+    place, words = keep(base) if own == view_class(base) else view_of(base, word(EMPTY)), scratch()
+    store(words, count)
+    shape = tuple_from(words, 1) if place != 0 else 0
+    made = new(word(INDEX_VIEW)) if shape != 0 else 0
+    if made == 0:
+        for part in (place, shape, positions):
+            if part != 0:
+                Py_DecRef(part)
+        return 0
+    give(made, PICK_BASE, place)
+    give(made, SHAPE, shape)
+    give(made, KIND, keep(word(NODE)))
+    give(made, OPERANDS, keep(word(EMPTY)))
+    give(made, PICK_OFFSETS, keep(positions))
+    give(made, PICK_WHERE, positions)
+    return made
+
+
+def new_positions(count: int) -> int:
+    """Return an array of so many int64; 0 if there is no memory."""
+    size = PyLong_FromLongLong(count)
+    made = call(word(NUMPY_EMPTY), size, word(INT64), 2)
+    Py_DecRef(size)
+    if made == 0:
+        PyErr_Clear()
+    return made
+
+
+def is_usual(base: int) -> bool:
+    """Tell whether a container is row-major and of some dimensions, and has few elements."""
+    if is_traced() or not is_container(base) or get(get(base, KIND), STRIDES) != word(NONE):
+        return False
+    return load(get(base, SHAPE) + SIZE) > 0 and 0 < size_of(get(base, SHAPE)) <= FEW_PICKED
+
+
+def is_array_or_lazy(thing: int) -> bool:
+    """Tell whether something is memory, or an expression of it."""
+    return is_lazy(thing) or is_container(thing) or load(thing + CLASS) == word(NDARRAY)
+
+
+def where_true(base: int, condition: int) -> int:
+    """Return a view of the elements for which a condition holds; 0 for all but usual operands."""
+    if not is_usual(base) or not is_array_or_lazy(condition):
+        return 0
+    mask, made = private(condition, word(BOOL_DTYPE)), 0
+    if mask == 0:
+        return 0
+    if is_same(get(mask, SHAPE), get(base, SHAPE)):
+        count, flags = trues(mask), begin_of(mask)
+        positions = new_positions(count)
+        if positions != 0:
+            to = load(positions + DATA)
+            for k in range(size_of(get(mask, SHAPE))):
+                if load_byte(flags + k) != 0:
+                    store(to, k)
+                    to += 8
+            made = view_at(base, positions, count)
+    Py_DecRef(mask)
+    return made
+
+
+def filtered(base: int, condition: int) -> int:
+    """``filtered(x, condition)``; None if Python has to make the view."""
+    made = where_true(base, condition)
+    if made != 0 or PyErr_Occurred() != 0:
+        return made
+    return call(word(FILTERED), base, condition, 2)
+
+
+def at_positions(base: int, indices: int) -> int:
+    """Return a view of the elements of a vector at positions; 0 for all but usual operands."""
+    if not is_usual(base) or load(get(base, SHAPE) + SIZE) != 1 or not is_array_or_lazy(indices):
+        return 0
+    given, made = private(indices, word(INT64)), 0
+    if given == 0:
+        return 0
+    shape, extent = get(given, SHAPE), whole(item(get(base, SHAPE), 0))
+    count = size_of(shape) if load(shape + SIZE) == 1 else 0
+    positions = new_positions(count) if count > 0 else 0
+    if positions != 0:
+        to, source, inside = load(positions + DATA), begin_of(given), True
+        for k in range(count):
+            at = load(source + 8 * k)
+            at += extent if at < 0 else 0
+            inside = inside and 0 <= at < extent
+            store(to + 8 * k, at)
+        if inside:
+            made = view_at(base, positions, count)
+        else:
+            Py_DecRef(positions)  # Python says what is wrong
+    Py_DecRef(given)
+    return made
+
+
+def indexed(base: int, indices: int) -> int:
+    """``indexed(x, indices)``; None if Python has to make the view."""
+    made = at_positions(base, indices)
+    if made != 0 or PyErr_Occurred() != 0:
+        return made
+    return call(word(INDEXED), base, indices, 2)
