@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import time
+import sys
 from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -251,18 +253,41 @@ def test_rank_depth_and_length_are_bounded() -> None:
      "f32[2]{0:T(2)(2)},", "f32[2],", "<", "<=", "/**/", "\u00e9", "((),"],
 )  # fmt: skip
 def test_time_is_linear(piece: str) -> None:
-    def seconds(length: int) -> float:
-        text = "(" + (piece * (length // len(piece)))
-        best = 1e9
-        for _ in range(3):
-            start = time.process_time()
+    def lines(length: int) -> int:
+        """Count the lines that are run, and the characters that are copied by slices."""
+        text = Copied("(" + (piece * (length // len(piece))))
+        steps = 0
+
+        def step(frame: FrameType, event: str, arg: object) -> Callable[..., Any]:
+            nonlocal steps
+            steps += 1
+            return step
+
+        before = sys.gettrace()
+        sys.settrace(step)
+        try:
             with pytest.raises(LayoutParseError):
                 ArraySpec.parse(text)
-            best = min(best, time.process_time() - start)
-        return best
+        finally:
+            sys.settrace(before)
+        return steps + text.copied
 
-    # Eight times the text; a quadratic reader would take 64 times as long.
-    assert seconds(120_000) < 30 * max(seconds(15_000), 1e-3)
+    # Eight times the text; a quadratic reader would take 64 times as many.
+    assert lines(24_000) < 12 * lines(3_000)
+
+
+class Copied(str):
+    """A text that counts the characters of its slices."""
+
+    __slots__ = ("copied",)
+
+    def __init__(self, text: str) -> None:
+        self.copied = 0
+
+    def __getitem__(self, key: Any) -> str:
+        part = super().__getitem__(key)
+        self.copied += len(part)
+        return part
 
 
 types = st.sampled_from(sorted(ARRAY_TYPES))

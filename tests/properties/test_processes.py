@@ -195,16 +195,14 @@ forms = {
 }
 work = forms[sys.argv[1]]
 work(10)
-began = [0.0]
 def press():
     time.sleep(0.4)
-    began[0] = time.monotonic()
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=press, daemon=True).start()
 try:
     work(1 << 28)
 except KeyboardInterrupt:
-    print("interrupted", time.monotonic() - began[0])
+    print("interrupted")
 else:
     print("finished")
 print((a * 2).tolist(), float(xl.sum(xl.zeros(1 << 20) + 1)))
@@ -214,15 +212,12 @@ print((a * 2).tolist(), float(xl.sum(xl.zeros(1 << 20) + 1)))
 @pytest.mark.parametrize("threads", ["1", "2"])
 @pytest.mark.parametrize("form", ["sum", "rows", "columns", "few rows", "in place"])
 def test_an_interrupt_ends_a_long_evaluation(form: str, threads: str, engine: str) -> None:
-    """Promised are 0.2 s; the machine may be busy."""
+    """It would take minutes; how soon it ends is counted in `tests.runtime.test_run`."""
     if engine == "reference":
         pytest.skip("NumPy does not look for interrupts")
     command = [sys.executable, "-c", INTERRUPT, form, threads]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout.startswith("interrupted"), (done.stdout, done.stderr)
-    delay = float(done.stdout.split()[1])
-    assert delay < 0.5
-    assert done.stdout.splitlines()[1] == "[2.0, 4.0, 6.0] 1048576.0"
+    assert done.stdout == "interrupted\n[2.0, 4.0, 6.0] 1048576.0\n", done.stderr
 
 
 def test_an_interrupted_assignment_spoils_its_destination_alone(engine: str) -> None:
