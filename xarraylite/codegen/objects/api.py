@@ -144,7 +144,6 @@ METHODS = (
     "method",
     "attribute",
     "selected_few",
-<<<<<<< HEAD
     "one_element",
     "taken_along",
     "dotted",
@@ -153,13 +152,11 @@ METHODS = (
     "total_bytes",
     "duplicated",
     "flattened",
-=======
     "pick_evaluated",
     "pick_settled",
     "pick_wrote",
     "filtered",
     "indexed",
->>>>>>> main
 )
 
 #: Words of `scratch`.
@@ -262,18 +259,15 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPY,
     SELECTED,
     FEW_SELECTED,
-<<<<<<< HEAD
     ITEM_NAME,
     DUPLICATED,
     POWER,
-=======
     INDEX_VIEW,
     PICK_EVALUATED,
     PICK_SETTLED,
     PICK_WROTE,
     FILTERED,
     INDEXED,
->>>>>>> main
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -344,9 +338,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-<<<<<<< HEAD
-) = range(157)
-=======
-) = range(163)
->>>>>>> main
+) = range(166)
 ROW = 7

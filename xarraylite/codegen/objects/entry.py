@@ -87,8 +87,12 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return attribute(two, row)
     if which == 29:
         return selected_few(two, three)
+    return further(which, one, two, three, row)
+
+
+def further(which: int, one: int, two: int, three: int, row: int) -> int:
+    """Do what one of the rest of `METHODS` does."""
     if which == 30:
-<<<<<<< HEAD
         return one_element(one, two, three, row)
     if which == 31:
         return taken_along(one, two, three, row)
@@ -102,14 +106,14 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return total_bytes(two, row)
     if which == 36:
         return duplicated(two)
-    return flattened(one, two, three, row)
-=======
+    if which == 37:
+        return flattened(one, two, three, row)
+    if which == 38:
         return pick_evaluated(one)
-    if which == 31:
+    if which == 39:
         return pick_settled(one)
-    if which == 32:
+    if which == 40:
         return pick_wrote(one, two)
-    if which == 33:
+    if which == 41:
         return filtered(two, three)
     return indexed(two, three)
->>>>>>> main
