@@ -1,10 +1,16 @@
-"""HLO modules beside NumPy: ten models as JAX 0.10.2 lowers them, read from ``hlo_models.json``."""
+"""HLO: ten models as JAX 0.10.2 lowers them (``hlo_models.json``) beside NumPy and JAX; its text.
+
+What needs JAX is skipped where it is not installed.
+"""
 
 from __future__ import annotations
 
+import importlib
 import json
 from abc import abstractmethod
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +38,8 @@ class Model(Comparison):
         self.module = xl.hlo.parse(entry["text"])
         self.xarraylite()
 
-    def drawn(self, rng: np.random.Generator, dtype: str, shape: list[int]) -> np.ndarray:
+    @staticmethod
+    def drawn(rng: np.random.Generator, dtype: str, shape: list[int]) -> np.ndarray:
         if dtype == "int32":
             return (rng.random(shape) < 0.3).astype(np.int32)
         values = rng.normal(size=shape) * 0.5
@@ -187,6 +194,82 @@ class HloConvolutionNet(Model):
         return self.convolve(y, second).mean((1, 2))
 
 
+def program(count: int) -> str:
+    """A program of so many instructions, as a dump has them."""
+    rights = [
+        "add(x{0}, p)",
+        "multiply(x{0}, x{1})",
+        "tanh(x{0})",
+        'subtract(x{0}, p), metadata={{op_name="jit(f)/sub" source_file="a.py" source_line={0}}}',
+        "transpose(x{0}), dimensions={{1,0}}",
+        "dot(x{0}, x{1}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
+    ]
+    lines = ["p = f32[64,64]{1,0} parameter(0)", "x0 = f32[64,64]{1,0} negate(p)"]
+    for k in range(1, count):
+        right = rights[k % len(rights)].format(k - 1, max(k - 3, 0))
+        lines.append(f"x{k} = f32[64,64]{{1,0}} {right}")
+    return "HloModule m\n\nENTRY e {\n  " + "\n  ".join(lines) + "\n}\n"
+
+
+def needed(name: str) -> Any:
+    """A module; asv skips what needs one that is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise NotImplementedError(f"needs {name}") from error
+
+
+class HloText:
+    """Reading and printing a program of 20 000 instructions, here and by jaxlib."""
+
+    params = ("xarraylite", "jaxlib")
+    param_names = ("library",)
+    timeout = 300
+
+    def setup(self, library: str) -> None:
+        self.text = program(size(20_000, 100))
+        self.parse: Callable[[str], Any] = xl.hlo.parse
+        if library == "jaxlib":
+            self.parse = needed("jaxlib._hlo").hlo_module_from_text
+        module = self.parse(self.text)
+        self.print = module.to_text if library == "xarraylite" else module.to_string
+
+    def time_parse(self, library: str) -> None:
+        self.parse(self.text)
+
+    def time_print(self, library: str) -> None:
+        self.print()
+
+
+class HloModelByJax:
+    """The ten models, compiled by JAX for the CPU; one call, results in memory."""
+
+    params = tuple(MODELS)
+    param_names = ("model",)
+    timeout = 300
+
+    def setup(self, model: str) -> None:
+        jax, extension = needed("jax"), needed("jaxlib._jax")
+        entry = MODELS[model]
+        rng = np.random.default_rng(0)
+        device = jax.local_devices(backend="cpu")[0]
+        self.operands = [
+            jax.device_put(Model.drawn(rng, *spec), device) for spec in entry["inputs"]
+        ]
+        proto = needed("jaxlib._hlo").hlo_module_from_text(entry["text"])
+        self.program = device.client.compile_and_load(
+            extension.mlir.hlo_to_stablehlo(proto.as_serialized_hlo_module_proto()),
+            extension.DeviceList((device,)),
+            extension.CompileOptions(),
+        )
+        self.time_model(model)
+
+    def time_model(self, model: str) -> None:
+        found = self.program.execute_sharded(self.operands)
+        for result in found.disassemble_into_single_device_arrays():
+            result[0].block_until_ready()
+
+
 class HloCost:
     """Weighing a program of 20 000 instructions."""
 
@@ -194,10 +277,7 @@ class HloCost:
     timeout = 300
 
     def setup(self) -> None:
-        count = size(20_000, 100)
-        lines = ["p = f32[64,64] parameter(0)", "x0 = f32[64,64] negate(p)"]
-        lines += [f"x{k} = f32[64,64] add(x{k - 1}, p)" for k in range(1, count)]
-        self.module = xl.hlo.parse("ENTRY e {\n" + "\n".join(lines) + "\n}")
+        self.module = xl.hlo.parse(program(size(20_000, 100)))
 
     def time_cost(self) -> None:
         self.module.cost()

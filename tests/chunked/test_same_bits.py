@@ -183,6 +183,13 @@ _LONG = {
     "crossed": lambda a, b: xl.sum(a[:500, :500] + b[:500, :500].T),
     "middle": lambda a, b: xl.sum(xl.reshape(a, (a.shape[0], 3, -1)), axis=(0, 1)),
     "ends": lambda a, b: xl.sum(xl.reshape(a, (a.shape[0], 3, -1)), axis=(0, 2)),
+    "corner": lambda a, b: xl.sum(a[1:, 3:]),
+    "part": lambda a, b: xl.mean(a[:, :50]),
+    "steps": lambda a, b: xl.sum(a[:, ::2], axis=0),
+    "centred": lambda a, b: (a[:, ::2] - xl.mean(a[:, ::2], axis=0))[:9],
+    "rolled": lambda a, b: xl.sum(xl.roll(a, 3, axis=0)[5:300, 7:]),
+    "joined": lambda a, b: xl.sum(xl.concat([a, b])[100:1200, ::2]),
+    "picked": lambda a, b: xl.sum(a[:, list(range(0, 900, 7))], axis=0),
     "standard": lambda a, b: xl.std(a, axis=0)[:7] + xl.mean(a),
 }
 

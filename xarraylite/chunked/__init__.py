@@ -5,7 +5,7 @@ an expression is an ordinary expression over memory.
 
 * What is kept elsewhere: `opening`, `source`, `zarrs`, `operand`; which arrays are the same:
   `places`.
-* Blocks: `selection`, `cut`, `plan`; reductions: `folds`, `trees`, `bands`.
+* Blocks: `selection`, `cut`, `loads`, `plan`; reductions: `folds`, `trees`, `bands`.
 * Running them: `pipeline`, `cache`, `stream`, `cluster` with `parcel`.
 * Into storage: `storing`, `target`, `inner`, `journal`; what is told: `explaining`, `progress`.
 """

@@ -44,20 +44,22 @@ class Bands(Cutter):
         The expression.
     trees : tuple of Tree or None
         How what is folded in it is folded, in the order of its nodes; None where that is the same.
+    spread : bool
+        As of `Piece`.
     """
 
     __slots__ = ("trees",)
 
-    def __init__(self, parcel: Parcel, trees: Trees) -> None:
-        super().__init__(parcel)
+    def __init__(self, parcel: Parcel, trees: Trees, spread: bool) -> None:
+        super().__init__(parcel, spread)
         self.trees = trees
 
     def __reduce__(self) -> Any:
-        return Bands, (self.parcel, self.trees)
+        return Bands, (self.parcel, self.trees, self.spread)
 
     def __call__(self, box: Box) -> Piece:
         """Return the block in a box."""
-        return replace(piece_of(self.parcel.node, box), fold=self.fold)
+        return replace(super().__call__(box), fold=self.fold)
 
     def fold(self, root: Node, compute: Compute) -> Node:
         """Return a block over memory with what is folded in it evaluated."""
@@ -84,7 +86,7 @@ class Bands(Cutter):
             <= max(piece.inputs, piece.nbytes)
             and all(
                 [
-                    tree is None or in_memory(node, tree, _zeros) is not None
+                    tree is None or in_memory(node, tree, _zeros, self.spread) is not None
                     for node, tree in zip(inner, self.trees, strict=True)
                 ]
             )
@@ -116,17 +118,20 @@ def choose_bands(
         if rounds and tree is None:
             return None
         order.append(tree)
-    make = Bands(Parcel(root), tuple(order))
-    try:
-        choice = choose(make, root.shape, chunks, budget, fixed, known=known)
-    except SizeError:
-        return None
-    grid = choice.grid
-    if choice.rate * math.prod(root.shape) > WORTH * passes:
-        return None
-    if len(grid) == 1 and choice.size > 2 * ENOUGH:
-        return None  # reading, computing and writing would follow each other
-    return (make, choice) if all([make.fits(box) for box in _forms(grid)]) else None
+    for spread in (False, True):
+        make = Bands(Parcel(root), tuple(order), spread)
+        try:
+            choice = choose(make, root.shape, chunks, budget, fixed, known=known)
+        except SizeError:
+            return None
+        grid = choice.grid
+        if choice.rate * math.prod(root.shape) > WORTH * passes:
+            return None
+        if len(grid) == 1 and choice.size > 2 * ENOUGH:
+            return None  # reading, computing and writing would follow each other
+        if all([make.fits(box) for box in _forms(grid)]):
+            return make, choice
+    return None
 
 
 def _folds_of(root: Node) -> list[Reduce]:

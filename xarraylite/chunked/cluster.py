@@ -190,7 +190,7 @@ def _kernels_of(piece: Piece) -> dict[str, bytes]:
         return np.zeros(node.shape, node.dtype)
 
     with config(threads=1):
-        node = imagined(piece.node)
+        node = imagined(piece.node, piece.spread)
         compiled(node if piece.fold is None else piece.fold(node, compiled))
     return {key: image for key in sorted(keys) if (image := store.load(key)) is not None}
 

@@ -21,8 +21,9 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
+from .loads import Load
 from .pipeline import Run, measured
-from .plan import Cuts, Load, Piece, budget_of, chunks_for
+from .plan import Cuts, Piece, budget_of, chunks_for
 from .selection import Box, shape_of, text_of, whole
 from .source import StoredArray, chunks_of, chunks_text
 from .target import Sink
@@ -186,7 +187,7 @@ class _Dry:
                 piece = Piece(key, Node(shape, dtype), [])
             if number == 0:
                 own.block = shape_of(piece.box)
-                own.steps = explain(XExpression(imagined(piece.node))).steps
+                own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
             if number == own.blocks // 2 // every * every:
                 own.drawing = "\n".join([_drawn(load) for load in piece.loads])
             if take is not None:

@@ -11,21 +11,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..compiler.tree import Tree
 from ..dtypes.names import NumpyArray, kind
 from ..ir import build
-from ..ir.node import Node, Reduce
+from ..ir.node import Node, Reduce, Stored
+from ..ir.walk import rebuild, with_args
 from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
-from .cut import requests
+from .cut import Request, requests
+from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
 from .plan import Cuts, Cutter, Grid, Piece, choose, piece_of
-from .selection import Box, as_slices, corner, window_of
+from .selection import Box, as_slices, corner, whole, window_of
 from .trees import Begin, Parts, Result, leaf_of, tree_in_memory
 
 #: Folds that give the same bits in any order.
@@ -79,11 +81,12 @@ def fold(
         yield from _joined(node, run, chunks, begin, known)
         return
     tree = tree_in_memory(node)
-    plan = None if tree is None else Parts.of(node, tree)
-    divided = None if plan is None else plan.divided(run, chunks, known)
-    if plan is not None and divided is not None:
-        yield from plan.results(run, *divided, begin)
-        return
+    for spread in (False, True) if tree is not None else ():
+        plan = Parts.of(node, cast("Tree", tree), spread)
+        divided = None if plan is None else plan.divided(run, chunks, known)
+        if plan is not None and divided is not None:
+            yield from plan.results(run, *divided, begin)
+            return
     yield from _complete(node, tree, run, chunks, begin, known)
 
 
@@ -158,6 +161,23 @@ def _joined(
             yield tuple([piece.box[k] for k in kept]), values.astype(node.dtype, copy=False)
 
 
+class _Uncut(Cutter):
+    """Reads operands whole, so that what is folded is planned as it is in memory."""
+
+    __slots__ = ()
+
+    def __call__(self, box: Box) -> Piece:
+        """Return the whole expression."""
+
+        def asked(node: Node, args: tuple[Node, ...]) -> Node:
+            if isinstance(node, Stored):
+                return replace(node, source=Request(node.source, whole(node.shape)))
+            return with_args(node, args)
+
+        node = rebuild(self.parcel.node, asked)
+        return Piece(whole(node.shape), node, gathered(requests(node)))
+
+
 def _complete(
     node: Reduce,
     tree: Tree | None,
@@ -170,11 +190,15 @@ def _complete(
     shape = node.shape
     lengths = list(known or chunks or [min(n, 256) for n in shape])
     block = [max(1, min(c, n)) for c, n in zip(lengths, shape, strict=True)]
+    spread = False
 
     def fits(box: Box) -> bool:
-        return tree is not None and tree_in_memory(piece_of(node, box).node) == tree
+        return tree is not None and tree_in_memory(piece_of(node, box).node, spread) == tree
 
-    make = Cutter(Parcel(node))
+    spread = not fits(whole(shape))
+    make: Cutter = Cutter(Parcel(node), spread)
+    if spread and not fits(whole(shape)):
+        make, block = _Uncut(Parcel(node)), list(shape)
     while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])

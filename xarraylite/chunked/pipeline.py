@@ -11,10 +11,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+import numpy as np
 
 from ..compiler.target import Target
 from ..dtypes.names import NumpyArray
@@ -26,8 +28,10 @@ from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
 from .cache import READERS, ChunkCache
 from .cut import bind
-from .plan import AHEAD, BEHIND, Cuts, Load, Piece, within
+from .loads import Load, within
+from .plan import AHEAD, BEHIND, Cuts, Piece
 from .selection import Box, select
+from .zarrs import new_array
 
 #: Threads that write.
 WRITERS = 2
@@ -235,11 +239,24 @@ def over(piece: Piece, arrays: list[NumpyArray]) -> Node:
     """Return a block's expression over what was read for it."""
     leaves: dict[int, Node] = {}
     for load, array in zip(piece.loads, arrays, strict=True):
-        whole = borrow_array(array, "read")
+        whole = borrow_array(_spread(array, load.apart) if piece.spread else array, "read")
         for user in load.users:
             leaves[id(user)] = part_of(load, whole, user)
     bound = bind(piece.node, leaves)
     return bound if piece.fold is None else piece.fold(bound, computed)
+
+
+def _spread(array: NumpyArray, strides: Sequence[int]) -> NumpyArray:
+    """Return the elements of an array in memory of some strides."""
+    size = array.itemsize
+    if array.strides == tuple([n * size for n in strides]):
+        return array
+    span = 1 + sum([(n - 1) * step for n, step in zip(array.shape, strides, strict=True)])
+    made: NumpyArray = np.lib.stride_tricks.as_strided(
+        new_array((span,), array.dtype), array.shape, [n * size for n in strides]
+    )
+    made[...] = array
+    return made
 
 
 def part_of(load: Load, whole: Leaf, user: Any) -> Node:

@@ -5,8 +5,6 @@ twice.  Starting from one chunk, the extent is doubled along whichever dimension
 as long as what is in flight fits the budget: the operands of the block that is computed and of the
 one that is read meanwhile, and the results that are being written.  What a block reads is no
 estimate: the expression is cut, and the requests are looked at.
-
-Requests of one operand that overlap (the shifts of a stencil) are read as one box, once.
 """
 
 from __future__ import annotations
@@ -23,10 +21,11 @@ import numpy as np
 
 from .._errors import ShapeError, SizeError
 from ..ir.build import describe
-from ..ir.node import Node, Stored
-from .cut import Request, cut, requests
+from ..ir.node import Node
+from .cut import cut, requests
+from .loads import Load, gathered
 from .parcel import Parcel
-from .selection import Box, hull, shifted, size_of, whole, window_of
+from .selection import Box, hull, size_of, whole, window_of
 from .source import keeps
 
 #: Blocks read ahead of the one that is computed.
@@ -55,35 +54,6 @@ _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """One read of a block.
-
-    Attributes
-    ----------
-    source : Source
-        What is read.
-    box : tuple
-        Which elements.
-    users : list of Stored
-        The requests it serves.
-    """
-
-    source: Any
-    box: Box
-    users: list[Stored]
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of what is read."""
-        return size_of(self.box) * int(self.source.dtype.itemsize)
-
-    @property
-    def moved(self) -> int:
-        """Bytes of the chunks that must be read for it."""
-        return int(self.source.moved(self.box))
-
-
-@dataclass(frozen=True, slots=True)
 class Piece:
     """A block of an expression, cut and ready to be read.
 
@@ -98,12 +68,15 @@ class Piece:
     fold : callable or None
         Evaluates what is folded in it, by a function that evaluates expressions, if that has an
         order of its own.
+    spread : bool
+        Whether operands lie in memory as parts of the whole arrays do (`Load.apart`).
     """
 
     box: Box
     node: Node
     loads: list[Load]
     fold: Callable[[Node, Compute], Node] | None = None
+    spread: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -124,13 +97,14 @@ class Piece:
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
         scratch = [load.source.scratch(load.box) for load in self.loads]
-        return self.inputs * (1 + AHEAD) + self.nbytes * (1 + BEHIND) + 2 * max(scratch, default=0)
+        copies = (2 if self.spread else 0) + 1 + AHEAD
+        return self.inputs * copies + self.nbytes * (1 + BEHIND) + 2 * max(scratch, default=0)
 
 
-def piece_of(root: Node, box: Box) -> Piece:
+def piece_of(root: Node, box: Box, spread: bool = False) -> Piece:
     """Return the block of an expression in a box."""
     node = cut(root, box)
-    return Piece(box, node, gathered(requests(node)))
+    return Piece(box, node, gathered(requests(node)), spread=spread)
 
 
 class Cutter:
@@ -140,19 +114,22 @@ class Cutter:
     ----------
     parcel : Parcel
         The expression.
+    spread : bool, default False
+        As of `Piece`.
     """
 
-    __slots__ = ("parcel",)
+    __slots__ = ("parcel", "spread")
 
-    def __init__(self, parcel: Parcel) -> None:
+    def __init__(self, parcel: Parcel, spread: bool = False) -> None:
         self.parcel = parcel
+        self.spread = spread
 
     def __reduce__(self) -> Any:
-        return type(self), (self.parcel,)
+        return type(self), (self.parcel, self.spread)
 
     def __call__(self, box: Box) -> Piece:
         """Return the block in a box."""
-        return piece_of(self.parcel.node, box)
+        return piece_of(self.parcel.node, box, self.spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,58 +149,6 @@ class Cuts:
 
     def __iter__(self) -> Iterator[Piece]:
         return map(self.make, self.keys)
-
-
-def gathered(asked: Sequence[Stored]) -> list[Load]:
-    """Return the reads that serve requests, overlapping ones as one."""
-    found: list[Load] = []
-    for node in asked:
-        request = node.source
-        assert isinstance(request, Request)
-        new = Load(request.source, request.box, [node])
-        for k, old in enumerate(found):
-            joined = _joined(old, new)
-            if joined is not None:
-                found[k] = joined
-                break
-        else:
-            found.append(new)
-    return found
-
-
-def _joined(one: Load, other: Load) -> Load | None:
-    """Return one read instead of two, where it reads no more than both."""
-    if one.source is not other.source:
-        return None
-    users = [*one.users, *other.users]
-    if one.box == other.box:
-        return Load(one.source, one.box, users)
-    sides: list[range] = []
-    for a, b in zip(one.box, other.box, strict=True):
-        if not (isinstance(a, range) and isinstance(b, range)):
-            return None
-        if a.step == b.step == 1:
-            sides.append(range(min(a[0], b[0]), max(a[-1], b[-1]) + 1))
-        elif a == b:
-            sides.append(a)
-        else:
-            return None
-    box = tuple(sides)
-    return (
-        Load(one.source, box, users)
-        if size_of(box) <= size_of(one.box) + size_of(other.box)
-        else None
-    )
-
-
-def within(outer: Box, inner: Box) -> Box:
-    """Return where a box lies in what was read of another."""
-    return tuple(
-        [
-            shifted(b, -a[0])[0] if isinstance(a, range) and a.step == 1 else hull(range(len(b)))
-            for a, b in zip(outer, inner, strict=True)
-        ]
-    )
 
 
 @dataclass(frozen=True, slots=True)

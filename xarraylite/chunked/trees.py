@@ -31,9 +31,10 @@ from ..memory.snapshots import Snapshot
 from ..operands.nodes import borrow_array
 from ..ops.reductions import SUM
 from .cut import Request, bind, cut, requests
+from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, part_of, run_blocks
-from .plan import WORTH, Compute, Cuts, Grid, Piece, gathered, too_small
+from .plan import WORTH, Compute, Cuts, Grid, Piece, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
@@ -52,13 +53,18 @@ def leaf_of(values: NumpyArray) -> Node:
 _NOWHERE = Buffer.allocate(0)
 
 
-def imagined(node: Node) -> Node:
-    """Return an expression as if what is stored were in memory, row-major, apart from all else."""
+def imagined(node: Node, spread: bool = False) -> Node:
+    """Return an expression as if what is stored were in memory, row-major, apart from all else.
+
+    Parts of it are row-major too, or lie as parts of the whole do (``spread``).
+    """
     leaves: dict[int, Node] = {}
     known: dict[int, Leaf] = {}
     loads = gathered([n for n in requests(node) if isinstance(n.source, Request)])
     for load in loads:
         base = _imagined(shape_of(load.box), load.source.dtype, len(known))
+        if spread:
+            base = replace(base, map=Strided(base.shape, load.apart))
         known[id(load)] = base
         for user in load.users:
             leaves[id(user)] = part_of(load, base, user)
@@ -71,9 +77,9 @@ def imagined(node: Node) -> Node:
     return bind(node, leaves)
 
 
-def tree_in_memory(node: Node) -> Tree | None:
+def tree_in_memory(node: Node, spread: bool = False) -> Tree | None:
     """Return the tree of a reduction of operands in memory."""
-    return tree_of(canonical(imagined(node), None, True))
+    return tree_of(canonical(imagined(node, spread), None, True))
 
 
 def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf:
@@ -96,6 +102,8 @@ class Parts:
         The reduced dimensions that parts are counted along, merged into one.
     unit : int
         Positions of a part along that.
+    spread : bool
+        As of `Piece`.
     """
 
     node: Reduce
@@ -103,9 +111,10 @@ class Parts:
     first: int
     last: int
     unit: int
+    spread: bool = False
 
     @staticmethod
-    def of(node: Reduce, tree: Tree) -> Parts | None:
+    def of(node: Reduce, tree: Tree, spread: bool = False) -> Parts | None:
         """Return how a reduction is divided; None if it is not, or its parts are no boxes."""
         if len(tree.parts) < 2:
             return None
@@ -116,9 +125,9 @@ class Parts:
         axes = [k for k in node.axes if shape[k] != 1]
         inner = math.prod([shape[k] for k in axes[1:]])
         if len(tree.loops) == 1 and axes == list(range(axes[0], axes[-1] + 1)):
-            return Parts(node, tree, axes[0], axes[-1], size)
+            return Parts(node, tree, axes[0], axes[-1], size, spread)
         if tree.loops[0] == shape[axes[0]] and size % inner == 0:
-            return Parts(node, tree, axes[0], axes[0], size // inner)
+            return Parts(node, tree, axes[0], axes[0], size // inner, spread)
         return None
 
     @property
@@ -163,13 +172,13 @@ class Parts:
         ]
         part = build.reduce(self.node.op, split, tuple(sorted([*axes, self.first + 1])), False)
         if not tried:
-            found = tree_in_memory(part)
+            found = tree_in_memory(part, self.spread)
             if found is None or len(found.parts) != 1:
                 return None
             loops = (unit, *self.tree.loops[1:])
             if found != Tree(self.tree.form, loops, self.tree.block, found.parts):
                 return None
-        return Piece(box, part, gathered(requests(part)))
+        return Piece(box, part, gathered(requests(part)), spread=self.spread)
 
     def divided(
         self, run: Run, chunks: Sequence[int] | None, known: Sequence[int] | None
@@ -226,7 +235,8 @@ class Parts:
         return piece
 
     def __reduce__(self) -> Any:
-        return _again, (Parcel(self.node), self.tree, self.first, self.last, self.unit)
+        told = self.tree, self.first, self.last, self.unit, self.spread
+        return _again, (Parcel(self.node), *told)
 
     def _edges(self, run: Run, best: Piece, box: Box, kept: int) -> tuple[list[int], int] | None:
         """Return where pieces begin and end, and bytes of chunks that they share.
@@ -260,7 +270,7 @@ class Parts:
         return edges, kept
 
 
-def in_memory(node: Reduce, tree: Tree, compute: Compute) -> Node | None:
+def in_memory(node: Reduce, tree: Tree, compute: Compute, spread: bool = False) -> Node | None:
     """Return a reduction of memory, folded in the order of a tree; None if it cannot be.
 
     Parameters
@@ -271,10 +281,12 @@ def in_memory(node: Reduce, tree: Tree, compute: Compute) -> Node | None:
         The order: of this reduction, or of one that has more results.
     compute : callable
         Evaluates what is folded at a time.
+    spread : bool, default False
+        As of `Piece`, of what is not in memory yet.
     """
-    if tree_in_memory(node) == tree:
+    if tree_in_memory(node, spread) == tree:
         return node
-    plan = Parts.of(node, tree)
+    plan = Parts.of(node, tree, spread)
     if plan is None:
         return None
     full = plan.length // plan.unit * plan.unit
@@ -378,12 +390,13 @@ class _Join:
     folded like any others, when all are there.
     """
 
-    __slots__ = ("_all", "_lost", "_node", "_total")
+    __slots__ = ("_all", "_lost", "_node", "_room", "_total")
 
     def __init__(self, node: Reduce, shape: tuple[int, ...]) -> None:
         self._node = node
         self._total: NumpyArray = np.zeros(shape, node.dtype)
         self._lost: NumpyArray = np.zeros(shape, node.dtype)
+        self._room = tuple([np.empty(shape, node.dtype) for _ in range(3)])
         self._all: list[NumpyArray] = []
 
     def take(self, parts: NumpyArray) -> None:
@@ -391,13 +404,18 @@ class _Join:
         if self._node.op is not SUM:
             self._all.append(parts.copy())
             return
+        total, lost, (added, back, kept) = self._total, self._lost, self._room
         with np.errstate(all="ignore"):
             for part in parts:
-                total = self._total
-                added = total + part
-                back = added - total
-                self._lost = self._lost + ((total - (added - back)) + (part - back))
-                self._total = added
+                np.add(total, part, out=added)
+                np.subtract(added, total, out=back)
+                np.subtract(added, back, out=kept)
+                np.subtract(total, kept, out=kept)
+                np.subtract(part, back, out=back)
+                np.add(kept, back, out=kept)
+                np.add(lost, kept, out=lost)
+                total, added = added, total
+        self._total, self._room = total, (added, back, kept)
 
     def result(self) -> NumpyArray:
         """Return the results."""
