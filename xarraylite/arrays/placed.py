@@ -14,6 +14,7 @@ from ..layout.placement import layout_of_map
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
+from ..operands import fronts
 
 if TYPE_CHECKING:
     from ..xla import spec as specs
@@ -74,7 +75,9 @@ class Placed:
             return super()._complex_part(which)  # type: ignore[misc]
         strides, offset = tuple([2 * s for s in place.strides]), 2 * place.offset + which
         own = np.dtype(f"f{self._dtype.itemsize // 2}")
-        return self._view_class._wrap(self._buffer, Strided(place.shape, strides, offset), own)
+        part = self._view_class._wrap(self._buffer, Strided(place.shape, strides, offset), own)
+        fronts.remember(("real", "imag")[which], self, part)
+        return part
 
     def view(self, dtype: object = None) -> Any:
         """Return the same memory with another dtype; see `Face.view`.

@@ -16,7 +16,7 @@ from ..assignment.readers import protect
 from ..compiler.target import Target
 from ..dtypes.names import SUPPORTED, DType, NumpyArray, as_dtype, float64
 from ..index.broadcast import as_shape
-from ..ir.kind import OWNERS, owner_class, row_major
+from ..ir.kind import NODE, OWNERS, owner_class, row_major
 from ..ir.node import FREE, Node
 from ..ir.walk import fixed_of
 from ..layout.layout import Layout
@@ -51,6 +51,8 @@ else:
     specs = later(".xla.spec")
 
 
+_ROW_MAJOR = ROW_MAJOR.value
+
 #: Layouts by NumPy's letters; None where the elements decide.
 _ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
 
@@ -82,7 +84,10 @@ class XView(XContainer):
 
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new container that owns them; see `XContainer.copy`."""
-        return self.to_layout(layout_named(order))
+        layout = layout_named(order)
+        usual = layout is None and settings.default_layout == _ROW_MAJOR
+        made = duplicated(self) if usual else None
+        return self.to_layout(layout) if made is None else made
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
@@ -355,8 +360,17 @@ def owned(values: NumpyArray) -> XArray | None:
     return _copied(XArray, values)
 
 
+def duplicated(of: XContainer) -> XArray | None:
+    """Return the elements of a strided container in a new row-major one; None if they are many."""
+    if of._kind is NODE or of.size > elements.FEW:
+        return None
+    direct.count_launch()
+    return _copied(owner_class(of._fixed, of._dtype, of._shape), elements.array_of(of))
+
+
 def zeros(extents: Any) -> XArray | None:
-    """Return a container of zeros; None for all but a tuple of ints, or a large one."""
+    """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
+    extents = (extents,) if extents.__class__ is int else extents
     usual = extents.__class__ is tuple and len(extents) <= _USUAL_RANK
     if not usual or {*map(type, extents)} - {int}:
         return None

@@ -89,8 +89,8 @@ def isclose(
     return near
 
 
-@maps
 @memoised
+@maps
 def nan_to_num(
     x: object,
     copy: bool = True,
@@ -150,8 +150,8 @@ def _joined(real: XExpression, imag: XExpression) -> XExpression:
     return _of("add", real, imag * unit)
 
 
-@maps
 @memoised
+@maps
 def angle(z: object, deg: bool = False) -> XExpression:
     """Return the angles of complex numbers, lazily: 0 or pi for real ones.
 
@@ -189,6 +189,7 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
     return 2.0**-14 if is_narrow_float(dtype) else 1e-20
 
 
+@memoised
 def float_power(x1: object, x2: object, /) -> XExpression:
     """Return the first operand to the power of the second, at least in float64, lazily.
 
@@ -225,9 +226,14 @@ def modf(x: object, /) -> tuple[XExpression, XExpression]:
     [[0.5, -0.5], [2.0, -0.0]]
     """
     array = _floats(x, "modf")
-    whole = _of("trunc", array)
-    left = _of("where", _of("isinf", array), _constant(0, array.dtype), array - whole)
-    return _of("copysign", left, array), whole
+    return _fraction(array), _of("trunc", array)
+
+
+@memoised
+def _fraction(array: XExpression) -> XExpression:
+    left = array - _of("trunc", array)
+    left = _of("where", _of("isinf", array), _constant(0, array.dtype), left)
+    return _of("copysign", left, array)
 
 
 @memoised

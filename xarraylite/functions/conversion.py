@@ -16,7 +16,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
-from ..ir.kind import owner_class
+from ..ir.kind import NODE, owner_class
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
@@ -91,10 +91,11 @@ def asarray(
     >>> str(xl.asarray(xl.zeros((6, 8)), shape=blocks, layout="blocked").layout)
     '{1,0:T(3,4)}'
     """
-    options = (dtype, order, device, layout, strides, shape)
-    plain = copy is not False and all([option is None for option in options])
-    if plain and (made := _copied(values)) is not None:
-        return made
+    plain = dtype is order is device is layout is None and strides is None
+    if plain and shape is None and copy is not False:
+        made = _copied(values, copy)
+        if made is not None:
+            return made
     check_device(device, "asarray")
     layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
     if shape is not None:
@@ -126,14 +127,25 @@ def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
 _NUMBERS = frozenset((int, float))
 
 
-def _copied(values: object) -> XArray | None:
-    """Return a few elements of an array or a list in a new container; None for all others."""
-    if values.__class__ is list:
-        plain = {*map(type, values)} <= _NUMBERS
+_ROW_MAJOR = ROW_MAJOR.value
+
+
+def _copied(values: object, copy: bool | None) -> XContainer | None:
+    """Return a few elements in a new container, or a container as it is; None for all others."""
+    cls = values.__class__
+    if cls is list:
+        plain = {*map(type, values)} <= _NUMBERS  # type: ignore[call-overload]
         values = np.array(values) if plain else plain_array(values, None, "asarray")
-    if values.__class__ is not np.ndarray or settings.default_layout != ROW_MAJOR.value:
+    elif isinstance(values, XContainer):
+        if not copy:
+            return values
+        return xarray.duplicated(values) if settings.default_layout == _ROW_MAJOR else None
+    elif cls is not np.ndarray:
         return None
-    return xarray.owned(values)
+    made: XContainer | None = None
+    if settings.default_layout == _ROW_MAJOR:
+        made = xarray.owned(values)  # type: ignore[arg-type]
+    return made
 
 
 def array(
@@ -174,6 +186,10 @@ def array(
     >>> xl.array([1, 2], float, ndmin=2)
     XArray([[1., 2.]])
     """
+    if dtype is order is layout is None and copy and not ndmin:
+        few = _copied(object, True)
+        if few is not None:
+            return few
     made = asarray(object, dtype, order, copy=copy, layout=layout)
     if made.ndim >= ndmin:
         return made
@@ -219,6 +235,11 @@ def asfortranarray(a: object, dtype: object = None) -> XContainer:
 
 
 def _laid(a: object, dtype: object, order: MemoryOrder) -> XContainer:
+    plain = isinstance(a, XContainer) and dtype is None and a._kind is not NODE
+    if plain and a._kind.strides is None:  # type: ignore[attr-defined]
+        rank = len(a._shape)  # type: ignore[attr-defined]
+        if rank == 1 or (rank and order == "C"):  # a vector lies in either order
+            return a  # type: ignore[return-value]
     made = asarray(a, dtype, order)
     return made if made.ndim else XArray(made._reshaped((1,)))
 

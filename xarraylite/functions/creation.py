@@ -19,7 +19,7 @@ from ..assignment import elements
 from ..dtypes.names import as_dtype, dtype_name, float64
 from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
 from ..ir import build
-from ..ir.kind import owner_class, row_major
+from ..ir.kind import NODE, owner_class, row_major
 from ..ir.node import FREE, RANK, Scalar
 from ..layout.layout import Layout
 from ..layout.placement import layout_for
@@ -76,13 +76,22 @@ def empty(
     >>> xl.empty((2, 3), layout="column_major").strides
     (1, 2)
     """
-    made = _usual(shape, dtype, order, device, layout, strides)
+    made = None
+    if dtype is order is device is layout is None and strides is None:
+        made = _zeros(shape)
+    if made is None:
+        made = _usual(shape, dtype, order, device, layout, strides)
     if made is not None:
         return made
     check_device(device, "empty")
     layout = ordered(order, layout, "empty")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "empty")
     return XArray._own(raw(place, kind_), place, kind_, policy, layout)
+
+
+def _zeros(shape: object) -> XArray | None:
+    """Return few zeros of float64 in row-major memory; None where more is asked for."""
+    return xarray.zeros(shape) if settings.default_layout == _ROW_MAJOR else None
 
 
 def _usual(shape: object, dtype: object, *options: object) -> XArray | None:
@@ -147,9 +156,8 @@ def zeros(
     >>> xl.zeros(3, dtype="int32")
     XArray([0, 0, 0], dtype=int32)
     """
-    plain = dtype is None and order is None and layout is None and strides is None
-    if plain and device is None and settings.default_layout == _ROW_MAJOR:
-        made = xarray.zeros((shape,) if shape.__class__ is int else shape)
+    if dtype is order is device is layout is None and strides is None:
+        made = _zeros(shape)
         if made is not None:
             return made
     made = _usual(shape, dtype, order, device, layout, strides)
@@ -272,6 +280,12 @@ def _like(
     return extents, (values.dtype if dtype is None else dtype), layout
 
 
+def _is_plain(x: XExpression) -> bool:
+    """Tell whether an array like it is an ordinary one: row-major, and its rank not fixed."""
+    kind_ = x._kind
+    return kind_.fixed == FREE and kind_.strides is None and kind_ is not NODE
+
+
 def _owned(x: object, made: XArray) -> XArray:
     """Return a new container as one of the class of ``x``, as far as its shape is fixed."""
     if not isinstance(x, XExpression) or (fixed := x._fixed_now()) == FREE:
@@ -308,6 +322,8 @@ def _made_like(
     device: str | None = None,
     layout: LayoutLike = None,
 ) -> XArray:
+    if order is device is layout is None and shape is None and _is_plain(x):
+        return make(x._shape, x._kind.dtype if dtype is None else dtype)
     name = f"{make.__name__}_like"
     extents, kind_, place = _like(x, dtype, order, layout, shape, name)
     return _owned(x, make(extents, kind_, device=device, layout=place))
@@ -373,5 +389,7 @@ def full_like(
     >>> xl.full_like(xl.asarray([1, 2]), 7)
     XArray([7, 7])
     """
+    if order is device is layout is None and shape is None and _is_plain(x):
+        return full(x._shape, fill_value, x._kind.dtype if dtype is None else dtype)
     extents, kind_, place = _like(x, dtype, order, layout, shape, "full_like")
     return _owned(x, full(extents, fill_value, kind_, device=device, layout=place))

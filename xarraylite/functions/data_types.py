@@ -10,6 +10,7 @@ from ..arrays.expression import XExpression
 from ..dtypes import promotion
 from ..dtypes.names import as_dtype
 from ..ir.build import WEAK_TYPES
+from ..ir.kind import NODE
 from ..jagged.lazy import XJaggedExpression
 from ..operands.moving import maps
 from ..operands.nodes import HasNode, as_node
@@ -78,13 +79,16 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
     kinds: list[Any] = []
     for item in arrays_and_dtypes:
         if isinstance(item, HasNode):
-            kinds.append(item.node.dtype)
+            kinds.append(item.node.dtype if item._kind is NODE else item._kind.dtype)
         elif isinstance(item, np.ndarray | np.generic):
             kinds.append(as_dtype(item.dtype))
         elif type(item) in WEAK_TYPES:
             kinds.append(type(item))
         else:
             kinds.append(as_dtype(item))
+    first = kinds[0] if kinds else None
+    if isinstance(first, np.dtype) and all([known is first for known in kinds]):
+        return first
     return promotion.result_type(*kinds)
 
 

@@ -28,8 +28,8 @@ from .manipulation import broadcast_to, expand_dims, moveaxis, reshape, stack
 from .reducers import sum as total
 
 
-@moves
 @memoised
+@moves
 def diagonal(
     x: object, /, offset: int = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> XExpression:
@@ -312,6 +312,7 @@ def kron(a: object, b: object) -> XExpression:
     return reshape(apply(OPS["multiply"], coarse, fine), shape)
 
 
+@memoised
 def tri(N: int, M: int | None = None, k: int = 0, dtype: object = float) -> XExpression:
     """Return a matrix with ones up to a diagonal and zeros above it, lazily.
 

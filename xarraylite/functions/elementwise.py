@@ -121,8 +121,8 @@ deg2rad = unary("deg2rad")
 rad2deg = unary("rad2deg")
 
 
-@maps
 @memoised
+@maps
 def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
     """Return the values rounded to a number of decimals, halves to even.
 

@@ -10,12 +10,13 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 
 from .._errors import ShapeError
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
-from ..ir.build import describe
+from ..ir.build import WEAK_TYPES, describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..transforms.memo import memoised
@@ -54,6 +55,9 @@ def unstack(x: object, /, *, axis: SupportsIndex = 0) -> tuple[XExpression, ...]
     array = as_array(x, "unstack")
     along = check_axis(axis, array.ndim, "unstack")
     shape = array.shape
+    if isinstance(array, XContainer):
+        front = (slice(None),) * along
+        return tuple([array[(*front, k, ...)] for k in range(shape[along])])
     thin = (*shape[:along], 1, *shape[along + 1 :])
     drop = steps.squeeze(thin, (along,))
     return tuple(
@@ -115,6 +119,9 @@ def _split(
         edges = [k * size + builtins.min(k, rest) for k in range(count + 1)]
     parts = []
     for low, high in itertools.pairwise(edges):
+        if isinstance(array, XContainer):
+            parts.append(array[(*(slice(None),) * along, slice(low, high))])
+            continue
         first, last, _ = slice(low, high).indices(extent)
         step = steps.window(array.shape, along, first, builtins.max(last - first, 0))
         parts.append(array._view(step))
@@ -177,6 +184,8 @@ def dsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
 
 
 def _at_least(x: object, rank: int, name: str) -> XExpression:
+    if isinstance(x, XExpression) and len(x._shape) >= rank:
+        return x
     array = as_array(x, name)
     missing = builtins.max(rank - array.ndim, 0)
     if not missing:
@@ -226,8 +235,8 @@ def atleast_3d(*arrays: object) -> Any:
     return made[0] if len(made) == 1 else made
 
 
-@moves
 @memoised
+@moves
 def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined row by row, lazily; vectors are rows.
 
@@ -242,8 +251,8 @@ def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     return concat(rows, axis=0, dtype=dtype)
 
 
-@moves
 @memoised
+@moves
 def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     """Return the arrays joined column by column, lazily; vectors one after the other.
 
@@ -257,8 +266,8 @@ def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     return concat(parts, axis=int(bool(parts) and parts[0].ndim > 1), dtype=dtype)
 
 
-@moves
 @memoised
+@moves
 def dstack(tup: Sequence[object]) -> Lazy:
     """Return the arrays joined along the third dimension, lazily.
 
@@ -271,8 +280,8 @@ def dstack(tup: Sequence[object]) -> Lazy:
     return concat([_at_least(x, 3, "dstack") for x in listed(tup, "dstack")], axis=2)
 
 
-@moves
 @memoised
+@moves
 def column_stack(tup: Sequence[object]) -> Lazy:
     """Return vectors as the columns of a matrix, lazily, beside matrices' own.
 
@@ -297,6 +306,8 @@ def append(arr: object, values: object, axis: SupportsIndex | None = None) -> La
     >>> xl.eval(xl.append(xl.arange(2), [5]))
     XArray([0, 1, 5])
     """
+    if type(values) in WEAK_TYPES:
+        values = container(np.array([values]))
     return concat([arr, values], axis=axis)
 
 

@@ -10,8 +10,9 @@ are bool.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
@@ -107,8 +108,40 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression
     >>> xl.vecdot(xl.asarray([1j]), xl.asarray([1j]))
     XArray(1.+0.j)
     """
+    if axis.__class__ is int and axis == -1 and _are_real_vectors(x1, x2):
+        return matmul(x1, x2)
     left, right = as_node(x1, "vecdot"), as_node(x2, "vecdot")
     return XArray._filled(products.vecdot(left, right, axis), left, right)
+
+
+#: Products of two sizes up to which `@` is asked, which has the least to look at.
+_FEW = 1 << 14
+
+
+def _are_real(a: object, b: object) -> bool:
+    """Tell whether two operands are small arrays of one real dtype that BLAS computes in."""
+    if not isinstance(a, XExpression) or not isinstance(b, XExpression):
+        return False
+    small = a.size * b.size <= _FEW  # others have messages of their own function's
+    return small and a.dtype.char in "fd" and a.dtype == b.dtype
+
+
+def _are_real_vectors(a: Any, b: Any) -> bool:
+    """Tell whether two arrays are real vectors as long as each other, whose product is `@`'s."""
+    return _are_real(a, b) and len(a._shape) == 1 and a._shape == b._shape
+
+
+@functools.lru_cache(256)
+def _is_product(subscripts: str) -> bool:
+    """Tell whether subscripts say what `@` does: of vectors or matrices, the result in order."""
+    given, arrow, result = subscripts.replace(" ", "").partition("->")
+    left, _, right = given.partition(",")
+    if not (left + right).isalpha() or not (left and right) or left[-1] != right[0]:
+        return False
+    kept = left[:-1] + right[1:]
+    wanted = result if arrow else "".join(sorted(kept))
+    ranks = len(left) <= 2 and len(right) <= 2
+    return ranks and kept == wanted and len({*kept, left[-1]}) == len(kept) + 1
 
 
 def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
@@ -226,6 +259,8 @@ def inner(a: object, b: object, /) -> XExpression:
     >>> xl.inner(xl.asarray([[1, 2], [3, 4]]), xl.asarray([1, 10]))
     XArray([21, 43])
     """
+    if _are_real_vectors(a, b):
+        return matmul(a, b)
     if not as_node(a, "inner").shape or not as_node(b, "inner").shape:
         return dot(a, b)
     return tensordot(a, b, axes=([-1], [-1]))
@@ -240,6 +275,8 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     >>> complex(xl.vdot(xl.asarray([1j]), xl.asarray([1j])))
     (1+0j)
     """
+    if _are_real_vectors(a, b):
+        return matmul(a, b)
     flat = [XExpression(build.reshape(as_node(x, "vdot"), (-1,))) for x in (a, b)]
     return vecdot(*flat)
 
@@ -297,6 +334,10 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
             f"einsum({subscripts!r}, ...): takes a text of subscripts, and an operand for each "
             "of its groups"
         )
+    if dtype is None and len(operands) == 2 and _is_product(subscripts):
+        left, right = operands
+        if _are_real(left, right) and left.shape[-1] == right.shape[0]:  # type: ignore[attr-defined]
+            return matmul(left, right)
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
     return XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)

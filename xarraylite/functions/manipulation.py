@@ -42,8 +42,8 @@ def _same(array: XExpression) -> XExpression:
     return array._reshaped(array.shape) if isinstance(array, XContainer) else array
 
 
-@moves
 @memoised
+@moves
 def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     """Return a view of ``x`` stretched to ``shape``; stretched dimensions have stride 0.
 
@@ -172,6 +172,7 @@ def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExp
     return permute_dims(array, range(array.ndim)[::-1] if axes is None else axes)
 
 
+@memoised
 @moves
 def reshape(
     x: object,
@@ -220,7 +221,8 @@ def reshape(
     if order not in ("C", "A", "K"):
         raise ValueError(f"reshape: order must be 'C' or 'F', got {order!r}")
     if copy is True:
-        return XArray(array._reshaped(target))
+        view = array._reshaped(target)
+        return view.copy() if isinstance(view, XContainer) else XArray(view)
     if array.shape == target:
         return _same(array)
     view = array._reshaped(target)
@@ -341,8 +343,8 @@ def _parts(arrays: Sequence[object], dtype: object, operation: str) -> list[Node
 
 
 @takes_jagged
-@moves
 @memoised
+@moves
 def concat(
     arrays: Sequence[object],
     /,
@@ -396,8 +398,8 @@ def concat(
 
 
 @takes_jagged
-@moves
 @memoised
+@moves
 def stack(
     arrays: Sequence[object],
     /,

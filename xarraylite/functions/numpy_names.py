@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
+from ..assignment.elements import array_of
 from ..dtypes.names import as_dtype, kind
 from ..dtypes.promotion import result_type
 from ..index.broadcast import check_axis
+from ..ir.kind import NODE
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node, unwrapped
 from .computed import Narrow, container, numpy_of
@@ -222,7 +225,7 @@ def ndim(a: object) -> int:
     >>> xl.ndim([[1, 2]])
     2
     """
-    return len(as_node(a, "ndim").shape)
+    return len(shape(a))
 
 
 def shape(a: object) -> tuple[int, ...]:
@@ -234,7 +237,7 @@ def shape(a: object) -> tuple[int, ...]:
     >>> xl.shape([[1, 2]])
     (1, 2)
     """
-    return as_node(a, "shape").shape
+    return a._shape if isinstance(a, HasNode) else as_node(a, "shape").shape
 
 
 def size(a: object, axis: int | tuple[int, ...] | None = None) -> int:
@@ -246,11 +249,11 @@ def size(a: object, axis: int | tuple[int, ...] | None = None) -> int:
     >>> xl.size([[1, 2]]), xl.size([[1, 2]], 0)
     (2, 1)
     """
-    array = XExpression(as_node(a, "size"))
+    extents = shape(a)
     if axis is None:
-        return array.size
+        return math.prod(extents)
     axes = axis if isinstance(axis, tuple) else (axis,)
-    return math.prod([array.shape[check_axis(k, array.ndim, "size")] for k in axes])
+    return math.prod([extents[check_axis(k, len(extents), "size")] for k in axes])
 
 
 def isscalar(element: object) -> bool:
@@ -265,6 +268,11 @@ def isscalar(element: object) -> bool:
     return is_value(element) or (not isinstance(element, HasNode) and bool(np.isscalar(element)))
 
 
+def _dtype_of(x: object, operation: str) -> np.dtype[Any]:
+    known = x._kind if isinstance(x, HasNode) else NODE
+    return as_node(x, operation).dtype if known is NODE else known.dtype
+
+
 def iscomplexobj(x: object) -> bool:
     """Tell whether an array's dtype is complex.
 
@@ -274,7 +282,7 @@ def iscomplexobj(x: object) -> bool:
     >>> xl.iscomplexobj(xl.asarray([1j]))
     True
     """
-    return kind(as_node(x, "iscomplexobj").dtype) == "c"
+    return kind(_dtype_of(x, "iscomplexobj")) == "c"
 
 
 def isrealobj(x: object) -> bool:
@@ -350,6 +358,8 @@ def may_share_memory(a: object, b: object) -> bool:
 
 def _memory(x: Any) -> np.ndarray[Any, Any]:
     """Return an array over the memory of a container: all of its buffer where that is tiled."""
+    if isinstance(x, XContainer) and x._kind is not NODE:
+        return array_of(x)
     if isinstance(getattr(x, "buffer", None), Buffer):
         tiled = not hasattr(x.map, "strides")
         return x.buffer.run() if tiled else np.asarray(x)

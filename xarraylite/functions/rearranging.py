@@ -37,8 +37,8 @@ from .manipulation import (
 Ints = SupportsIndex | Iterable[SupportsIndex]
 
 
-@moves
 @memoised
+@moves
 def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
     """Return the elements moved along a dimension; those that leave come in at the other end.
 
@@ -131,8 +131,8 @@ def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
     return array
 
 
-@moves
 @memoised
+@moves
 def fliplr(m: object) -> XExpression:
     """Return the array with the order of its columns reversed.
 
@@ -147,8 +147,8 @@ def fliplr(m: object) -> XExpression:
     return flip(array, axis=1)
 
 
-@moves
 @memoised
+@moves
 def flipud(m: object) -> XExpression:
     """Return the array with the order of its rows reversed.
 
@@ -196,8 +196,8 @@ def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
     return moveaxis(array, place, start - (place < start))
 
 
-@moves
 @memoised
+@moves
 def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     """Return all elements as one dimension: a view where that is possible.
 
@@ -217,8 +217,8 @@ def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     return reshape(x, (-1,), order=order)
 
 
-@moves
 @memoised
+@moves
 def tile(x: object, repetitions: Ints, /) -> XExpression:
     """Return copies of the array side by side, lazily.
 
@@ -257,8 +257,8 @@ def tile(x: object, repetitions: Ints, /) -> XExpression:
     return reshape(broadcast_to(apart, spread), shape)
 
 
-@moves
 @memoised
+@moves
 def repeat(x: object, /, repeats: Any, axis: SupportsIndex | None = None) -> XExpression:
     """Return each element several times in a row, lazily.
 

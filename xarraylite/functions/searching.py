@@ -131,9 +131,12 @@ def argsort(
     >>> xl.argsort(xl.asarray([3, 1, 1]), descending=True)
     XArray([0, 1, 2])
     """
+    keep = stable and kind in (None, "stable", "mergesort")
+    plain = keep and not descending and axis is not None and isinstance(x, np.ndarray)
+    if plain and x.size < _MANY:
+        return x.argsort(axis, "stable")
     if axis is None:
         x, axis = np.ravel(x), 0
-    keep = stable and kind in (None, "stable", "mergesort")
     if not descending:
         found: Any = _positions(x, axis, kind, keep)
         return found
@@ -183,6 +186,8 @@ def searchsorted(x1: Any, x2: Any, /, side: Side = "left", sorter: Any = None) -
     >>> xl.searchsorted(xl.asarray([1, 2, 2, 3]), xl.asarray([2, 9]))
     XArray([1, 4])
     """
+    if isinstance(x1, np.ndarray):
+        return x1.searchsorted(x2, side, sorter)
     return np.searchsorted(x1, x2, side=side, sorter=sorter)
 
 
@@ -211,7 +216,7 @@ def nonzero(x: Any, /) -> tuple[XArray, ...]:
     >>> xl.nonzero(xl.asarray([[0, 1], [2, 0]]))
     (XArray([0, 1]), XArray([1, 0]))
     """
-    return np.nonzero(x)
+    return x.nonzero() if isinstance(x, np.ndarray) and x.ndim else np.nonzero(x)
 
 
 @moves

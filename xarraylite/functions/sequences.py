@@ -390,7 +390,15 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     >>> xl.fromiter((k * k for k in range(3)), int)
     XArray([0, 1, 4])
     """
-    return XArray(list(iter if count < 0 else itertools.islice(iter, count)), as_dtype(dtype))
+    values = list(iter if count < 0 else itertools.islice(iter, count))
+    wanted = as_dtype(dtype)
+    if {*map(type, values)} <= _EXACT.get(wanted, frozenset()):
+        return container(np.array(values, wanted))
+    return XArray(values, wanted)
+
+
+#: Dtypes whose elements some of Python's numbers are.
+_EXACT = {float64: frozenset((float, int)), int64: frozenset((int,))}
 
 
 def vander(x: object, N: int | None = None, increasing: bool = False) -> XArray:

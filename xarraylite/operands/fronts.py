@@ -7,11 +7,50 @@ here are those in whose place machine code is put.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ..ir.kind import Kind
 from .namespace import namespace
 
+_new = object.__new__
+
 FRONTS: dict[str, Any] = {}
+
+#: Views of one attribute that are kept.
+_CAPACITY = 1024
+
+
+class ViewRecipe:
+    """How a view of a container is made.
+
+    Attributes
+    ----------
+    kind, shape, by
+        Of the view, and where it begins, in bytes behind the container's first element.
+    """
+
+    __slots__ = ("by", "kind", "shape")
+
+    def __init__(self, kind: Kind, shape: tuple[int, ...], by: int) -> None:
+        self.kind, self.shape, self.by = kind, shape, by
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        """Return the view of another container."""
+        (of,) = arrays
+        made: Any = _new(of._view_class)
+        made._buffer, made._start = of._buffer, of._start + self.by
+        made._kind, made._shape, made._dtype = self.kind, self.shape, self.kind.dtype
+        return made
+
+
+def remember(attribute: str, of: Any, view: Any) -> None:
+    """Keep how a view is made that is an attribute of a container."""
+    known = FRONTS.setdefault(attribute, {})
+    if len(known) >= _CAPACITY:
+        known.clear()
+    key = (of.__class__, of._kind, of._shape)
+    known[key] = ViewRecipe(view._kind, view._shape, view._start - of._start)
 
 
 def function_named(name: str) -> Any:

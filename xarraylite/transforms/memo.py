@@ -30,6 +30,7 @@ from ..ir.translation import node_of, scalars_of
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot, Snapshot
 from ..operands import fronts, tracing
+from ..operands.fronts import ViewRecipe
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
 
@@ -88,29 +89,6 @@ class Recipe:
         return made
 
 
-class ViewRecipe:
-    """How a view of a container is made.
-
-    Attributes
-    ----------
-    kind, shape, by
-        Of the view, and where it begins, in bytes behind the container's first element.
-    """
-
-    __slots__ = ("by", "kind", "shape")
-
-    def __init__(self, kind: Kind, shape: tuple[int, ...], by: int) -> None:
-        self.kind, self.shape, self.by = kind, shape, by
-
-    def __call__(self, arrays: Sequence[Any]) -> Any:
-        """Return the view of another container."""
-        (of,) = arrays
-        made: Any = _new(of._view_class)
-        made._buffer, made._dtype, made._start = of._buffer, of._dtype, of._start + self.by
-        made._kind, made._shape = self.kind, self.shape
-        return made
-
-
 def memoised(function: Callable[P, R]) -> Callable[P, R]:
     """Return a lazy function that remembers what it made of arguments of the same kinds.
 
@@ -124,7 +102,7 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
             return made
         arrays: list[Any] = []
         key = _key(args, options, arrays)
-        if key is None or not arrays or tracing.running.value:
+        if key is None or tracing.running.value:
             return cast("Any", function)(*args, **options)
         recipe = known.get(key)
         if recipe:

@@ -37,6 +37,7 @@ from ..memory.buffer import Buffer
 from ..memory.pool import Counters, counters
 from ..memory.snapshots import Copy
 from ..operands import fronts, tracing
+from ..operands.fronts import ViewRecipe
 from ..operands.learning import PRODUCT
 from ..operands.methods import Methods
 from ..operands.operators import entries
@@ -60,7 +61,7 @@ from ..views import selection
 from ..views.picked import XIndexView
 from . import noalias as promises
 from .jit import Jitted
-from .memo import Recipe, ViewRecipe
+from .memo import Recipe
 from .noalias import NoAlias
 from .planned import Quick
 
@@ -160,6 +161,7 @@ class _Methods:
         self._add(listed("replayed"), direct, "replayed")
         self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
+        self._add(binary("duplicated"), xarray, "duplicated", api.DUPLICATED)
         self._add(listed("recalled"), fronts, "recalled")
         self._add(listed("handed"), fronts, "handed")
         self._add(ternary("selected_few"), few, "selected", api.FEW_SELECTED)
@@ -195,10 +197,22 @@ class _Methods:
             row = getattr(method, "row", None)
             if row is not None:
                 self.words[word] = id(row)
-                self._add(called("method", word), Methods, name, word + 1)
+                function = _OWN.get(name, "method")
+                self._add(called(function, word), Methods, name, word + 1)
                 word += 2
-        self.words[word] = id(_TRANSPOSE)
-        self._add(binary("attribute", word), Face, "T", word + 1)
+        for name, row in _ATTRIBUTES.items():
+            self.words[word] = id(row)
+            self._add(binary("attribute", word), Face, name, word + 1)
+            word += 2
+        more: tuple[tuple[Native, Any, str], ...] = (
+            (called("one_element", word), XContainer, "item"),
+            (unary("length", word + 2), XExpression, "__len__"),
+            (binary("total", word + 4), Face, "size"),
+            (binary("total_bytes", word + 6), Face, "nbytes"),
+            (called("flattened", word + 8), Face, "flatten"),
+        )
+        for native, owner, name in more:
+            self._add(native, owner, name, native.row + 1)
 
     def _add(self, native: Native, owner: Any, name: str, word: int | None = None) -> None:
         self.natives.append(native)
@@ -207,8 +221,15 @@ class _Methods:
             self.words[word] = id(_function(getattr(owner, name)))
 
 
-#: The row of ``T`` among those of methods.
-_TRANSPOSE = ("transpose", (), 0, False)
+#: Methods that are more than a call of their function.
+_OWN = {"take": "taken_along", "dot": "dotted"}
+
+#: Attributes that are views, and their rows among those of methods.
+_ATTRIBUTES = {
+    "T": ("transpose", (), 0, False),
+    "real": ("real", (), 0, False),
+    "imag": ("imag", (), 0, False),
+}
 
 
 def _function(attribute: Any) -> Any:
@@ -239,6 +260,7 @@ def _objects() -> dict[int, object]:
         api.SUBTRACT: OPS["subtract"],
         api.MULTIPLY: OPS["multiply"],
         api.DIVIDE: OPS["divide"],
+        api.POWER: OPS["pow"],
         api.NUMPY_FLOAT64: np.float64,
         api.RESHAPE_NAME: sys.intern("reshape"),
         api.OWNER_NAME: sys.intern("owner"),
@@ -247,6 +269,7 @@ def _objects() -> dict[int, object]:
         api.DYNAMIC: DYNAMIC,
         api.ALL_PLACES: PLACES[FREE],
         api.VIEW_NAME: sys.intern("view"),
+        api.ITEM_NAME: sys.intern("item"),
         api.ELLIPSIS: Ellipsis,
     }
 

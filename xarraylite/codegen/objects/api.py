@@ -144,6 +144,14 @@ METHODS = (
     "method",
     "attribute",
     "selected_few",
+    "one_element",
+    "taken_along",
+    "dotted",
+    "length",
+    "total",
+    "total_bytes",
+    "duplicated",
+    "flattened",
     "pick_evaluated",
     "pick_settled",
     "pick_wrote",
@@ -251,6 +259,9 @@ COUNT, CLASS, SIZE = 0, 8, 16
     COPY,
     SELECTED,
     FEW_SELECTED,
+    ITEM_NAME,
+    DUPLICATED,
+    POWER,
     INDEX_VIEW,
     PICK_EVALUATED,
     PICK_SETTLED,
@@ -327,5 +338,5 @@ COUNT, CLASS, SIZE = 0, 8, 16
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(163)
+) = range(166)
 ROW = 7

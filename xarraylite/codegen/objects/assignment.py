@@ -33,6 +33,7 @@ from .api import (
     SHAPE,
     SHARED,
     SIZE,
+    SLICE,
     SNAPSHOT,
     SPECIAL,
     START,
@@ -56,6 +57,7 @@ from .api import (
 from .basics import (
     DATA,
     DIMENSIONS,
+    FEW,
     REPEATED,
     TWICE,
     call,
@@ -76,7 +78,7 @@ from .basics import (
 )
 from .evaluation import record_of
 from .operators import leads, number_of, of_number
-from .views import is_index, steps_of, view_of
+from .views import is_index, is_plain, steps_of, view_of
 
 #: The greatest float32.
 MOST_SHORT = 3.4028234663852886e38
@@ -157,8 +159,12 @@ def fits(kind: int, number: int) -> bool:
 
 def stored(to: int, key: int, value: int) -> bool:
     """Write one number to the elements that an int, or a tuple, selects; tell whether done."""
-    if not is_index(key, True) or not is_container(to):
+    if not is_container(to):
         return False
+    if not is_index(key, True):
+        several = key == word(ELLIPSIS) or (load(key + CLASS) == word(SLICE) and is_plain(key))
+        if not several or not 0 <= size_of(get(to, SHAPE)) <= FEW:
+            return False
     number = get(value, SCALAR_VALUE) if load(value + CLASS) == word(SCALAR) else value
     array = get(to, OWN_ARRAY)
     if array == 0 or not fits(get(to, KIND), number) or waiting_for(get(to, OWN_BUFFER)) != 0:

@@ -5,8 +5,19 @@ from __future__ import annotations
 from .api import load
 from .assignment import assign, in_place, promised, promised_part, set_item
 from .calls import adapted, jitted, owned, product, to_array
-from .evaluation import copied, evaluated, new_container, replayed, to_float, zeros
-from .fronts import attribute, handed, method
+from .evaluation import copied, duplicated, evaluated, new_container, replayed, to_float, zeros
+from .fronts import (
+    attribute,
+    dotted,
+    flattened,
+    handed,
+    length,
+    method,
+    one_element,
+    taken_along,
+    total,
+    total_bytes,
+)
 from .operators import applied, folded, forward, reflected, single
 from .picks import get_item, selected_few
 from .remembered import recalled
@@ -76,12 +87,33 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
         return attribute(two, row)
     if which == 29:
         return selected_few(two, three)
+    return further(which, one, two, three, row)
+
+
+def further(which: int, one: int, two: int, three: int, row: int) -> int:
+    """Do what one of the rest of `METHODS` does."""
     if which == 30:
-        return pick_evaluated(one)
+        return one_element(one, two, three, row)
     if which == 31:
-        return pick_settled(one)
+        return taken_along(one, two, three, row)
     if which == 32:
-        return pick_wrote(one, two)
+        return dotted(one, two, three, row)
     if which == 33:
+        return length(one, row)
+    if which == 34:
+        return total(two, row)
+    if which == 35:
+        return total_bytes(two, row)
+    if which == 36:
+        return duplicated(two)
+    if which == 37:
+        return flattened(one, two, three, row)
+    if which == 38:
+        return pick_evaluated(one)
+    if which == 39:
+        return pick_settled(one)
+    if which == 40:
+        return pick_wrote(one, two)
+    if which == 41:
         return filtered(two, three)
     return indexed(two, three)

@@ -13,6 +13,7 @@ from .api import (
     COUNTERS,
     DIRECT,
     DTYPE,
+    DUPLICATED,
     ENGINE,
     EVALUATED,
     FALSE,
@@ -33,6 +34,7 @@ from .api import (
     OPERANDS,
     OWN_BUFFER,
     OWN_DTYPE,
+    OWNER,
     PLACES,
     POLICY,
     RECORD,
@@ -99,6 +101,7 @@ from .basics import (
     new,
     owner_of,
     size_of,
+    tuple_of,
     whole,
 )
 from .replay import ran
@@ -310,6 +313,16 @@ def duplicate(thing: int) -> int:
     return new_array(buffer, shape, kind)
 
 
+def duplicated(thing: int) -> int:
+    """Return the elements of a strided container in a new one; None if they are many."""
+    usual = is_container(thing) and get(get(thing, KIND), STRIDES) == word(NONE)
+    if usual and get(get(thing, KIND), OWNER) == word(NONE):
+        made = duplicate(thing)
+        if made != 0:
+            return made
+    return call(word(DUPLICATED), thing, 0, 1)
+
+
 def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
     kind, shape = get(thing, KIND), get(thing, SHAPE)
@@ -322,7 +335,20 @@ def copied(thing: int, args: int, keywords: int) -> int:
     return call_with(word(COPIED), thing, args, keywords)
 
 
-def zeros(shape: int) -> int:
+def zeros(extents: int) -> int:
+    """Return a container of zeros of an int or a tuple of ints; None for any other shape."""
+    if load(extents + CLASS) != word(INT):
+        return zeros_of(extents)
+    shape = tuple_of(1)
+    if shape == 0:
+        return 0
+    store(shape + word(TUPLE_ITEMS), keep(extents))
+    made = zeros_of(shape)
+    Py_DecRef(shape)
+    return made
+
+
+def zeros_of(shape: int) -> int:
     """Return a container of zeros of a tuple of ints; None for any other shape."""
     usual = load(shape + CLASS) == word(TUPLE) and load(shape + SIZE) <= DIMENSIONS
     for k in range(load(shape + SIZE) if usual else 0):

@@ -17,9 +17,12 @@ from .api import (
     FLOAT,
     FRONTS,
     INT,
+    ITEM_NAME,
+    ITEMSIZE,
     KIND,
     LIST,
     NDARRAY,
+    NODE,
     NONE,
     NONE_TYPE,
     NOT_DONE,
@@ -54,7 +57,9 @@ from .api import (
     PyErr_Restore,
     PyList_New,
     PyLong_AsLongLong,
+    PyLong_FromLongLong,
     PyObject_Call,
+    PyObject_VectorcallMethod,
     PySet_Contains,
     PyType_IsSubtype,
     load,
@@ -77,8 +82,9 @@ from .basics import (
     size_of,
     tuple_of,
 )
-from .calls import array_of, kind_of, owned
-from .evaluation import computed
+from .calls import array_of, kind_of, multiplied, owned
+from .evaluation import computed, duplicate
+from .picks import is_mask, leaf_of, picked
 from .remembered import is_described, is_noted, push, remade
 
 #: What a parameter takes, by `functions.computed`: an array, a sequence of arrays, either or
@@ -348,7 +354,7 @@ def remembered_method(known: int, thing: int, args: int, entry: int) -> int:
                 push(state, keep(item(names, k - places)))
             usual = usual and is_noted(state, item(args, k))
     if not usual:
-        store(state + 8, 0)  # so that the key is dropped
+        store(state + 8, -1)  # so that the key is dropped
     return remade(known, state)
 
 
@@ -378,3 +384,85 @@ def attribute(thing: int, row: int) -> int:
         if is_described(state, thing):
             made = remade(front, state)
     return made if made != 0 else call(word(row + 1), thing, 0, 1)
+
+
+def one_element(thing: int, args: int, keywords: int, row: int) -> int:
+    """``thing.item(*index)``, of a container that NumPy has looked at."""
+    array, count = get(thing, OWN_ARRAY) if is_container(thing) else 0, load(args + SIZE)
+    if array != 0 and keywords == 0 and count == 1 and not is_traced():
+        place = scratch()
+        store(place, array)
+        store(place + 8, item(args, 0))
+        made = PyObject_VectorcallMethod(word(ITEM_NAME), place, 2, 0)
+        if made != 0:
+            return made
+        PyErr_Clear()  # Python says what is wrong
+    return call_with(word(row + 1), thing, args, keywords)
+
+
+def taken_along(thing: int, args: int, keywords: int, row: int) -> int:
+    """``thing.take(positions)``, of few elements of a vector."""
+    count, made = load(args + SIZE), 0
+    if keywords == 0 and count == 1 and is_container(thing):
+        key = item(args, 0)
+        known = is_lazy(key) or is_container(key) or load(key + CLASS) == word(NDARRAY)
+        if known and load(get(thing, SHAPE) + SIZE) == 1 and not is_mask(key):
+            made = picked(thing, key)
+    return made if made != 0 else call_with(word(row + 1), thing, args, keywords)
+
+
+def dotted(thing: int, args: int, keywords: int, row: int) -> int:
+    """``thing.dot(other)``, which of vectors and matrices is their product."""
+    made = 0
+    if keywords == 0 and load(args + SIZE) == 1:
+        made = multiplied(thing, item(args, 0))
+    return made if made != 0 else call_with(word(row + 1), thing, args, keywords)
+
+
+def length(thing: int, row: int) -> int:
+    """``len(thing)``."""
+    if is_lazy(thing) or is_container(thing):
+        shape = get(thing, SHAPE)
+        if load(shape + SIZE) != 0:
+            return keep(item(shape, 0))
+    return call(word(row + 1), thing, 0, 1)
+
+
+def total(thing: int, row: int) -> int:
+    """``thing.size``."""
+    if is_lazy(thing) or is_container(thing):
+        size = size_of(get(thing, SHAPE))
+        if size >= 0:
+            return PyLong_FromLongLong(size)
+    return call(word(row + 1), thing, 0, 1)
+
+
+def total_bytes(thing: int, row: int) -> int:
+    """``thing.nbytes``."""
+    kind = get(thing, KIND) if is_lazy(thing) or is_container(thing) else 0
+    size = size_of(get(thing, SHAPE)) if kind != 0 and kind != word(NODE) else -1
+    if size >= 0:
+        return PyLong_FromLongLong(size * PyLong_AsLongLong(get(kind, ITEMSIZE)))
+    return call(word(row + 1), thing, 0, 1)
+
+
+def flattened(thing: int, args: int, keywords: int, row: int) -> int:
+    """``thing.flatten()``, of a row-major container."""
+    usual = is_container(thing) and keywords == 0 and load(args + SIZE) == 0 and not is_traced()
+    kind = get(thing, KIND) if usual else 0
+    if kind != 0 and get(kind, OWNER) == word(NONE) and get(kind, STRIDES) == word(NONE):
+        shape, size, leaf = tuple_of(1), size_of(get(thing, SHAPE)), leaf_of(kind, 1)
+        made = duplicate(thing) if shape != 0 and leaf != 0 and size >= 0 else 0
+        if made != 0 and size_of(get(made, SHAPE)) == size:
+            keep(leaf)
+            store(shape + word(TUPLE_ITEMS), PyLong_FromLongLong(size))
+            Py_DecRef(get(made, SHAPE))
+            Py_DecRef(get(made, KIND))
+            give(made, SHAPE, shape)
+            give(made, KIND, leaf)
+            return made
+        if made != 0:
+            Py_DecRef(made)
+        if shape != 0:
+            Py_DecRef(shape)
+    return call_with(word(row + 1), thing, args, keywords)

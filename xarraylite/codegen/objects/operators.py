@@ -6,10 +6,12 @@ from .api import (
     APPLIED,
     CLASS,
     DICT,
+    DTYPE,
     EMPTY,
     EXPRESSION,
     FALSE,
     FLOAT,
+    FLOAT64,
     FOLDED,
     INT,
     ITEMS,
@@ -17,7 +19,9 @@ from .api import (
     NONE,
     OPERANDS,
     OWN_BUFFER,
+    POWER,
     REFLECTED,
+    SCALAR,
     SHAPE,
     SIZE,
     SNAPSHOT,
@@ -38,6 +42,7 @@ from .api import (
     word,
 )
 from .basics import (
+    EQ,
     LE,
     MOST,
     call,
@@ -55,6 +60,7 @@ from .basics import (
     tuple_of,
     whole,
 )
+from .scalars import inside, is_double
 
 
 def put(place: int, thing: int) -> int:
@@ -169,6 +175,43 @@ def repeated(thing: int, kind: int) -> int:
     return expression(kind, get(thing, SHAPE), place, count)
 
 
+def longer(one: int, other: int) -> int:
+    """Return the longer of two shapes of which the other is the end, borrowed; 0 if not so."""
+    if one == other:
+        return one
+    most, few = (one, other) if load(one + SIZE) >= load(other + SIZE) else (other, one)
+    begin, count = load(most + SIZE) - load(few + SIZE), load(few + SIZE)
+    for k in range(count):
+        extent, end = item(most, begin + k), item(few, k)
+        if extent != end and PyObject_RichCompareBool(extent, end, EQ) != 1:
+            return 0
+    return most
+
+
+def both(left: int, right: int, kind: int, shape: int) -> int:
+    """Return an expression of a kind with the operands of two arrays; 0 if it is not done."""
+    place = scratch()
+    first = put(place, left)
+    second = put(place + 8 * first, right) if first >= 0 else -1
+    return 0 if second < 0 else expression(kind, shape, place, first + second)
+
+
+def stretched(left: int, right: int, key: int) -> int:
+    """Return an operation on two arrays, extents of which are stretched; 0 if it is not known."""
+    shapes, made = tuple_of(3), 0
+    if shapes == 0:
+        return 0
+    place = shapes + word(TUPLE_ITEMS)
+    store(place, keep(get(right, KIND)))
+    store(place + 8, keep(get(left, SHAPE)))
+    store(place + 16, keep(get(right, SHAPE)))
+    entry = leads(left, key, shapes)
+    if entry != 0:
+        made = both(left, right, item(entry, 0), item(entry, 1))
+    Py_DecRef(shapes)
+    return made
+
+
 def combined(left: int, right: int, key: int) -> int:
     """Return an operation on two operands like two that were met before; 0 if it is not known."""
     if is_number(right):
@@ -176,20 +219,39 @@ def combined(left: int, right: int, key: int) -> int:
         if entry != 0 and load(entry + CLASS) != word(TUPLE):
             return repeated(left, entry)
         return 0 if entry == 0 else with_number(left, right, entry, False)
+    if load(right + CLASS) == word(SCALAR):
+        return with_value(left, right, key)
     if not is_array(right):
         return 0
     kind = leads(left, key, get(right, KIND))
-    if kind == 0 or not is_same(get(left, SHAPE), get(right, SHAPE)):
+    shape = longer(get(left, SHAPE), get(right, SHAPE)) if kind != 0 else 0
+    return stretched(left, right, key) if shape == 0 else both(left, right, kind, shape)
+
+
+def is_float_value(left: int, right: int) -> bool:
+    """Tell whether operands are elements of float64 and a value of float64."""
+    if load(right + CLASS) != word(SCALAR) or not is_array(left) or is_traced():
+        return False
+    return get(get(left, KIND), DTYPE) == word(FLOAT64) and is_double(inside(right))
+
+
+def with_value(left: int, right: int, key: int) -> int:
+    """Return an operation on elements and a value of float64; 0 if it is not known."""
+    entry = leads(left, key, word(FLOAT)) if is_float_value(left, right) else 0
+    if entry == 0 or load(entry + CLASS) != word(TUPLE):
         return 0
-    place = scratch()
-    first = put(place, left)
-    second = put(place + 8 * first, right) if first >= 0 else -1
-    return 0 if second < 0 else expression(kind, get(left, SHAPE), place, first + second)
+    return with_number(left, inside(right), entry, False)
 
 
 def forward(left: int, right: int, row: int) -> int:
     """``left + right``, for each operation that is an operator."""
     made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
+    if made == 0 and is_float_value(left, right) and word(row) != word(POWER):
+        number = PyNumber_Float(inside(right))  # as which Python learns it
+        made = call(word(row + 2), left, number, 2)
+        Py_DecRef(number)
+        if made == 0:
+            PyErr_Clear()
     return made if made != 0 else call(word(row + 2), left, right, 2)
 
 

@@ -10,6 +10,7 @@ from .api import (
     BOOL,
     BYTES_DATA,
     CLASS,
+    DTYPE,
     FLOAT,
     INT,
     KIND,
@@ -139,7 +140,7 @@ def is_noted(state: int, value: int) -> bool:
 def new_key(state: int) -> int:
     """Return the key of a call; 0 where there is none, and its items are let go."""
     count = load(state)
-    key = tuple_of(count) if load(state + 8) != 0 else 0
+    key = tuple_of(count) if load(state + 8) >= 0 else 0
     for k in range(count):
         if key != 0:
             store(key + word(TUPLE_ITEMS) + 8 * k, load(state + KEYS + 8 * k))
@@ -165,7 +166,7 @@ def viewed(recipe: int, of: int) -> int:
     cls = view_class(of)
     if cls == 0:
         return 0
-    buffer, dtype = keep(get(of, OWN_BUFFER)), keep(get(of, OWN_DTYPE))
+    buffer, dtype = keep(get(of, OWN_BUFFER)), keep(get(get(recipe, VIEW_KIND), DTYPE))
     start = PyLong_AsLongLong(get(of, START)) + PyLong_AsLongLong(get(recipe, VIEW_BY))
     made = new(cls)
     if made == 0:
@@ -254,7 +255,7 @@ def recall(known: int, args: int, options: int) -> int:
             else:
                 usual = False
     if not usual:
-        store(state + 8, 0)  # so that the key is dropped
+        store(state + 8, -1)  # so that the key is dropped
     return remade(known, state)
 
 
