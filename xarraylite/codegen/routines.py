@@ -29,6 +29,10 @@ from .fingerprint import fingerprint
 _HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
 
 _BODY = re.compile(r"@body\b")
+#: The C library's functions behind the instruction ``frem``, which LLVM takes for a cheap one and
+#: computes for all elements where a body asks for it for few.
+_FMOD = {"double": "fmod", "float": "fmodf"}
+
 _MULADD = {"xl.muladd.f32": "float", "xl.muladd.f64": "double"}
 
 
@@ -47,7 +51,13 @@ def assembled(module: Module) -> str:
             parts.append(machine.muladd(name, kind))
             fused = machine.fma(kind)
             declared[fused.partition("(")[0].partition("@")[2]] = fused
-    return "\n".join([*declared.values(), *parts, module.text])
+    text = "\n".join([*parts, module.text])
+    for kind, name in _FMOD.items():
+        remainder = re.compile(rf"= frem {kind} ([^,]+), (\S+)")
+        text, count = remainder.subn(rf"= call {kind} @{name}({kind} \1, {kind} \2)", text)
+        if count:
+            declared[name] = f"declare {kind} @{name}({kind}, {kind})"
+    return "\n".join([*declared.values(), text])
 
 
 @lru_cache(maxsize=1024)

@@ -3,11 +3,13 @@
 Each body serves float32 and float64 (suffix ``_f``) unless it needs a width of its own.
 Constants are made with ``type(x)``, since Numba would compute ``float32 * 2.0`` in float64.
 
-Division follows C's ``fmod``, which is exact: the remainder first, moved by one divisor if its
+Division follows C's ``fmod``, which is exact and which C's library is asked for large quotients
+alone, as it divides bit by bit: the remainder first, moved by one divisor if its
 sign is wrong, and the quotient from what is left.  Minima and maxima are ternaries whose order
 of comparison decides between equal operands, that is between -0.0 and 0.0, as NumPy's does.
 
-References: IEEE 754-2019; NumPy's manual on ``fmod``, ``remainder`` and ``floor_divide``.
+References: IEEE 754-2019; NumPy's manual on ``fmod``, ``remainder`` and ``floor_divide``; P.
+Sterbenz, Floating-Point Computation, 1974; T. Dekker, Numer. Math. 18 (1971), on split products.
 """
 
 from __future__ import annotations
@@ -32,20 +34,33 @@ def compensate(total: Any, lost: Any) -> Any:
 
 
 def fmod_f(a: Any, b: Any) -> Any:
-    """C's fmod: exact remainder with the dividend's sign."""
-    return np.fmod(a, b)
+    """C's fmod: exact remainder with the dividend's sign.
+
+    While the quotient has no more than 26 bits, its products with the divisor's upper 26 bits and
+    with the others are exact, and so are both differences: the first by Sterbenz's lemma, the
+    second since its result has no more bits than the divisor.  A quotient that was rounded up gives
+    a remainder of the wrong sign, one divisor too small.
+    """
+    x, y = np.float64(a), np.float64(b)
+    quotient = np.trunc(x / y)
+    upper = float_f64(bits_f64(y) & np.int64(-(1 << 27)))
+    r = (x - quotient * upper) - quotient * (y - upper)
+    r = r + math.copysign(y, x) if (r != 0) & ((r < 0) != (x < 0)) else r
+    r = math.copysign(r, x)
+    r = x if abs(x) < abs(y) else r
+    return type(a)(r) if (abs(x) < abs(y)) | (abs(quotient) < 67108864.0) else np.fmod(a, b)
 
 
 def remainder_f(a: Any, b: Any) -> Any:
     """Remainder with the divisor's sign, a signed zero included."""
-    r = np.fmod(a, b)
+    r = fmod_f(a, b)
     moved = r + b if (b < 0) != (r < 0) else r
     return (moved if r != 0 else math.copysign(r, b)) if b != 0 else r
 
 
 def floor_divide_f(a: Any, b: Any) -> Any:
     """(a - remainder) / b rounded to the nearest integer; a / b beside a zero or infinities."""
-    r = np.fmod(a, b)
+    r = fmod_f(a, b)
     quotient = (a - r) / b
     one = type(quotient)(1)
     quotient = quotient - one if (r != 0) & ((b < 0) != (r < 0)) else quotient
