@@ -8,6 +8,7 @@ older one's.  Set ``XARRAYLITE_CACHE_DIR`` to keep kernels between runs.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -22,6 +23,7 @@ from hypothesis import settings as hypothesis_settings
 from tests.layers import RANKS
 from xarraylite._config import config as configure
 from xarraylite._config import settings
+from xarraylite.transforms import natives
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -123,6 +125,12 @@ def whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+def gathered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Gather few elements too, which are copied otherwise: for tests of kernels that gather."""
     monkeypatch.setattr("xarraylite.arrays.few.FEW", 0)
+    monkeypatch.setattr("xarraylite.assignment.direct._launches", itertools.repeat(0))
+    installed = bool(natives._replaced)  # machine code copies them as well
+    natives.remove()
+    yield
+    if installed:
+        natives.install()

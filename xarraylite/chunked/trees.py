@@ -390,12 +390,13 @@ class _Join:
     folded like any others, when all are there.
     """
 
-    __slots__ = ("_all", "_lost", "_node", "_total")
+    __slots__ = ("_all", "_lost", "_node", "_room", "_total")
 
     def __init__(self, node: Reduce, shape: tuple[int, ...]) -> None:
         self._node = node
         self._total: NumpyArray = np.zeros(shape, node.dtype)
         self._lost: NumpyArray = np.zeros(shape, node.dtype)
+        self._room = tuple([np.empty(shape, node.dtype) for _ in range(3)])
         self._all: list[NumpyArray] = []
 
     def take(self, parts: NumpyArray) -> None:
@@ -403,13 +404,18 @@ class _Join:
         if self._node.op is not SUM:
             self._all.append(parts.copy())
             return
+        total, lost, (added, back, kept) = self._total, self._lost, self._room
         with np.errstate(all="ignore"):
             for part in parts:
-                total = self._total
-                added = total + part
-                back = added - total
-                self._lost = self._lost + ((total - (added - back)) + (part - back))
-                self._total = added
+                np.add(total, part, out=added)
+                np.subtract(added, total, out=back)
+                np.subtract(added, back, out=kept)
+                np.subtract(total, kept, out=kept)
+                np.subtract(part, back, out=back)
+                np.add(kept, back, out=kept)
+                np.add(lost, kept, out=lost)
+                total, added = added, total
+        self._total, self._room = total, (added, back, kept)
 
     def result(self) -> NumpyArray:
         """Return the results."""
