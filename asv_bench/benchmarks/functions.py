@@ -15,7 +15,7 @@ import xarraylite as xl
 from . import SMALL, Comparison, Times, values
 
 #: Calls in ``xp``, with a vector ``x`` and a positive one ``y``, truth values ``k``, whole numbers
-#: ``i`` below their length, ten sorted numbers ``e``, a matrix ``m`` of (4, 4) and the length ``n``.
+#: ``i`` below their length, ten sorted numbers ``e``, a matrix ``m`` of (4, 4), the length ``n``.
 CALLS = """
 zeros(n)
 full(n, 1.0)
