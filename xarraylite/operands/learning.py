@@ -69,11 +69,16 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     entry: Any = _with_number(POWER, base, made, -1)
     if entry is not None:
         entry = entry if entry[1] is None else (entry[0], 0, entry[2])  # negative ones are refused
-    elif exponent in POWERS and made._kind.items % base.kind_items() == 0:
+    elif exponent in POWERS and _repeats([*made.now()], [*base.now()]):
         entry = made._kind  # of the base alone, once or several times
     if entry is not None:
         place = exponent if exponent in POWERS else None
         base._kind.learn(POWER, exponent.__class__, known | {place: entry})
+
+
+def _repeats(items: list[Any], own: list[Any]) -> bool:
+    """Tell whether operands are others, once or several times; a form's may be more as a part."""
+    return bool(own) and items == own * (len(items) // len(own))
 
 
 def of_number(found: Any, number: object) -> Any:

@@ -286,7 +286,7 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
         raise IndexRangeError(
             f"{operation}: indices must be a list with {rank} integers each, for shape {shape}"
         )
-    total = np.zeros(len(listed), np.int64)
+    total: Positions | None = None
     for axis, extent in enumerate(shape if listed.size else ()):
         along = Buffer.allocate(8 * len(listed)).array(int64, (len(listed),))
         try:
@@ -296,8 +296,8 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
             raise IndexRangeError(
                 f"{operation}: index {bad} is out of range for shape {shape}"
             ) from None
-        total = total * extent + along if axis else along
-    return total
+        total = along if total is None else total * extent + along
+    return np.zeros(len(listed), np.int64) if total is None else total
 
 
 def _out_of_range(given: NumpyArray, extent: int) -> NumpyArray:

@@ -170,3 +170,16 @@ def test_matrices_without_elements():
     packed, tau = call("geqrf", "(T[2,0,4], T[2,0])", "", np.zeros((2, 0, 4), np.float32))
     assert packed.shape == (2, 0, 4)
     assert tau.shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("config", "b"),
+    [
+        ({"diag": "N", "side": "L", "uplo": "L"}, np.ones((2, 4, 4))),
+        ({"diag": "N", "side": "L", "uplo": "L", "trans_x": "N"}, np.ones((1, 4, 4))),
+        ({"diag": "N", "side": "L", "uplo": "L", "trans_x": "N"}, np.ones((2, 4, 3))),
+    ],
+)
+def test_settings_and_operands_that_do_not_fit_are_refused(a, config, b):
+    with pytest.raises(xl.HloError, match="operands or settings do not fit"):
+        call("trsm", "T[2,4,4]", char(**config), a, b.astype(a.dtype))

@@ -161,10 +161,10 @@ def _custom_call(letter: str, routine: _Routine, rank: int) -> Callable[..., Any
         for place in np.ndindex(batch) if operands[0].size else ():
             try:
                 found = routine(find, given, *[operand[place] for operand in operands])
-            except ValueError as error:
-                raise refuse(instruction, str(error)) from error
-            for result, part in zip(results, found, strict=False):
-                result[place] = part
+                for result, part in zip(results, found, strict=False):
+                    result[place] = part
+            except (IndexError, KeyError, TypeError, ValueError) as error:
+                raise refuse(instruction, f"operands or settings do not fit: {error!r}") from error
         return tuple(results) if shape.is_tuple else results[0]
 
     return call
