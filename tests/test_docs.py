@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from xarraylite.transforms import numba_types
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     ROOT / "README.md",
@@ -45,6 +47,8 @@ def blocks(text: str) -> Iterator[Block]:
 
 def run(page: str, text: str) -> int:
     """Run a page's blocks in order; return how many ran."""
+    if "import numba" in text:
+        numba_types.init()  # as the installed entry point does
     namespace: dict[str, object] = {"__name__": "__main__"}
     ran = 0
     for block in blocks(text):
@@ -73,6 +77,7 @@ def _compare(page: str, block: Block, namespace: dict[str, object]) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # which a page sets, for itself alone
     text = page.read_text(encoding="utf-8")
     fences = len(re.findall(r"^```(?:python|pycon)\b", text, re.MULTILINE))
     skipped = sum(block.reason is not None for block in blocks(text))

@@ -33,16 +33,20 @@ broadcast_arrays broadcast_to choose clip column_stack compress concatenate conv
 correlate count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete diag
 diagflat diagonal diff digitize dot dsplit dstack ediff1d einsum empty_like expand_dims extract
 flatnonzero flip fliplr flipud full_like gradient histogram histogram2d histogramdd hsplit hstack
-imag inner insert interp intersect1d isclose isin kron max mean median meshgrid min moveaxis
-nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile
-nanprod nanquantile nanstd nansum nanvar nonzero ones_like outer pad partition percentile
-permute_dims piecewise prod ptp quantile ravel real repeat reshape roll rollaxis rot90 round
-searchsorted select setdiff1d setxor1d sinc sort sort_complex split squeeze stack std sum swapaxes
-take take_along_axis tensordot tile trace transpose trapezoid tril triu union1d unique unstack
-unwrap vander var vdot vsplit vstack where zeros_like
+imag inner insert interp intersect1d isclose isin kron lexsort max mean median meshgrid min
+moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
+nanpercentile nanprod nanquantile nanstd nansum nanvar nonzero ones_like outer pad partition
+percentile permute_dims piecewise poly polyadd polyder polydiv polyfit polyint polymul polysub
+polyval prod ptp quantile ravel real repeat reshape roll rollaxis roots rot90 round searchsorted
+select setdiff1d setxor1d sinc sort sort_complex split squeeze stack std sum swapaxes take
+take_along_axis tensordot tile trace transpose trapezoid tril triu union1d unique unstack unwrap
+vander var vdot vsplit vstack where zeros_like
 """
 
 _SAME = frozenset(_NAMES.split())
+
+#: Namespaces of NumPy's whose functions are those of ours of that name.
+_SPACES = {"numpy.linalg": "linalg", "numpy.fft": "fft"}
 
 #: NumPy's functions that write to their first argument.
 _WRITING = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
@@ -73,6 +77,8 @@ def call_function(
         own = getattr(namespace(None), name)
     elif known and name in _SAME:
         own = getattr(namespace(None), name, None)
+    elif function.__module__ in _SPACES:
+        own = getattr(getattr(namespace(None), _SPACES[function.__module__]), name, None)
     if own is not None:
         try:
             return own(*args, **options)
