@@ -15,6 +15,7 @@ import xarraylite as xl
 from xarraylite.dtypes.names import SUPPORTED
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing import strategies as xst
+from xarraylite.testing.operands import WRITABLE
 
 
 @pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
@@ -46,7 +47,7 @@ def test_layouts_are_what_their_names_say() -> None:
     assert min(made("reversed").strides) < 0
     assert not made("gaps").is_contiguous()
     assert type(made("numpy")) is np.ndarray
-    for layout in xst.WRITABLE:
+    for layout in WRITABLE:
         operand = made(layout)
         operand[...] = 5
         assert set(np.asarray(operand).ravel().tolist()) == {5.0}

@@ -414,9 +414,9 @@ def reshape_view(
     >>> import xarraylite as xl
     >>> a = xl.asarray([[1, 2, 3], [4, 5, 6]])
     >>> xl.reshape_view(a, (3, 2), "column_major")
-    XIndexView([[1, 5],
-                [4, 3],
-                [2, 6]])
+    XReshapeView([[1, 5],
+                  [4, 3],
+                  [2, 6]])
     """
     array = as_array(x, "reshape_view")
     target = infer_extent(shape, array.size)
