@@ -89,7 +89,6 @@ class _Job(Generic[T]):
                 except BaseException as error:
                     self.pieces.clear()
                     interrupt = error
-        self.make = _nothing  # helpers that are late find this one, and it holds nobody's memory
         if interrupt is not None:
             raise interrupt
 
@@ -175,6 +174,8 @@ class Pool:
             except BaseException:  # possibly before it had begun
                 job.close()
                 raise
+            finally:
+                job.make = _nothing  # late helpers find this one, and it holds nobody's memory
         if job.error is not None:
             raise job.error
 

@@ -76,12 +76,12 @@ _GIVEN: Final[dict[str, Any]] = {
     "complex": lambda x, y: x.apply("complex", y, dtype=np.result_type(x.dtype, np.complex64)),
     "float_f32": _bits("float"),
     "float_f64": _bits("float"),
+    "fmod_f": _opcode("remainder"),  # which is exact too
     "invert": lambda x: ~x,
     "math": SimpleNamespace(copysign=copysign, pi=math.pi, sqrt=_opcode("sqrt")),
     "np": SimpleNamespace(
         ceil=_opcode("ceil"),
         floor=_opcode("floor"),
-        fmod=_opcode("remainder"),
         rint=_opcode("round-nearest-even"),
         trunc=_trunc,
         **{name: _cast(name) for name in ("int32", "int64", "uint64")},
