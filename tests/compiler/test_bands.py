@@ -97,3 +97,31 @@ def test_the_target_among_the_operands(small: Callable[[bool], None]) -> None:
         b = xl.asarray(values)
         b[1:] = make(b[:-1])
         np.testing.assert_allclose(b.numpy()[1:], make(values[:-1], np), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("on", [False, True])
+def test_a_promise_allows_the_same_elements(on: bool, small: Callable[[bool], None]) -> None:
+    small(on)
+    a, values = xl.asarray(rng.random((64, 100))), rng.random((64, 100))
+    e = np.exp(a.numpy())
+    for _ in range(3):
+        into = xl.asarray(values)
+        powers = xl.exp(a)
+        xl.noalias(into)[...] = into * powers / xl.sum(powers, axis=1, keepdims=True)
+        wanted = values * e / e.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(into.numpy(), wanted, rtol=1e-12)
+
+
+def test_a_function_that_raises_leaves_the_target(small: Callable[[bool], None]) -> None:
+    small(True)
+
+    def refuse(x: float) -> float:
+        if x > 2:
+            raise ValueError("too large")
+        return x
+
+    values = rng.random((64, 100))
+    into, powers = xl.asarray(values), xl.exp(xl.asarray(rng.random((64, 100))))
+    with pytest.raises(ValueError, match="too large"):
+        into[...] = xl.vectorize(refuse)(powers) + xl.sum(powers, axis=1, keepdims=True)
+    assert_same_bits(into, values)
