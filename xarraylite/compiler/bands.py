@@ -10,8 +10,8 @@ addressed by all in the same way: from the same byte on, by the same distance fr
 within a row by less than that, so rows do not overlap.  Slots that are only read are read anywhere.
 
 What is folded and then read again element by element, as a softmax's powers are, would be computed
-twice.  If it is expensive, it is computed into the result's own memory, folded from there, and the
-last kernel works in place (`folded_and_read`).
+twice.  If it is expensive, an assignment computes it into the destination, folds it from there, and
+the last kernel works in place (`folded_and_read`).
 
 Reference: the strip-mining and fusion of loops, Kennedy and McKinley, "Maximizing loop parallelism
 and improving data locality via loop fusion and distribution" (LCPC 1993).

@@ -97,7 +97,8 @@ class Planning(Planner):
             self.check_promise(root)
         apart = not any([self.overlaps(leaf) for leaf in graph.leaves])
         shared = folded_and_read(graph, root, self.target) if apart else None
-        if shared is not None and self.may_write_early():
+        raises = any([_may_raise(node) for node in graph.nodes])
+        if shared is not None and not (self.noalias or raises):
             self.share(shared)
         last = self.final_steps(root, self.result())
         before: list[list[Step]] = []
@@ -114,19 +115,17 @@ class Planning(Planner):
         for group in reversed(before):
             self.program.steps.extend(group)
         self.program.steps.extend(last)
-        into_bands(self.program, apart)
+        if not raises:
+            into_bands(self.program, apart)
         return self.program
 
-    def may_write_early(self) -> bool:
-        """Tell whether nobody needs what the target holds until the last kernel runs.
-
-        Under ``noalias`` the same elements may be read there, and programs are found without asking
-        where operands lie.  What a function may raise must leave the target as it is.
-        """
-        return not self.noalias and not any([_may_raise(node) for node in self.graph.nodes])
-
     def share(self, ordinal: int) -> None:
-        """Have a node computed into the target, before what is made of it."""
+        """Have a node computed into the target, before what is made of it.
+
+        Not under ``noalias``: the same elements may be read by the last kernel, and programs are
+        found without asking where operands lie.  Nor where a function may raise, which must leave
+        the target as it is; for the same reason its result is not copied there band by band.
+        """
         self.materialised[ordinal] = _SHARED
         self.slots[ordinal] = TARGET
         heapq.heappush(self.todo, -ordinal)
