@@ -122,10 +122,10 @@ class Planning(Planner):
     def share(self, ordinal: int) -> None:
         """Have a node computed into the target, before what is made of it.
 
-        New memory nothing else reads.  Of other memory, not under ``noalias``: the same elements may
-        be read by the last kernel, and programs are found without asking where operands lie.  Nor
-        where a function may raise, which must leave the target as it is; for the same reason its
-        result is not copied there band by band.
+        New memory nothing else reads.  Of other memory, not under ``noalias``: the same elements
+        may be read by the last kernel, and programs are found without asking where operands lie.
+        Nor where a function may raise, which must leave the target as it is; for the same reason
+        its result is not copied there band by band.
         """
         self.materialised[ordinal] = _SHARED
         self.slots[ordinal] = TARGET
