@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,8 @@ class Reduction:
         NumPy's reduction, the reference.
     hlo : str
         Opcode of the HLO computation that it reduces with.
+    divided : bool
+        Whether few results are folded in parts, side by side.
     """
 
     name: str
@@ -35,6 +39,7 @@ class Reduction:
     identity: object
     numpy: Callable[..., Any]
     hlo: str
+    divided: bool = True
 
     @property
     def ends(self) -> bool:
@@ -50,3 +55,9 @@ ANY = Reduction("any", OPS["logical_or"], False, np.logical_or.reduce, "or")
 ALL = Reduction("all", OPS["logical_and"], True, np.logical_and.reduce, "and")
 
 REDUCTIONS: dict[str, Reduction] = {op.name: op for op in (SUM, PROD, MIN, MAX, ANY, ALL)}
+
+
+@functools.lru_cache(64)
+def undivided(op: Reduction) -> Reduction:
+    """Return the same in one part, however few results there are: of what is a part itself."""
+    return replace(op, divided=False)
