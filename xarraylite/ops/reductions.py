@@ -12,6 +12,7 @@ import numpy as np
 from .._records import record
 from .op import Op
 from .table import OPS
+from .user import UserOp
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -30,6 +31,11 @@ class Reduction:
         NumPy's reduction, the reference.
     hlo : str
         Opcode of the HLO computation that it reduces with.
+    ordered : bool
+        Whether elements are folded from the first to the last: ``combine`` is a user's function
+        that may not be commutative.
+    known : str
+        What a user's ``combine`` does, where `codegen.emit.lanes` has instructions for that.
     divided : bool
         Whether few results are folded in parts, side by side.
     """
@@ -39,7 +45,14 @@ class Reduction:
     identity: object
     numpy: Callable[..., Any]
     hlo: str
+    ordered: bool = False
+    known: str = ""
     divided: bool = True
+
+    @property
+    def vector(self) -> str:
+        """Name of what folds vectors of neighbours onto each other; whatever users call theirs."""
+        return self.known if isinstance(self.combine, UserOp) else self.combine.name
 
     @property
     def ends(self) -> bool:
