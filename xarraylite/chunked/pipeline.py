@@ -26,11 +26,12 @@ from ..memory.buffer import Buffer
 from ..memory.pool import pool
 from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
-from .cache import READERS, ChunkCache
+from .cache import ChunkCache
 from .cut import bind
 from .loads import Load, within
 from .plan import AHEAD, BEHIND, Cuts, Piece
 from .selection import Box, select
+from .source import READERS
 from .zarrs import new_array
 
 #: Threads that write.
