@@ -67,6 +67,47 @@ def test_reduce_of_many(n: int) -> None:
     assert int(xl.reduce(xor, xl.asarray(values), initial=0)) == want
 
 
+def last(a: float, b: float) -> float:
+    return b if b != 0 else a
+
+
+@pytest.mark.parametrize("n", [1, 65, 2048, 40_000])
+def test_what_is_not_commutative_is_folded_in_order(n: int) -> None:
+    values = np.random.default_rng(n).integers(0, 2, n) * np.arange(n)
+    for dtype in ("int64", "float64", "int16"):
+        found = xl.reduce(last, xl.asarray(values.astype(dtype)), initial=0, dtype=dtype)
+        assert found.item() == functools.reduce(last, values.astype(dtype).tolist(), 0)
+
+
+@pytest.mark.parametrize("axes", [1, (0, 1), (0, 2), (1, 2), None])
+@pytest.mark.parametrize("layout", ["row_major", "column_major", "{2,1,0:T(8,128)}"])
+def test_the_order_is_row_major_whatever_the_layout(axes: Any, layout: str) -> None:
+    values = np.random.default_rng(5).integers(0, 2, (3, 9, 20)) * np.arange(540).reshape(3, 9, 20)
+    a = xl.asarray(values[:, ::-1], layout=layout)[:, ::-1]
+    for keepdims in (False, True):
+        want = values[values != 0].max() if axes is None else 0
+        if axes is not None:
+            kept = np.moveaxis(values, axes, range(np.size(axes)))
+            lines = kept.reshape(-1, *kept.shape[np.size(axes) :])
+            want = functools.reduce(lambda x, y: np.where(y != 0, y, x), lines)
+            want = np.expand_dims(want, axes) if keepdims else want
+        found = xl.reduce(last, a, axes, initial=0, keepdims=keepdims)
+        np.testing.assert_array_equal(np.squeeze(found) if axes is None else found, want)
+
+
+@pytest.mark.parametrize("n", [3, 1000])
+def test_what_a_function_is_called_means_nothing(n: int) -> None:
+    def maximum(a: int, b: int) -> int:
+        return a * b
+
+    def add(a: int, b: int) -> int:
+        return a if a > b else b
+
+    a = xl.asarray(np.arange(1, n + 1)) % 3
+    assert int(xl.reduce(maximum, a + 1, initial=1)) == np.multiply.reduce(np.asarray(a) + 1)
+    assert int(xl.reduce(add, a, initial=0)) == 2
+
+
 def test_results_of_another_kind_need_a_merge() -> None:
     a = xl.asarray(VALUES)
     n = xl.reduce(count_large, a, (0, 1), initial=0, merge=add, dtype="int64")

@@ -86,7 +86,7 @@ def adapt(
     >>> memory[0], memory[4], memory[8]
     (7, 7, 0)
     """
-    bare = all([x is None for x in (shape, dtype, strides, layout, spec)]) and offset == 0
+    bare = shape is dtype is layout is spec is None and strides is None and offset == 0
     made = adapted(buffer) if bare else None
     if made is not None:
         return made

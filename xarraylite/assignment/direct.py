@@ -356,14 +356,14 @@ def wrote(to: Any, node: Node, value: object) -> bool:
         return False
     kind.keep(target, program)
     written = getattr(value, "_kind", NODE)
-    if written is not kind and written.dtype.kind != "c" and _has(value, operands):
+    if written is not kind and written.dtype.kind != "c" and _has(value, to.shape, operands):
         written.keep(target, program)
     return not large
 
 
-def _has(value: object, operands: Operands) -> bool:
-    """Tell whether an expression's operands are those of what was written: it was converted."""
-    return getattr(value, "_operands", ()) == operands
+def _has(value: object, shape: Shape, operands: Operands) -> bool:
+    """Tell whether an expression is what was written, but for its dtype: it was not stretched."""
+    return getattr(value, "_shape", None) == shape and getattr(value, "_operands", ()) == operands
 
 
 def _same(kind: Kind, target: Kind, operands: Operands, address: int) -> tuple[bool, ...]:

@@ -44,7 +44,7 @@ def position_step(
     kept, reduced = split(lowered.shape, [layout, *streams_of(lowered)], axes, 0)
     names = token(lowered.body.dtype)
     one_loop = len(reduced.extents) == 1
-    known = names.memory == names.value and (op.combine.name, names.value) in LANED
+    known = names.memory == names.value and (op.vector, names.value) in LANED
     if not (one_loop and known) or form_of(kept, reduced, lowered) is not Form.ALONG:
         return None
     if reduced.extents[0] > LONG_CHUNK or packing(to.bits) > 1:

@@ -47,11 +47,11 @@ class Tree:
 def tree_of(graph: Graph) -> Tree | None:
     """Return the tree of a graph that ends in a reduction; None if it is no single loop nest.
 
-    Also None if its loops run in another order than the dimensions.
+    Also None if its loops run in another order than the dimensions, or its operation keeps one.
     """
     root = len(graph.nodes) - 1
     node = graph.nodes[root]
-    if not isinstance(node, Reduce):
+    if not isinstance(node, Reduce) or node.op.ordered:
         return None
     planner = Planner(graph)
     planner.find_materialised(root)
@@ -73,7 +73,12 @@ def tree_of(graph: Graph) -> Tree | None:
         form,
         reduced.extents,
         _block(form, lowered.body, node) if form is Form.ALONG else 0,
-        tuple([r if form is Form.ALONG else (*r[:2], 0, 0) for r in chunk_ranges(lowered, axes)]),
+        tuple(
+            [
+                r if form is Form.ALONG else (*r[:2], 0, 0)
+                for r in chunk_ranges(lowered, axes, node.op.divided)
+            ]
+        ),
     )
 
 

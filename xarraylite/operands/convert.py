@@ -205,7 +205,7 @@ def store(node: Node, layout: Map) -> Buffer:
     buffer = (raw if filled else zeroed)(layout, node.dtype)
     source = _plain_source(node)
     if source is None or not (is_quick(layout) and is_quick(source.map)):
-        engine.assign(Target(buffer, layout, node.dtype), node, True)
+        engine.assign(Target(buffer, layout, node.dtype, fresh=True), node, True)
     else:
         values = read(source.snapshot, source.dtype, source.map)
         with np.errstate(all="ignore"):

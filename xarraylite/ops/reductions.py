@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from .._records import record
 from .op import Op
 from .table import OPS
+from .user import UserOp
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -28,6 +31,13 @@ class Reduction:
         NumPy's reduction, the reference.
     hlo : str
         Opcode of the HLO computation that it reduces with.
+    ordered : bool
+        Whether elements are folded from the first to the last: ``combine`` is a user's function
+        that may not be commutative.
+    known : str
+        What a user's ``combine`` does, where `codegen.emit.lanes` has instructions for that.
+    divided : bool
+        Whether few results are folded in parts, side by side.
     """
 
     name: str
@@ -35,6 +45,14 @@ class Reduction:
     identity: object
     numpy: Callable[..., Any]
     hlo: str
+    ordered: bool = False
+    known: str = ""
+    divided: bool = True
+
+    @property
+    def vector(self) -> str:
+        """Name of what folds vectors of neighbours onto each other; whatever users call theirs."""
+        return self.known if isinstance(self.combine, UserOp) else self.combine.name
 
     @property
     def ends(self) -> bool:
@@ -50,3 +68,9 @@ ANY = Reduction("any", OPS["logical_or"], False, np.logical_or.reduce, "or")
 ALL = Reduction("all", OPS["logical_and"], True, np.logical_and.reduce, "and")
 
 REDUCTIONS: dict[str, Reduction] = {op.name: op for op in (SUM, PROD, MIN, MAX, ANY, ALL)}
+
+
+@functools.lru_cache(64)
+def undivided(op: Reduction) -> Reduction:
+    """Return the same in one part, however few results there are: of what is a part itself."""
+    return replace(op, divided=False)

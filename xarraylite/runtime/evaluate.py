@@ -83,11 +83,11 @@ def evaluate(node: Node, layout: Map | None = None, *, tiled: bool = True) -> tu
         graph = graph_of(node, None, True)
         if not isinstance(graph, Graph):
             place = layout or Strided.row_major(node.shape)
-            target = Target(raw_target(node, place, _BY_STORE), place, node.dtype)
+            target = Target(raw_target(node, place, _BY_STORE), place, node.dtype, fresh=True)
             graph.fill(node, target, True)
             return target.buffer, place
         chosen = layout or result_layout(graph, node, tiled)
-        target = Target(raw_target(node, chosen), chosen, node.dtype)
+        target = Target(raw_target(node, chosen), chosen, node.dtype, fresh=True)
         execute(graph, target, noalias=True)
     return target.buffer, chosen
 
@@ -140,7 +140,7 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
     checked = noalias and settings.check_noalias  # the signature knows no distances then
     if checked or len(graph.nodes) > SIGNATURE_NODES:
         return planning.plan(graph, target, noalias)
-    key = (graph.signature, target.dtype, target.map.shape, target.map.pattern)
+    key = (graph.signature, target.dtype, target.map.shape, target.map.pattern, target.fresh)
     program = _programs.get(key)
     if program is None:
         program = planning.plan(graph, target, noalias)

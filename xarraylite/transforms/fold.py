@@ -2,9 +2,10 @@
 
 A kernel folds parts of the elements side by side and joins what they give, so a fold needs more
 than a function that is called from the first element to the last: `merge`, which joins two partial
-results, must be associative (up to rounding), with `initial` as its neutral element.  Where results
-are of another kind than elements, ``function(result, element)`` says how an element enters a
-partial result; it must be what merging with ``function(initial, element)`` is.  An accumulation
+results, must be associative (up to rounding), with `initial` as its neutral element.  It need not
+be commutative: unless `ops.algebra` proves that it is, earlier elements stay on its left.  Where
+results are of another kind than elements, ``function(result, element)`` says how an element enters
+a partial result; it must be what merging with ``function(initial, element)`` is.  An accumulation
 has no such freedom: its function is called in order.
 """
 
@@ -28,15 +29,18 @@ from ..assignment import direct
 from ..codegen.kernel import KernelRaised
 from ..dtypes.names import DType, NumpyArray, as_dtype
 from ..dtypes.promotion import result_type
+from ..index import transform as steps
 from ..index.broadcast import check_axes, check_axis
 from ..ir import build
 from ..ir.kind import NODE, owner_class
+from ..ir.node import Node
 from ..ir.walk import fixed_of
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands import tracing
 from ..operands.convert import store
 from ..operands.moving import Parted
 from ..operands.nodes import as_node
+from ..ops.algebra import folds_in_any_order, known_fold
 from ..ops.reductions import Reduction
 from ..ops.user import UserOp
 from ..runtime import reference
@@ -73,8 +77,8 @@ def reduce(
     initial : scalar
         The result of no elements, neutral to ``merge``.
     merge : function, optional
-        ``merge(result, result)``: associative.  By default ``function``, where results are of the
-        same kind as elements.
+        ``merge(result, result)``: associative; earlier results come first.  By default
+        ``function``, where results are of the same kind as elements.
     dtype : dtype, optional
         Of results; by default the common one of ``initial`` and ``x``.
     keepdims : bool, default False
@@ -122,7 +126,23 @@ def reduce(
         start = build.convert(build.weak_scalar(initial), end)
         node = build.elementwise(entering, start, node)
     op = _folding(function if merge is None else merge, end, initial)
-    return XExpression(build.reduce(op, build.cast(node, end), axes, keepdims))
+    node = build.cast(node, end)
+    if op.ordered and len(axes) > 1:
+        return XExpression(_in_one_line(op, node, axes, keepdims))
+    return XExpression(build.reduce(op, node, axes, keepdims))
+
+
+def _in_one_line(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node:
+    """Return a fold over several axes as one over their elements in row-major order."""
+    kept = [k for k in range(len(node.shape)) if k not in axes]
+    lines = build.view(node, steps.permute(node.shape, (*kept, *axes)))
+    shape = tuple([node.shape[k] for k in kept])
+    done = build.reduce(op, build.reshape(lines, (*shape, -1)), (len(kept),), False)
+    return (
+        build.reshape(done, [1 if k in axes else n for k, n in enumerate(node.shape)])
+        if keepdims
+        else done
+    )
 
 
 @lru_cache(maxsize=512)
@@ -155,7 +175,11 @@ def _folding(function: Callable[..., object], dtype: DType, initial: complex) ->
         shape = [1 if k in axis else n for k, n in enumerate(values.shape)]
         return done.reshape(shape) if keepdims else done
 
-    return Reduction("reduce", combine, initial, fold, "")
+    ordered = not folds_in_any_order(function)
+    known = "" if ordered else known_fold(function)
+    if dtype.kind not in "iu":
+        known = {"maximum": "larger", "minimum": "smaller"}.get(known, "")
+    return Reduction("reduce", combine, initial, fold, "", ordered, known)
 
 
 def accumulate(

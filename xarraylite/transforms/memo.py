@@ -151,6 +151,9 @@ def _describe(value: Any, found: list[Any], arrays: list[Any]) -> bool:
         if cls is float:
             found.append(math.copysign(1.0, value))  # zeros compare equal
         return True
+    if isinstance(value, np.generic):
+        found += (cls, value.tobytes())
+        return True
     if cls is not list and cls is not tuple:
         return False
     found += (cls, len(value))

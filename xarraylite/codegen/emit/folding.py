@@ -14,6 +14,7 @@ from enum import Enum
 from ..._records import record
 from ...dtypes.names import DType
 from ...ops.reductions import Reduction
+from ...ops.user import UserOp
 from . import routine
 from .body import Apply, Body, Load, apply, emit_body, emit_instruction, invariant, through
 from .builder import Builder, Local, Pace, Value
@@ -41,6 +42,9 @@ CHEAP = 8
 #: Rows of a block: as many values are added one after another, all others in pairs.
 FOLDED = 8
 
+
+#: Rows of scratch that a user's function folds one after another.
+SIDED = 128
 
 #: Values up to which they are folded `LANES` at a time, instead of by halving.
 SHORT = 8 * LANES
@@ -109,10 +113,21 @@ class ReduceSpec:
         return words
 
     @property
+    def ordered(self) -> bool:
+        """Whether elements are folded one after the other."""
+        return self.op.ordered and self.form is Form.ALONG
+
+    @property
+    def sided(self) -> bool:
+        """Whether a user's function folds rows of a few hundred bytes, side by side in scratch."""
+        combine = self.op.combine
+        return isinstance(combine, UserOp) and combine.is_brief and not self.op.ordered
+
+    @property
     def laned(self) -> bool:
         """Whether up to `LANES` values in scratch can be folded at once."""
         names = token(self.body.dtype)
-        return not names.settle and (self.op.combine.name, names.value) in LANED
+        return not names.settle and (self.op.vector, names.value) in LANED
 
     @property
     def plain(self) -> bool:
@@ -123,7 +138,7 @@ class ReduceSpec:
         names, (body, *more) = token(self.body.dtype), self.body.instructions
         if more or not isinstance(body, Load) or body.gathers or not self.laned:
             return False
-        any_order = names.kind in "iu" or self.op.combine.name in ("maximum", "minimum")
+        any_order = names.kind in "iu" or self.op.vector in ORDER
         source = self.operands[1]
         return any_order and source.inner is Inner.UNIT and source.memory == names.value
 
@@ -146,6 +161,8 @@ def _is_cheap(spec: ReduceSpec) -> bool:
 def block_size(spec: ReduceSpec) -> int:
     """Return how many values are folded into one: a row of cheap ones takes half the scratch."""
     size = block_of(spec.body.dtype)
+    if spec.sided:
+        return ROW_BYTES // value_bytes(spec.body.dtype) * SIDED
     return size // 2 * FOLDED if _is_cheap(spec) else size
 
 
@@ -237,7 +254,7 @@ class Fold:
 
     def lanes(self, address: Value, count: Value) -> Value:
         """Emit the fold of up to `LANES` values in scratch."""
-        name = self.spec.op.combine.name
+        name = self.spec.op.vector
         return fold_lanes(self.b, name, self.kind, address, count, self.words["z"])
 
     def vectors(self, low: Value, end: Value) -> Value:
@@ -246,7 +263,7 @@ class Fold:
         What is left at the end of many is folded with some of them once more, where that changes
         nothing.
         """
-        b, name, size = self.b, self.spec.op.combine.name, value_bytes(self.spec.body.dtype)
+        b, name, size = self.b, self.spec.op.vector, value_bytes(self.spec.body.dtype)
         width, identity = ROW_BYTES // size, self.words["z"]
         many, scope = f"<{width} x {identity.type}>", scope_of(self.spec.operands[1])
         whole = b.local(end - (end - low) % width)
@@ -293,6 +310,41 @@ class Fold:
                 with b.loop(0, row) as j:
                     self.push(self.combine(self.pull(place, j), self.value(start + j)), place, j)
         return b.select(width > row, width % row + row, width)
+
+    def sides(self, low: Value, width: Value) -> Value:
+        """Emit the fold of ``width`` values by rows of scratch; return what they give.
+
+        The first row begins with the identity, so what is left beyond whole rows is folded with
+        some of its values.  Two rows take turns: where a function selects one of its arguments,
+        LLVM would store the others alone, and such a store delays the next load.
+        """
+        b, one = self.b, self.values
+        row, end = ROW_BYTES // value_bytes(self.spec.body.dtype), low + width
+        two = one + ROW_BYTES
+
+        def step(to: Value, place: Value, start: Value, count: Value | int) -> None:
+            pace = Pace.FULL if isinstance(count, int) else Pace.SLOW
+            with b.loop(0, count, 1, pace) as j:
+                self.push(self.combine(self.pull(place, j), self.value(start + j)), to, j)
+
+        with b.loop(0, row) as j:
+            self.push(self.words["z"], one, j)
+        whole = b.local(low + width // (2 * row) * (2 * row))
+        with b.loop(low, whole.get(), 2 * row, Pace.SLOW) as start:
+            step(two, one, start, row)
+            step(one, two, start + row, row)
+        with b.when((end - whole.get()) > row - 1):
+            step(two, one, whole.get(), row)
+            with b.loop(0, row) as j:
+                self.push(self.pull(two, j), one, j)
+            whole.add(row)
+        step(one, one, whole.get(), end - whole.get())
+        while row > 1:
+            row //= 2
+            with b.loop(0, row) as j:
+                self.push(self.combine(self.pull(one, j), self.pull(one, j + row)), two, j)
+            one, two = two, one
+        return self.pull(one, 0)
 
     def halve(self, width: Value) -> Value:
         """Emit the fold of ``width`` values in scratch into one, and return that.

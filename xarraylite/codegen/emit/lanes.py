@@ -25,11 +25,16 @@ _PLAIN = {
 ORDER = {
     "maximum": {"f": "ogt", "i": "sgt", "u": "ugt"},
     "minimum": {"f": "olt", "i": "slt", "u": "ult"},
+    "larger": {"f": "ogt"},
+    "smaller": {"f": "olt"},
 }
 
 #: Folds that there are, by name of the operation and of the register type.
 LANED = {
-    (op, value) for op in (*_PLAIN, *ORDER) for value in ("f32", "f64", "i32", "i64", "u32", "u64")
+    (op, value)
+    for op, kinds in {**_PLAIN, **ORDER}.items()
+    for value in ("f32", "f64", "i32", "i64", "u32", "u64")
+    if value[0] in kinds
 }
 
 
@@ -75,7 +80,10 @@ def _half(b: Builder, element: str, values: Value, start: int, width: int) -> Va
 
 
 def fold_vectors(b: Builder, op: str, kind: str, low: Value, high: Value, width: int) -> Value:
-    """Emit one fold of two vectors; extremes as `floats.maximum_f` has them."""
+    """Emit one fold of two vectors; extremes as `floats.maximum_f` has them.
+
+    ``larger`` and ``smaller`` are extremes as users write them, which lose NaNs.
+    """
     many = low.type
     if op in _PLAIN:
         return b.make(many, f"{_PLAIN[op][kind[0]]} {many} {low.text}, {high.text}")
@@ -84,7 +92,7 @@ def fold_vectors(b: Builder, op: str, kind: str, low: Value, high: Value, width:
     first = b.make(truth, f"{compare} {ORDER[op][kind[0]]} {many} {low.text}, {high.text}")
     sides = f"{many} {low.text}, {many} {high.text}"
     chosen = b.make(many, f"select {truth} {first.text}, {sides}")  # one instruction of x86
-    if kind[0] != "f":
+    if kind[0] != "f" or op in ("larger", "smaller"):
         return chosen
     missing = b.make(truth, f"fcmp uno {many} {low.text}, {low.text}")
     return b.make(many, f"select {truth} {missing.text}, {many} {low.text}, {many} {chosen.text}")

@@ -11,6 +11,8 @@ runs along a reduced dimension or a kept one:
     counter, so that results of equal weight meet.  A short block is folded `LANES` values at a
     time, for halving would be many short loops.  Where any order gives the same result and memory
     is read as it is, no scratch is needed: vectors of neighbours are folded onto each other.
+    A user's function folds rows of scratch, or, if it may not be commutative, one value after the
+    other.
     `any` and `all` end with the block that decides them.
 `ACROSS`
     The inner loop is kept.  A tile of up to `BLOCK_BYTES` of results is accumulated row by row;
@@ -66,23 +68,40 @@ def _rows(fold: Fold, pointers: list[Value]) -> tuple[MultiIndex, list[Local]]:
 
 def _fold_along(fold: Fold, pointers: list[Value]) -> None:
     b, words, spec = fold.b, fold.words, fold.spec
-    block = 1 if spec.joins and spec.compensated else block_size(spec)
     rows, moving = _rows(fold, pointers)
+    sided = spec.sided and not spec.plain
+    take = _take_in_order if spec.ordered else _take_sides if sided else _take_blocks
     fold.start()
     with b.loop(words["r0"], words["r1"], 1, Pace.SLOW):
-        row = fold.along([pointer.get() for pointer in moving])
-        start = row.vectors(words["j0"], words["j1"]) if spec.plain else words["j0"]
-        with b.loop(start, words["j1"], block, Pace.SLOW) as low:
-            width = row.fill(low, (words["j1"] - low).least(block))
-            if spec.laned:
-                with b.either(width <= SHORT) as branches:
-                    row.groups(row.values, width)
-                    branches.otherwise()
-                    row.block(width)
-            else:
-                row.block(width)
+        take(fold.along([pointer.get() for pointer in moving]))
         rows.step()
     fold.store(fold.result(), pointers[0])
+
+
+def _take_in_order(row: Fold) -> None:
+    with row.b.loop(row.words["j0"], row.words["j1"], 1, Pace.SLOW) as j:
+        row.take(row.value(j))
+
+
+def _take_sides(row: Fold) -> None:
+    end, block = row.words["j1"], block_size(row.spec)
+    with row.b.loop(row.words["j0"], end, block, Pace.SLOW) as low:
+        row.count_in(row.sides(low, (end - low).least(block)))
+
+
+def _take_blocks(row: Fold) -> None:
+    b, words, spec = row.b, row.words, row.spec
+    block = 1 if spec.joins and spec.compensated else block_size(spec)
+    start = row.vectors(words["j0"], words["j1"]) if spec.plain else words["j0"]
+    with b.loop(start, words["j1"], block, Pace.SLOW) as low:
+        width = row.fill(low, (words["j1"] - low).least(block))
+        if spec.laned:
+            with b.either(width <= SHORT) as branches:
+                row.groups(row.values, width)
+                branches.otherwise()
+                row.block(width)
+        else:
+            row.block(width)
 
 
 def _fold_truth(fold: Fold, pointers: list[Value]) -> None:
