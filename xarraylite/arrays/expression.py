@@ -68,7 +68,7 @@ def apply(op: Op, *operands: object) -> XExpression:
         if isinstance(operand, Lifted):
             lifted: XExpression = operand.lift(op, operands)
             return lifted
-    operands = tuple([unwrapped(x) for x in operands])
+    operands = tuple([used(x) for x in operands])
     if len(operands) == 1:
         return again((op, None), op, *operands)
     if len(operands) == 2:
@@ -79,6 +79,14 @@ def apply(op: Op, *operands: object) -> XExpression:
     keys = key_of(operands[1]), key_of(operands[2])
     found = recall.three(op, keys, operands)
     return written((op, *keys), op, *operands) if found is None else _handle(found)
+
+
+def used(x: object) -> Any:
+    """Return what stands behind an operand that is used."""
+    x = unwrapped(x)
+    if x.__class__ is XExpression and x._kind.expensive:
+        return ownership.kept(x)
+    return x
 
 
 def _handle(found: recall.Found) -> XExpression:
@@ -122,7 +130,7 @@ def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
 
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
-    found = recall.fold(op, x)
+    found = recall.fold(op, used(x))
     return None if found is None else _handle(found)
 
 
@@ -144,13 +152,13 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
 
     def forward(self: XExpression, other: Any) -> Any:
-        self, other = unwrapped(self), unwrapped(other)
+        self, other = used(self), used(other)
         if not is_operand(other):
             return with_strangers(op, self, other)
         return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
-        self, other = unwrapped(self), unwrapped(other)
+        self, other = used(self), used(other)
         if not is_operand(other):
             return with_strangers(op, other, self)
         if isinstance(other, HasNode):  # only who calls the method by its name
@@ -162,7 +170,31 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 def _unary(op: Op) -> Callable[..., Any]:
     """Return an operator's method."""
-    return lambda self: again((op, None), op, unwrapped(self))
+    return lambda self: again((op, None), op, used(self))
+
+
+def _factors(left: XExpression, right: XExpression) -> tuple[XExpression, XExpression] | None:
+    """Return matrices or vectors that BLAS multiplies, the lazy ones evaluated.
+
+    None where none is lazy, or where they are not evaluated first: one row times one column, for
+    example, is folded in one kernel.
+    """
+    lazy = [x for x in (left, right) if x.lasting]
+    if not lazy or any([type(x) is not XExpression for x in lazy]) or tracing.is_active():
+        return None
+    ranks, dtype = (left.ndim, right.ndim), left.dtype
+    if dtype.char not in _BLAS or right.dtype != dtype or ranks not in _MATRICES:
+        return None
+    sides = (*left.shape[:-1], *right.shape[1:])
+    if left.shape[-1] != right.shape[0] or max(sides) < 2 or 0 in (*sides, left.shape[-1]):
+        return None
+    found = [direct.evaluate(x) if x.lasting else x for x in (left, right)]
+    return None if any([x is None for x in found]) else (found[0], found[1])
+
+
+#: Codes of the dtypes that BLAS multiplies, and the ranks of a matrix times a matrix or a vector.
+_BLAS = "fdFD"
+_MATRICES = frozenset(((2, 2), (2, 1), (1, 2)))
 
 
 class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, unary=_unary):
@@ -184,7 +216,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     XArray([3., 5., 7.])
     """
 
-    __slots__ = ("_kind", "_node", "_operands", "_owning", "_shape")
+    __slots__ = ("_kind", "_node", "_operands", "_owning", "_shape", "_used")
 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
@@ -196,6 +228,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     _node: Node | None
     _operands: Operands
     _shape: tuple[int, ...]
+    _used: int | None
 
     def __init__(self, node: Node) -> None:
         # While a function is traced, leaves are known by their identity, which kinds do not keep.
@@ -436,9 +469,12 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
+        factors = _factors(self, other) if isinstance(other, XExpression) else None
+        if factors is not None:
+            return factors[0] @ factors[1]
         left, right = self.node, as_node(other, "matmul")
         made = self._container._filled(products.matmul(left, right), left, right)
-        learn_product(self, other, made)
+        learn_product(self, other, made, products.reads_in_place(left, right))
         direct.count_launch()
         return made
 

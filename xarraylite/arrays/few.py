@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..assignment import direct, elements
+from ..assignment import elements
 from ..dtypes.names import NumpyArray
 from ..index.indices import parse_index
 from ..ir.kind import NODE, owner_class, row_major
@@ -20,6 +20,7 @@ from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import FEW, gather, is_index_array
 from ..operands.nodes import Gathers, unwrapped
+from . import ownership
 from .expression import XExpression
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -46,8 +47,8 @@ def values_of(x: object) -> NumpyArray:
     """Return the values of what positions are made of, to be looked at only."""
     x = unwrapped(x)
     if isinstance(x, XExpression):
-        lazy = x.__class__ is XExpression
-        made = direct.evaluate(x) if lazy else x._evaluated()
+        lazy = x.__class__ is XExpression and x._kind is not NODE
+        made = ownership.values_of(x) if lazy else x._evaluated()
         return x.numpy() if made is None or made._kind is NODE else elements.array_of(made)
     return np.asarray(x)
 

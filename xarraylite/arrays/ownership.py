@@ -15,6 +15,13 @@ A result on which more and more is built is computed before it gets too long (`s
 ``x = 0.9 * x + b`` in a loop would else compute all its past for every value that is asked for,
 with a new kernel each time.
 
+What is expensive is computed twice at most.  A result that was used before something was
+evaluated, and is used again afterwards, is computed then, and its values are kept beside the
+handle (`kept`): ``y = xl.exp(x)`` of which one asks for the sum, then for the maximum, or labels
+that a loop compares with one number after another.  So is what NumPy is given of a lazy result
+(`values_of`).  Cheap operations are done again wherever they are read, which costs less than
+memory.
+
 ``e += b`` needs no memory as long as the expression is short and has no views: the handle stands
 for the sum from then on, still lazy.
 """
@@ -30,8 +37,10 @@ from ..assignment.readers import OWNED
 from ..index.transform import Transform
 from ..ir.kind import NODE
 from ..ir.walk import is_long
+from ..memory.block import Memory
 from ..memory.buffer import COUNTS
 from ..operands import tracing
+from ..runtime.counting import evaluations
 
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
@@ -44,6 +53,12 @@ _FEW, _LONG = 32, 160
 #: Elements up to which a result is small.
 _SMALL = 4096
 
+#: Bytes of a result that are kept however little it reads.
+_LITTLE = 1 << 16
+
+#: When what has values was used: before any evaluation.
+_ALWAYS = -1
+
 #: Members from which those that are gone are looked for.
 _MANY = 16
 
@@ -55,6 +70,8 @@ class Owning:
     ----------
     memory : XContainer or None
         What the handle stands for since it was written.
+    values : XContainer or None
+        The values, if they were computed; nobody writes them.
     root : XExpression or None
         The result that the handle is a view of.
     path : tuple of (Transform or shape)
@@ -63,10 +80,11 @@ class Owning:
         The result and its views.
     """
 
-    __slots__ = ("family", "memory", "path", "root")
+    __slots__ = ("family", "memory", "path", "root", "values")
 
     def __init__(self) -> None:
         self.memory: Any = None
+        self.values: Any = None
         self.root: Any = None
         self.path: tuple[Any, ...] = ()
         self.family: list[weakref.ref[Any]] = []
@@ -134,9 +152,7 @@ def memory_of(e: Any) -> Any:
         memory_of(root)  # which gives its views theirs
     if mine.memory is not None:
         return mine.memory
-    made = None if e._kind is NODE else direct.evaluate(e)
-    if made is None:
-        made = e._container(e)
+    made = values_of(e)
     _stand_for(e, made)
     for member in mine.members():
         its = owning(member)
@@ -147,6 +163,36 @@ def memory_of(e: Any) -> Any:
             if hasattr(view, "buffer"):  # else it is a copy in NumPy too
                 _stand_for(member, view)
     return made
+
+
+def values_of(e: Any) -> Any:
+    """Return the container of a lazy result's values, which is kept where they are its own."""
+    mine = owning(e)
+    made = mine.values
+    if made is None:
+        made = None if e._kind is NODE else direct.evaluate(e)
+        if made is None:
+            made = e._container(e)
+        if e._kind is not NODE:  # it reads nothing late
+            mine.values, e._used = made, _ALWAYS
+    return made
+
+
+def kept(e: Any) -> Any:
+    """Return an expensive operand; its values if it is used again after something was evaluated."""
+    now = evaluations.value
+    used = getattr(e, "_used", None)
+    if used is None or used == now or tracing.is_active():
+        e._used = now
+        return e
+    e._used = now
+    reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
+    if e.size * e._kind.itemsize > max(_LITTLE, 2 * sum(reads.values())):
+        return e  # as where much is stretched, to be folded
+    try:
+        return values_of(e)
+    except Exception:
+        return e
 
 
 def shortened(e: Any) -> Any:
@@ -160,7 +206,8 @@ def shortened(e: Any) -> Any:
 
 def _stand_for(e: Any, container: Any) -> None:
     """Have a handle stand for a container: it has no kind of its own and no snapshot."""
-    owning(e).memory = container
+    mine = owning(e)
+    mine.memory, mine.values = container, None
     e._kind, e._operands, e._node = NODE, (), None
 
 
@@ -178,6 +225,9 @@ def stays_lazy(e: Any, result: Any) -> bool:
 
 def become(e: Any, result: Any) -> None:
     """Have a handle stand for another expression of its shape and dtype."""
+    if hasattr(e, "_used"):
+        owning(e).values = None
+        del e._used
     e._kind, e._operands = result._kind, result._operands
     if e._kind is NODE:
         e._node = result.node

@@ -31,6 +31,7 @@ from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
 from ..runtime import direct
+from ..runtime.counting import evaluations
 from ..runtime.direct import Direct, folds_inside, leaves_of
 from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
@@ -61,6 +62,7 @@ _count = sys.getrefcount
 
 def count_launch() -> None:
     """Count a launch, or what takes as long; where there are many, machine code takes over."""
+    evaluations.value += 1
     if next(_launches) == OFTEN:
         importlib.import_module("xarraylite.transforms.natives").install()
 

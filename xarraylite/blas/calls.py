@@ -77,6 +77,14 @@ def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     return _quietly(left.dot, right, out)
 
 
+def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
+    """Write the product of two small matrices, which BLAS reads as they lie, as `multiply` does.
+
+    ``dot`` copies rows that are further apart than they are long, and rounds in another order.
+    """
+    return _quietly(np.matmul, left, right, out)
+
+
 def _quietly(product: Callable[..., NumpyArray], *operands: NumpyArray) -> NumpyArray:
     """Call NumPy where it does not warn."""
     try:

@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from ..ir.node import Elementwise, Leaf, Reduce
 from ..layout.strided import Strided
 from ..layout.tiled import Map
+from ..ops.op import COSTLY
 from .graph import Graph
 from .program import TARGET, BandedStep, KernelStep, Program, Step
 from .size import costs_of
@@ -34,8 +35,7 @@ from .target import Target
 #: Bytes that kernels move of one band: a part of a second-level cache.
 BAND_BYTES = 1 << 21
 
-#: Cost of an element, and of all of them, from which on a node is not computed twice.
-_EXPENSIVE = 10
+#: Cost of all elements from which on a node is not computed twice.
 _WORTH = 1 << 20
 
 #: Bytes of all bands from which on they pay: less stays in the caches anyway.
@@ -73,7 +73,7 @@ def folded_and_read(graph: Graph, root: int, target: Target) -> int | None:
             continue
         (arg,) = args
         fits = graph.nodes[arg].dtype == node.dtype and reduce.axes == (last,)
-        if fits and costs[arg] >= max(_EXPENSIVE, _WORTH // whole) and _in_rows(graph, arg):
+        if fits and costs[arg] >= max(COSTLY, _WORTH // whole) and _in_rows(graph, arg):
             return arg
     return None
 

@@ -24,6 +24,7 @@ from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.few import values_of
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
@@ -116,7 +117,7 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
         return narrow.widened(array_of(x), x.dtype)
     if isinstance(x, HasNode):
         narrow.fixed = min(narrow.fixed, x._fixed_now())
-        values: NumpyArray = x.numpy()
+        values = values_of(x)
         return narrow.widened(values, as_dtype(values.dtype))
     if isinstance(x, Lifted):
         raise DTypeError(f"{operation}: got {type(x).__name__}; {x.instead}")

@@ -28,15 +28,19 @@ import numpy as np
 
 from ..dtypes.names import DType
 from ..layout.strided import Strided, row_major_strides
-from ..ops.op import Op
+from ..ops.op import COSTLY, Op
 from ..ops.reductions import Reduction
-from .node import FREE, RANK, SHAPE, Node, Shape
+from .node import FREE, RANK, SHAPE, Elementwise, Leaf, Node, Scalar, Shape, View
+from .walk import postorder
 
 #: A flat tuple; see the module docstring.
 Operands: TypeAlias = tuple[Any, ...]
 
 #: Entries of one table.
 _LIMIT = 4096
+
+#: Cheap operations that are an expensive one together.
+_MANY = 12
 
 #: The class of containers of which so much is fixed, by dtype and shape; entered by `arrays`.
 OWNERS: dict[int, Callable[[DType, Shape], Any]] = {}
@@ -99,6 +103,9 @@ class Kind:
         Length of the tuple of operands.
     weight : int
         Number of operations, shared ones counted each time.
+    expensive : bool
+        Whether computing it again takes longer than reading it: what folds, joins or gathers, and
+        costly operations.
     table : dict
         Next kinds: by the operation that leads there, then by what else it takes, a kind or a
         class of numbers (None: nothing).
@@ -125,6 +132,7 @@ class Kind:
     __slots__ = (
         "args",
         "dtype",
+        "expensive",
         "fixed",
         "formed",
         "fresh",
@@ -166,10 +174,13 @@ class Kind:
         self.items = items
         self.formed: bool = isinstance(op, Form) or any([arg.formed for arg in args])
         self.weight: int = 1 + sum([arg.weight for arg in args])
+        own = isinstance(op, Reduction) or (isinstance(op, Op) and op.cost >= COSTLY)
+        long = self.weight > _MANY
+        self.expensive: bool = own or long or any([arg.expensive for arg in args])
         self.table: dict[Any, dict[Any, Any]] = {}
         self.places: dict[Any, Kind] = {}
-        own = _STORED.get(dtype.char, _NONE) | {dtype.type}
-        self.stored: frozenset[type] = own if op is None and not scalar else _NONE
+        known = _STORED.get(dtype.char, _NONE) | {dtype.type}
+        self.stored: frozenset[type] = known if op is None and not scalar else _NONE
         self.owner: Any = None
         if op is None and not scalar and fixed != FREE:
             self.owner = {} if fixed == SHAPE else OWNERS[fixed](dtype, ())
@@ -345,7 +356,14 @@ def formed(key: tuple[object, ...], root: Node, items: int, fixed: int, weight: 
     parts = (Form(root), (), root.dtype, len(root.shape), items, None, False, fixed)
     made = _interned(("form", key), *parts)
     made.weight = weight
+    made.expensive = weight > _MANY or any([_is_expensive(node) for node in postorder(root)])
     return made
+
+
+def _is_expensive(node: Node) -> bool:
+    if isinstance(node, Elementwise):
+        return node.op.cost >= COSTLY
+    return not isinstance(node, Leaf | Scalar | View)
 
 
 def strides_of(kind: Kind, shape: Shape) -> Shape:

@@ -142,6 +142,11 @@ def matmul(left: Node, right: Node, check: Check | None = None) -> Made:
     return _matmul(left, right, call, check) if known is None else known
 
 
+def reads_in_place(left: Node, right: Node) -> bool:
+    """Tell whether BLAS has multiplied two such operands as they lie."""
+    return recall(call_of(("matmul",), left, right)) is not None
+
+
 def _matmul(left: Node, right: Node, call: Call | None, check: Check | None) -> Made:
     shown = f"matmul({describe(left)}, {describe(right)})"
     if not left.shape or not right.shape:

@@ -163,12 +163,18 @@ PRODUCT = "matmul"
 _FEW = 1 << 18
 
 
-def learn_product(left: HasNode, right: Any, made: Any) -> None:
-    """Remember the shapes of small matrices or vectors that are multiplied, and the result."""
+def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
+    """Remember the shapes of small matrices or vectors that are multiplied, and the result.
+
+    Strided ones only where BLAS read them ``in_place``.
+    """
     if not isinstance(right, HasNode) or left.lasting or right.lasting or made.lasting:
         return  # a trace has no values
     one, other = left._kind, right._kind
-    if one.strides is not None or other.strides is not None or one.dtype is not other.dtype:
+    if one is NODE or other is NODE or one.dtype is not other.dtype:
+        return
+    strides = [*(one.strides or ()), *(other.strides or ())]
+    if strides and not (in_place and min(strides) > 0):
         return
     if one.dtype.char not in "fd" or not {one.rank, other.rank} <= {1, 2}:
         return

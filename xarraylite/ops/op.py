@@ -39,6 +39,9 @@ ScalarRule: TypeAlias = Callable[
 """Last word on Python scalars among the operands, by position, now that values are known."""
 
 HOST = ""
+
+#: Cost of an element from which on an operation is not done twice without need.
+COSTLY = 10
 """Body of a kind that is left to NumPy although a more general body exists."""
 
 

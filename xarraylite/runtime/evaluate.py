@@ -29,6 +29,7 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, write
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot, pinned
+from .counting import evaluations
 
 if TYPE_CHECKING:
     from ..compiler import plan as planning
@@ -121,6 +122,7 @@ def execute(graph: Graph, target: Target, noalias: bool) -> None:
     """Run the program of a graph, planning it first where it is new."""
     if not math.prod(target.map.shape):
         return
+    evaluations.value += 1
     if uses_reference():
         write(target.buffer, target.dtype, target.map, reference.compute(graph))
         return

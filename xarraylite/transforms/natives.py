@@ -26,7 +26,7 @@ from ..arrays.xtensor import XTensorView
 from ..assignment import direct, elements, readers
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
-from ..blas.calls import dot
+from ..blas.calls import dot, strided
 from ..codegen.objects import api
 from ..dtypes.names import bool_, float32, float64, int64
 from ..ir.kind import NODE, PLACES, Kind, row_major
@@ -44,6 +44,7 @@ from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
+from ..runtime.counting import evaluations
 from ..runtime.direct import Direct
 from ..runtime.natives import (
     Loaded,
@@ -83,6 +84,8 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.POLICY: (XArray, "_policy"),
     api.TABLE: (Kind, "table"),
     api.REFLECTED: (Op, "reflected"),
+    api.USED: (XExpression, "_used"),
+    api.EXPENSIVE: (Kind, "expensive"),
     api.FRESH: (Kind, "fresh"),
     api.WRITES: (Kind, "writes"),
     api.DTYPE: (Kind, "dtype"),
@@ -255,6 +258,7 @@ def _objects() -> dict[int, object]:
         api.NDARRAY: np.ndarray,
         api.MATMUL: PRODUCT,
         api.DOT: dot,
+        api.STRIDED_DOT: strided,
         api.MADE_NAME: sys.intern("made"),
         api.SCALAR: XScalar,
         api.ADD: OPS["add"],
@@ -335,6 +339,7 @@ def _words() -> dict[int, int]:
     found = {number: id(thing) for number, thing in things.items()}
     found |= {number: offset(cls, name) for number, (cls, name) in _SLOTS.items()}
     found[api.TRACING] = ctypes.addressof(tracing.running)
+    found[api.EVALUATIONS] = ctypes.addressof(evaluations)
     found[api.TUPLE_ITEMS] = tuple.__basicsize__
     found[api.BYTES_DATA] = bytes.__basicsize__ - 1
     found[api.ALONE] = int(HELD_SETITEM > 0)  # 0: no count tells a temporary

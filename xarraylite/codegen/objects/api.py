@@ -269,8 +269,10 @@ COUNT, CLASS, SIZE = 0, 8, 16
     FILTERED,
     INDEXED,
     BY_ROWS,
+    STRIDED_DOT,
     # ... of cells in memory, ...
     TRACING,
+    EVALUATIONS,
     # ... a number: references to a temporary that only a statement has, ...
     ALONE,
     # ... how far from an object's address its attributes are, ...
@@ -288,6 +290,8 @@ COUNT, CLASS, SIZE = 0, 8, 16
     POLICY,
     TABLE,
     REFLECTED,
+    USED,
+    EXPENSIVE,
     FRESH,
     WRITES,
     DTYPE,

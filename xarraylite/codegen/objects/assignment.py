@@ -15,6 +15,7 @@ from .api import (
     FLOAT,
     FLOAT32,
     KIND,
+    NODE,
     NONE,
     OPERANDS,
     OWN_ARRAY,
@@ -62,6 +63,7 @@ from .basics import (
     TWICE,
     call,
     call_three,
+    count_evaluation,
     count_of,
     get,
     give,
@@ -112,6 +114,7 @@ def written(to: int, program: int, items: int) -> bool:
     record = record_of(program)
     if record == 0 or size_of(get(to, SHAPE)) * load(record + TWICE) > REPEATED:
         return False
+    count_evaluation()
     address = PyLong_AsLongLong(get(get(to, OWN_BUFFER), ADDRESS))
     place = address + PyLong_AsLongLong(get(to, START))
     return xl_launch(record, place, get(to, SHAPE), items) != 0
@@ -210,13 +213,28 @@ def unchecked(to: int, value: int) -> bool:
     return done
 
 
+def is_part(part: int, value: int) -> bool:
+    """Tell whether a value is the part itself, as where Python stores what ``+=`` returned."""
+    return (
+        is_container(value)
+        and get(part, OWN_BUFFER) == get(value, OWN_BUFFER)
+        and get(part, KIND) == get(value, KIND)
+        and get(part, KIND) != word(NODE)
+        and get(get(part, OWN_BUFFER), SPECIAL) == word(FALSE)
+        and is_same(get(part, SHAPE), get(value, SHAPE))
+        and PyLong_AsLongLong(get(part, START)) == PyLong_AsLongLong(get(value, START))
+        and not overlaps_itself(part)
+    )
+
+
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``, of a container or a promise."""
     promise, target = is_promise(to), destination_of(to)
     if is_lazy(value) or is_container(value):
         part = keep(target) if key == word(ELLIPSIS) else view_of(target, key)
         if part != 0:
-            done = assigned(part, value) or (promise and unchecked(part, value))
+            done = is_part(part, value) or assigned(part, value)
+            done = done or (promise and unchecked(part, value))
             Py_DecRef(part)
             if done:
                 return keep(word(NONE))

@@ -8,6 +8,7 @@ from .api import (
     CONTAINER,
     COUNT,
     DICT,
+    EVALUATIONS,
     EXPRESSION,
     FLOAT,
     INT,
@@ -173,6 +174,11 @@ def is_number(value: int) -> bool:
 def is_traced() -> bool:
     """Tell whether a function is traced somewhere."""
     return load(word(TRACING)) != 0
+
+
+def count_evaluation() -> int:
+    """Count an evaluation: what was used before one, and is used again, is then computed."""
+    return store(word(EVALUATIONS), load(word(EVALUATIONS)) + 1)
 
 
 def item(items: int, number: int) -> int:

@@ -46,8 +46,11 @@ from .api import (
     SIZE,
     SPECIAL,
     START,
+    STRIDED_DOT,
+    STRIDES,
     TO_ARRAY,
     TRUE,
+    TUPLE_ITEMS,
     UINT8,
     VIEW_NAME,
     ZERO,
@@ -88,6 +91,8 @@ from .basics import (
     keep,
     new,
     size_of,
+    tuple_of,
+    whole,
 )
 from .evaluation import address_of, computed, new_array, new_buffer
 from .operators import leads
@@ -147,8 +152,11 @@ def jitted(function: int, args: int, keywords: int) -> int:
 def array_of(thing: int) -> int:
     """Return a row-major container's memory as an array of NumPy, made once; borrowed."""
     known = get(thing, OWN_ARRAY)
-    if known != 0:
-        return known
+    return known if known != 0 else array_by(thing, word(NONE))
+
+
+def array_by(thing: int, steps: int) -> int:
+    """Return a container's memory as an array of NumPy of such strides, or None; borrowed."""
     buffer, place = get(thing, OWN_BUFFER), scratch()
     start = PyLong_AsLongLong(get(buffer, MEMORY_START)) + PyLong_AsLongLong(get(thing, START))
     at = PyLong_FromLongLong(start)
@@ -156,12 +164,33 @@ def array_of(thing: int) -> int:
     store(place + 8, get(thing, OWN_DTYPE))
     store(place + 16, get(buffer, MEMORY))
     store(place + 24, at)
-    made = PyObject_Vectorcall(word(NDARRAY), place, 4, 0)
+    store(place + 32, steps)
+    made = PyObject_Vectorcall(word(NDARRAY), place, 5, 0)
     Py_DecRef(at)
     if made == 0:
         PyErr_Clear()
         return 0
     return give(thing, OWN_ARRAY, made)
+
+
+def factor_of(thing: int) -> int:
+    """Return an operand of a product as an array of NumPy, whatever its strides; borrowed.
+
+    A product of the like was learned, so no element has two indices.
+    """
+    strides = get(get(thing, KIND), STRIDES)
+    if get(thing, OWN_ARRAY) != 0 or strides == word(NONE):
+        return array_of(thing)
+    size, rank = PyLong_AsLongLong(get(get(thing, KIND), ITEMSIZE)), load(strides + SIZE)
+    steps = tuple_of(rank)
+    if steps == 0:
+        return 0
+    for k in range(rank):
+        one = PyLong_FromLongLong(size * whole(item(strides, k)))
+        store(steps + word(TUPLE_ITEMS) + 8 * k, one)
+    made = array_by(thing, steps)
+    Py_DecRef(steps)
+    return made
 
 
 def multiplied(left: int, right: int) -> int:
@@ -186,11 +215,12 @@ def multiplied(left: int, right: int) -> int:
     made, done = new_array(buffer, shape, kind), 0
     if made != 0:
         place = scratch()
-        store(place, array_of(left))
-        store(place + 8, array_of(right))
+        store(place, factor_of(left))
+        store(place + 8, factor_of(right))
         store(place + 16, array_of(made))
         if load(place) != 0 and load(place + 8) != 0 and load(place + 16) != 0:
-            done = PyObject_Vectorcall(word(DOT), place, 3, 0)
+            dense = get(get(left, KIND), STRIDES) == get(get(right, KIND), STRIDES) == word(NONE)
+            done = PyObject_Vectorcall(word(DOT) if dense else word(STRIDED_DOT), place, 3, 0)
         if done != 0 and PyObject_GenericSetAttr(buffer, word(MADE_NAME), told) == 0:
             Py_DecRef(get(buffer, SPECIAL))
             give(buffer, SPECIAL, keep(word(TRUE)))

@@ -94,6 +94,7 @@ from .basics import (
     TWICE,
     call,
     call_with,
+    count_evaluation,
     get,
     give,
     is_container,
@@ -225,6 +226,7 @@ def run_again(replay: int, shape: int, operands: int) -> int:
     """Return the values of an expression in a new container; 0 if it is not done."""
     if get(word(SETTINGS), ENGINE) == word(REFERENCE):
         return 0
+    count_evaluation()
     keep(replay)
     keep(shape)
     record = get(replay, REPLAY_RECORD) + word(BYTES_DATA)
@@ -269,6 +271,7 @@ def computed(kind: int, shape: int, operands: int) -> int:
     size = size_of(over)
     if size < folds or size > load(record + LIMIT) or size * load(record + TWICE) > REPEATED:
         return 0
+    count_evaluation()
     # Where memory is allocated the collector may run, and with it other threads.
     keep(program)
     keep(shape)
@@ -392,6 +395,7 @@ def to_float(thing: int) -> int:
         if record != 0 and get(kind, DTYPE) == word(FLOAT64) and load(record + FOLDS) != 0:
             size, result = size_of(load(operands)), scratch()
             usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
+            count_evaluation()
             if usual and xl_launch(record, result, load(operands), operands + 8) != 0:
                 return PyFloat_FromDouble(load_double(result))
     return call(word(TO_FLOAT), thing, 0, 1)

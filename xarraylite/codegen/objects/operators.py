@@ -8,6 +8,8 @@ from .api import (
     DICT,
     DTYPE,
     EMPTY,
+    EVALUATIONS,
+    EXPENSIVE,
     EXPRESSION,
     FALSE,
     FLOAT,
@@ -27,12 +29,16 @@ from .api import (
     SNAPSHOT,
     START,
     TABLE,
+    TRUE,
     TUPLE,
     TUPLE_ITEMS,
+    USED,
     Py_DecRef,
     PyDict_GetItemWithError,
     PyErr_Clear,
     PyErr_Occurred,
+    PyLong_AsLongLong,
+    PyLong_FromLongLong,
     PyNumber_Float,
     PyObject_RichCompareBool,
     PyObject_Vectorcall,
@@ -63,8 +69,19 @@ from .basics import (
 from .scalars import inside, is_double
 
 
+def is_used_again(thing: int) -> bool:
+    """Tell whether a lazy result was used before the last evaluation; the first use is noted."""
+    used, now = get(thing, USED), load(word(EVALUATIONS))
+    if used == 0:
+        return give(thing, USED, PyLong_FromLongLong(now)) == 0
+    return PyLong_AsLongLong(used) != now
+
+
 def put(place: int, thing: int) -> int:
-    """Store an array's operands from an address on; return how many, -1 if they are not at hand."""
+    """Store an array's operands from an address on; return how many, -1 if they are not at hand.
+
+    Those of a result that is expensive and used again are not: Python has it computed.
+    """
     if not is_lazy(thing):
         snapshot = get(get(thing, OWN_BUFFER), SNAPSHOT)
         if snapshot == 0:
@@ -75,6 +92,9 @@ def put(place: int, thing: int) -> int:
     operands = get(thing, OPERANDS)
     count = load(operands + SIZE)
     if count > MOST:
+        return -1
+    noted = get(thing, USED) != 0 or get(get(thing, KIND), EXPENSIVE) == word(TRUE)
+    if noted and is_used_again(thing):
         return -1
     for k in range(count):
         store(place + 8 * k, item(operands, k))
@@ -267,6 +287,15 @@ def reflected(right: int, left: int, row: int) -> int:
         made = exchanged(left, right, word(row + 1))
         if made != 0:
             return made
+    elif is_float_value(right, left):
+        number = PyNumber_Float(inside(left))
+        made = exchanged(number, right, word(row + 1))
+        if made == 0:
+            made = call(word(row + 3), right, number, 2)  # which learns it
+        Py_DecRef(number)
+        if made != 0:
+            return made
+        PyErr_Clear()
     return call(word(row + 3), right, left, 2)
 
 
