@@ -84,7 +84,7 @@ def apply(op: Op, *operands: object) -> XExpression:
 def used(x: object) -> Any:
     """Return what stands behind an operand that is used."""
     x = unwrapped(x)
-    if x.__class__ is XExpression and x._kind.expensive:
+    if x.__class__ is XExpression and x._kind.noted:
         return ownership.kept(x)
     return x
 

@@ -19,8 +19,8 @@ What is expensive is computed twice at most.  A result that was used before some
 evaluated, and is used again afterwards, is computed then, and its values are kept beside the
 handle (`kept`): ``y = xl.exp(x)`` of which one asks for the sum, then for the maximum, or labels
 that a loop compares with one number after another.  So is what NumPy is given of a lazy result
-(`values_of`).  Cheap operations are done again wherever they are read, which costs less than
-memory.
+(`values_of`).  Few cheap operations are done again wherever they are read, which costs less than
+memory, unless there are few elements, of which a kernel costs more to make than to run.
 
 ``e += b`` needs no memory as long as the expression is short and has no views: the handle stands
 for the sum from then on, still lazy.
@@ -179,15 +179,18 @@ def values_of(e: Any) -> Any:
 
 
 def kept(e: Any) -> Any:
-    """Return an expensive operand; its values if it is used again after something was evaluated."""
+    """Return an operand whose use is noted; its values if it was used before an evaluation."""
     now = evaluations.value
     used = getattr(e, "_used", None)
     if used is None or used == now or tracing.is_active():
         e._used = now
         return e
     e._used = now
+    nbytes = e.size * e._kind.itemsize
+    if nbytes > _LITTLE and not e._kind.expensive:
+        return e
     reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
-    if e.size * e._kind.itemsize > max(_LITTLE, 2 * sum(reads.values())):
+    if nbytes > max(_LITTLE, 2 * sum(reads.values())):
         return e  # as where much is stretched, to be folded
     try:
         return values_of(e)

@@ -39,8 +39,8 @@ Operands: TypeAlias = tuple[Any, ...]
 #: Entries of one table.
 _LIMIT = 4096
 
-#: Cheap operations that are an expensive one together.
-_MANY = 12
+#: Weight of one operation, and from which on cheap operations are expensive together.
+_ONE, _MANY = 3, 12
 
 #: The class of containers of which so much is fixed, by dtype and shape; entered by `arrays`.
 OWNERS: dict[int, Callable[[DType, Shape], Any]] = {}
@@ -104,8 +104,11 @@ class Kind:
     weight : int
         Number of operations, shared ones counted each time.
     expensive : bool
-        Whether computing it again takes longer than reading it: what folds, joins or gathers, and
-        costly operations.
+        Whether computing it again takes longer than reading it: what folds, joins or gathers,
+        costly operations and many cheap ones.
+    noted : bool
+        Whether it is noted that a result is used, so that its values are kept when it is used
+        again: what is expensive, and of few elements also what has several operations.
     table : dict
         Next kinds: by the operation that leads there, then by what else it takes, a kind or a
         class of numbers (None: nothing).
@@ -138,6 +141,7 @@ class Kind:
         "fresh",
         "items",
         "itemsize",
+        "noted",
         "op",
         "owner",
         "places",
@@ -177,6 +181,7 @@ class Kind:
         own = isinstance(op, Reduction) or (isinstance(op, Op) and op.cost >= COSTLY)
         long = self.weight > _MANY
         self.expensive: bool = own or long or any([arg.expensive for arg in args])
+        self.noted: bool = self.expensive or self.weight > _ONE
         self.table: dict[Any, dict[Any, Any]] = {}
         self.places: dict[Any, Kind] = {}
         known = _STORED.get(dtype.char, _NONE) | {dtype.type}
@@ -357,6 +362,7 @@ def formed(key: tuple[object, ...], root: Node, items: int, fixed: int, weight: 
     made = _interned(("form", key), *parts)
     made.weight = weight
     made.expensive = weight > _MANY or any([_is_expensive(node) for node in postorder(root)])
+    made.noted = made.expensive or weight > _ONE
     return made
 
 

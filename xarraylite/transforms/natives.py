@@ -85,7 +85,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.TABLE: (Kind, "table"),
     api.REFLECTED: (Op, "reflected"),
     api.USED: (XExpression, "_used"),
-    api.EXPENSIVE: (Kind, "expensive"),
+    api.NOTED: (Kind, "noted"),
     api.FRESH: (Kind, "fresh"),
     api.WRITES: (Kind, "writes"),
     api.DTYPE: (Kind, "dtype"),

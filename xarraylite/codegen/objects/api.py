@@ -291,7 +291,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     TABLE,
     REFLECTED,
     USED,
-    EXPENSIVE,
+    NOTED,
     FRESH,
     WRITES,
     DTYPE,

@@ -9,7 +9,6 @@ from .api import (
     DTYPE,
     EMPTY,
     EVALUATIONS,
-    EXPENSIVE,
     EXPRESSION,
     FALSE,
     FLOAT,
@@ -19,6 +18,7 @@ from .api import (
     ITEMS,
     KIND,
     NONE,
+    NOTED,
     OPERANDS,
     OWN_BUFFER,
     POWER,
@@ -80,7 +80,7 @@ def is_used_again(thing: int) -> bool:
 def put(place: int, thing: int) -> int:
     """Store an array's operands from an address on; return how many, -1 if they are not at hand.
 
-    Those of a result that is expensive and used again are not: Python has it computed.
+    Those of a result that is used again are not, if that is noted: Python has it computed.
     """
     if not is_lazy(thing):
         snapshot = get(get(thing, OWN_BUFFER), SNAPSHOT)
@@ -93,7 +93,7 @@ def put(place: int, thing: int) -> int:
     count = load(operands + SIZE)
     if count > MOST:
         return -1
-    noted = get(thing, USED) != 0 or get(get(thing, KIND), EXPENSIVE) == word(TRUE)
+    noted = get(thing, USED) != 0 or get(get(thing, KIND), NOTED) == word(TRUE)
     if noted and is_used_again(thing):
         return -1
     for k in range(count):
