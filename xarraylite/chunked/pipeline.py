@@ -278,5 +278,5 @@ def computed(node: Node) -> NumpyArray:
     """Return the values of an expression over memory, in new memory of their own."""
     place = Strided.row_major(node.shape)
     buffer = Buffer.allocate(place.size * node.dtype.itemsize)
-    engine.assign(Target(buffer, place, node.dtype), node, True)
+    engine.assign(Target(buffer, place, node.dtype, fresh=True), node, True)
     return buffer.array(node.dtype, node.shape)
