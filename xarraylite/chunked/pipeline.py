@@ -171,13 +171,13 @@ def run_blocks(
     take : callable, optional
         Given a block and its values, in order, on the calling thread.
     write : callable, optional
-        Given where a block lies and its values, on another thread or machine.
+        Given where a block lies and its values, on another thread.
     compute : callable, optional
         Given a block and its expression over memory, instead of evaluating it into new memory.
     kept : int, default 0
         Bytes of chunks that are kept for blocks that come later.
     need : int, default 0
-        Bytes in flight, with these: what else there is may be held for other passes.
+        Bytes in flight, with these: the rest is for chunks that other passes need.
     """
     if run.cluster is not None:
         yield from run.cluster.run_blocks(pieces, take, write, kept, need)
@@ -190,14 +190,10 @@ def run_blocks(
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write")
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
-    left = iter(pieces)
-    start, before = time.perf_counter(), clock.read + clock.written
+    left, start, before = iter(pieces), time.perf_counter(), clock.read + clock.written
     try:
         while True:
-            while len(coming) <= AHEAD:
-                piece = next(left, None)
-                if piece is None:
-                    break
+            while len(coming) <= AHEAD and (piece := next(left, None)):
                 reads = [readers.submit(cache.read, x.source, x.box) for x in piece.loads]
                 coming.append((piece, reads))
             if not coming:
