@@ -100,8 +100,8 @@ def _permute(call: Call) -> ArraySpec | None:
 
 def _permute_start(call: Call) -> ArraySpec | None:
     moved, result = _permute(call), call.result
-    parts = result.tuple_shapes if result is not None else ()
-    if result is not None and "slice_sizes" not in call.attributes:
+    if moved is not None and result is not None and "slice_sizes" not in call.attributes:
+        parts = result.tuple_shapes
         fits = len(parts) >= 2 and all([part.compatible(moved) for part in parts[:2]])
         call.require(fits, "gives (operand, result, ...)")
     return result
