@@ -23,6 +23,10 @@ class ShapeError(XarrayliteError, ValueError):
     """A shape, rank or size does not fit the operation."""
 
 
+class ShapeTypeError(ShapeError, TypeError):
+    """An extent is no integer."""
+
+
 class BroadcastError(ShapeError):
     """Shapes cannot be broadcast together, or into the destination."""
 

@@ -17,6 +17,7 @@ from .._errors import (
     AxisTypeError,
     BroadcastError,
     ShapeError,
+    ShapeTypeError,
     SizeError,
     TracedValueError,
 )
@@ -99,11 +100,11 @@ def check_rank(rank: int, operation: str) -> None:
 
 def _extent(value: SupportsIndex, operation: str) -> int:
     if isinstance(value, bool):
-        raise ShapeError(f"{operation}: an extent must be an integer, got {value!r}")
+        raise ShapeTypeError(f"{operation}: an extent must be an integer, got {value!r}")
     try:
         extent = operator.index(value)
     except TypeError:
-        raise ShapeError(f"{operation}: an extent must be an integer, got {value!r}") from None
+        raise ShapeTypeError(f"{operation}: an extent must be an integer, got {value!r}") from None
     if extent < 0:
         raise ShapeError(f"{operation}: extents must not be negative, got {extent}")
     return extent
