@@ -23,10 +23,6 @@ class ShapeError(XarrayliteError, ValueError):
     """A shape, rank or size does not fit the operation."""
 
 
-class ShapeTypeError(ShapeError, TypeError):
-    """An extent is no integer."""
-
-
 class BroadcastError(ShapeError):
     """Shapes cannot be broadcast together, or into the destination."""
 
@@ -37,6 +33,10 @@ class AxisError(ShapeError, np.exceptions.AxisError):
 
 class AxisTypeError(AxisError, TypeError):
     """An axis is no integer."""
+
+
+class ExtentTypeError(ShapeError, TypeError):
+    """An extent is no integer."""
 
 
 class SizeError(ShapeError, OverflowError):

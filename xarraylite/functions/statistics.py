@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from .._errors import ShapeError, ShapeTypeError
+from .._errors import ExtentTypeError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
@@ -433,7 +433,7 @@ def _weights(array: XExpression, weights: XExpression, axis: Axis) -> XExpressio
     given = [axis] if isinstance(axis, SupportsIndex) else list(axis or ())
     axes = [check_axis(a, array.ndim, "average") for a in given]
     if not axes or weights.shape != tuple([array.shape[a] for a in axes]):
-        raise (ShapeError if axes else ShapeTypeError)(
+        raise (ShapeError if axes else ExtentTypeError)(
             f"average({describe(array.node)}): weights of shape {weights.shape} fit neither the "
             f"array nor the axes {axis}"
         )
