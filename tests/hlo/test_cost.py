@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import cProfile
+import io
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 
 import xarraylite as xl
 from tests.hlo import oracle
 from xarraylite.__main__ import main
 from xarraylite.hlo.cost.diff import differences
-from xarraylite.hlo.cost.trips import trip_count
 
 TILED = """HloModule tiled, is_scheduled=true
 ENTRY e {
@@ -81,77 +80,6 @@ def test_flops_of_products_reductions_and_regions():
     assert conv.cost().flops == 2 * (2 + 3 + 3 + 2) * 3 * 2
 
 
-LOOP = """
-body {{
-  s = (f32[8], s32[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=1
-  step = s32[] constant({step})
-  j = s32[] {change}
-  x = f32[8] get-tuple-element(s), index=0
-  y = f32[8] add(x, x)
-  ROOT t = (f32[8], s32[]) tuple(y, j)
-}}
-less {{ i = s32[] parameter(0)  n = s32[] constant({limit})
-  ROOT c = pred[] compare({sides}), direction={direction} }}
-condition {{
-  s = (f32[8], s32[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=1
-  ROOT c = pred[] call(i), to_apply=less
-}}
-ENTRY e {{
-  x = f32[8] parameter(0)
-  first = s32[] constant({first})
-  s = (f32[8], s32[]) tuple(x, first)
-  ROOT w = (f32[8], s32[]) while(s), condition=condition, body=body{config}
-}}"""
-UP = {
-    "change": "add(i, step)", "sides": "i, n", "direction": "LT", "config": "", "first": 0,
-    "step": 1, "limit": 10,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("changes", "trips"),
-    [
-        ({}, 10),
-        ({"first": 3, "step": 3}, 3),
-        ({"first": 3, "step": 3, "direction": "LE", "limit": 12}, 4),
-        ({"change": "add(step, i)", "sides": "n, i", "direction": "GT"}, 10),
-        ({"change": "subtract(i, step)", "direction": "GE", "first": 5, "limit": 0}, 6),
-        ({"direction": "NE", "step": 2}, 5),
-        ({"first": 10}, 0),
-        ({"change": "multiply(i, step)"}, None),
-        ({"direction": "NE", "step": 3}, None),
-        ({"direction": "GT", "first": 11}, None),  # grows until it wraps
-        ({"config": ', backend_config={"known_trip_count":{"n":"7"}}'}, 7),
-    ],
-)
-def test_trips_of_loops(changes, trips):
-    module = xl.hlo.parse(LOOP.format(**(UP | changes)))
-    loop = module.entry.root
-    assert trip_count(loop) == trips
-    cost = module.cost(chip=None)
-    often = 1 if trips is None else trips
-    assert cost.of("y").runs == often
-    if trips and not changes.get("config"):
-        x = np.arange(8, dtype=np.float32)
-        assert np.array_equal(module(x)[0], x * 2**trips)
-    assert cost.of("y").bytes == 3 * 32
-    per_trip = 8 + 1  # the array, and the counter
-    assert cost.flops == often * per_trip + (often + 1 if trips is not None else 1)
-    assert cost.of("w").flops == cost.flops
-
-
-def test_trips_that_xla_notes_are_those_that_are_counted():
-    counts = []
-    for which in ("unoptimised", "optimised"):
-        module = xl.hlo.parse(oracle.load("modules", "control_scan", which).text)
-        counts.append(sorted([trip_count(loop) for loop in module.walk("while")]))
-    assert counts[0]
-    assert None not in counts[0]
-    assert counts[0] == counts[1]
-
-
 @pytest.mark.parametrize("which", ["unoptimised", "optimised"])
 def test_every_module_can_be_weighed_and_drawn(which):
     for name in oracle.texts("modules", which):
@@ -212,13 +140,40 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     tree = run(capsys, str(file))
     assert "ENTRY e: 5 instructions" in tree
     assert "  * r = bf16[3000]{0:T(1024)(128)(2,1)} reshape(n)" in tree
+    assert "p = bf16[10,300]{1,0:T(8,128)(2,1)} parameter(0)" in tree
     assert "copy(p)" not in run(capsys, str(file), "--filter", "negate")
     costs = run(capsys, str(file), "--cost", "--draw", str(tmp_path / "g.svg"))
     assert "relayouts (2)" in costs
+    assert costs.endswith(f"{xl.hlo.parse(TILED).cost()}\n")
     ET.parse(tmp_path / "g.svg")
     assert json.loads(run(capsys, str(file), "--json"))["peak_at"] == "t"
     assert "~ n (operation)" in run(capsys, str(file), "--diff", str(other))
     assert json.loads(run(capsys, str(file), "--diff", str(other), "--json"))[0]["kind"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_tables_are_richs_in_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("rich")
+    file, terminal = tmp_path / "a.hlo", Terminal()
+    file.write_text(TILED)
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("COLUMNS", "120")
+    assert main(["hlo", str(file), "--cost"]) == 0
+    shown = terminal.getvalue()
+    assert "────" in shown
+    assert "bf16[3000]{0:T(1024)(128)(2,1)} reshape(n)" in shown  # brackets are no markup
+
+
+def test_the_ends_of_what_was_begun_are_free():
+    cost = xl.hlo.parse(
+        "ENTRY e { p = f32[4] parameter(0)  s = (f32[4], f32[8]) all-gather-start(p), "
+        "dimensions={0}, replica_groups={{0,1}}  ROOT d = f32[8] all-gather-done(s) }"
+    ).cost(chip=None)
+    assert (cost.of("s").bytes > 0, cost.of("d").bytes) == (True, 0)
 
 
 def test_command_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

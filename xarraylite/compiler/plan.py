@@ -41,8 +41,8 @@ from .dependence.overlap import Direction
 from .dependence.traversal import traversal_step
 from .folds import fold_steps
 from .graph import Graph
-from .lower import Lowered, Use
-from .planner import Planner, is_host, map_steps
+from .lower import Lowered, Use, is_host
+from .planner import Planner, map_steps
 from .program import TARGET, Program, Step
 from .segments import segment_steps
 from .target import Target
