@@ -40,6 +40,7 @@ GROUPS = {
     "curves": "Signals, polynomials and windows, computed by NumPy",
     "bits": "Whole numbers, bits and parts of floats, computed by NumPy",
     "applied": "Users' functions",
+    "vectorizing": "Users' functions",
     "writing": "Writing to some elements",
     "numpy_names": "Questions and indices",
     "numpy_objects": "NumPy's objects of arrays",

@@ -25,6 +25,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("functions.elementwise", "Elementwise functions"),
     ("functions.composed", "Elementwise functions"),
     ("functions.special", "Elementwise functions"),
+    ("functions.vectorizing", "Transforms: jit, vectorize, late, noalias, explain"),
     ("functions.bits", "Elementwise functions"),
     ("functions.reducers", "Reductions and statistics"),
     ("functions.means", "Reductions and statistics"),

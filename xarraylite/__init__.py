@@ -50,7 +50,7 @@ _MODULES: dict[str, str] = {
     "labels.labelled": "XLabelled",
     "transforms.late": "late",
     "transforms.noalias": "noalias",
-    "transforms.vectorize": "vectorize",
+    "functions.vectorizing": "vectorize",
     "arrays.scalar": "XScalar",
     "arrays.xarray": "XArray XView",
     "arrays.xtensor": "XTensor XTensorFixed",

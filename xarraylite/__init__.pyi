@@ -502,6 +502,7 @@ from .functions.statistics import nanstd as nanstd
 from .functions.statistics import nansum as nansum
 from .functions.statistics import nanvar as nanvar
 from .functions.statistics import ptp as ptp
+from .functions.vectorizing import vectorize as vectorize
 from .functions.writing import copyto as copyto
 from .functions.writing import fill_diagonal as fill_diagonal
 from .functions.writing import place as place
@@ -556,7 +557,6 @@ from .transforms.fold import reduce as reduce
 from .transforms.jit import jit as jit
 from .transforms.late import late as late
 from .transforms.noalias import noalias as noalias
-from .transforms.vectorize import vectorize as vectorize
 from .views.access import at as at
 from .views.access import flat as flat
 from .views.access import in_bounds as in_bounds

@@ -35,6 +35,10 @@ class AxisTypeError(AxisError, TypeError):
     """An axis is no integer."""
 
 
+class ExtentTypeError(ShapeError, TypeError):
+    """An extent is no integer."""
+
+
 class SizeError(ShapeError, OverflowError):
     """A size, stride or offset does not fit the address space or the configured limit."""
 

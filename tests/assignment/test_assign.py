@@ -314,3 +314,11 @@ def test_an_expression_of_memory_alone_keeps_its_values() -> None:
         a += a
         a += xl.XExpression(a.node)
     assert count.snapshots == 0
+
+
+def test_a_stretched_value_leaves_no_program_for_whole_ones() -> None:
+    c, values = xl.zeros(6, dtype="float32"), xl.asarray([3, 4, 5, 6, 7, 8], dtype="float32")
+    c[1:] = values[[1, 0]][1:]
+    assert c.tolist() == [0, 3, 3, 3, 3, 3]
+    c[...] = values[[5, 4, 3, 2, 1, 0]]
+    assert c.tolist() == [8, 7, 6, 5, 4, 3]

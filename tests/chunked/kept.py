@@ -42,17 +42,14 @@ def stored_in(expression: Any, chunks: tuple[int, ...], memory: int | None) -> A
     """Store into an array of NumPy's, with the budget given or the least that does."""
     target = np.zeros(expression.shape, expression.dtype)
     sink = Sink(target, chunks)
-    while True:
-        try:
-            xl.store(expression, sink, memory=memory)
-        except xl.SizeError as error:
-            found = re.search(r"least that does is (\d+)", str(error))
-            least = int(found[1]) if found else 0
-            if memory is None or least <= memory:
-                raise
-            memory = least
-        else:
-            return target
+    try:
+        xl.store(expression, sink, memory=memory)
+    except xl.SizeError as error:
+        found = re.search(r"least that does is (\d+)", str(error))
+        if found is None:
+            raise
+        xl.store(expression, sink, memory=int(found[1]))
+    return target
 
 
 class Sink:

@@ -10,7 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
-from xarraylite.chunked import explaining, pipeline
+from xarraylite.chunked import explaining, idle, pipeline
 from xarraylite.chunked import plan as planning
 
 VALUES = np.ones((400, 600))
@@ -65,7 +65,7 @@ def test_many_blocks_are_told_from_some() -> None:
     target = Sink(np.zeros((400, 600)), (1, 40))
     with mock.patch.object(planning, "DEFAULT_BUDGET", 2_000_000):
         exact = xl.explain(a * 2, target).passes[0]
-        with mock.patch.object(explaining, "_CUT", 4):
+        with mock.patch.object(idle, "_CUT", 4):
             told = xl.explain(a * 2, target).passes[0]
     assert told.blocks == exact.blocks > 4
     assert told.read == pytest.approx(exact.read, rel=0.2)

@@ -233,3 +233,31 @@ def test_many_results_of_a_fold_are_those_of_memory(shape: tuple[int, int], engi
     else:
         assert found.tobytes() == expected.tobytes()
         assert kept.elements < 1.5 * x.size
+
+
+_WIDE: dict[str, Callable[[Any], Any]] = {
+    "all": xl.sum,
+    "columns": lambda a: xl.sum(a, axis=0),
+    "rows": lambda a: xl.sum(a * 0.5, axis=1),
+    "sliced": lambda a: xl.sum(a[1:, 1:] - a[:-1, :-1]),
+    "single": lambda a: xl.sum(xl.astype(a, "float32"), axis=0),
+    "standard": lambda a: (a - xl.mean(a, axis=0)) / xl.std(a, axis=0),
+    "product": lambda a: xl.prod(a * 0.01 + 1, axis=0),
+}
+
+
+@pytest.mark.parametrize("name", _WIDE)
+@pytest.mark.parametrize("shape", [(300, 11003), (16500, 70), (40, 20001)])
+def test_large_parts_of_sums_fit_small_budgets(
+    name: str, shape: tuple[int, int], engine: str
+) -> None:
+    """Less than a part of a tree is folded at a time, where a part is too much."""
+    x = np.random.default_rng(2).normal(size=shape)
+    expected = xl.eval(_WIDE[name](xl.asarray(x))).numpy()
+    found = _WIDE[name](xl.open(Kept(x, (100, 500))))
+    chunks = tuple([min(n, 500) for n in expected.shape])
+    values = stored_in(found, chunks, 1)
+    if engine == "reference":
+        np.testing.assert_allclose(values, expected, rtol=1e-2)
+    else:
+        assert values.tobytes() == expected.tobytes()

@@ -79,6 +79,8 @@ def test_what_runs_in_bands_and_what_is_shared(small: Callable[[bool], None]) ->
     told = str(xl.explain(into, softmax(a)))
     assert "rows at a time" in told
     assert "read again, in place" in told
+    assert "read again, in place" in str(xl.explain(softmax(a))), "new memory"
+    assert "read again, in place" not in str(xl.explain(xl.noalias(into), softmax(a)))
     assert "rows at a time" in str(xl.explain(into, standard(a)))
     assert "in place" not in str(xl.explain(into, standard(a))), "cheap to compute again"
     assert "in place" not in str(xl.explain(into.T, softmax(xl.asarray(rng.random((100, 64))))))

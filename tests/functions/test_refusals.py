@@ -131,3 +131,50 @@ def test_what_is_taken_for_a_number_or_a_flag() -> None:
     assert xl.arange(np.float32(2)).shape == (2,)
     assert xl.arange(xl.sum(xl.asarray([1, 2]))).shape == (3,)
     assert xl.zeros_like(np.zeros((2, 3), np.float32)).dtype == xl.float32
+
+
+V = xl.asarray([1.0, 2.0, 3.0])
+
+#: Calls with something else than an integer, which NumPy refuses by the same class.
+INTEGERS: dict[str, tuple[type[Exception], str]] = {
+    "xp.diagonal(m, 1.0)": (TypeError, "diagonal: offset"),
+    "xp.trace(m, 1.0)": (TypeError, "diagonal: offset"),
+    "xp.diag(v, 'a')": (TypeError, "diag: k"),
+    "xp.roll(v, None)": (TypeError, "roll|add"),
+    "xp.pad(v, 1.0)": (TypeError, "pad"),
+    "xp.round(v, 1.5)": (TypeError, "round: decimals"),
+    "xp.diff(v, n=None)": (TypeError, "diff: n"),
+    "xp.array_split(v, (1, 1.5))": (TypeError, "array_split"),
+    "xp.zeros('a')": (TypeError, "zeros: an extent"),
+    "xp.reshape(v, (1.0, 3))": (TypeError, "reshape: an extent"),
+    "xp.transpose(m, 1.5)": (TypeError, "permute_dims: axes"),
+    "xp.expand_dims(v, {})": (TypeError, "expand_dims: axis"),
+    "xp.average(m, weights=2)": (TypeError, "average"),
+    "xp.fromiter([1, 2], float, 7)": (ValueError, "fromiter: 7 elements"),
+}
+
+
+@pytest.mark.parametrize("call", INTEGERS)
+def test_what_should_be_an_integer_is_refused_as_numpy_refuses_it(call: str) -> None:
+    error, message = INTEGERS[call]
+    for _ in range(3):  # a call that is like an earlier one too
+        with pytest.raises(error, match=message):
+            xl.eval(eval(call, {"xp": xl, "m": B, "v": V}))
+    with pytest.raises(error):
+        eval(call, {"xp": np, "m": np.asarray(B), "v": np.asarray(V)})
+
+
+def test_integers_in_arrays_of_rank_0_are_integers() -> None:
+    m = xl.asarray([[1, 2, 3], [4, 5, 6]])
+    one = xl.asarray(1)
+    for _ in range(3):
+        assert xl.diagonal(m, one).tolist() == [2, 6]
+        assert xl.diag(m, np.array(1)).tolist() == [2, 6]
+        assert xl.expand_dims(V, np.array(1)).shape == (3, 1)
+        assert xl.moveaxis(m, one, 0).shape == (3, 2)
+
+
+def test_floats_that_no_integer_dtype_holds_are_true() -> None:
+    for beyond in (float("nan"), float("inf"), 1e300):
+        for _ in range(3):
+            assert xl.logical_and(xl.asarray([0, 2]), beyond).tolist() == [False, True]

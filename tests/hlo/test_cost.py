@@ -7,14 +7,12 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 
 import xarraylite as xl
 from tests.hlo import oracle
 from xarraylite.__main__ import main
 from xarraylite.hlo.cost.diff import differences
-from xarraylite.hlo.cost.trips import trip_count
 
 TILED = """HloModule tiled, is_scheduled=true
 ENTRY e {
@@ -79,77 +77,6 @@ def test_flops_of_products_reductions_and_regions():
     )
     # Windows at both ends meet two elements, the two inner ones three.
     assert conv.cost().flops == 2 * (2 + 3 + 3 + 2) * 3 * 2
-
-
-LOOP = """
-body {{
-  s = (f32[8], s32[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=1
-  step = s32[] constant({step})
-  j = s32[] {change}
-  x = f32[8] get-tuple-element(s), index=0
-  y = f32[8] add(x, x)
-  ROOT t = (f32[8], s32[]) tuple(y, j)
-}}
-less {{ i = s32[] parameter(0)  n = s32[] constant({limit})
-  ROOT c = pred[] compare({sides}), direction={direction} }}
-condition {{
-  s = (f32[8], s32[]) parameter(0)
-  i = s32[] get-tuple-element(s), index=1
-  ROOT c = pred[] call(i), to_apply=less
-}}
-ENTRY e {{
-  x = f32[8] parameter(0)
-  first = s32[] constant({first})
-  s = (f32[8], s32[]) tuple(x, first)
-  ROOT w = (f32[8], s32[]) while(s), condition=condition, body=body{config}
-}}"""
-UP = {
-    "change": "add(i, step)", "sides": "i, n", "direction": "LT", "config": "", "first": 0,
-    "step": 1, "limit": 10,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("changes", "trips"),
-    [
-        ({}, 10),
-        ({"first": 3, "step": 3}, 3),
-        ({"first": 3, "step": 3, "direction": "LE", "limit": 12}, 4),
-        ({"change": "add(step, i)", "sides": "n, i", "direction": "GT"}, 10),
-        ({"change": "subtract(i, step)", "direction": "GE", "first": 5, "limit": 0}, 6),
-        ({"direction": "NE", "step": 2}, 5),
-        ({"first": 10}, 0),
-        ({"change": "multiply(i, step)"}, None),
-        ({"direction": "NE", "step": 3}, None),
-        ({"direction": "GT", "first": 11}, None),  # grows until it wraps
-        ({"config": ', backend_config={"known_trip_count":{"n":"7"}}'}, 7),
-    ],
-)
-def test_trips_of_loops(changes, trips):
-    module = xl.hlo.parse(LOOP.format(**(UP | changes)))
-    loop = module.entry.root
-    assert trip_count(loop) == trips
-    cost = module.cost(chip=None)
-    often = 1 if trips is None else trips
-    assert cost.of("y").runs == often
-    if trips and not changes.get("config"):
-        x = np.arange(8, dtype=np.float32)
-        assert np.array_equal(module(x)[0], x * 2**trips)
-    assert cost.of("y").bytes == 3 * 32
-    per_trip = 8 + 1  # the array, and the counter
-    assert cost.flops == often * per_trip + (often + 1 if trips is not None else 1)
-    assert cost.of("w").flops == cost.flops
-
-
-def test_trips_that_xla_notes_are_those_that_are_counted():
-    counts = []
-    for which in ("unoptimised", "optimised"):
-        module = xl.hlo.parse(oracle.load("modules", "control_scan", which).text)
-        counts.append(sorted([trip_count(loop) for loop in module.walk("while")]))
-    assert counts[0]
-    assert None not in counts[0]
-    assert counts[0] == counts[1]
 
 
 @pytest.mark.parametrize("which", ["unoptimised", "optimised"])

@@ -58,7 +58,7 @@ def test_as_shape_takes(value: Any, expected: tuple[int, ...]) -> None:
     [
         ((2, -1), ShapeError, "make: extents must not be negative, got -1"),
         ((True,), ShapeError, "make: an extent must be an integer, got True"),
-        (2.0, ShapeError, "make: an extent must be an integer, got 2.0"),
+        (2.0, TypeError, "make: an extent must be an integer, got 2.0"),
         ((1, "2"), ShapeError, "make: an extent must be an integer, got '2'"),
         ((1,) * (MAX_RANK + 1), ShapeError, "make: rank 65 is above the maximum of 64"),
         ((1 << 32, 1 << 31), SizeError, r"make: shape .* has more than 2\*\*63 - 1 elements"),

@@ -56,6 +56,10 @@ i[0] << 2, i[1] & 1
 range(i[1])
 [10,20,30,40][i[1]]
 "ab" * i[1]
+[0] * (i.max() + 1), i[1] * [1, 2], (7,) * i[1], xp.asarray(2) * [1, 2]
+xp.add.identity, xp.multiply.identity, xp.maximum.identity, xp.sin.nin, xp.gcd.nargs
+xp.vectorize(lambda n: n / 2)(i), xp.vectorize(lambda x: 1 if x > 1 else 0)(v)
+[f(xp.asarray(4), axis=k) for f in (xp.sum, xp.max, xp.all, xp.argmin) for k in (0, -1)]
 xp.zeros(i[1])
 v * [1,2,3], [1,2,3] * v
 v == [1,2,3]

@@ -94,3 +94,12 @@ def test_parts_with_other_operands_are_other_parts() -> None:
         for one, other, p, q in ((a, b, x, y), (b, a, y, x), (a, a, x, x)):
             made = xl.eval((one - other.mean()) / other.std())
             np.testing.assert_allclose(np.asarray(made), (p - q.mean()) / q.std(), rtol=1e-14)
+
+
+def test_reflected_methods_that_are_called_by_name() -> None:
+    a, b = xl.asarray([1.0, 2.0, 3.0]), xl.asarray([3.0, 2.0, 1.0])
+    assert xl.XExpression.__rand__(a == b, b > 1).tolist() == [False, True, False]
+    for _ in range(2):
+        assert xl.XExpression.__rsub__(a, b).tolist() == [2.0, 0.0, -2.0]
+        with pytest.raises(TypeError, match="bitwise_and"):
+            xl.XExpression.__rand__(a, b > 1)

@@ -88,6 +88,19 @@ EXTENTS = st.sampled_from((2, 3, 1, 4, 5, 17))
 SHAPES = st.lists(EXTENTS, min_size=1, max_size=3).map(tuple)
 LAYOUTS = ("row-major", "part", "step", "reversed", "column-major", "tiled", "rank", "lazy", "lent")
 SCALARS = st.sampled_from((2, 1, 3.0, np.float64(4.0), True))
+WRITES = (
+    "x[...] = 2",
+    "x[1:] = x[:-1]",
+    "x[::2] -= x[:1]",
+    "x[0] = x[-1]",
+    "x += x",
+    "x[...] = -x",
+    "x[...] = y",
+    "x[...] = y + 1",
+    "x[..., 1:] = y[..., [0, -1]][..., 1:] if y.ndim else y",
+    "x[...] = x[::-1][[0] * len(x)]",
+    "x.sort()",
+)
 WAYS = ("new", "twice", "held", "assigned", "added", "noalias", "jit", "into", "into", "container")
 
 
@@ -256,24 +269,14 @@ class Templates(RuleBasedStateMachine):
         assert_same_bits(a.ours, a.theirs)
 
     @precondition(lambda self: self.pool)
-    @rule(data=st.data(), how=st.sampled_from(("fill", "shift", "step", "element", "add", "sort")))
+    @rule(data=st.data(), how=st.sampled_from(WRITES))
     def write(self, data: st.DataObject, how: str) -> None:
         ours, theirs = self.pool[data.draw(st.integers(0, len(self.pool) - 1))]
+        other = self.operand(data, theirs.shape)
         if theirs.size == 0 or theirs.ndim == 0 or large(theirs * 2):
             return
-        for x in (ours, theirs):
-            if how == "fill":
-                x[...] = 2
-            elif how == "shift":
-                x[1:] = x[:-1]
-            elif how == "step":
-                x[::2] -= x[:1]
-            elif how == "element":
-                x[0] = x[-1]
-            elif how == "add":
-                x += x
-            else:
-                x[...] = -x
+        for x, y in zip((ours, theirs), other, strict=True):
+            exec(how, {"x": x, "y": y})
         assert_same_bits(ours, theirs)
 
     @precondition(lambda self: self.pool)

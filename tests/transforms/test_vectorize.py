@@ -133,21 +133,65 @@ def test_names_never_reach_the_source(engine: str) -> None:
     assert all(hostile not in source for source in xl.explain(e).sources)
 
 
-NOT_SCALAR_FUNCTIONS = {
-    "builtin": math.sin,
-    "ufunc": np.sin,
-    "class": int,
-    "text": "text",
-    "variadic": lambda *args: 0,
-    "no argument": lambda: 0,
-    "keyword": lambda x, *, k=1: x,
+def halved(n: int) -> float:
+    return n / 2
+
+
+def digits(n: int) -> int:
+    return sum(int(c) for c in str(n))
+
+
+#: What NumPy's `vectorize` takes: functions that are compiled, and others.
+AS_NUMPY: dict[str, tuple[Any, dict[str, Any], tuple[Any, ...]]] = {
+    "float of integers": (halved, {}, ([1, 2, 3],)),
+    "truth": (lambda x: x > 1, {}, ([0.5, 2.0],)),
+    "flags": (lambda x: 1 if x > 1 else 0, {}, ([0.5, 2.0],)),
+    "whole": (math.floor, {}, ([0.5, -2.5],)),
+    "generator": (digits, {}, ([12, 345],)),
+    "builtin": (math.gcd, {}, ([4, 6], 8)),
+    "class": (int, {}, ([1.5, 2.5],)),
+    "ufunc": (np.hypot, {}, ([3.0, 6.0], [4.0, 8.0])),
+    "table": ({1: 10, 2: 20}.get, {}, ([2, 1, 2],)),
+    "variadic": (lambda *args: args[-1], {}, ([1, 2], [3, 4])),
+    "default": (lambda x, k=3: x * k, {}, ([1, 2],)),
+    "otypes": (lambda x: x * 2, {"otypes": "f"}, ([1, 2],)),
+    "list of otypes": (lambda x: x > 1, {"otypes": [float]}, ([1, 2],)),
+    "two results": (lambda x: (x + 1, x / 2), {}, ([1, 2],)),
+    "signature": (np.dot, {"signature": "(n),(n)->()"}, ([[1, 2], [3, 4]], [1, 1])),
+    "rounded": (lambda x: round(x, 1), {}, ([0.26, 1.31],)),
 }
 
 
-@pytest.mark.parametrize("name", NOT_SCALAR_FUNCTIONS)
-def test_what_is_no_scalar_function(name: str) -> None:
-    with pytest.raises(xl.DTypeError, match="vectorize"):
-        xl.vectorize(NOT_SCALAR_FUNCTIONS[name])
+@pytest.mark.parametrize("name", AS_NUMPY)
+def test_results_are_those_of_numpys(name: str) -> None:
+    function, options, operands = AS_NUMPY[name]
+    theirs = np.vectorize(function, **options)(*operands)
+    mine = [xl.asarray(x) if isinstance(x, list) else x for x in operands]
+    ours = xl.vectorize(function, **options)(*mine)
+    pairs = zip(ours, theirs, strict=True) if isinstance(theirs, tuple) else [(ours, theirs)]
+    for one, other in pairs:
+        assert_same_bits(one, other)
+
+
+def test_names_are_looked_up_at_every_call() -> None:
+    namespace: dict[str, Any] = {"k": 2}
+    exec("def times(x):\n    return x * k", namespace)
+    call, x = xl.vectorize(namespace["times"]), xl.asarray([1.0, 2.0])
+    kept = call(x)
+    namespace["k"] = 5
+    assert (call(x).numpy().tolist(), kept.numpy().tolist()) == ([5.0, 10.0], [2.0, 4.0])
+
+
+def test_what_is_compiled_is_lazy_and_what_is_not_is_called(engine: str) -> None:
+    x = xl.asarray([1, 2])
+    assert type(xl.vectorize(halved)(x)) is xl.XExpression
+    if engine == "compiled":
+        assert isinstance(xl.vectorize(digits)(x), xl.XArray)
+
+
+def test_only_functions() -> None:
+    with pytest.raises(xl.DTypeError, match="vectorize: a function is needed"):
+        xl.vectorize("text")  # type: ignore[arg-type]
 
 
 def test_number_of_arguments() -> None:

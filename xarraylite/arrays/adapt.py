@@ -11,7 +11,6 @@ import numpy as np
 
 from .._errors import DTypeError, LayoutError, OverlapError
 from .._later import later
-from ..compiler.dependence.overlap import Span, self_overlaps
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from ..layout.layout import Layout
@@ -24,8 +23,10 @@ from ..operands.nodes import HasNode, borrowed
 from .xarray import XArray
 
 if TYPE_CHECKING:
+    from ..compiler.dependence import overlap
     from ..xla import spec as specs
 else:
+    overlap = later(".compiler.dependence.overlap")
     specs = later(".xla.spec")
 
 
@@ -86,7 +87,7 @@ def adapt(
     >>> memory[0], memory[4], memory[8]
     (7, 7, 0)
     """
-    bare = all([x is None for x in (shape, dtype, strides, layout, spec)]) and offset == 0
+    bare = shape is dtype is layout is spec is None and strides is None and offset == 0
     made = adapted(buffer) if bare else None
     if made is not None:
         return made
@@ -96,6 +97,8 @@ def adapt(
     if spec is not None:
         shape, dtype, layout = _parts_of(spec, shape, dtype, layout, strides)
     plain = shape is None and strides is None and dtype is None and offset == 0
+    if plain and isinstance(buffer, np.generic):
+        buffer = memoryview(buffer)  # type: ignore[arg-type]
     if plain and isinstance(buffer, memoryview) and not (buffer.ndim == 1 and buffer.c_contiguous):
         buffer = np.asarray(buffer)
     if plain and isinstance(buffer, np.ndarray):
@@ -214,8 +217,8 @@ def _refuse_overlap(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
     if isinstance(place, TiledMap):
         return
     size = dtype.itemsize
-    span = Span(memory.address, place.shape, tuple([s * size for s in place.strides]), size)
-    if not memory.readonly and self_overlaps(span):
+    span = overlap.Span(memory.address, place.shape, tuple([s * size for s in place.strides]), size)
+    if not memory.readonly and overlap.self_overlaps(span):
         raise OverlapError(
             f"adapt: shape {place.shape} with strides {place.strides} addresses some element "
             "more than once; only read-only memory can be adapted so"
@@ -255,7 +258,7 @@ def rebind(container: XArray, buffer: Any) -> XArray:
     XArray([[5, 6],
             [7, 8]], dtype=uint8)
     """
-    if container.buffer.owner is None:
+    if getattr(getattr(container, "buffer", None), "owner", None) is None:
         raise LayoutError("rebind: only what adapt has made stands for foreign memory")
     memory = Buffer.borrow(_flat(buffer))
     place, kind = container.map, container.dtype

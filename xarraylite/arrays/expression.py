@@ -153,6 +153,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = unwrapped(self), unwrapped(other)
         if not is_operand(other):
             return with_strangers(op, other, self)
+        if isinstance(other, HasNode):  # only who calls the method by its name
+            return again((op, key_of(self)), op, other, self)
         return again((op.reflected, key_of(other)), op, other, self)
 
     return forward, reflected

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 
-from .._config import settings
+from .._config import LAYOUTS, settings
 from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
@@ -369,7 +369,7 @@ def duplicated(of: XContainer) -> XArray | None:
 
 
 def zeros(extents: Any) -> XArray | None:
-    """Return a container of zeros; None for all but an int or a tuple of ints, or a large one."""
+    """Return few zeros of float64, by rows, of an int or a tuple of ints; None of all else."""
     extents = (extents,) if extents.__class__ is int else extents
     usual = extents.__class__ is tuple and len(extents) <= _USUAL_RANK
     if not usual or {*map(type, extents)} - {int}:
@@ -378,6 +378,8 @@ def zeros(extents: Any) -> XArray | None:
     if min(extents, default=0) < 0 or max(extents, default=0) > elements.FEW:
         return None
     if size > elements.FEW or 8 * size > settings.max_result_bytes:
+        return None
+    if settings.default_layout != LAYOUTS[0]:
         return None
     made: XArray = elements.new_container(XArray, row_major(float64, len(extents)), extents, size)
     made._buffer.run()[:] = 0

@@ -14,13 +14,13 @@ Everything is checked before the first byte is written, so a failed assignment c
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from .._config import settings
 from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError, warn_caller
-from ..compiler.dependence.overlap import Span, self_overlaps
+from .._later import later
 from ..compiler.target import Target
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
@@ -35,6 +35,11 @@ from ..operands.nodes import HasNode, as_operand
 from ..runtime import evaluate as engine
 from . import direct
 from .readers import protect
+
+if TYPE_CHECKING:
+    from ..compiler.dependence import overlap
+else:
+    overlap = later(".compiler.dependence.overlap")
 
 
 class Described(Protocol):
@@ -128,8 +133,8 @@ def check_writable(destination: Writable, operation: str) -> None:
             )
         return
     size = destination.dtype.itemsize
-    span = Span(0, layout.shape, tuple([s * size for s in layout.strides]), size)
-    if self_overlaps(span):
+    span = overlap.Span(0, layout.shape, tuple([s * size for s in layout.strides]), size)
+    if overlap.self_overlaps(span):
         raise OverlapError(
             f"{operation}: {destination.summary()} with strides {layout.strides} addresses some "
             "element more than once, so what it would hold is undefined"

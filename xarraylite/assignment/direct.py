@@ -13,9 +13,11 @@ import itertools
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._config import settings
+from .._later import later
+from ..compiler.limits import PARALLEL_FROM
 from ..ir.kind import NODE, Form, Kind, Operands
 from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
@@ -29,13 +31,18 @@ from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
 from ..runtime import direct
-from ..runtime.bound import Bound, bound_of, sameness
 from ..runtime.direct import Direct, folds_inside, leaves_of
 from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
-from ..runtime.replay import Replay, replay_of
-from ..runtime.run import PARALLEL_FROM
 from .readers import OWNED
+
+if TYPE_CHECKING:
+    from ..runtime import bound, replay
+    from ..runtime.bound import Bound
+    from ..runtime.replay import Replay
+else:
+    bound = later(".runtime.bound")
+    replay = later(".runtime.replay")
 
 _new = object.__new__
 
@@ -72,7 +79,7 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     if not has_program(kind):
         return again(usual, kind, shape, operands)
     program = kind.fresh
-    if program.__class__ is Replay:
+    if program.__class__ is not Direct:
         made = replayed(program, shape, tuple(operands))
         return planned(usual, kind, shape, operands) if made is None else made
     if settings.engine == "reference":
@@ -127,16 +134,16 @@ def _plan(
     same: Sequence[int],
 ) -> Bound | None:
     """Return the plan of an expression, which is made when it is first asked for."""
-    known = sameness(operands)
+    known = bound.sameness(operands)
     if known is None or kind is NODE or 0 in shape or uses_reference():
         return None
     key: Any = (target, shape, known, *same)
-    plan: Bound | bool | None = kind.plans.get(key)
+    plan: Any = kind.plans.get(key)
     if plan is None:
         if len(kind.plans) >= _EXTENTS:
             kind.plans.clear()
-        plan = kind.plans[key] = bound_of(kind, shape, operands, target, same) or False
-    return plan if isinstance(plan, Bound) else None
+        plan = kind.plans[key] = bound.bound_of(kind, shape, operands, target, same) or False
+    return plan or None
 
 
 def has_program(kind: Kind) -> bool:
@@ -155,25 +162,25 @@ def again(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -
     if key not in kind.replays:
         remember(kind, key, None)
         return None
-    replay = kind.replays[key]
-    if replay is None and can_launch() and not uses_reference():
-        replay = replay_of(kind, shape, operands) or False
-        remember(kind, key, replay)
+    known = kind.replays[key]
+    if known is None and can_launch() and not uses_reference():
+        known = replay.replay_of(kind, shape, operands) or False
+        remember(kind, key, known)
         if isinstance(kind.op, Form):
-            kind.fresh = replay
-    made = replayed(replay, shape, tuple(operands)) if replay else None
+            kind.fresh = known
+    made = replayed(known, shape, tuple(operands)) if known else None
     return planned(usual, kind, shape, operands) if made is None else made
 
 
-def remember(kind: Kind, key: object, replay: Replay | bool | None) -> None:
+def remember(kind: Kind, key: object, found: Replay | bool | None) -> None:
     """Keep a plan with a kind; False: there is none, None: it was asked for once."""
     if len(kind.replays) >= _EXTENTS:
         kind.replays.clear()
     if kind is not NODE:
-        kind.replays[key] = replay
+        kind.replays[key] = found
 
 
-def replayed(replay: Replay, shape: Shape, operands: Operands) -> Any:
+def replayed(known: Replay, shape: Shape, operands: Operands) -> Any:
     """Return the values of a plan that is run again; None: only machine code can."""
     count_launch()
     return None
@@ -356,14 +363,14 @@ def wrote(to: Any, node: Node, value: object) -> bool:
         return False
     kind.keep(target, program)
     written = getattr(value, "_kind", NODE)
-    if written is not kind and written.dtype.kind != "c" and _has(value, operands):
+    if written is not kind and written.dtype.kind != "c" and _has(value, to.shape, operands):
         written.keep(target, program)
     return not large
 
 
-def _has(value: object, operands: Operands) -> bool:
-    """Tell whether an expression's operands are those of what was written: it was converted."""
-    return getattr(value, "_operands", ()) == operands
+def _has(value: object, shape: Shape, operands: Operands) -> bool:
+    """Tell whether an expression is what was written, but for its dtype: it was not stretched."""
+    return getattr(value, "_shape", None) == shape and getattr(value, "_operands", ()) == operands
 
 
 def _same(kind: Kind, target: Kind, operands: Operands, address: int) -> tuple[bool, ...]:

@@ -8,12 +8,12 @@ did its part, and where it did not nothing has happened.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._errors import LayoutError
-from ..compiler.dependence.overlap import Span, self_overlaps
+from .._later import later
 from ..dtypes.names import NumpyArray
 from ..index.broadcast import MAX_RANK
 from ..ir.kind import NODE, row_major, strides_of
@@ -22,6 +22,11 @@ from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..memory.slabs import take
 from . import direct
+
+if TYPE_CHECKING:
+    from ..compiler.dependence import overlap
+else:
+    overlap = later(".compiler.dependence.overlap")
 
 _new = object.__new__
 
@@ -247,8 +252,8 @@ def array_of(container: Any) -> NumpyArray:
             return made
         made = buffer.view(container._dtype, container._map)
         if container._kind.strides is not None and made.flags.writeable:
-            span = Span(0, made.shape, made.strides, made.itemsize)
-            made.flags.writeable = not self_overlaps(span)
+            span = overlap.Span(0, made.shape, made.strides, made.itemsize)
+            made.flags.writeable = not overlap.self_overlaps(span)
         container._array = made
     return made
 

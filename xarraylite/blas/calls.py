@@ -12,8 +12,7 @@ they are capped for the length of a call, one call at a time: the cap belongs to
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from contextvars import Context, copy_context
 from functools import cache
 from typing import Any
@@ -47,7 +46,6 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         one column are dot products.
     """
     one = out.shape[-2] * out.shape[-1] * left.shape[-1]
-    stacked = math.prod(out.shape[:-2])
     if one < THREADED_FROM:
         parts = runs(out.shape[:-2], one)
         if len(parts) > 1:
@@ -57,10 +55,8 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         else:
             _multiply(left, right, out, ())
     elif settings.threads < _cores():
-        with _lock.held, _capped(settings.threads):
-            _multiply_large(left, right, out)
-    elif one * stacked <= UNINTERRUPTED:
-        _multiply(left, right, out, ())
+        with _lock.held:
+            _multiply_capped(left, right, out, settings.threads)
     else:
         _multiply_large(left, right, out)
 
@@ -70,20 +66,24 @@ def _multiply(
 ) -> None:
     if part:
         left, right, out = left[part], right[part], out[part]
-    with quiet():
-        if out.shape[-2:] == (1, 1) and out.dtype.kind == "f":  # it conjugates complex numbers
-            np.vecdot(left[..., 0, :], right[..., 0], out=out[..., 0, 0])
-        else:
-            np.matmul(left, right, out=out)
+    if out.shape[-2:] == (1, 1) and out.dtype.kind == "f":  # it conjugates complex numbers
+        _quietly(np.vecdot, left[..., 0, :], right[..., 0], out[..., 0, 0])
+    else:
+        _quietly(np.matmul, left, right, out)
 
 
 def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Write the product of two small matrices to ``out``; the bits are those of `multiply`."""
+    return _quietly(left.dot, right, out)
+
+
+def _quietly(product: Callable[..., NumpyArray], *operands: NumpyArray) -> NumpyArray:
+    """Call NumPy where it does not warn."""
     try:
-        return _quiet_context().run(left.dot, right, out)
+        return _quiet_context().run(product, *operands)
     except RuntimeError:  # another thread is in it, or a signal handler interrupts this one
         with quiet():
-            return left.dot(right, out)
+            return product(*operands)
 
 
 @cache
@@ -106,6 +106,9 @@ def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
 
 
 def _multiply_large(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
+    if out.size * left.shape[-1] <= UNINTERRUPTED:
+        _multiply(left, right, out, ())
+        return
     for piece in pieces(out.shape, left.shape[-1]):
         rows, columns = piece[-2:]
         stack = piece[:-2]
@@ -186,11 +189,12 @@ def _controller() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-@contextmanager
-def _capped(threads: int) -> Iterator[None]:
+def _multiply_capped(left: NumpyArray, right: NumpyArray, out: NumpyArray, threads: int) -> None:
+    """Multiply on so many of BLAS's threads at most."""
     controller = _controller()
-    if all([library.num_threads <= threads for library in controller.lib_controllers]):
-        yield  # asking takes a tenth of the time of setting
-        return
-    with controller.limit(limits=threads):
-        yield
+    for library in controller.lib_controllers:  # asking takes a hundredth of the time of setting
+        if library.get_num_threads() > threads:
+            with controller.limit(limits=threads):
+                _multiply_large(left, right, out)
+            return
+    _multiply_large(left, right, out)

@@ -16,14 +16,10 @@ from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
-from .._config import settings
 from ..dtypes.names import NumpyArray
 from .selection import Box, Picked, place_of, shape_of
-from .source import keeps
+from .source import keeps, reading
 from .zarrs import new_array
-
-#: Threads that read chunks, at most.
-READERS = 4
 
 Key = tuple[int, tuple[int, ...]]
 
@@ -44,8 +40,7 @@ class ChunkCache:
         self._held: OrderedDict[Key, tuple[Future[NumpyArray], int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
-        most = max(1, min(READERS, settings.threads))  # they decode
-        self._pool = ThreadPoolExecutor(most, "xarraylite-chunks")
+        self._pool = ThreadPoolExecutor(reading(), "xarraylite-chunks")
 
     def read(self, source: Any, box: Box) -> NumpyArray:
         """Return the elements of an operand in a box, row-major."""
@@ -53,10 +48,11 @@ class ChunkCache:
             return cast("NumpyArray", source.read(box))
         if not self._capacity:
             made, reads = source.parts(box)
-            waits = [self._pool.submit(read) for read in reads] if len(reads) > 1 else []
-            if waits and all([wait.result() for wait in waits]):
-                return cast("NumpyArray", made)
-            return cast("NumpyArray", source.read(box))
+            if len(reads) < 2:
+                return cast("NumpyArray", source.read(box))
+            for wait in [self._pool.submit(read) for read in reads]:
+                wait.result()
+            return cast("NumpyArray", made)
         owners = [range(s[0] // c, s[-1] // c + 1) for s, c in zip(box, source.chunks, strict=True)]
         parts = [(index, self._chunk(source, index)) for index in itertools.product(*owners)]
         if len(parts) == 1 and shape_of(box) == shape_of(_box(source, parts[0][0])):

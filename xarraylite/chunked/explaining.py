@@ -1,39 +1,34 @@
 """Plans of what is larger than memory, before anything is read.
 
 The plan is not a second opinion about what a run would do: it is the run, with a cluster that
-computes nothing.  It gets every block that would be read, adds up what it is told, and hands back
-zeros where results are needed to go on.
+computes nothing (`idle`) and adds up what the blocks would read.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ..arrays.expression import XExpression
-from ..dtypes.names import NumpyArray, dtype_name
+from ..dtypes.names import dtype_name
 from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
+from .idle import Idle, Nowhere
 from .loads import Load
 from .pipeline import Run, measured
-from .plan import Cuts, Piece, budget_of, chunks_for
-from .selection import Box, shape_of, text_of, whole
+from .plan import Piece, budget_of, chunks_for
+from .selection import shape_of, text_of, whole
 from .source import StoredArray, chunks_of, chunks_text
 from .target import Sink
 from .trees import imagined
 
 #: Chunks of a dimension that a drawing shows at most.
 _SHOWN = 24
-
-#: Blocks of a pass that are cut, about; each stands for those up to the next.
-_CUT = 1000
 
 
 @dataclass(slots=True)
@@ -155,54 +150,28 @@ class StoragePlan(Explanation):
     __repr__ = __str__
 
 
-class _Dry:
-    """Runs no block, and says what running them would take."""
-
-    keeps = True
+class _Dry(Idle):
+    """Says what running blocks would take."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.passes: list[Pass] = []
 
     def begin(self, what: str, blocks: int) -> None:
         """Hear of a pass that begins."""
+        super().begin(what, blocks)
         self.passes.append(Pass(what, blocks))
 
-    def run_blocks(
-        self,
-        pieces: Cuts,
-        take: Callable[[Piece, NumpyArray], None] | None,
-        write: Callable[[Box, NumpyArray], None] | None,
-        kept: int,
-    ) -> Iterator[Piece]:
-        """Count blocks."""
+    def see(self, piece: Piece, number: int, times: int, kept: int) -> None:
+        """Count a block."""
         own = self.passes[-1]
         own.kept = kept
-        every = 1 + own.blocks // _CUT
-        for number, key in enumerate(pieces.keys):
-            if number % every == 0:
-                piece = pieces.make(key)
-                own.add(piece, min(every, own.blocks - number))
-                shape, dtype = piece.node.shape, piece.node.dtype
-            else:
-                piece = Piece(key, Node(shape, dtype), [])
-            if number == 0:
-                own.block = shape_of(piece.box)
-                own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
-            if number == own.blocks // 2 // every * every:
-                own.drawing = "\n".join([_drawn(load) for load in piece.loads])
-            if take is not None:
-                take(piece, np.zeros(shape, dtype))
-            yield piece
-
-
-class _Nowhere:
-    """A target of a shape and a dtype that nothing is written to."""
-
-    def __init__(self, root: Node) -> None:
-        self.shape, self.dtype = root.shape, root.dtype
-
-    def __setitem__(self, key: object, values: NumpyArray) -> None:
-        """Drop what would be written."""
+        own.add(piece, times)
+        if number == 0:
+            own.block = shape_of(piece.box)
+            own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
+        if number <= own.blocks // 2 < number + times:
+            own.drawing = "\n".join([_drawn(load) for load in piece.loads])
 
 
 def explained(root: Node, target: object) -> StoragePlan:
@@ -210,9 +179,11 @@ def explained(root: Node, target: object) -> StoragePlan:
     array = target if hasattr(target, "shape") else None
     asked = chunks_of(getattr(array, "chunks", None), root.shape)
     chunks = asked or chunks_for(root, None, "explain")
+    flat = str(target).endswith(".npy") if array is None else asked is None
+    whole = target is not None and not flat
     dry = _Dry()
     run = Run(budget_of(None), report=dry.begin, cluster=dry)
-    storing.run_into(root, Sink(_Nowhere(root), chunks, "a plan"), run)
+    storing.run_into(root, Sink(Nowhere(root, whole), chunks, "a plan"), run)
     name = getattr(target, "name", "") or (target if array is None else type(target).__name__)
     into = "memory" if target is None else str(name)
     nbytes = math.prod(root.shape) * root.dtype.itemsize

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -23,12 +23,16 @@ from ..ir.walk import rebuild, with_args
 from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .cut import Request, requests
+from .joins import leaf_of
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
-from .plan import Cuts, Cutter, Grid, Piece, choose, piece_of
+from .plan import WORTH, BudgetError, Cuts, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, whole, window_of
-from .trees import Begin, Parts, Result, leaf_of, tree_in_memory
+from .trees import Begin, Parts, Result, lengths_of, tree_in_memory
+
+#: How a reduction can be folded: bytes that are read for it, and its results.
+Way = tuple[float, Iterator[Result]]
 
 #: Folds that give the same bits in any order.
 _EXACT = (MIN, MAX, ANY, ALL)
@@ -81,24 +85,40 @@ def fold(
         yield from _joined(node, run, chunks, begin, known)
         return
     tree = tree_in_memory(node)
+    most = piece_of(node.arg, whole(node.arg.shape)).moved / WORTH
+    one = tree is not None and len(tree.parts) == 1
+    found: list[Way] = []
+    short: list[BudgetError] = []
+    for way in (_complete, _in_parts) if one else (_in_parts, _complete):
+        try:
+            found.extend(way(node, tree, run, chunks, begin, known))
+        except BudgetError as error:
+            short.append(error)
+        if found and (not one or found[0][0] <= most):
+            break
+    if not found:
+        raise min(short, key=lambda error: error.least)
+    yield from min(found, key=lambda way: way[0])[1]
+
+
+def _in_parts(
+    node: Reduce,
+    tree: Tree | None,
+    run: Run,
+    chunks: Sequence[int] | None,
+    begin: Begin,
+    known: Sequence[int] | None,
+) -> list[Way]:
+    """Return the results as folded in the parts of their tree, if that can be."""
     for spread in (False, True) if tree is not None else ():
         plan = Parts.of(node, cast("Tree", tree), spread)
         divided = None if plan is None else plan.divided(run, chunks, known)
-        if plan is not None and divided is not None:
-            yield from plan.results(run, *divided, begin)
-            return
-    yield from _complete(node, tree, run, chunks, begin, known)
+        if divided is not None:
+            return [(divided.moved, divided.results(run, begin))]
+    return []
 
 
 # --- folds that do not round --------------------------------------------------------------------
-
-
-def _operand_chunks(node: Node) -> tuple[int, ...]:
-    for stored in requests(node):
-        source: Any = stored.source
-        if stored.shape == node.shape:
-            return tuple(source.chunks)
-    return tuple([min(n, 1024) for n in node.shape])
 
 
 class _Folder(Cutter):
@@ -123,7 +143,7 @@ def _joined(
 ) -> Iterator[Result]:
     """Yield results that are joined block by block."""
     kept = [k for k in range(len(node.arg.shape)) if k not in node.axes]
-    lengths = list(_operand_chunks(node.arg))
+    lengths = list(lengths_of(node.arg))
     for k, length in zip(kept, known or chunks or (), strict=False):
         lengths[k] = length
 
@@ -185,8 +205,8 @@ def _complete(
     chunks: Sequence[int] | None,
     begin: Begin,
     known: Sequence[int] | None,
-) -> Iterator[Result]:
-    """Yield blocks of results, each over all that is folded into it."""
+) -> list[Way]:
+    """Return blocks of results, each over all that is folded into it."""
     shape = node.shape
     lengths = list(known or chunks or [min(n, 256) for n in shape])
     block = [max(1, min(c, n)) for c, n in zip(lengths, shape, strict=True)]
@@ -202,7 +222,13 @@ def _complete(
     while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
-    grid = choose(make, shape, block, run.budget, True, fits, known).grid
+    choice = choose(make, shape, block, run.budget, True, fits, known)
+    moved = choice.rate * math.prod(shape)
+    return [(moved, _blocks(node, make, choice.grid, run, begin))]
+
+
+def _blocks(node: Reduce, make: Cutter, grid: Grid, run: Run, begin: Begin) -> Iterator[Result]:
+    """Yield the results block by block."""
     ready = begin(grid.block)
     boxes = [box for box in grid.boxes() if corner(box) not in ready]
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))

@@ -27,8 +27,8 @@ from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, as_order, layout_of
 from ..runtime import evaluate as engine
 from .extras import imported
+from .joins import leaf_of
 from .pipeline import computed
-from .trees import leaf_of
 
 NAME = "xarraylite.layout"
 

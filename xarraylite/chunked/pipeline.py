@@ -26,11 +26,12 @@ from ..memory.buffer import Buffer
 from ..memory.pool import pool
 from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
-from .cache import READERS, ChunkCache
+from .cache import ChunkCache
 from .cut import bind
 from .loads import Load, within
 from .plan import AHEAD, BEHIND, Cuts, Piece
 from .selection import Box, select
+from .source import READERS
 from .zarrs import new_array
 
 #: Threads that write.
@@ -269,5 +270,5 @@ def computed(node: Node) -> NumpyArray:
     """Return the values of an expression over memory, in new memory of their own."""
     place = Strided.row_major(node.shape)
     buffer = Buffer.allocate(place.size * node.dtype.itemsize)
-    engine.assign(Target(buffer, place, node.dtype), node, True)
+    engine.assign(Target(buffer, place, node.dtype, fresh=True), node, True)
     return buffer.array(node.dtype, node.shape)

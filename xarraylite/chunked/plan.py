@@ -277,7 +277,7 @@ def choose(
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
     best = first = _tried(make, shape, block)
     while best.need > budget:
-        smaller = None if fixed or known or best.size <= SMALLEST else _halved(best.grid.block)
+        smaller = None if fixed or known or is_small(best.piece) else _halved(best.grid.block)
         if smaller is None:
             raise too_small(best.piece, budget)
         best = first = _tried(make, shape, smaller)
@@ -333,13 +333,37 @@ def _keeping(make: Callable[[Box], Piece], once: float, choice: Choice) -> Choic
     return replace(choice, rate=once, kept=kept)
 
 
-def too_small(piece: Piece, budget: int) -> SizeError:
+def is_small(piece: Piece) -> bool:
+    """Tell whether a block is not divided further."""
+    return piece.inputs + piece.nbytes <= SMALLEST
+
+
+class BudgetError(SizeError):
+    """A budget that does not do for one block.
+
+    Attributes
+    ----------
+    least : int
+        Bytes that would do.
+    """
+
+    def __init__(self, told: str, budget: int, least: int) -> None:
+        super().__init__(
+            f"{told}; the budget is {budget} bytes (memory=), and the least that does is {least}"
+        )
+        self.told, self.budget, self.least = told, budget, least
+
+    def __reduce__(self) -> Any:
+        return BudgetError, (self.told, self.budget, self.least)
+
+
+def too_small(piece: Piece, budget: int) -> BudgetError:
     """Return the error of a budget that does not do for one block."""
-    return SizeError(
+    told = (
         f"{describe(piece.node)}: one block of it reads {piece.inputs} bytes and needs "
-        f"{piece.need} bytes in flight; the budget is {budget} bytes (memory=), and the least that "
-        f"does is {piece.need}"
+        f"{piece.need} bytes in flight"
     )
+    return BudgetError(told, budget, piece.need)
 
 
 def _tried(make: Callable[[Box], Piece], shape: tuple[int, ...], block: tuple[int, ...]) -> Choice:

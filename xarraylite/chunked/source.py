@@ -18,14 +18,18 @@ from typing import Any
 
 import numpy as np
 
+from .._config import settings
 from .._errors import DTypeError, ShapeError, StorageError
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .places import Carried, identity_of, library_of
 from .selection import Box, as_slices, hull, inside, runs, shape_of, shifted, size_of, text_of
-from .zarrs import Part, ZarrReader, new_array
+from .zarrs import ZarrReader, new_array
 
 _NOTHING = np.empty(0)
+
+#: Threads that read chunks, at most.
+READERS = 4
 
 #: Chunks that a library reads at once, for one call.
 AT_ONCE = 10
@@ -115,7 +119,8 @@ class StoredArray:
         if not self.whole_chunks:
             return 0
         one = math.prod(self.chunks) * self.dtype.itemsize
-        return min(self.moved(box), one * AT_ONCE)
+        direct = getattr(self._fetch, "direct", False)
+        return min(self.moved(box), one * (reading() if direct else AT_ONCE))
 
     def read(self, box: Box) -> NumpyArray:
         """Return the elements in a box, row-major.
@@ -141,13 +146,21 @@ class StoredArray:
             made[place] = values[np.ix_(*inside)] if inside else values
         return made
 
-    def parts(self, box: Box) -> tuple[NumpyArray, list[Part]]:
-        """Return memory, and what reads the elements of ranges to it chunk by chunk, if it can be.
+    def parts(self, box: Box) -> tuple[NumpyArray, list[Callable[[], None]]]:
+        """Return memory, and what reads the elements of ranges to it, chunk by chunk if it can be.
 
-        Each tells whether it could; `read` says why not.
+        Each raises what `read` does.
         """
-        parts = getattr(self._fetch, "parts", None)
-        return parts(as_slices(box), shape_of(box)) if parts else (_NOTHING, [])
+        own = getattr(self._fetch, "parts", None)
+        made, parts = own(as_slices(box), shape_of(box)) if own else (_NOTHING, [])
+        return made, [functools.partial(self._fill, box, made, *part) for part in parts]
+
+    def _fill(
+        self, box: Box, made: NumpyArray, at: tuple[slice, ...], part: Callable[[], bool]
+    ) -> None:
+        if not part():
+            inside = [range(s[k.start], s[k.stop - 1] + 1) for s, k in zip(box, at, strict=True)]
+            made[at] = self._get(tuple(inside))
 
     def _get(self, box: Box) -> NumpyArray:
         try:
@@ -182,6 +195,11 @@ class StoredArray:
         told = [self.name, str(self.shape), str(self.dtype), str(self.chunks)]
         told.extend(identity_of(self.array))
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
+def reading() -> int:
+    """Return how many threads read chunks: they decode, so no more than compute."""
+    return max(1, min(READERS, settings.threads))
 
 
 def keeps(source: Any) -> bool:

@@ -24,11 +24,11 @@ from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from . import bands, folds
 from .cut import has_stored
+from .joins import leaf_of
 from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
 from .plan import Choice, Cuts, Cutter, Piece, budget_of, choose, chunks_for
 from .selection import window
-from .trees import leaf_of
 
 
 def fill(node: Node, target: Target, noalias: bool) -> None:

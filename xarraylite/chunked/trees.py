@@ -5,15 +5,14 @@ added in groups, fixed parts folded on their own and then joined.  That tree fol
 expression alone, so it is known before anything is read.  Some whole parts of it are folded at a
 time, as many as fit: their dimension is split in two, parts and what is in them, and an ordinary
 reduction over the second gives all partial results at once, where the planner is asked whether the
-tree of the piece is that part of the whole.  Partial results are joined as the engine joins them:
-with what every addition rounds off kept apart (TwoSum).
+tree of the piece is that part of the whole.  Partial results are joined as the engine joins them
+(`joins`).
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -28,13 +27,13 @@ from ..ir.node import Elementwise, Leaf, Node, Reduce
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
-from ..operands.nodes import borrow_array
-from ..ops.reductions import SUM
+from ..ops.reductions import undivided
 from .cut import Request, bind, cut, requests
+from .joins import Join, leaf_length, leaf_of, rest_length
 from .loads import gathered
 from .parcel import Parcel
-from .pipeline import Run, computed, part_of, run_blocks
-from .plan import WORTH, Compute, Cuts, Grid, Piece, too_small
+from .pipeline import Run, part_of, run_blocks
+from .plan import WORTH, Compute, Cuts, Grid, Piece, is_small, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
@@ -43,12 +42,6 @@ _MANY = 1 << 20
 
 Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
-
-
-def leaf_of(values: NumpyArray) -> Node:
-    """Return a leaf over values in memory."""
-    return borrow_array(values, "eval")
-
 
 _NOWHERE = Buffer.allocate(0)
 
@@ -102,6 +95,10 @@ class Parts:
         The reduced dimensions that parts are counted along, merged into one.
     unit : int
         Positions of a part along that.
+    leaf : int
+        Positions that a piece folds into one result: a part, or less of it (`joins`).
+    inner : int
+        Trips of the reduced loops inside.
     spread : bool
         As of `Piece`.
     """
@@ -111,24 +108,32 @@ class Parts:
     first: int
     last: int
     unit: int
+    leaf: int
+    inner: int
     spread: bool = False
 
     @staticmethod
     def of(node: Reduce, tree: Tree, spread: bool = False) -> Parts | None:
-        """Return how a reduction is divided; None if it is not, or its parts are no boxes."""
-        if len(tree.parts) < 2:
-            return None
+        """Return how a reduction is divided; None if its parts are no boxes."""
         r0, r1, j0, j1 = tree.parts[0]
         along = tree.form is Form.ALONG
         size = (r1 - r0) * (j1 - j0) if along else r1 - r0
         shape = node.arg.shape
         axes = [k for k in node.axes if shape[k] != 1]
-        inner = math.prod([shape[k] for k in axes[1:]])
+        if not axes:
+            return None
         if len(tree.loops) == 1 and axes == list(range(axes[0], axes[-1] + 1)):
-            return Parts(node, tree, axes[0], axes[-1], size, spread)
+            return Parts(node, tree, axes[0], axes[-1], size, size, 1, spread)
+        inner = math.prod([shape[k] for k in axes[1:]])
         if tree.loops[0] == shape[axes[0]] and size % inner == 0:
-            return Parts(node, tree, axes[0], axes[0], size // inner, spread)
+            unit = size // inner
+            return Parts(node, tree, axes[0], axes[0], unit, unit, inner, spread)
         return None
+
+    def finer(self) -> Parts | None:
+        """Return the same with the leaves of parts; None if parts have no others."""
+        leaf = leaf_length(self.node, self.tree, self.inner)
+        return replace(self, leaf=leaf) if leaf and leaf < self.unit else None
 
     @property
     def length(self) -> int:
@@ -145,10 +150,15 @@ class Parts:
         """Dimensions of results before that of partial results."""
         return len([k for k in range(self.first) if k not in self.node.axes])
 
-    def piece(self, low: int, high: int, kept: Box, tried: bool = False) -> Piece | None:
-        """Return the partial results, in a box, of the parts from one position up to another.
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """Dimensions of the operand that results have."""
+        return tuple([k for k in range(len(self.node.arg.shape)) if k not in self.node.axes])
 
-        None if the planner would fold them in another order; it is not asked where that was tried.
+    def piece(self, low: int, high: int, kept: Box, tried: bool = False) -> Piece | None:
+        """Return the partial results, in a box, of what lies from one position up to another.
+
+        None if the planner would fold it in another order; it is not asked where that was tried.
         """
         shape, rest = self.node.arg.shape, iter(kept)
         rows = range(low // self.row, -(-high // self.row))
@@ -159,9 +169,9 @@ class Parts:
             ]
         )
         argument = cut(self.node.arg, box)
-        unit = min(self.unit, high - low)
+        leaf = min(self.leaf, high - low)
         start = low - rows[0] * self.row
-        split = _split(argument, (self.first, self.last), start, (high - low) // unit, unit)
+        split = _split(argument, (self.first, self.last), start, (high - low) // leaf, leaf)
         if split is None:
             return None
         moved = self.last - self.first - 1
@@ -170,82 +180,86 @@ class Parts:
             for k in self.node.axes
             if not self.first <= k <= self.last
         ]
-        part = build.reduce(self.node.op, split, tuple(sorted([*axes, self.first + 1])), False)
+        part = build.reduce(
+            undivided(self.node.op), split, tuple(sorted([*axes, self.first + 1])), False
+        )
         if not tried:
             found = tree_in_memory(part, self.spread)
             if found is None or len(found.parts) != 1:
                 return None
-            loops = (unit, *self.tree.loops[1:])
+            loops = (leaf, *self.tree.loops[1:])
+            loops = loops[1:] if loops[0] == 1 and len(loops) > 1 else loops
             if found != Tree(self.tree.form, loops, self.tree.block, found.parts):
                 return None
         return Piece(box, part, gathered(requests(part)), spread=self.spread)
 
     def divided(
         self, run: Run, chunks: Sequence[int] | None, known: Sequence[int] | None
-    ) -> tuple[Grid, list[int], int] | None:
-        """Return blocks of results, where the pieces of each begin and end, and bytes to keep.
+    ) -> Division | None:
+        """Return the blocks of results, and the pieces of each.
 
-        Where only some results are asked for at a time, and one part of all is too much for the
-        budget, there are several blocks.  None if the parts cannot be folded one by one.
+        Where all results of one part are too much for the budget, there are several blocks, of
+        whole chunks; where that is too much, leaves instead of parts.  None if parts cannot be
+        folded one by one.
+
+        Raises
+        ------
+        SizeError
+            If the budget is too small for any piece; it says how much would do.
         """
         shape = self.node.shape
-        block = list(known or shape)
-        while True:
-            box = window_of([0] * len(shape), block)
-            first = self.piece(0, self.unit, box)
-            if first is None:
-                return None
-            if first.need <= run.budget or not chunks or known is not None:
-                break
-            steps = [b // c for b, c in zip(block, chunks, strict=True)]
-            axis = max(range(len(shape)), key=steps.__getitem__)
-            if steps[axis] < 2:
-                break
-            block[axis] = -(-steps[axis] // 2) * chunks[axis]
-        if first.need > run.budget:
-            raise too_small(first, run.budget)
-        row = [load.moved for load in first.loads if keeps(load.source)]
-        kept = sum(row) + max(row, default=0) if run.keeps else 0
-        found = self._edges(run, first, box, kept if kept + first.need <= run.budget else 0)
-        return None if found is None else (Grid(shape, tuple(block)), *found)
+        stored = [lengths_of(self.node.arg)[k] for k in self.kept]
+        forms = [(self, chunks or stored), (self.finer(), chunks or stored)]
+        if not chunks:  # results in memory may be of parts of chunks
+            forms.append((forms[1][0], [1] * len(shape)))
+        least: Piece | None = None
+        for plan, lengths in forms:
+            block = list(known or shape)
+            while plan is not None:
+                box = window_of([0] * len(shape), block)
+                first = plan.piece(0, min(plan.leaf, plan.length), box)
+                if first is None:
+                    break
+                if first.need <= run.budget:
+                    found = plan._pieces(run, first, box)
+                    if found is not None:
+                        return Division(plan, Grid(shape, tuple(block)), *found)
+                    break
+                least = first if least is None or first.need < least.need else least
+                steps = [-(-b // c) for b, c in zip(block, lengths, strict=True)]
+                axis = max(range(len(shape)), key=steps.__getitem__, default=0)
+                small = lengths is not forms[0][1] and is_small(first)
+                if small or known is not None or not shape or steps[axis] < 2:
+                    break
+                block[axis] = -(-steps[axis] // 2) * lengths[axis]
+        if least is not None:
+            raise too_small(least, run.budget)
+        return None
 
-    def results(
-        self, run: Run, grid: Grid, edges: list[int], kept: int, begin: Begin
-    ) -> Iterator[Result]:
-        """Yield the results block by block."""
-        ready = begin(grid.block)
-        boxes = [box for box in grid.boxes() if corner(box) not in ready]
-        run.report(f"{self.node.op.name} over axes {self.node.axes}", (len(edges) - 1) * len(boxes))
-        for box in boxes:
-            full = grid.widened(box)
-            join = _Join(self.node, shape_of(full))
+    def spans(self, per: int) -> Iterator[tuple[int, int]]:
+        """Yield where pieces of at most so many positions begin and end."""
+        part = self.unit if self.leaf < self.unit else self.length // self.unit * self.unit
+        for low in range(0, self.length, part or self.length):
+            high = min(low + part, self.length) if part else self.length
+            whole = low + (high - low) // self.leaf * self.leaf
+            for at in range(low, whole, per):
+                yield at, min(at + per, whole)
+            along = self.leaf < self.unit and self.tree.form is Form.ALONG
+            step = rest_length(self.node, high - whole) if along else high - whole
+            for at in range(whole, high, max(1, step)):
+                yield at, min(at + step, high)
 
-            def take(piece: Piece, values: NumpyArray, join: _Join = join) -> None:
-                join.take(np.moveaxis(values, self.ahead, 0))
-
-            keys = [(low, high, full) for low, high in itertools.pairwise(edges)]
-            for piece in run_blocks(Cuts(self, keys), run, take, kept=kept):
-                run.advance(piece)
-            yield box, join.result()[grid.inside(box)]
-
-    def __call__(self, key: tuple[int, int, Box]) -> Piece:
-        """Return a piece that `divided` has tried."""
-        piece = self.piece(*key, tried=True)
-        assert piece is not None, "tried before"
-        return piece
-
-    def __reduce__(self) -> Any:
-        told = self.tree, self.first, self.last, self.unit, self.spread
-        return _again, (Parcel(self.node), *told)
-
-    def _edges(self, run: Run, best: Piece, box: Box, kept: int) -> tuple[list[int], int] | None:
+    def _pieces(self, run: Run, best: Piece, box: Box) -> tuple[list[tuple[int, int]], int] | None:
         """Return where pieces begin and end, and bytes of chunks that they share.
 
         Pieces that share chunks are no larger than starting them is worth, others as large as the
         budget allows.
         """
-        full = self.length // self.unit * self.unit
-        per = self.unit
+        row = [load.moved for load in best.loads if keeps(load.source)]
+        kept = sum(row) + max(row, default=0) if run.keeps else 0
+        kept = kept if kept + best.need <= run.budget else 0
+        per = min(self.leaf, self.length)
+        full = (self.unit if self.leaf < self.unit else self.length) // per * per
         alone = best.inputs / per  # bytes for each position
         while per < full:
             wide = min(2 * per, full)
@@ -258,16 +272,91 @@ class Parts:
             per, best = wide, wider
         if best.moved / per <= alone / WORTH:
             kept = 0  # pieces are whole chunks
-        edges = list(range(0, full, per)) + [full]
-        if full < self.length:
-            edges.append(self.length)
-        tried = {b - a for a, b in itertools.pairwise(edges)}
-        for a, b in itertools.pairwise(edges):
-            if b - a in tried:
-                tried.discard(b - a)
-                if self.piece(a, b, box) is None:
+        spans, tried = list(self.spans(per)), set()
+        for low, high in spans:
+            if high - low not in tried:
+                tried.add(high - low)
+                if self.piece(low, high, box) is None:
                     return None
-        return edges, kept
+        return spans, kept
+
+    def joined(
+        self, spans: Iterable[tuple[int, int]], parts: Iterable[NumpyArray], shape: tuple[int, ...]
+    ) -> NumpyArray:
+        """Return the results of a block of a shape, of those of its pieces."""
+        join = Join(self.node, self.tree, shape)
+        for (low, high), values in zip(spans, parts, strict=True):
+            moved = np.moveaxis(values, self.ahead, 0)
+            if self.leaf == self.unit:
+                join.take(moved)
+            else:
+                last = high % self.unit == 0 or high == self.length
+                join.take_leaves(moved, high - low < self.leaf, last)
+        return join.result()
+
+    def __call__(self, key: tuple[int, int, Box]) -> Piece:
+        """Return a piece that `divided` has tried."""
+        piece = self.piece(*key, tried=True)
+        assert piece is not None, "tried before"
+        return piece
+
+    def __reduce__(self) -> Any:
+        told = self.tree, self.first, self.last, self.unit, self.leaf, self.inner, self.spread
+        return _again, (Parcel(self.node), *told)
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a reduction is folded piece by piece.
+
+    Attributes
+    ----------
+    plan : Parts
+        Makes the pieces.
+    grid : Grid
+        The blocks of results.
+    spans : list of (int, int)
+        Where the pieces of each begin and end.
+    kept : int
+        Bytes of chunks that are kept from piece to piece.
+    """
+
+    plan: Parts
+    grid: Grid
+    spans: list[tuple[int, int]]
+    kept: int
+
+    @property
+    def moved(self) -> float:
+        """Bytes that are read, about: chunks that are kept once, others as often as blocks ask."""
+        box = window_of([0] * len(self.grid.shape), self.grid.block)
+        low, high = self.spans[0]
+        piece = self.plan.piece(low, high, whole(self.plan.node.shape) if self.kept else box, True)
+        assert piece is not None, "tried before"
+        return piece.moved / size_of(piece.box) * math.prod(self.plan.node.arg.shape)
+
+    def results(self, run: Run, begin: Begin) -> Iterator[Result]:
+        """Yield the results block by block."""
+        node, grid = self.plan.node, self.grid
+        ready = begin(grid.block)
+        boxes = [box for box in grid.boxes() if corner(box) not in ready]
+        run.report(f"{node.op.name} over axes {node.axes}", len(self.spans) * len(boxes))
+        for box in boxes:
+            full = grid.widened(box)
+            keys = [(low, high, full) for low, high in self.spans]
+            parts = self._parts(Cuts(self.plan, keys), run)
+            yield box, self.plan.joined(self.spans, parts, shape_of(full))[grid.inside(box)]
+
+    def _parts(self, pieces: Cuts, run: Run) -> Iterator[NumpyArray]:
+        found: list[NumpyArray] = []
+
+        def take(piece: Piece, values: NumpyArray) -> None:
+            found.append(values)
+
+        for piece in run_blocks(pieces, run, take, kept=self.kept):
+            run.advance(piece)
+            yield from found
+            found.clear()
 
 
 def in_memory(node: Reduce, tree: Tree, compute: Compute, spread: bool = False) -> Node | None:
@@ -289,15 +378,21 @@ def in_memory(node: Reduce, tree: Tree, compute: Compute, spread: bool = False) 
     plan = Parts.of(node, tree, spread)
     if plan is None:
         return None
-    full = plan.length // plan.unit * plan.unit
-    edges = [0, full] if full == plan.length else [0, full, plan.length]
-    join = _Join(node, node.shape)
-    for low, high in itertools.pairwise(edges):
-        piece = plan.piece(low, high, whole(node.shape))
-        if piece is None:
-            return None
-        join.take(np.moveaxis(compute(piece.node), plan.ahead, 0))
-    return leaf_of(join.result())
+    spans = list(plan.spans(plan.length))
+    pieces = [plan.piece(low, high, whole(node.shape)) for low, high in spans]
+    if None in pieces:
+        return None
+    values = (compute(piece.node) for piece in pieces if piece is not None)
+    return leaf_of(plan.joined(spans, values, node.shape))
+
+
+def lengths_of(root: Node) -> tuple[int, ...]:
+    """Return the chunks of an operand of an expression's shape; of none, a guess."""
+    for stored in requests(root):
+        source: Any = stored.source
+        if stored.shape == root.shape:
+            return tuple(source.chunks)
+    return tuple([min(n, 1024) for n in root.shape])
 
 
 def _again(parcel: Parcel, *told: Any) -> Parts:
@@ -381,48 +476,3 @@ def _shape_split(
     own = shape[first - skip : last - skip + 1]
     new = (1, 1) if all([n == 1 for n in own]) and count * unit != 1 else (count, unit)
     return (*shape[: first - skip], *new, *shape[last - skip + 1 :])
-
-
-class _Join:
-    """Joins partial results in order, as the engine does.
-
-    Sums keep what each addition rounds off (Knuth's TwoSum) and add it at the end; products are
-    folded like any others, when all are there.
-    """
-
-    __slots__ = ("_all", "_lost", "_node", "_room", "_total")
-
-    def __init__(self, node: Reduce, shape: tuple[int, ...]) -> None:
-        self._node = node
-        self._total: NumpyArray = np.zeros(shape, node.dtype)
-        self._lost: NumpyArray = np.zeros(shape, node.dtype)
-        self._room = tuple([np.empty(shape, node.dtype) for _ in range(3)])
-        self._all: list[NumpyArray] = []
-
-    def take(self, parts: NumpyArray) -> None:
-        """Add partial results, one after another along the first dimension."""
-        if self._node.op is not SUM:
-            self._all.append(parts.copy())
-            return
-        total, lost, (added, back, kept) = self._total, self._lost, self._room
-        with np.errstate(all="ignore"):
-            for part in parts:
-                np.add(total, part, out=added)
-                np.subtract(added, total, out=back)
-                np.subtract(added, back, out=kept)
-                np.subtract(total, kept, out=kept)
-                np.subtract(part, back, out=back)
-                np.add(kept, back, out=kept)
-                np.add(lost, kept, out=lost)
-                total, added = added, total
-        self._total, self._room = total, (added, back, kept)
-
-    def result(self) -> NumpyArray:
-        """Return the results."""
-        if self._node.op is not SUM:
-            values = np.concatenate(self._all)
-            return computed(build.reduce(self._node.op, leaf_of(values), (0,), False))
-        total, lost = self._total, self._lost
-        with np.errstate(all="ignore"):
-            counts = (lost != 0) & (lost - lost == 0)
-            return np.asarray(np.where(counts, total + lost, total), self._node.dtype)

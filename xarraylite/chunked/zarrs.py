@@ -27,8 +27,8 @@ from ..memory.buffer import Buffer
 from ..memory.pool import POOL_FROM
 from .extras import imported
 
-#: Reads a part of a chunk, and tells whether it could.
-Part = Callable[[], bool]
+#: Where elements of a chunk go in what is read, and what reads them there if it can.
+Part = tuple[tuple[slice, ...], Callable[[], bool]]
 
 _BYTES = np.dtype(np.uint8)
 
@@ -55,9 +55,11 @@ class ZarrReader:
     ----------
     plain : bool
         Whether chunks lie on the disk as they lie in memory.
+    direct : bool
+        Whether they are read here, each to where it belongs.
     """
 
-    __slots__ = ("_array", "_codec", "_dtype", "_lent", "_place", "plain")
+    __slots__ = ("_array", "_codec", "_dtype", "_lent", "_place", "direct", "plain")
 
     def __init__(self, array: Any, dtype: np.dtype[Any]) -> None:
         zarr = imported("zarr", "zarr")
@@ -69,6 +71,7 @@ class ZarrReader:
         self._codec: Any = None
         if name:
             self._codec = imported("numcodecs", "zarr").get_codec({"id": name})
+        self.direct = self.plain or self._codec is not None
         self._place = Path(store.root) / array.path if here else Path()
         if here and math.prod(array.chunks) * dtype.itemsize >= POOL_FROM:
             self._array = zarr.open_array(
@@ -81,8 +84,17 @@ class ZarrReader:
     def __call__(self, array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
         """Return the elements of slices of the array."""
         made, parts = self.parts(key, shape)
-        if parts and all([part() for part in parts]):
-            return made
+        left = [at for at, part in parts if not part()]
+        if len(left) == len(parts):
+            return self._by_library(key, shape)
+        for at in left:
+            inside = [
+                slice(s.start + p.start, s.start + p.stop) for s, p in zip(key, at, strict=True)
+            ]
+            made[at] = self._by_library(tuple(inside), made[at].shape)
+        return made
+
+    def _by_library(self, key: Any, shape: tuple[int, ...]) -> NumpyArray:
         out = self._lent(shape, self._dtype)
         self._array.get_basic_selection(key, out=out)
         found: NumpyArray = out.as_numpy_array()
@@ -93,7 +105,7 @@ class ZarrReader:
 
         Each tells whether its file is there and whole; there are none where the library must read.
         """
-        if not (self.plain or self._codec) or any([s.step != 1 for s in key]):
+        if not self.direct or any([s.step != 1 for s in key]):
             return np.empty(0, self._dtype), []
         made = new_array(shape, self._dtype)
         chunks = self._array.chunks
@@ -110,7 +122,7 @@ class ZarrReader:
             )
             low = [a - k * c for (k, a, _), c in zip(part, chunks, strict=True)]
             fill = functools.partial(_decode, self._codec) if self._codec else _fill
-            found.append(functools.partial(fill, made, at, self._place / name, low, chunks))
+            found.append((at, functools.partial(fill, made, at, self._place / name, low, chunks)))
         return made, found
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from .._records import record
-from ..codegen.emit.body import Apply, Body, Const
+from ..codegen.emit.body import Const
 from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel
 from ..layout.strided import Strided
@@ -177,10 +177,6 @@ class ArgumentBlock:
         return KernelStep(
             kernel, self.values, tuple(addresses), scalars, work, note, traffic, moves
         )
-
-
-def cost_of(body: Body) -> int:
-    return sum(s.op.cost if isinstance(s, Apply) else 1 for s in body.instructions)
 
 
 def traffic_of(lowered: Lowered, to: Destination, results: int = 1) -> int:

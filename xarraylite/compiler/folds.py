@@ -36,7 +36,7 @@ def fold_steps(
     assert parts is not None, "row-major results are a loop nest"
     memory = [planner.memory(use, Access.APART, ordinal) for use in parts[0].lowered.uses]
     groups = {part.group(axes) for part in parts}
-    alone = len(groups) == 1
+    alone = len(groups) == 1 and node.op.divided
     chunks = [chunk_ranges(p.lowered, p.loops(axes), alone, node.op.ends) for p in parts]
     if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
         materialised = dict(planner.materialised)

@@ -368,3 +368,10 @@ def _take(layout: M, axis: int, index: Node) -> tuple[M, Strided]:
     around = (0,) * axis + own + (0,) * (layout.ndim - axis - 1)
     moved = layout.apply(Transform(shape, tuple(maps)))
     return moved, Strided(shape, around)  # type: ignore[return-value]  # of the same kind
+
+
+def is_host(node: Node) -> bool:
+    """Tell whether NumPy must run a node."""
+    if not isinstance(node, Elementwise):
+        return False
+    return node.op.body(tuple([arg.dtype for arg in node.operands])) is None

@@ -41,8 +41,8 @@ from .dependence.overlap import Direction
 from .dependence.traversal import traversal_step
 from .folds import fold_steps
 from .graph import Graph
-from .lower import Lowered, Use
-from .planner import Planner, is_host, map_steps
+from .lower import Lowered, Use, is_host
+from .planner import Planner, map_steps
 from .program import TARGET, Program, Step
 from .segments import segment_steps
 from .target import Target
@@ -97,8 +97,8 @@ class Planning(Planner):
             self.check_promise(root)
         apart = not any([self.overlaps(leaf) for leaf in graph.leaves])
         shared = folded_and_read(graph, root, self.target) if apart else None
-        raises = any([_may_raise(node) for node in graph.nodes])
-        if shared is not None and not (self.noalias or raises):
+        raises = not self.target.fresh and any([_may_raise(node) for node in graph.nodes])
+        if shared is not None and not raises and (self.target.fresh or not self.noalias):
             self.share(shared)
         last = self.final_steps(root, self.result())
         before: list[list[Step]] = []
@@ -122,9 +122,10 @@ class Planning(Planner):
     def share(self, ordinal: int) -> None:
         """Have a node computed into the target, before what is made of it.
 
-        Not under ``noalias``: the same elements may be read by the last kernel, and programs are
-        found without asking where operands lie.  Nor where a function may raise, which must leave
-        the target as it is; for the same reason its result is not copied there band by band.
+        New memory nothing else reads.  Of other memory, not under ``noalias``: the same elements
+        may be read by the last kernel, and programs are found without asking where operands lie.
+        Nor where a function may raise, which must leave the target as it is; for the same reason
+        its result is not copied there band by band.
         """
         self.materialised[ordinal] = _SHARED
         self.slots[ordinal] = TARGET
@@ -137,7 +138,7 @@ class Planning(Planner):
             layout = target.map.reshape(node.step.source)
             if layout is None:
                 break
-            self.target = target = Target(target.buffer, layout, target.dtype)
+            self.target = target = replace(target, map=layout)
             root = self.graph.args[root][0]
             node = self.graph.nodes[root]
         return root

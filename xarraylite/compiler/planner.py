@@ -17,13 +17,13 @@ from ..codegen.emit.mapping import Mode
 from ..codegen.emit.streams import Access
 from ..index.transform import FIXED
 from ..ir.build import describe
-from ..ir.node import Concat, Elementwise, Leaf, Node, Reduce, Scalar
+from ..ir.node import Concat, Elementwise, Leaf, Reduce, Scalar
 from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided
 from .arguments import Destination, OperandSlot
 from .boxes import Part, divide, spread
 from .graph import Graph
-from .lower import Lowered, Materialise, Use, lower
+from .lower import Lowered, Materialise, Use, is_host, lower
 from .program import TARGET, HostArray, HostStep, Program, Step, Temporary
 from .size import materialise_large, materialise_stretched
 from .steps import map_depth, map_step
@@ -197,10 +197,3 @@ def map_steps(
     """Return the steps of all boxes of a kernel, with equally many loops, so that they share it."""
     depth = max([map_depth(part.lowered, part.to) for part in parts]) if len(parts) > 1 else 1
     return [map_step(part.lowered, memory, part.to, order, note, depth) for part in parts]
-
-
-def is_host(node: Node) -> bool:
-    """Tell whether NumPy must run a node."""
-    if not isinstance(node, Elementwise):
-        return False
-    return node.op.body(tuple([arg.dtype for arg in node.operands])) is None

@@ -21,10 +21,11 @@ from ..ops.reductions import MAX, MIN, Reduction
 from ..ops.table import OPS
 from .arguments import Destination, packing, streams_of, strided, unit
 from .graph import Graph
+from .limits import LONG_CHUNK
 from .loops import address_stream, split
 from .planner import Planner
 from .program import Step
-from .steps import LONG_CHUNK, chunk_ranges, form_of, reduce_step
+from .steps import chunk_ranges, form_of, reduce_step
 
 
 def position_step(

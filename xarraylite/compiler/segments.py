@@ -16,7 +16,6 @@ from .arguments import (
     ArgumentBlock,
     Destination,
     OperandSlot,
-    cost_of,
     operands_of,
     packing,
     streams_of,
@@ -108,7 +107,7 @@ def segment_step(
         Work(
             elements + rows,
             1,
-            cost_of(lowered.body) * columns,
+            lowered.body.cost * columns,
             ordered=packing(to.bits) > 1,
             split_inner=False,
         ),

@@ -20,7 +20,6 @@ from .arguments import (
     ArgumentBlock,
     Destination,
     OperandSlot,
-    cost_of,
     operands_of,
     packing,
     streams_of,
@@ -29,22 +28,14 @@ from .arguments import (
     unit,
 )
 from .identities import identity_words
+from .limits import CHUNK, LONG_CHUNK, STREAM_BYTES
 from .loops import AddressStream, Nest, address_stream, deepen, move_to_end, normalise, split
 from .lower import Lowered
 from .program import KernelStep, Work
 from .tiling import LEAST_SIDE, crossed, in_whole_lines, tall_dimension
 
-#: Destinations from this many bytes on are stored past the caches (`Mode.NONTEMPORAL`).
-STREAM_BYTES = 16 << 20
-
 #: How many elements at once `Mode.INTERLEAVED` computes.
 LANES = (2, 4)
-
-#: Elements of one fixed part of a reduction with few results.
-CHUNK = 1 << 17
-
-#: Cost of what one result is folded from without a look at signals: about 10 ms.
-LONG_CHUNK = 1 << 24
 
 #: Parts of one result; a plan must stay small even if a generator is folded.
 MOST_PARTS = 1 << 16
@@ -99,7 +90,7 @@ def map_step(
     spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
     block = ArgumentBlock(spec.words())
     outer = _put_loops(block, nest, spec)
-    cost = cost_of(lowered.body) * nest.extents[-1] * (spec.tall if mode is Mode.TILED else lanes)
+    cost = lowered.body.cost * nest.extents[-1] * (spec.tall if mode is Mode.TILED else lanes)
     return block.step(
         kernels.get(spec, emit_map),
         lowered,
@@ -277,7 +268,7 @@ def reduce_step(
         Work(
             outer,
             width,
-            cost_of(lowered.body) * rows * width,
+            lowered.body.cost * rows * width,
             rows,
             chunks=_with_offsets(chunks, rows, width, stride * unit(to.bits)) if parts else (),
             ordered=packing(to.bits) > 1,
@@ -338,7 +329,7 @@ def chunk_ranges(
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = (reduced if along else kept).extents[-1]
     few = units < 8 and total >= 2 * CHUNK and not (ends and along)
-    size = CHUNK if few else max(CHUNK, LONG_CHUNK // cost_of(lowered.body))
+    size = CHUNK if few else max(CHUNK, LONG_CHUNK // lowered.body.cost)
     if not several or (not few and total <= units * size):
         return ((0, rows, 0, width),)
     size = max(size, rows * width // MOST_PARTS)

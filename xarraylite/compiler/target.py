@@ -21,11 +21,19 @@ class Target:
         Where each element of the result goes; no element may be addressed twice.
     dtype : numpy.dtype
         Dtype of the elements.
+    fresh : bool
+        Whether the memory is new, so that nothing else reads it.
     """
 
     buffer: Buffer
     map: Map
     dtype: np.dtype[np.generic]
+    fresh: bool = False
+
+    @classmethod
+    def imagined(cls, place: Map, dtype: np.dtype[np.generic]) -> Target:
+        """Return new memory to plan for: it has no bytes."""
+        return cls(Buffer.allocate(0), place, dtype, fresh=True)
 
     def span(self) -> tuple[int, int, int]:
         """Return the first and last byte reached, and the address of element 0."""

@@ -73,7 +73,12 @@ def tree_of(graph: Graph) -> Tree | None:
         form,
         reduced.extents,
         _block(form, lowered.body, node) if form is Form.ALONG else 0,
-        tuple([r if form is Form.ALONG else (*r[:2], 0, 0) for r in chunk_ranges(lowered, axes)]),
+        tuple(
+            [
+                r if form is Form.ALONG else (*r[:2], 0, 0)
+                for r in chunk_ranges(lowered, axes, node.op.divided)
+            ]
+        ),
     )
 
 

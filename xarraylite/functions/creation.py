@@ -78,7 +78,7 @@ def empty(
     """
     made = None
     if dtype is order is device is layout is None and strides is None:
-        made = _zeros(shape)
+        made = xarray.zeros(shape)
     if made is None:
         made = _usual(shape, dtype, order, device, layout, strides)
     if made is not None:
@@ -87,11 +87,6 @@ def empty(
     layout = ordered(order, layout, "empty")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "empty")
     return XArray._own(raw(place, kind_), place, kind_, policy, layout)
-
-
-def _zeros(shape: object) -> XArray | None:
-    """Return few zeros of float64 in row-major memory; None where more is asked for."""
-    return xarray.zeros(shape) if settings.default_layout == _ROW_MAJOR else None
 
 
 def _usual(shape: object, dtype: object, *options: object) -> XArray | None:
@@ -157,7 +152,7 @@ def zeros(
     XArray([0, 0, 0], dtype=int32)
     """
     if dtype is order is device is layout is None and strides is None:
-        made = _zeros(shape)
+        made = xarray.zeros(shape)
         if made is not None:
             return made
     made = _usual(shape, dtype, order, device, layout, strides)

@@ -26,6 +26,7 @@ from ..operands.nodes import as_node, unwrapped
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from ..views.regular import part
+from .arguments import whole
 from .computed import into
 from .searching import nonzero
 from .ufuncs import Unary, binary, unary
@@ -163,7 +164,7 @@ def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
 
 
 def _rounded(x: object, decimals: int) -> XExpression:
-    node = as_node(x, "round")
+    node, decimals = as_node(x, "round"), whole(decimals, "round", "decimals")
     if not decimals:
         return expression.apply(OPS["round"], x)
     if kind(node.dtype) in "iu" and decimals > 0:

@@ -8,6 +8,7 @@ an element stands in its group.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import (
@@ -174,6 +175,17 @@ class Axes:
     def wrap(self, folded: Node) -> XExpression:
         """Return the lazy results."""
         return XExpression(folded)
+
+
+#: Reductions that divide by a count, whose axes NumPy checks for numbers too.
+_STRICT = frozenset(("mean", "var", "std", "nanvar", "nanstd"))
+
+
+def of_number(axis: Axis, node: Node, operation: str) -> Axis:
+    """Return the axes that are meant: of a number 0 and -1 are none, as in NumPy's reductions."""
+    if node.shape or not isinstance(axis, SupportsIndex) or operation in _STRICT:
+        return axis
+    return () if operator.index(axis) in (0, -1) else axis
 
 
 def refuse_empty(groups: Groups, operation: str, node: Node, advice: str = "") -> None:

@@ -34,7 +34,16 @@ from ..ops.reductions import ALL, Reduction
 from ..ops.table import OPS
 from ..shapes.jagged import JaggedShape
 from .arguments import flag
-from .groups import GIVE_INITIAL, Axes, Axis, Groups, Lazy, refuse_empty, with_initial
+from .groups import (
+    GIVE_INITIAL,
+    Axes,
+    Axis,
+    Groups,
+    Lazy,
+    of_number,
+    refuse_empty,
+    with_initial,
+)
 
 
 def operand_and_groups(
@@ -58,7 +67,8 @@ def operand_and_groups(
         return node, Present(node.shape, axes, keepdims, x.has_value().node)
     if not isinstance(x, XJaggedExpression):
         node = as_node(x, operation)
-        return node, Axes(node.shape, check_axes(axis, len(node.shape), operation), keepdims)
+        axes = check_axes(of_number(axis, node, operation), len(node.shape), operation)
+        return node, Axes(node.shape, axes, keepdims)
     rows = x.rows
     modes = check_axes(axis, rows.rank, operation)
     head = [mode for mode in modes if mode < rows.head]

@@ -20,6 +20,7 @@ from ..ir.build import WEAK_TYPES, describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..transforms.memo import memoised
+from .arguments import whole
 from .computed import container
 from .groups import Lazy
 from .manipulation import broadcast_to, concat, listed, reshape
@@ -105,9 +106,9 @@ def _split(
     along = check_axis(axis, array.ndim, operation)
     extent = array.shape[along]
     if np.ndim(cuts):
-        edges = [0, *[int(c) for c in np.asarray(cuts)], extent]
+        edges = [0, *[whole(c, operation, "a place of a cut") for c in np.asarray(cuts)], extent]
     else:
-        count = int(cuts)
+        count = whole(cuts, operation, "the number of parts", cut=True)
         if count < 1:
             raise ShapeError(f"{operation}: the number of parts must be positive, got {count}")
         size, rest = divmod(extent, count)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeAlias, overload
 
 from .computed import Take, invoked, numpy, numpy_of, perhaps, several
-from .ufuncs import with_methods
+from .ufuncs import with_attributes, with_methods
 
 P = ParamSpec("P")
 
@@ -98,7 +98,7 @@ def of_numpy(page: Any = None, /, *, like: Any = None, arithmetic: bool = True) 
     call.__annotations__["return"] = signature.return_annotation
     call.__signature__, call.__wrapped__ = signature, page  # type: ignore[attr-defined]
     two = isinstance(reference, numpy.ufunc) and reference.nin == 2
-    return with_methods(call, name) if two else call
+    return (with_methods if two else with_attributes)(call, name)
 
 
 def _take(annotation: str) -> Take | None:

@@ -8,7 +8,8 @@ float32; sums of integers in at least 64 bits.
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+from collections.abc import Iterable
+from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays import expression
@@ -311,7 +312,8 @@ def _position(
 ) -> Lazy:
     """Return the first position of the extreme: the least position of elements equal to it."""
     op = MIN if name == "argmin" else MAX
-    axes = None if axis is None else (axis,)
+    asked: Any = axis
+    axes: Any = (asked,) if isinstance(asked, Iterable) else asked
     node, groups = operand_and_groups(x, axes, keepdims, name)
     build.require_real(node, name)
     refuse_empty(groups, name, node)

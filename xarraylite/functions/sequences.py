@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import TracedValueError
+from .._errors import ShapeError, TracedValueError
 from ..arrays import xarray
 from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of
@@ -391,6 +391,8 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     XArray([0, 1, 4])
     """
     values = list(iter if count < 0 else itertools.islice(iter, count))
+    if len(values) < count:
+        raise ShapeError(f"fromiter: {count} elements are wanted, there are {len(values)}")
     wanted = as_dtype(dtype)
     if {*map(type, values)} <= _EXACT.get(wanted, frozenset()):
         return container(np.array(values, wanted))

@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from .._errors import ShapeError
+from .._errors import ExtentTypeError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
@@ -26,6 +26,7 @@ from ..ops.reductions import MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from . import means, reducers
+from .arguments import whole
 from .computed import computed, into, numpy
 from .groups import Axis
 from .manipulation import broadcast_to, concat, moveaxis, reshape
@@ -134,7 +135,7 @@ def diff(
     """
     if isinstance(x, Parted) and n >= 0:
         return _of_parts(x, n, axis, [prepend, append])
-    node = as_node(x, "diff")
+    node, n = as_node(x, "diff"), whole(n, "diff", "n")
     along = check_axis(axis, len(node.shape), "diff")
     if n < 0:
         raise ValueError(f"diff({describe(node)}): n must not be negative, got {n}")
@@ -431,8 +432,8 @@ def _weights(array: XExpression, weights: XExpression, axis: Axis) -> XExpressio
         return weights
     given = [axis] if isinstance(axis, SupportsIndex) else list(axis or ())
     axes = [check_axis(a, array.ndim, "average") for a in given]
-    if weights.shape != tuple([array.shape[a] for a in axes]):
-        raise ShapeError(
+    if not axes or weights.shape != tuple([array.shape[a] for a in axes]):
+        raise (ShapeError if axes else ExtentTypeError)(
             f"average({describe(array.node)}): weights of shape {weights.shape} fit neither the "
             f"array nor the axes {axis}"
         )

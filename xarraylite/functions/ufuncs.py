@@ -137,7 +137,7 @@ def unary(name: str) -> Unary:
         return directed(op, (x,), out, where, dtype)
 
     describe_as(function, op, ("x",))
-    return function
+    return cast("Unary", with_attributes(function, name))
 
 
 def binary(name: str) -> Binary:
@@ -163,8 +163,22 @@ def binary(name: str) -> Binary:
     return cast("Binary", with_methods(function, name))
 
 
+#: What NumPy's ufuncs say of themselves.
+_ATTRIBUTES = ("identity", "nargs", "nin", "nout", "ntypes", "signature", "types")
+
+
+def with_attributes(function: Any, name: str) -> Any:
+    """Give a function what NumPy's ufunc of a name says of itself, if there is one."""
+    ufunc = getattr(np, name, None)
+    if isinstance(ufunc, np.ufunc):
+        for attribute in _ATTRIBUTES:
+            setattr(function, attribute, getattr(ufunc, attribute))
+    return function
+
+
 def with_methods(function: Any, name: str) -> Any:
     """Give a function the methods of NumPy's ufunc of a name, as far as that has them."""
+    with_attributes(function, name)
     for method in ("accumulate", "at", "outer", "reduce", "reduceat"):
         setattr(function, method, _method(name, method))
     return function

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import NumpyArray
+from ..ir.kind import NODE
 from ..layout.layout import Layout
 from ..layout.strided import Strided
 from ..layout.tiled import TiledMap
@@ -25,7 +26,9 @@ from ..memory.buffer import Buffer
 from ..xla.spec import ArraySpec
 from .evaluation.batched import batched, part_of
 from .evaluation.devices import Meeting, Seat
+from .evaluation.loops import Ahead, ahead
 from .evaluation.program import Program
+from .evaluation.sites import flatten
 from .evaluation.values import TOKEN, Value, container, stored
 from .instruction import HloComputation, HloInstruction
 from .values import Signature
@@ -71,6 +74,16 @@ class _Run:
     def batched(self, computation: HloComputation) -> Callable[..., tuple[NumpyArray, ...]]:
         return batched(self, computation)
 
+    def trip(self, loop: HloInstruction, state: Value) -> Callable[[list[Value]], Value]:
+        program, products = _trip(loop)
+        made = [product.value(self, state) for product in products]
+
+        def run(arguments: list[Value]) -> Value:
+            arguments += made
+            return program.run(self, arguments)
+
+        return run
+
     def part(
         self, computation: HloComputation, root: HloInstruction, given: dict[int, NumpyArray]
     ) -> NumpyArray:
@@ -84,7 +97,13 @@ class _Run:
 
 @lru_cache(maxsize=1024)
 def _program(computation: HloComputation) -> Program:
-    return Program(computation)
+    return Program(flatten(computation))
+
+
+@lru_cache(maxsize=1024)
+def _trip(loop: HloInstruction) -> tuple[Program, list[Ahead]]:
+    flat, products = ahead(loop)
+    return Program(flat), products
 
 
 def evaluate(module: Module, *arrays: Any, replicas: int = 1) -> Any:
@@ -129,7 +148,7 @@ def evaluate(module: Module, *arrays: Any, replicas: int = 1) -> Any:
     if replicas < 1:
         raise HloError(f"evaluate: {replicas} replicas of {module.name}; at least one")
     if count == 1:
-        return _on_device(module, Seat(Meeting(1, 1), 0), arrays)
+        return _on_device(module, _only_seat(), arrays)
     for number, argument in enumerate(arrays):
         if len(argument) != count:
             raise HloError(
@@ -137,6 +156,12 @@ def evaluate(module: Module, *arrays: Any, replicas: int = 1) -> Any:
                 f"for {count} devices"
             )
     return _on_devices(module, replicas, partitions, arrays)
+
+
+@cache
+def _only_seat() -> Seat:
+    """Return the device that meets nobody."""
+    return Seat(Meeting(1, 1), 0)
 
 
 def _on_devices(
@@ -184,7 +209,7 @@ def _on_device(module: Module, seat: Seat, arrays: Sequence[Any]) -> Any:
             arrays, parameters, _expected(module.entry), strict=True
         )
     ]
-    borrowed = [leaf.buffer for argument in arguments for leaf in _leaves(argument)]
+    borrowed = [leaf._buffer for argument in arguments for leaf in _leaves(argument)]
     found = stored(_Run(seat).call(module.entry, arguments))
     return _result(found, module.signature.result, borrowed)
 
@@ -246,17 +271,26 @@ def _result(value: Value, spec: ArraySpec, taken: list[Buffer]) -> Any:
     if isinstance(value, tuple):
         parts = zip(value, spec.tuple_shapes, strict=True) if spec.is_tuple else ()
         return tuple([_result(part, inner, taken) for part, inner in parts])
-    layout, made = spec.layout, value
-    if layout is not None and layout != Layout.row_major(spec.rank):
+    layout = _unusual(spec)
+    made, buffer = value, value._buffer
+    if layout is not None:
         same = isinstance(made, XArray) and isinstance(made.map, TiledMap)
         own = same and made.layout == layout
-    else:
-        layout = None
+    elif made._kind is NODE:
         own = isinstance(made.map, Strided) and made.map.is_row_major() and not made.readonly
-    if not own or any([_overlap(made.buffer, other) for other in taken]):
+    else:
+        own = made._kind.strides is None and not buffer.readonly
+    if not own or any([_overlap(buffer, other) for other in taken]):
         made = XArray(made, layout=layout)
-    taken.append(made.buffer)
+    taken.append(made._buffer)
     return made
+
+
+@lru_cache(maxsize=1024)
+def _unusual(spec: ArraySpec) -> Layout | None:
+    """Return a result's layout, if it is another one than row-major."""
+    layout = spec.layout
+    return None if layout is None or layout == Layout.row_major(spec.rank) else layout
 
 
 def _overlap(one: Buffer, other: Buffer) -> bool:

@@ -16,6 +16,7 @@ from .._errors import (
     AxisError,
     AxisTypeError,
     BroadcastError,
+    ExtentTypeError,
     ShapeError,
     SizeError,
     TracedValueError,
@@ -99,11 +100,11 @@ def check_rank(rank: int, operation: str) -> None:
 
 def _extent(value: SupportsIndex, operation: str) -> int:
     if isinstance(value, bool):
-        raise ShapeError(f"{operation}: an extent must be an integer, got {value!r}")
+        raise ExtentTypeError(f"{operation}: an extent must be an integer, got {value!r}")
     try:
         extent = operator.index(value)
     except TypeError:
-        raise ShapeError(f"{operation}: an extent must be an integer, got {value!r}") from None
+        raise ExtentTypeError(f"{operation}: an extent must be an integer, got {value!r}") from None
     if extent < 0:
         raise ShapeError(f"{operation}: extents must not be negative, got {extent}")
     return extent

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
+from .._later import later
 from ..compiler.target import Target
 from ..dtypes.names import DType, as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
@@ -24,9 +25,13 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, padding_value, read, write
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
-from ..runtime.reference import convert
 from . import tracing
 from .nodes import HasNode, Lifted, borrow_array, is_masked, values_in
+
+if TYPE_CHECKING:
+    from ..runtime import reference
+else:
+    reference = later(".runtime.reference")
 
 #: Elements up to which tiled memory is copied through a table of positions.
 SMALL = 1 << 12
@@ -205,11 +210,11 @@ def store(node: Node, layout: Map) -> Buffer:
     buffer = (raw if filled else zeroed)(layout, node.dtype)
     source = _plain_source(node)
     if source is None or not (is_quick(layout) and is_quick(source.map)):
-        engine.assign(Target(buffer, layout, node.dtype), node, True)
+        engine.assign(Target(buffer, layout, node.dtype, fresh=True), node, True)
     else:
         values = read(source.snapshot, source.dtype, source.map)
         with np.errstate(all="ignore"):
-            write(buffer, node.dtype, layout, convert(values, node.dtype))
+            write(buffer, node.dtype, layout, reference.convert(values, node.dtype))
     return buffer
 
 

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from .._records import record
-from ..dtypes.names import bool_
+from ..dtypes.names import bool_, kind
 from ..ops.op import Op
 from ..ops.table import OPS
+from .tracing import is_active
 
 Method: TypeAlias = Callable[..., Any]
 
@@ -52,6 +53,8 @@ class Entry:
             text = " and ".join(pair if self.reflected else pair[::-1])
         if self.op is OPS["pow"] and not self.reflected:
             made = _squaring(made, unary(OPS["square"]))
+        if self.op is OPS["multiply"]:
+            made = _repeating(made)
         made.__doc__ = f"Return the lazy ``{self.op.name}`` of {text}."
         return made
 
@@ -69,6 +72,25 @@ def _squaring(power: Method, square: Method) -> Method:
         return power(self, other)
 
     return method
+
+
+def _repeating(times: Method) -> Method:
+    """Return ``*`` of a class, under which a whole value repeats a list, as NumPy's scalars do.
+
+    A result of rank 0 is such a value, ``[0] * (v.max() + 1)``; a container of rank 0 is an array.
+    """
+
+    def method(self: Any, other: object) -> Any:
+        if (type(other) is list or type(other) is tuple) and _is_whole(self):
+            return other * int(self)
+        return times(self, other)
+
+    return method
+
+
+def _is_whole(x: Any) -> bool:
+    lazy = not (x.ndim or hasattr(x, "buffer") or is_active())
+    return lazy and kind(x.dtype) in "iu"
 
 
 def _pair(name: str) -> tuple[Any, Any]:

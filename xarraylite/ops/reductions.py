@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,8 @@ class Reduction:
         that may not be commutative.
     known : str
         What a user's ``combine`` does, where `codegen.emit.lanes` has instructions for that.
+    divided : bool
+        Whether few results are folded in parts, side by side.
     """
 
     name: str
@@ -43,6 +47,7 @@ class Reduction:
     hlo: str
     ordered: bool = False
     known: str = ""
+    divided: bool = True
 
     @property
     def vector(self) -> str:
@@ -63,3 +68,9 @@ ANY = Reduction("any", OPS["logical_or"], False, np.logical_or.reduce, "or")
 ALL = Reduction("all", OPS["logical_and"], True, np.logical_and.reduce, "and")
 
 REDUCTIONS: dict[str, Reduction] = {op.name: op for op in (SUM, PROD, MIN, MAX, ANY, ALL)}
+
+
+@functools.lru_cache(64)
+def undivided(op: Reduction) -> Reduction:
+    """Return the same in one part, however few results there are: of what is a part itself."""
+    return replace(op, divided=False)

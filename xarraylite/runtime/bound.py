@@ -182,7 +182,8 @@ def bound_of(
     if result is None:
         fixed = kind.fixed if kind.fixed <= SHAPE else FREE
         result = leaf_of(kind.dtype, shape, place.strides, fixed)
-    program = program_of(graph, Target(to, place, kind.dtype), target is None)
+    fresh = target is None
+    program = program_of(graph, Target(to, place, kind.dtype, fresh=fresh), fresh)
     ordinals = {id(one): n for n, one in enumerate(graph.nodes)}
     return Bound(
         program,

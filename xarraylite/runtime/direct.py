@@ -16,19 +16,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import field
+from typing import TYPE_CHECKING
 
+from .._later import later
 from .._records import record
-from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
-from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
-from ..compiler.arguments import cost_of
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
-from ..compiler.lower import Lowered, Materialise, lower
-from ..compiler.planner import is_host
-from ..compiler.steps import CHUNK, STREAM_BYTES
+from ..compiler.limits import CHUNK, PARALLEL_FROM, STREAM_BYTES
+from ..compiler.lower import Lowered, Materialise, is_host, lower
 from ..ir.kind import Kind, Operands, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..ir.translation import form_of, node_of, of, twins
@@ -48,7 +46,12 @@ from .launch import (
     packed,
 )
 from .launcher import launcher_of
-from .run import PARALLEL_FROM
+
+if TYPE_CHECKING:
+    from ..codegen.emit import folding, reduction
+else:
+    folding = later(".codegen.emit.folding")
+    reduction = later(".codegen.emit.reduction")
 
 _NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
 
@@ -181,7 +184,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     most = 2 * CHUNK if fold else STREAM_BYTES // target.dtype.itemsize
-    limit = min(PARALLEL_FROM // cost_of(lowered.body), most) - 1
+    limit = min(PARALLEL_FROM // lowered.body.cost, most) - 1
     pairs, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in pairs], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
@@ -314,7 +317,7 @@ def _fold(
 ) -> Made | None:
     assert isinstance(kind.op, Reduction)
     operands, _ = _operands(target, leaves, places, same)
-    spec = ReduceSpec(Form.ALONG, 1, 0, operands, lowered.body, kind.op, 0, False)
+    spec = folding.ReduceSpec(folding.Form.ALONG, 1, 0, operands, lowered.body, kind.op, 0, False)
     words = spec.words()
     template = [0] * len(words)
     for name, value in (("t1", 1), ("r1", 1), ("n_k0", 1)):
@@ -322,7 +325,7 @@ def _fold(
     for name, value in zip(("z", "z+"), identity_words(kind.op, kind.dtype), strict=False):
         template[words.index[name]] = value
     entries = _entries(target, leaves, places, same, words, kind.args[0].rank)
-    return kernels.get(spec, emit_reduce), words, entries, template
+    return kernels.get(spec, reduction.emit_reduce), words, entries, template
 
 
 def _entries(

@@ -19,7 +19,6 @@ from .._later import later
 from .._locks import ForkLock
 from ..codegen.kernel import KernelRaised
 from ..compiler.graph import Graph, Key, Streamed, canonical
-from ..compiler.program import Program
 from ..compiler.target import Target
 from ..ir.build import describe
 from ..ir.node import Leaf, Node, Source
@@ -30,12 +29,14 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, write
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot, pinned
-from .run import run
 
 if TYPE_CHECKING:
     from ..compiler import plan as planning
+    from ..compiler.program import Program
     from . import reference
+    from . import run as running
 else:
+    running = later(".runtime.run")
     planning = later(".compiler.plan")
     reference = later(".runtime.reference")
 
@@ -83,11 +84,11 @@ def evaluate(node: Node, layout: Map | None = None, *, tiled: bool = True) -> tu
         graph = graph_of(node, None, True)
         if not isinstance(graph, Graph):
             place = layout or Strided.row_major(node.shape)
-            target = Target(raw_target(node, place, _BY_STORE), place, node.dtype)
+            target = Target(raw_target(node, place, _BY_STORE), place, node.dtype, fresh=True)
             graph.fill(node, target, True)
             return target.buffer, place
         chosen = layout or result_layout(graph, node, tiled)
-        target = Target(raw_target(node, chosen), chosen, node.dtype)
+        target = Target(raw_target(node, chosen), chosen, node.dtype, fresh=True)
         execute(graph, target, noalias=True)
     return target.buffer, chosen
 
@@ -127,7 +128,7 @@ def execute(graph: Graph, target: Target, noalias: bool) -> None:
         memory = [target.buffer, *[leaf.snapshot for leaf in graph.leaves]]
         starts = [target.map.byte_start(target.dtype.itemsize)]
         starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
-        run(program_of(graph, target, noalias), memory, starts, graph.nodes)
+        running.run(program_of(graph, target, noalias), memory, starts, graph.nodes)
     except KernelRaised:
         reference.compute(graph)  # which raises what the user's function raises
         raise XarrayliteError(
@@ -140,7 +141,7 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
     checked = noalias and settings.check_noalias  # the signature knows no distances then
     if checked or len(graph.nodes) > SIGNATURE_NODES:
         return planning.plan(graph, target, noalias)
-    key = (graph.signature, target.dtype, target.map.shape, target.map.pattern)
+    key = (graph.signature, target.dtype, target.map.shape, target.map.pattern, target.fresh)
     program = _programs.get(key)
     if program is None:
         program = planning.plan(graph, target, noalias)

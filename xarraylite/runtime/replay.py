@@ -25,6 +25,7 @@ from .._records import record
 from ..codegen.kernel import Kernel
 from ..codegen.objects.replay import DOUBLE, FLOAT, OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
+from ..compiler.limits import PARALLEL_FROM
 from ..compiler.program import KernelStep, Program, Work
 from ..compiler.target import Target
 from ..ir.kind import Kind, leaf_of
@@ -36,7 +37,6 @@ from ..memory.buffer import NOWHERE
 from .bound import sample
 from .evaluate import program_of, result_layout
 from .launch import MOST_WORDS
-from .run import PARALLEL_FROM
 
 _NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
 _TEMPORARY, _INTEGER = 2, 0

@@ -17,6 +17,7 @@ import numpy as np
 from .._config import settings
 from ..codegen.kernel import KernelRaised
 from ..compiler.identities import scalar_words
+from ..compiler.limits import PARALLEL_FROM
 from ..compiler.program import (
     BandedStep,
     HostArray,
@@ -42,10 +43,6 @@ LARGEST = 1 << 21
 
 #: Pieces of one step to aim for: enough for threads to finish together.
 MANY = 32
-
-#: Steps below this cost, an eighth of a millisecond, run on the calling thread at once: waking
-#: another takes about 90 us.
-PARALLEL_FROM = 1 << 20
 
 #: Where a program finds its scalars.
 Nodes: TypeAlias = Sequence[Node] | Mapping[int, Node]

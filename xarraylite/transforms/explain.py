@@ -161,7 +161,7 @@ def explain(destination: object, expression: object = None) -> Explanation:
             return _explain_container(destination)
         node = as_node(destination, "explain")
         layout = engine.result_layout(canonical(node, None, False), node)
-        target = Target(Buffer.allocate(0), layout, node.dtype)
+        target = Target.imagined(layout, node.dtype)
         name = "a new container"
         if isinstance(layout, TiledMap):
             name = f"{name} with the layout {layout.layout}"
@@ -202,7 +202,7 @@ def _explain_growth(container: XArray, node: Node) -> Explanation:
     container._check_owner(node.shape, "assign")
     fitted = converted(node, container.dtype)
     place = container._policy_layout(node.shape)
-    target = Target(Buffer.allocate(0), place, container.dtype)
+    target = Target.imagined(place, container.dtype)
     nbytes = place.byte_range(container.itemsize)[1] + 1
     name = f"new memory of {container.summary()}, which takes the shape {node.shape}"
     return _after(_products([node]), _explanation(fitted, target, True, name, nbytes))
@@ -233,7 +233,7 @@ def _explain_labelled(destination: XLabelled, expression: object) -> Explanation
         value, labels = resulting(destination, expression)
         shape = tuple([value.extents[k] for k in labels])
         place: Map = Strided.row_major(shape)
-        target = Target(Buffer.allocate(0), place, value.dtype)
+        target = Target.imagined(place, value.dtype)
         name, result_bytes = "a new container", math.prod(shape) * value.dtype.itemsize
         notes, node = explained(value, labels, None)
     elif isinstance(container, XContainer):
@@ -304,7 +304,7 @@ def _product(made: Explained, name: str) -> Explanation:
     """Explain a product of arrays in row-major memory of its own."""
     value, labels = made
     place = Strided.row_major(tuple([value.extents[k] for k in labels]))
-    target = Target(Buffer.allocate(0), place, value.dtype)
+    target = Target.imagined(place, value.dtype)
     notes, node = explained(value, labels, None)
     return _lowered(notes, node, target, True, name, place.size * value.dtype.itemsize)
 
@@ -338,7 +338,7 @@ def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanat
 
 def _into_temporary(node: Node) -> Explanation:
     """Explain a copy into row-major memory."""
-    target = Target(Buffer.allocate(0), Strided.row_major(node.shape), node.dtype)
+    target = Target.imagined(Strided.row_major(node.shape), node.dtype)
     return _explanation(node, target, True, "a temporary", 0)
 
 

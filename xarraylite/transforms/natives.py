@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._config import ENGINES, Settings, settings
+from .._config import ENGINES, LAYOUTS, Settings, settings
 from ..arrays import adapt as adapting
 from ..arrays import expression, few, xarray
 from ..arrays.container import XContainer
@@ -128,6 +128,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.ENGINE: (Settings, "engine"),
     api.CHECK_NOALIAS: (Settings, "check_noalias"),
     api.MOST_BYTES: (Settings, "max_result_bytes"),
+    api.DEFAULT_LAYOUT: (Settings, "default_layout"),
     api.ALLOCATIONS: (Counters, "allocations"),
     api.BYTES: (Counters, "bytes"),
     api.TEMPORARIES: (Counters, "temporaries"),
@@ -309,6 +310,7 @@ def _classes() -> dict[int, object]:
         api.EMPTY: (),
         api.FLOAT64: float64,
         api.REFERENCE: ENGINES[2],
+        api.BY_ROWS: LAYOUTS[0],
         api.ROW_MAJOR: ROW_MAJOR,
         api.ZERO: 0,
         api.EXPRESSION: XExpression,

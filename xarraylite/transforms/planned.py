@@ -198,7 +198,7 @@ def run(output: Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
     }
     bound = graph.bind(leaves, scalars)
     buffer = engine.raw_target(output.node, output.layout)
-    target = Target(buffer, output.layout, output.node.dtype)
+    target = Target(buffer, output.layout, output.node.dtype, fresh=True)
     engine.execute(bound, target, True)
     policy = policy_of(output.layout)
     return output.result._own(buffer, output.layout, output.node.dtype, policy)

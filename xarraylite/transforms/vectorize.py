@@ -1,4 +1,4 @@
-"""`vectorize`: a scalar Python function as one lazy, fusable operation."""
+"""Scalar Python functions as lazy, fusable operations; `vectorize` is made of them."""
 
 from __future__ import annotations
 
@@ -10,61 +10,20 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError
-from ..arrays.expression import XExpression, apply
-from ..dtypes.names import DType, as_dtype, is_narrow_float, is_narrow_int
+from ..dtypes.names import DType, is_narrow_float, is_narrow_int
 from ..dtypes.promotion import result_type
 from ..ops.op import Arg, Resolved
 from ..ops.user import UserOp
 
 
-def vectorize(function: Callable[..., object] | None = None, /, *, dtype: object = None) -> Any:
-    """Make a function of scalars one lazy operation on arrays.
-
-    The function is compiled into the kernels of the expressions it is part of, so it must be in
-    the subset of Python that Numba compiles; the reference engine calls it element by element.
-
-    Parameters
-    ----------
-    function : function
-        Takes and returns scalars.
-    dtype : dtype, optional
-        Dtype of the result; by default the common dtype of the arguments.  Arguments are
-        converted to their common dtype before the call.
-
-    Returns
-    -------
-    callable
-        A function of arrays, expressions and numbers that returns an `XExpression`; a decorator
-        if ``function`` is left out.
-
-    Raises
-    ------
-    DTypeError
-        If ``function`` is no plain Python function with a fixed number of arguments.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> @xl.vectorize
-    ... def soft(x, limit):
-    ...     return x - limit if x > limit else 0.0
-    >>> xl.eval(soft(xl.asarray([1.0, 2.0, 3.0]), 1.5))
-    XArray([0. , 0.5, 1.5])
-    """
-    if function is None:
-        return lambda late_function: vectorize(late_function, dtype=dtype)
-    if not isinstance(function, FunctionType):
-        raise DTypeError(f"vectorize: a plain Python function is needed, got {function!r}")
-    op = operation(function, None if dtype is None else as_dtype(dtype))
-
-    def vectorized(*operands: object) -> XExpression:
-        if len(operands) != op.arity:
-            raise TypeError(f"{op.name} takes {op.arity} arguments, got {len(operands)}")
-        return apply(op, *operands)
-
-    vectorized.__name__ = function.__name__
-    vectorized.__doc__ = function.__doc__
-    return vectorized
+def fixed_arity(function: object) -> int:
+    """Return how many arguments a function takes; 0 if that is not fixed, or not known."""
+    try:
+        parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return 0
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return len(parameters) if all(p.kind in plain for p in parameters) else 0
 
 
 def operation(
@@ -91,10 +50,8 @@ def operation(
     DTypeError
         If the function does not take a fixed number of arguments (that of ``loops``).
     """
-    parameters = inspect.signature(function).parameters.values()
-    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    arity = len(parameters)
-    if any(p.kind not in plain for p in parameters) or arity != len(loops or parameters or "1"):
+    arity = fixed_arity(function)
+    if not arity or (loops and arity != len(loops)):
         number = f"{len(loops)} arguments" if loops else "a fixed, positive number of arguments"
         raise DTypeError(f"{caller}: {function.__name__} must take {number}")
     arguments = ", ".join(f"{{{k}}}" for k in range(arity))

@@ -10,6 +10,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.hlo.evaluation import program
+from xarraylite.hlo.evaluation.groups import lazy_sites
 from xarraylite.hlo.evaluation.sites import flatten
 from xarraylite.memory.pool import counters
 
@@ -258,3 +259,46 @@ def test_products_of_large_matrices_come_from_memory_that_is_there_already():
     before = counters.reused
     module(x, y)
     assert counters.reused > before
+
+
+@pytest.mark.skipif(not hasattr(sys, "getrefcount"), reason="needs reference counts")
+def test_large_results_are_written_over_operands_that_nobody_takes_any_more():
+    text = (
+        "ENTRY e {{ x = f32[512,8] parameter(0)  y = f32[8,256] parameter(1)  "
+        "d = f32[512,256] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}  "
+        "u = f32[512,256] reverse(d), dimensions={{0}}  a = f32[512,256] add({left}, d)  "
+        "b = f32[512,256] multiply(a, a)  "
+        "ROOT t = (f32[512,256]{more}) tuple(b{last}) }}"
+    )
+    rng = np.random.default_rng(0)
+    x, y = rng.random((512, 8), np.float32), rng.random((8, 256), np.float32)
+    made = []
+    for left, more, last in (("d", "", ""), ("d", ", f32[512,256]", ", d"), ("u", "", "")):
+        module = xl.hlo.parse(text.format(left=left, more=more, last=last))
+        product = x @ y
+        want = (product + (product[::-1] if left == "u" else product)) ** 2
+        for _ in range(2):
+            before = counters.bytes
+            found = module(x, y)
+            made.append(counters.bytes - before)
+            assert np.allclose(found[0], want, rtol=1e-5)
+            if more:
+                assert np.allclose(found[1], product, rtol=1e-5)
+    large = 4 * 512 * 256
+    assert [count // large for count in made[1::2]] == [1, 2, 2]
+
+
+def test_parts_that_lie_apart_are_computed_where_they_are_taken():
+    text = (
+        "ENTRY e {{ p = f32[2,8] parameter(0)  a = f32[2,8] negate(p)  "
+        "b = f32[2,4] slice(a), slice={{[0:2], [0:4]}}  "
+        "c = f32[2,4] slice(a), slice={{[0:2], [{first}:{last}]}}  "
+        "ROOT r = f32[2,4] subtract(b, c) }}"
+    )
+    x = np.arange(16, dtype=np.float32).reshape(2, 8) ** 2
+    for first, lazy in ((4, True), (3, False)):
+        module = xl.hlo.parse(text.format(first=first, last=first + 4))
+        flat = flatten(module.entry)
+        found = [site.instruction.name for site in lazy_sites(flat)]
+        assert ("a" in found) is lazy
+        assert np.array_equal(module(x), x[:, first : first + 4] - x[:, :4])

@@ -89,6 +89,11 @@ class Body:
         """Dtype of the result."""
         return self.instructions[-1].dtype
 
+    @property
+    def cost(self) -> int:
+        """What an element costs: operations by the table, 1 for all else."""
+        return sum([s.op.cost if isinstance(s, Apply) else 1 for s in self.instructions])
+
 
 def emit_body(
     b: Builder,

@@ -268,6 +268,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     PICK_WROTE,
     FILTERED,
     INDEXED,
+    BY_ROWS,
     # ... of cells in memory, ...
     TRACING,
     # ... a number: references to a temporary that only a statement has, ...
@@ -332,11 +333,13 @@ COUNT, CLASS, SIZE = 0, 8, 16
     ENGINE,
     CHECK_NOALIAS,
     MOST_BYTES,
+    DEFAULT_LAYOUT,
     ALLOCATIONS,
     BYTES,
     TEMPORARIES,
     # ... and for each operation that is an operator `ROW` words: its keys in the tables of kinds,
     # and Python's methods.
     ROWS,
-) = range(166)
+    *_,
+) = range(1024)
 ROW = 7

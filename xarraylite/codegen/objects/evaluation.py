@@ -6,11 +6,13 @@ from .api import (
     ADDRESS,
     ALLOCATIONS,
     BUFFER,
+    BY_ROWS,
     BYTES,
     BYTES_DATA,
     CLASS,
     COPIED,
     COUNTERS,
+    DEFAULT_LAYOUT,
     DIRECT,
     DTYPE,
     DUPLICATED,
@@ -351,6 +353,7 @@ def zeros(extents: int) -> int:
 def zeros_of(shape: int) -> int:
     """Return a container of zeros of a tuple of ints; None for any other shape."""
     usual = load(shape + CLASS) == word(TUPLE) and load(shape + SIZE) <= DIMENSIONS
+    usual = usual and get(word(SETTINGS), DEFAULT_LAYOUT) == word(BY_ROWS)
     for k in range(load(shape + SIZE) if usual else 0):
         one = item(shape, k)
         usual = usual and load(one + CLASS) == word(INT) and 0 <= whole(one) <= FEW

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ..evaluation.loops import trip_count
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import OPCODES
 from ..values import ConvolutionLabels, WindowDimension
-from .trips import trip_count
 
 
 class Work(NamedTuple):

@@ -15,11 +15,11 @@ from ..._errors import HloError, XarrayliteError
 from ..._records import record
 from ...xla.formats import CHIPS, tpu_layout
 from ...xla.spec import ArraySpec
+from ..evaluation.loops import trip_count
 from ..instruction import HloComputation, HloInstruction
 from ..order import computations_below
 from .flops import work_of
 from .memory import Timeline, timeline
-from .trips import trip_count
 
 _FREE_NAMES = """
 add-dependency after-all async-done async-update bitcast constant domain get-dimension-size

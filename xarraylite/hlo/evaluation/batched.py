@@ -18,6 +18,7 @@ from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .moves import HEAVY
 from .program import Program
+from .sites import flatten
 from .values import Evaluator, Runner, Value, array, container, stored
 
 
@@ -49,7 +50,7 @@ _PASSED_ON: Final = ("get-tuple-element", "parameter", "tuple")
 
 @lru_cache(maxsize=256)
 def _program(computation: HloComputation) -> Program:
-    return Program(computation, _TABLE)
+    return Program(flatten(computation), _TABLE)
 
 
 @lru_cache(maxsize=256)

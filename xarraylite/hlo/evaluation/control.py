@@ -6,6 +6,7 @@ from typing import Final
 
 from ...functions.manipulation import stack
 from ..instruction import HloInstruction
+from .loops import counted
 from .values import TOKEN, Evaluator, Runner, Value, array, container, integer, stored
 
 
@@ -24,12 +25,15 @@ def _conditional(run: Runner, instruction: HloInstruction, index: Value, *operan
 
 
 def _while(run: Runner, instruction: HloInstruction, state: Value) -> Value:
-    body, condition = instruction.called_computations
+    condition, trips = instruction.called_computations[1], counted(instruction)
+    step = run.trip(instruction, state)
     holder = [state]
     del state
-    while integer(run.call(condition, [holder[0]])):
+    while trips is None and integer(run.call(condition, [holder[0]])):
         # The call empties the list: the body alone holds the state, and lets go what it replaces.
-        holder = [run.call(body, holder)]
+        holder = [step(holder)]
+    for _ in range(trips or 0):
+        holder = [step(holder)]
     return holder[0]
 
 

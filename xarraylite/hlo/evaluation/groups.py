@@ -10,6 +10,7 @@ would be computed as often as it is repeated.  Groups are bounded, for compilers
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 from typing import Final
 
@@ -53,6 +54,8 @@ def _end(site: Site, ends: dict[Site, _End], root: Site) -> _End:
     own: _End = ("stored", site)
     if site is root or not is_lazy(site):
         return own
+    if len(site.users) > 1 and _divide(site):
+        return ("moved", site.users[0])
     found = {_seen(user, site, ends) for user in site.users}
     if len(found) != 1:
         return own
@@ -61,6 +64,18 @@ def _end(site: Site, ends: dict[Site, _End], root: Site) -> _End:
     if moved and (len(site.users) > 1 or site.users[0].operands.count(site) > 1):
         return own
     return own if end[0] == "none" else end
+
+
+def _divide(site: Site) -> bool:
+    """Whether its users are slices that lie apart, so that each of its elements is taken once."""
+    users = [user.instruction for user in site.users]
+    if any([user.opcode != "slice" for user in users]):
+        return False
+    for axis in range(len(site.instruction.shape.dimensions)):
+        parts = sorted([user.get("slice")[axis][:2] for user in users])
+        if all([one[1] <= other[0] for one, other in pairwise(parts)]):
+            return True
+    return False
 
 
 def _seen(user: Site, operand: Site, ends: dict[Site, _End]) -> _End:

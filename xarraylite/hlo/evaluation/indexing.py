@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -24,22 +25,28 @@ from .values import Evaluator, Runner, Value, array, container, integer, read
 from .windows import scatter_rounds
 
 
+@lru_cache(maxsize=1024)
+def _room(sizes: tuple[int, ...], shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """Return how far a slice can move along dimensions, up to the last where it can; its sizes."""
+    pairs = [(extent - size, size) for size, extent in zip(sizes, shape, strict=True)]
+    while pairs and not pairs[-1][0]:
+        pairs.pop()
+    return tuple(pairs)
+
+
 def _window(
-    indices: Sequence[Value], sizes: Sequence[int], shape: Sequence[int]
+    indices: Sequence[Value], sizes: tuple[int, ...], shape: tuple[int, ...]
 ) -> tuple[slice, ...]:
     """Return what a dynamic slice covers, moved inside, up to the last part of a dimension."""
-    parts: list[slice] = []
-    kept = 0
     listed = len(indices) == 1 and indices[0].ndim == 1
     starts = read(indices[0]).tolist() if listed else indices
-    for start, size, extent in zip(starts, sizes, shape, strict=True):
+    parts: list[slice] = []
+    for start, (room, size) in zip(starts, _room(sizes, shape), strict=False):
         first = 0
-        if size != extent:
-            number = start if listed else integer(start)
-            first = min(max(number, 0), extent - size)
-            kept = len(parts) + 1
+        if room:
+            first = min(max(start if listed else integer(start), 0), room)
         parts.append(slice(first, first + size))
-    return tuple(parts[:kept])
+    return tuple(parts)
 
 
 def _dynamic_slice(run: Runner, instruction: HloInstruction, x: Value, *indices: Value) -> Value:

@@ -9,9 +9,8 @@ dimension per place and one per element of the kernel, with the kernel as a matr
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from ...assignment.elements import array_of
 from ...blas.calls import multiply
 from ...dtypes.names import NumpyArray, kind
 from ...functions.creation import empty
-from ...memory.pool import POOL_FROM
 from ..instruction import HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
 from .values import (
@@ -46,7 +44,7 @@ def working_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
     return np.result_type(*narrow)
 
 
-def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: Sequence[int]) -> Value:
+def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Value:
     """Return the product of stacks of matrices, as the type and with the shape of the result."""
     working = dtype
     if dtype.char not in "fdFD" or x.dtype != dtype or y.dtype != dtype:
@@ -54,53 +52,66 @@ def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: Sequence[
         if working == np.bool_:
             return product(x.view(np.int8), y.view(np.int8), np.dtype(np.int32), shape) > 0
         x, y = x.astype(working, copy=False), y.astype(working, copy=False)
-    if math.prod(shape) * working.itemsize < POOL_FROM:
-        out = np.empty(shape, working)
-        made: Value = container(out)
-    else:  # in pages that are there already
-        made = empty(shape, working)
-        out = array_of(made)
+    made: Value = empty(shape, working)
+    out = array_of(made)
     if out.ndim != x.ndim:
         out = out.reshape(*x.shape[:-1], y.shape[-1])
     multiply(x, y, out)
     return made if working == dtype else made.astype(dtype)
 
 
+class _Matrices(NamedTuple):
+    """How an operand becomes stacked matrices: its dimensions' order and the extents they take.
+
+    None where they are as they should be.  Last the extents of those that are not summed.
+    """
+
+    order: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
+    free: tuple[int, ...]
+
+    def of(self, x: NumpyArray) -> NumpyArray:
+        """Return the matrices of an operand."""
+        turned = x if self.order is None else x.transpose(self.order)
+        return turned if self.shape is None else turned.reshape(self.shape)
+
+
 @lru_cache(maxsize=1024)
-def _order(
-    rank: int, batch: tuple[int, ...], contracted: tuple[int, ...], last: bool
-) -> tuple[int, ...] | None:
-    """Return the order batch, free, contracted of dimensions, None where they are in it."""
+def _matrices(
+    shape: tuple[int, ...], batch: tuple[int, ...], contracted: tuple[int, ...], last: bool
+) -> _Matrices:
+    """Return how dimensions come into the order batch, free, contracted; or free ones last."""
+    rank = len(shape)
     free = [axis for axis in range(rank) if axis not in batch and axis not in contracted]
     order = (*batch, *free, *contracted) if last else (*batch, *contracted, *free)
-    return None if order == tuple(range(rank)) else order
+    extents = tuple([shape[axis] for axis in free])
+    stacked, summed = [shape[axis] for axis in batch], [shape[axis] for axis in contracted]
+    ends = [math.prod(extents), math.prod(summed)]
+    whole = (*stacked, *(ends if last else reversed(ends)))
+    return _Matrices(
+        None if order == tuple(range(rank)) else order,
+        None if len(free) == len(contracted) == 1 else whole,
+        extents,
+    )
 
 
-def _as_matrices(
-    x: NumpyArray, batch: tuple[int, ...], contracted: tuple[int, ...], last: bool
-) -> tuple[NumpyArray, tuple[int, ...]]:
-    """Bring dimensions into order, and return the sizes of the free ones."""
-    order = _order(x.ndim, batch, contracted, last)
-    turned = x if order is None else x.transpose(order)
-    sizes, stacked, inner = turned.shape, len(batch), len(contracted)
-    border = x.ndim - inner if last else stacked + inner
-    free = sizes[stacked:border] if last else sizes[border:]
-    if len(free) != 1 or inner != 1:
-        ends = math.prod(sizes[stacked:border]), math.prod(sizes[border:])
-        turned = turned.reshape(*sizes[:stacked], *ends)
-    return turned, free
+@lru_cache(maxsize=1024)
+def _factors(
+    instruction: HloInstruction, left: tuple[int, ...], right: tuple[int, ...]
+) -> tuple[_Matrices, _Matrices, np.dtype[Any], tuple[int, ...]]:
+    """Return how operands of some shapes become matrices; dtype and shape of their product."""
+    get = instruction.get
+    batch = get("lhs_batch_dims")
+    rows = _matrices(left, batch, get("lhs_contracting_dims") or (), True)
+    columns = _matrices(right, get("rhs_batch_dims"), get("rhs_contracting_dims") or (), False)
+    shape = (*[left[axis] for axis in batch], *rows.free, *columns.free)
+    return rows, columns, result_dtype(instruction), shape
 
 
 def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
-    get = instruction.get
-    rows, above = _as_matrices(
-        read(x), get("lhs_batch_dims"), get("lhs_contracting_dims") or (), True
-    )
-    columns, below = _as_matrices(
-        read(y), get("rhs_batch_dims"), get("rhs_contracting_dims") or (), False
-    )
-    shape = (*rows.shape[:-2], *above, *below)
-    return product(rows, columns, result_dtype(instruction), shape)
+    left, right = read(x), read(y)
+    rows, columns, dtype, shape = _factors(instruction, left.shape, right.shape)
+    return product(rows.of(left), columns.of(right), dtype, shape)
 
 
 def _scaled_dot(
@@ -138,18 +149,18 @@ def _ragged_dot(
     for group in range(number):
         mask = member[..., group]
         lead = batch[0][: mask.ndim - 1]
-        shape = [1] * left.ndim
+        wide = [1] * left.ndim
         for axis, size in zip((*lead, ragged), mask.shape, strict=True):
-            shape[axis] = size
-        mine = np.where(mask.reshape(shape), left, left.dtype.type(0))
+            wide[axis] = size
+        mine = np.where(mask.reshape(wide), left, left.dtype.type(0))
         matrix = np.take(right, group, axis=groups[0]) if groups else right
         drop = tuple([axis - sum([g < axis for g in groups]) for axis in contracted[1]])
         drop_batch = tuple([axis - sum([g < axis for g in groups]) for axis in batch[1]])
-        rows, above = _as_matrices(mine, batch[0], contracted[0], True)
-        columns, below = _as_matrices(matrix, drop_batch, drop, False)
+        rows = _matrices(mine.shape, batch[0], contracted[0], True)
+        columns = _matrices(matrix.shape, drop_batch, drop, False)
         working = working_dtype(left.dtype, right.dtype, result_dtype(instruction))
-        sizes = (*rows.shape[:-2], *above, *below)
-        parts.append(array_of(product(rows, columns, working, sizes)))
+        shape = (*[mine.shape[axis] for axis in batch[0]], *rows.free, *columns.free)
+        parts.append(array_of(product(rows.of(mine), columns.of(matrix), working, shape)))
     dtype = result_dtype(instruction)
     if ragged in contracted[0] or ragged in batch[0]:
         return container(np.stack(parts).astype(dtype))

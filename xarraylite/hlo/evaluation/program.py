@@ -13,20 +13,24 @@ positions and views of them are lazy and the same in every run, so they are made
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..._errors import HloError, TracedValueError, XarrayliteError
 from ...arrays.container import XContainer
 from ...transforms.jit import jit
-from ..instruction import HloComputation, HloInstruction
+from ..instruction import HloInstruction
+from .elementwise import ELEMENTWISE
 from .groups import is_lazy, lazy_sites
 from .indexing import IN_PLACE
 from .moves import VIEWS
-from .sites import Flat, Site, flatten, is_element
+from .sites import Flat, Site, is_element
 from .table import EVALUATORS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
 _Table = Mapping[str, Evaluator]
+
+_LARGE: Final = 1 << 18
+"""Bytes of results that are written over an operand that nobody takes any more."""
 
 
 class Step(NamedTuple):
@@ -52,7 +56,7 @@ class Program:
 
     Parameters
     ----------
-    computation : HloComputation
+    flat : Flat
         What to run.
     table : mapping, optional
         Evaluators by opcode; those of scalars that stand for many elements, for instance.  Their
@@ -61,8 +65,7 @@ class Program:
 
     __slots__ = ("elements", "initial", "parameters", "root", "steps")
 
-    def __init__(self, computation: HloComputation, table: _Table | None = None) -> None:
-        flat = flatten(computation)
+    def __init__(self, flat: Flat, table: _Table | None = None) -> None:
         numbers = {site: k for k, site in enumerate((*flat.parameters, *flat.sites))}
         self.parameters = tuple([numbers[site] for site in flat.parameters])
         self.root = numbers[flat.root]
@@ -174,7 +177,8 @@ class _Planner:
             leaves = [leaf for leaf in leaves if leaf not in known]
             pairs = [(member, self.evaluator(member)) for member in members]
             traces = traced and bool(leaves) and any([_computes(member) for member in members])
-            return Group(pairs, leaves, known, traces).run, leaves
+            group = Group(pairs, leaves, known, traces, _replaceable(members, leaves))
+            return group.run, leaves
         opcode, evaluator = site.instruction.opcode, self.evaluator(site)
         if opcode == "tuple":
             return _gathered, list(site.operands)
@@ -222,9 +226,11 @@ class Group:
         Values that they take and that are always the same.
     traced : bool
         Whether to trace it.
+    over : tuple of int
+        Leaves whose memory the result may take, element by element, where nobody else has it.
     """
 
-    __slots__ = ("_known", "_leaves", "_members", "_traced")
+    __slots__ = ("_known", "_leaves", "_members", "_over", "_traced")
 
     def __init__(
         self,
@@ -232,12 +238,19 @@ class Group:
         leaves: list[Site],
         known: dict[Site, Value],
         traced: bool,
+        over: tuple[int, ...],
     ) -> None:
         self._members, self._leaves, self._known = members, leaves, known
+        self._over = over
         self._traced: Callable[..., Value] | None = jit(self._value) if traced else None
 
     def run(self, runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
         """Return the value of the last member."""
+        for place in self._over:
+            if is_alone(operands, place) and operands[place].map.is_row_major():
+                target = operands[place]
+                target[...] = self._value(*operands)
+                return target
         if self._traced is not None:
             try:
                 return self._traced(*operands)
@@ -261,6 +274,27 @@ class Group:
             except XarrayliteError as error:
                 raise refuse(instruction, str(error)) from error
         return values[self._members[-1][0]]
+
+
+def _replaceable(members: list[Site], leaves: list[Site]) -> tuple[int, ...]:
+    """Return which leaves' elements are each read for the same element of a large result alone.
+
+    Writing over them leaves more of what is needed in the caches.
+    """
+    result = members[-1].instruction.shape
+    if any(result.dynamic) or result.byte_size_of() < _LARGE:
+        return ()
+    moved: set[Site] = set()
+    for site in reversed(members):
+        if site in moved or site.instruction.opcode not in ELEMENTWISE:
+            moved.update(site.operands)
+    alike = [
+        leaf.instruction.shape.is_array
+        and leaf.instruction.shape.element_type == result.element_type
+        and leaf.instruction.shape.dimensions == result.dimensions
+        for leaf in leaves
+    ]
+    return tuple([k for k, leaf in enumerate(leaves) if alike[k] and leaf not in moved])
 
 
 def _computes(site: Site) -> bool:

@@ -52,7 +52,16 @@ class Flat(NamedTuple):
 
 def flatten(computation: HloComputation) -> Flat:
     """Return the operations of a computation whose values somebody takes, or that do something."""
-    found = _merged(_opened(computation))
+    return linked(opened(computation))
+
+
+def opened(computation: HloComputation) -> Flat:
+    """Return all operations of a computation and of those it calls, none of them twice."""
+    return _merged(_opened(computation))
+
+
+def linked(found: Flat) -> Flat:
+    """Return the operations that are needed, which know their users, parameters first."""
     kept = _needed([found.root, *[site for site in found.sites if _acts(site.instruction)]])
     listed = [site for site in found.sites if site in kept]
     sites = tuple(sorted(listed, key=_rank))

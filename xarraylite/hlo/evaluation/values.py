@@ -18,13 +18,15 @@ from ...arrays.container import XContainer
 from ...arrays.evaluation import eval_
 from ...arrays.expression import XExpression, apply
 from ...arrays.xarray import XArray
+from ...assignment import direct
 from ...assignment.elements import array_of
 from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
-from ...dtypes.names import NumpyArray
-from ...ir.kind import NODE
+from ...dtypes.names import NumpyArray, as_dtype
+from ...ir.kind import NODE, row_major
 from ...ir.node import Scalar
-from ...memory.buffer import COUNTS
+from ...layout.strided import ROW_MAJOR
+from ...memory.buffer import COUNTS, Buffer
 from ...operands.nodes import as_node
 from ...ops.table import OPS
 from ..instruction import HloComputation, HloInstruction
@@ -50,6 +52,9 @@ class Runner(Protocol):
 
     def call(self, computation: HloComputation, arguments: list[Value]) -> Value:
         """Return what a computation makes of arguments; the list is emptied."""
+
+    def trip(self, loop: HloInstruction, state: Value) -> Callable[[list[Value]], Value]:
+        """Return what a trip of a loop that begins with a state does; it empties its list."""
 
     def part(
         self, computation: HloComputation, root: HloInstruction, given: dict[int, NumpyArray]
@@ -93,7 +98,15 @@ def integer(value: Value) -> int:
 def container(values: Any) -> XContainer:
     """Return a NumPy array as a container over the same memory."""
     plain = np.asarray(values)
-    if 0 in plain.strides and plain.flags.writeable:
+    flags = plain.flags
+    if flags.c_contiguous and flags.aligned and plain.size:
+        # What `adapt` finds out is known, and it costs much where many values are small.
+        memory, address = plain.reshape(-1).view(np.uint8), plain.__array_interface__["data"][0]
+        buffer = Buffer(memory, 0, address, plain.nbytes, not flags.writeable, plain)
+        kind = row_major(as_dtype(plain.dtype), plain.ndim)
+        made: XContainer = direct.container(XArray, kind, plain.shape, buffer, ROW_MAJOR)
+        return made
+    if 0 in plain.strides and flags.writeable:
         # Stretched: elements that stand at several places may be read only.
         plain = plain.view()
         plain.flags.writeable = False
@@ -112,14 +125,16 @@ def stored(value: Value) -> Value:
     return value if isinstance(value, XContainer) else eval_(value)
 
 
-def is_alone(values: list[Value]) -> bool:
-    """Whether a list alone holds its first value, a container that alone has its memory."""
-    if not COUNTS or not isinstance(values[0], XArray) or sys.getrefcount(values[0]) > OWNED:
+def is_alone(values: list[Value], place: int = 0) -> bool:
+    """Whether a list alone holds a value of it, a container that alone has its memory."""
+    if not COUNTS or not isinstance(values[place], XArray):
         return False
-    buffer = values[0].buffer
+    if sys.getrefcount(values[place]) > OWNED:
+        return False
+    buffer = values[place].buffer
     borrowed = buffer.shared or buffer.special or buffer.kept or buffer.is_awaited()
     del buffer
-    return not borrowed and sys.getrefcount(values[0]._buffer) <= OWNED
+    return not borrowed and sys.getrefcount(values[place]._buffer) <= OWNED
 
 
 def op(name: str, *operands: object) -> XExpression:

@@ -1,0 +1,102 @@
+"""Runs that compute nothing: what `explain` looks at, and what finds the least budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..dtypes.names import NumpyArray
+from ..ir.node import Node
+from .pipeline import Run
+from .plan import BudgetError, Cuts, Piece
+from .selection import Box
+
+#: Blocks of a pass that are cut, about; each stands for those up to the next.
+_CUT = 1000
+
+
+class Idle:
+    """Runs no block, and hands back zeros where results are needed to go on.
+
+    Parameters
+    ----------
+    keeps : bool, default True
+        Whether blocks can share chunks.
+    """
+
+    def __init__(self, keeps: bool = True) -> None:
+        self.keeps = keeps
+        self._blocks = 0
+
+    def begin(self, what: str, blocks: int) -> None:
+        """Hear of a pass that begins."""
+        self._blocks = blocks
+
+    def see(self, piece: Piece, number: int, times: int, kept: int) -> None:
+        """Look at a block, which stands for some more like it."""
+
+    def run_blocks(
+        self,
+        pieces: Cuts,
+        take: Callable[[Piece, NumpyArray], None] | None,
+        write: Callable[[Box, NumpyArray], None] | None,
+        kept: int,
+    ) -> Iterator[Piece]:
+        """Cut some of the blocks."""
+        blocks = self._blocks
+        every = 1 + blocks // _CUT
+        for number, key in enumerate(pieces.keys):
+            if number % every == 0:
+                piece = pieces.make(key)
+                self.see(piece, number, min(every, blocks - number), kept)
+                shape, dtype = piece.node.shape, piece.node.dtype
+            else:
+                piece = Piece(key, Node(shape, dtype), [])
+            if take is not None:
+                take(piece, np.zeros(shape, dtype))
+            yield piece
+
+
+class Nowhere:
+    """A target of a shape and a dtype that nothing is written to, in whole chunks or not."""
+
+    def __init__(self, root: Node, whole: bool) -> None:
+        self.shape, self.dtype = root.shape, root.dtype
+        if whole:
+            self.chunks = root.shape  # only whether there are any is asked
+
+    def __setitem__(self, key: object, values: NumpyArray) -> None:
+        """Drop what would be written."""
+
+
+def with_least(work: Callable[[Run], Any], run: Run, again: Callable[[Run], Any]) -> Any:
+    """Do some work; where the budget is too small, say how much would do for all of its passes.
+
+    Parameters
+    ----------
+    work : callable
+        Does it in a run.
+    run : Run
+        With the budget.
+    again : callable
+        The same, where nothing must be written.
+
+    Raises
+    ------
+    SizeError
+        If the budget is too small for a block.
+    """
+    try:
+        return work(run)
+    except BudgetError as error:
+        least = error.least
+        while True:
+            idle = Idle(run.keeps)
+            try:
+                again(Run(least, report=idle.begin, cluster=idle))
+            except BudgetError as more:
+                least = max(more.least, least + 1)
+            else:
+                raise BudgetError(error.told, run.budget, least) from None

@@ -1,0 +1,188 @@
+"""Joining what was folded in pieces, in the order in which the engine joins it.
+
+The engine folds a part of a tree leaf by leaf: blocks of values along a row, or `ROWS` rows across
+many results.  Along a row, what the leaves give is added with what every addition rounds off kept
+apart (TwoSum); across, it goes through a binary counter, in which results of as many rows meet.
+Parts are added with TwoSum again.  So a piece may be some parts, or some leaves of one part where
+that is too much for the memory there is, and the bits are those of the whole.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..codegen.emit.folding import SHORT, Form
+from ..codegen.emit.lanes import LANES
+from ..codegen.emit.reduction import ROWS
+from ..compiler.tree import Tree
+from ..dtypes.names import NumpyArray
+from ..ir import build
+from ..ir.node import Node, Reduce
+from ..operands.nodes import borrow_array
+from ..ops.reductions import SUM, undivided
+from .pipeline import computed
+
+#: Dtypes in which sums are kept between leaves as they are stored.
+_KEPT = "fdFD"
+
+
+def leaf_of(values: NumpyArray) -> Node:
+    """Return a leaf over values in memory."""
+    return borrow_array(values, "eval")
+
+
+def leaf_length(node: Reduce, tree: Tree, inner: int) -> int | None:
+    """Return how many positions a leaf of a part has; None if leaves are no boxes, or unknown.
+
+    Parameters
+    ----------
+    node : Reduce
+        The reduction.
+    tree : Tree
+        Its order.
+    inner : int
+        Trips of the loops inside the one that positions are counted along; 1 if all are merged.
+    """
+    if node.op is not SUM or node.dtype.char not in _KEPT:
+        return None
+    if tree.form is Form.ACROSS:
+        return None if ROWS % inner else ROWS // inner
+    if len(tree.loops) == 1:
+        return tree.block
+    rows = len(tree.loops) == 2 and inner <= tree.block
+    return 1 if rows and rest_length(node, inner) == inner else None
+
+
+def rest_length(node: Reduce, rest: int) -> int:
+    """Return how many of the last values of a row, less than a block, are folded at a time."""
+    return LANES if node.dtype.char in "fd" and rest <= SHORT else rest
+
+
+class Join:
+    """Joins partial results of a reduction.
+
+    Parameters
+    ----------
+    node : Reduce
+        The reduction, without the dimensions that are reduced.
+    tree : Tree
+        Its order.
+    shape : tuple of int
+        Shape of the results, or of a block of them.
+    """
+
+    __slots__ = ("_count", "_inner", "_node", "_parts", "_tree")
+
+    def __init__(self, node: Reduce, tree: Tree, shape: tuple[int, ...]) -> None:
+        self._node, self._tree = node, tree
+        self._parts: _Sum | _All = _Sum(shape, node.dtype) if node.op is SUM else _All(node)
+        self._inner: _Sum | _Counter | None = None
+
+    def take(self, parts: NumpyArray) -> None:
+        """Join results of whole parts, one after another along the first dimension."""
+        self._parts.take(parts)
+
+    def take_leaves(self, leaves: NumpyArray, short: bool, last: bool) -> None:
+        """Join results of leaves of one part; ``short`` ones are of less, and ``last`` ends it."""
+        if self._inner is None:
+            new = _Sum if self._tree.form is Form.ALONG else _Counter
+            self._inner = new(leaves.shape[1:], leaves.dtype)
+        if short and isinstance(self._inner, _Counter):
+            self._inner.rest = leaves[0].copy()
+        else:
+            self._inner.take(leaves)
+        if last:
+            self._parts.take(self._inner.result()[np.newaxis])
+            self._inner = None
+
+    def result(self) -> NumpyArray:
+        """Return the results."""
+        return self._parts.result()
+
+
+class _Sum:
+    """Adds in order, and what every addition rounds off at the end (Knuth's TwoSum)."""
+
+    __slots__ = ("_lost", "_room", "_total")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
+        self._total: NumpyArray = np.zeros(shape, dtype)
+        self._lost: NumpyArray = np.zeros(shape, dtype)
+        self._room = tuple([np.empty(shape, dtype) for _ in range(3)])
+
+    def take(self, parts: NumpyArray) -> None:
+        """Add one after another along the first dimension."""
+        total, lost, (added, back, kept) = self._total, self._lost, self._room
+        with np.errstate(all="ignore"):
+            for part in parts:
+                np.add(total, part, out=added)
+                np.subtract(added, total, out=back)
+                np.subtract(added, back, out=kept)
+                np.subtract(total, kept, out=kept)
+                np.subtract(part, back, out=back)
+                np.add(kept, back, out=kept)
+                np.add(lost, kept, out=lost)
+                total, added = added, total
+        self._total, self._room = total, (added, back, kept)
+
+    def result(self) -> NumpyArray:
+        """Return the sums."""
+        total, lost = self._total, self._lost
+        with np.errstate(all="ignore"):
+            counts = (lost != 0) & (lost - lost == 0)
+            return np.asarray(np.where(counts, total + lost, total), total.dtype)
+
+
+class _Counter:
+    """Adds sums of equally many rows in pairs, as carries run through a binary counter.
+
+    Attributes
+    ----------
+    rest : numpy.ndarray
+        The sum of fewer rows, at the end.
+    """
+
+    __slots__ = ("_held", "_number", "rest")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
+        self._held: list[NumpyArray] = []
+        self._number = 0
+        self.rest: NumpyArray = np.zeros(shape, dtype)
+
+    def take(self, parts: NumpyArray) -> None:
+        """Count in one after another along the first dimension."""
+        with np.errstate(all="ignore"):
+            for part in parts:
+                carry, held = self._number, part.copy()
+                while carry & 1:
+                    np.add(self._held.pop(), held, out=held)
+                    carry >>= 1
+                self._held.append(held)
+                self._number += 1
+
+    def result(self) -> NumpyArray:
+        """Return the sum."""
+        total = self.rest
+        with np.errstate(all="ignore"):
+            for held in reversed(self._held):
+                total = held + total
+        return np.asarray(total)
+
+
+class _All:
+    """Keeps partial results until all are there, and folds them like any others."""
+
+    __slots__ = ("_held", "_node")
+
+    def __init__(self, node: Reduce) -> None:
+        self._held: list[NumpyArray] = []
+        self._node = node
+
+    def take(self, parts: NumpyArray) -> None:
+        """Keep results."""
+        self._held.append(parts.copy())
+
+    def result(self) -> NumpyArray:
+        """Return them folded."""
+        values = np.concatenate(self._held)
+        return computed(build.reduce(undivided(self._node.op), leaf_of(values), (0,), False))

@@ -1,0 +1,16 @@
+"""From which size on work is done in another way; each was measured where it is used."""
+
+from __future__ import annotations
+
+#: Steps below this cost, an eighth of a millisecond, run on the calling thread at once: waking
+#: another takes about 90 us.
+PARALLEL_FROM = 1 << 20
+
+#: Destinations from this many bytes on are stored past the caches (`Mode.NONTEMPORAL`).
+STREAM_BYTES = 16 << 20
+
+#: Elements of one fixed part of a reduction with few results.
+CHUNK = 1 << 17
+
+#: Cost of what one result is folded from without a look at signals: about 10 ms.
+LONG_CHUNK = 1 << 24
