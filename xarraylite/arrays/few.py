@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..assignment import direct, elements
-from ..dtypes.names import NumpyArray
+from ..dtypes.names import NumpyArray, int64
 from ..index.indices import parse_index
 from ..ir.kind import NODE, Kind, owner_class, row_major
 from ..ir.node import RANK, Node
+from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
-from ..operands.gathers import FEW, gather, is_index_array
+from ..operands.gathers import FEW, counted_from_front, gather, is_index_array
 from ..operands.nodes import Gathers, unwrapped
 from .expression import XExpression
 
@@ -89,8 +90,10 @@ def selected(of: Any, key: Any) -> XExpression | None:
     As always an expression of what one integer array selects, and a container of what masks or
     several arrays do.
     """
-    if of._kind is NODE or of.size > FEW or tracing.running.value:
+    if of._kind is NODE or tracing.running.value:
         return None
+    if of.size > FEW:
+        return _gathered(of, key)
     found = _index(key, True)
     if found is None:
         return None
@@ -106,6 +109,46 @@ def selected(of: Any, key: Any) -> XExpression | None:
     snapshot = Snapshot.alone(values.nbytes, Selected(elements.whole(of), index))
     snapshot.array(of._dtype, shape)[...] = values
     return copy_of(row_major(of._dtype, len(shape), fixed), shape, snapshot)
+
+
+#: Kinds of gathers, by what leads to them: kind and shape of the memory, axis, positions.
+_KINDS: dict[tuple[Any, ...], Kind] = {}
+
+_ALL = slice(None)
+
+
+def _gathered(of: Any, key: Any) -> XExpression | None:
+    """Return many elements, at positions along one axis, by a kind that was met before.
+
+    None for all but an array of int64 behind whole dimensions.
+    """
+    several = key.__class__ is tuple
+    axis, given = (len(key) - 1, key[-1]) if several and key else (0, key)
+    if given.__class__ is not np.ndarray or given.dtype is not int64 or given.ndim != 1:
+        return None
+    shape, count = of._shape, given.size
+    if axis >= len(shape) or not count or (several and not all(map(_is_all, key[:-1]))):
+        return None
+    place = (of._kind, shape, axis, count)
+    kind = _KINDS.get(place)
+    if kind is None:
+        made: XExpression = XExpression.__getitem__(of, key)
+        own = made._operands
+        if made._kind is not NODE and own[:2] == of.now() and own[3:] == (0,):
+            if len(_KINDS) >= 1024:
+                _KINDS.clear()
+            _KINDS[place] = made._kind
+        return made
+    buffer = Buffer.allocate(8 * count)
+    counted_from_front(given, shape[axis], buffer.array(int64, (count,)))
+    made = _new(XExpression)
+    made._kind, made._shape = kind, (*shape[:axis], count, *shape[axis + 1 :])
+    made._operands = (*of.now(), buffer.snapshot(), 0)
+    return made
+
+
+def _is_all(item: Any) -> bool:
+    return item.__class__ is slice and item == _ALL
 
 
 def placed(to: Any, key: Any, value: object) -> bool:
