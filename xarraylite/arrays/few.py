@@ -2,12 +2,13 @@
 
 The result is what a gather would be, an expression of the values as they are now; reading the copy
 takes less than planning the gather.  Its snapshot says what it was copied from, so that `late`
-reads the elements again.  Few elements are written by NumPy too, at once where nobody waits for the
-old ones.
+reads the elements again.  Elements are written by NumPy too, at once where nobody waits for the old
+ones.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -54,25 +55,25 @@ def values_of(x: object) -> NumpyArray:
     return np.asarray(x)
 
 
-def _index(key: Any, copied: bool) -> tuple[tuple[Any, ...], int, int] | None:
+def _index(key: Any, copied: bool, most: float = FEW) -> tuple[tuple[Any, ...], int, int] | None:
     """Return an index with arrays as NumPy's, how many arrays and how many of them are masks.
 
-    None if there are none, or others than of few integers or truth values.  Those that are not
-    copied may be changed by another thread after they were looked at.
+    None if there are none, or others than of integers or truth values, at most so many.  Those that
+    are not copied may be changed by another thread after they were looked at.
     """
     arrays = masks = 0
     items = []
     for item in key if key.__class__ is tuple else (key,):
         cls = item.__class__
         own = isinstance(item, XExpression)
-        if cls is list or cls is np.ndarray or (own and 0 < item.size <= FEW):
+        if cls is list or cls is np.ndarray or (own and 0 < item.size <= most):
             try:
                 array = np.array(values_of(item) if own else item, copy=copied or None)
             except ValueError:  # ragged
                 return None
             what = array.dtype.kind
             wide = array.dtype == np.uint64  # of which NumPy takes the largest for negative
-            if array.size > FEW or what not in "iub" or wide or not array.ndim:
+            if array.size > most or what not in "iub" or wide or not array.ndim:
                 return None
             arrays += 1
             masks += what == "b"
@@ -152,14 +153,14 @@ def _is_all(item: Any) -> bool:
 
 
 def placed(to: Any, key: Any, value: object) -> bool:
-    """Write to few elements that an index with arrays selects, as NumPy; tell whether it is done.
+    """Write to elements that an index with arrays selects, as NumPy does; tell whether it is done.
 
     What is written is a number, or elements of the container's dtype.
     """
-    if to._kind is NODE or to.size > FEW or tracing.running.value:
+    if to._kind is NODE or tracing.running.value:
         return False
-    found = _index(key, False)
-    values = None if found is None else ready(to._kind, value)
+    found = _index(key, False, math.inf)
+    values = None if found is None else ready(to, value)
     if found is None or values is None or direct.waiting_for(to._buffer):
         return False
     try:
@@ -169,26 +170,28 @@ def placed(to: Any, key: Any, value: object) -> bool:
     return True
 
 
-def ready(kind: Kind, value: Any, shape: tuple[int, ...] | None = None) -> Any:
-    """Return a number, or few elements in memory of their own, as memory of a kind stores them.
+def ready(to: Any, value: Any, shape: tuple[int, ...] | None = None) -> Any:
+    """Return a number, or elements apart from a container's memory, of what it stores.
 
     None if they are of another dtype, or not of a shape that is asked for.
     """
+    kind = to._kind
     if value.__class__ in kind.stored:
         return value
     if value.__class__ is not np.ndarray and not isinstance(value, XExpression):
         return elements.fitting(kind, value)
-    if value.dtype is not kind.dtype or value.size > FEW or shape not in (None, value.shape):
+    if value.dtype is not kind.dtype or shape not in (None, value.shape):
         return None
     if value.__class__ is np.ndarray:
-        return value.copy()  # of what may be the same memory
-    given: Any = value
-    lazy = given.__class__ is XExpression
-    made: Any = direct.evaluate(given) if lazy else given._evaluated()
-    if made is None or made._kind is NODE:
-        return None
-    values = elements.array_of(made)
-    return values.copy() if made is value else values
+        values: NumpyArray = value
+    else:
+        given: Any = value
+        lazy = given.__class__ is XExpression
+        made: Any = direct.evaluate(given) if lazy else given._evaluated()
+        if made is None or made._kind is NODE:
+            return None
+        values = elements.array_of(made)
+    return values.copy() if np.may_share_memory(values, elements.array_of(to)) else values
 
 
 def copy_of(kind: Any, shape: tuple[int, ...], snapshot: Snapshot) -> XExpression:
