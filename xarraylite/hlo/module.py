@@ -8,7 +8,8 @@ from typing import Any, cast
 
 from .._errors import HloError
 from .._records import record
-from .cost.weigh import ModuleCost, module_cost
+from .cost.report import ModuleCost
+from .cost.weigh import module_cost
 from .edits import edited, own_computation
 from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
