@@ -101,8 +101,7 @@ def container(values: Any) -> XContainer:
     flags = plain.flags
     if flags.c_contiguous and flags.aligned and plain.size:
         # What `adapt` finds out is known, and it costs much where many values are small.
-        memory, address = plain.reshape(-1).view(np.uint8), plain.__array_interface__["data"][0]
-        buffer = Buffer(memory, 0, address, plain.nbytes, not flags.writeable, plain)
+        buffer = Buffer.of_array(plain, plain)
         kind = row_major(as_dtype(plain.dtype), plain.ndim)
         made: XContainer = direct.container(XArray, kind, plain.shape, buffer, ROW_MAJOR)
         return made
