@@ -71,10 +71,35 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 def test_what_is_no_array_of_numbers(name: str, thing: str) -> None:
     if thing == "None" and name in ("a bound of clip", "initial"):
         return  # it means "no bound", "none"
+    if (thing in OTHERS and name in MOVING) or (thing, name) == ("a string", "full"):
+        return  # NumPy moves them, see below
     value = {**ARRAYS, **THINGS}[thing]
     with pytest.raises(XarrayliteError) as found:
         FUNCTIONS[name](value)
     assert len(str(found.value)) > 10
+
+
+#: Elements that are no numbers, and functions that ask nothing of elements.
+OTHERS = ["text", "bytes", "dates", "spans", "structures", "void"]
+MOVING: dict[str, Callable[[Any, Any], Any]] = {
+    "asarray": lambda xp, x: xp.asarray(x),
+    "full": lambda xp, x: xp.full(2, x),
+    "broadcast_to": lambda xp, x: xp.broadcast_to(x, (3, 2)),
+    "permute_dims": lambda xp, x: xp.permute_dims(x, (0,)),
+    "flip": lambda xp, x: xp.flip(x),
+    "expand_dims": lambda xp, x: xp.expand_dims(x, axis=0),
+    "concat of these": lambda xp, x: xp.concat([x, x]),
+    "reshape": lambda xp, x: xp.reshape(x, (2, 1)),
+    "unique": lambda xp, x: xp.unique(x),
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_what_only_moves_elements_is_numpys_for_others(name: str) -> None:
+    for thing in OTHERS:
+        ours, theirs = (MOVING[name](xp, ARRAYS[thing]) for xp in (xl, np))
+        assert type(ours) is np.ndarray
+        np.testing.assert_array_equal(ours, theirs)
 
 
 ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
-from .._errors import NotWritableError
+from .._errors import DTypeError, NotWritableError
 from .._later import later
 from ..assignment import direct
 from ..assignment.assign import check_cast, check_update
@@ -45,6 +45,7 @@ from ..operands.nodes import (
     unwrapped,
 )
 from ..operands.operators import Operators, unpicklable
+from ..operands.others import as_other
 from ..operands.representation import class_of, html
 from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
@@ -478,7 +479,10 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         CastError
             If the rule does not allow the conversion.
         """
-        wanted = as_dtype(dtype)
+        try:
+            wanted = as_dtype(dtype)
+        except DTypeError:
+            return as_other(self, dtype)  # type: ignore[return-value]
         if casting != "unsafe":
             check_cast("astype", self.summary(), self.dtype, wanted, casting)
         if wanted != self.dtype:

@@ -2,7 +2,8 @@
 
 The result is what a gather would be, an expression of the values as they are now; reading the copy
 takes less than planning the gather.  Its snapshot says what it was copied from, so that `late`
-reads the elements again.
+reads the elements again.  Few elements are written by NumPy too, at once where nobody waits for the
+old ones.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from ..assignment import direct, elements
 from ..dtypes.names import NumpyArray
 from ..index.indices import parse_index
-from ..ir.kind import NODE, owner_class, row_major
+from ..ir.kind import NODE, Kind, owner_class, row_major
 from ..ir.node import RANK, Node
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
@@ -52,14 +53,12 @@ def values_of(x: object) -> NumpyArray:
     return np.asarray(x)
 
 
-def selected(of: Any, key: Any) -> XExpression | None:
-    """Return few elements that an index with arrays selects of a container; None for all others.
+def _index(key: Any, copied: bool) -> tuple[tuple[Any, ...], int, int] | None:
+    """Return an index with arrays as NumPy's, how many arrays and how many of them are masks.
 
-    As always an expression of what one integer array selects, and a container of what masks or
-    several arrays do.
+    None if there are none, or others than of few integers or truth values.  Those that are not
+    copied may be changed by another thread after they were looked at.
     """
-    if of._kind is NODE or of.size > FEW or tracing.running.value:
-        return None
     arrays = masks = 0
     items = []
     for item in key if key.__class__ is tuple else (key,):
@@ -67,7 +66,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
         own = isinstance(item, XExpression)
         if cls is list or cls is np.ndarray or (own and 0 < item.size <= FEW):
             try:
-                array = np.array(values_of(item) if own else item)
+                array = np.array(values_of(item) if own else item, copy=copied or None)
             except ValueError:  # ragged
                 return None
             what = array.dtype.kind
@@ -81,9 +80,21 @@ def selected(of: Any, key: Any) -> XExpression | None:
             items.append(item)
         else:
             return None
-    if not arrays:
+    return (tuple(items), arrays, masks) if arrays else None
+
+
+def selected(of: Any, key: Any) -> XExpression | None:
+    """Return few elements that an index with arrays selects of a container; None for all others.
+
+    As always an expression of what one integer array selects, and a container of what masks or
+    several arrays do.
+    """
+    if of._kind is NODE or of.size > FEW or tracing.running.value:
         return None
-    index = tuple(items)
+    found = _index(key, True)
+    if found is None:
+        return None
+    index, arrays, masks = found
     try:
         values = elements.array_of(of)[index]
     except IndexError:
@@ -95,6 +106,46 @@ def selected(of: Any, key: Any) -> XExpression | None:
     snapshot = Snapshot.alone(values.nbytes, Selected(elements.whole(of), index))
     snapshot.array(of._dtype, shape)[...] = values
     return copy_of(row_major(of._dtype, len(shape), fixed), shape, snapshot)
+
+
+def placed(to: Any, key: Any, value: object) -> bool:
+    """Write to few elements that an index with arrays selects, as NumPy; tell whether it is done.
+
+    What is written is a number, or elements of the container's dtype.
+    """
+    if to._kind is NODE or to.size > FEW or tracing.running.value:
+        return False
+    found = _index(key, False)
+    values = None if found is None else ready(to._kind, value)
+    if found is None or values is None or direct.waiting_for(to._buffer):
+        return False
+    try:
+        elements.array_of(to)[found[0]] = values
+    except elements.REFUSED:
+        return False
+    return True
+
+
+def ready(kind: Kind, value: Any, shape: tuple[int, ...] | None = None) -> Any:
+    """Return a number, or few elements in memory of their own, as memory of a kind stores them.
+
+    None if they are of another dtype, or not of a shape that is asked for.
+    """
+    if value.__class__ in kind.stored:
+        return value
+    if value.__class__ is not np.ndarray and not isinstance(value, XExpression):
+        return elements.fitting(kind, value)
+    if value.dtype is not kind.dtype or value.size > FEW or shape not in (None, value.shape):
+        return None
+    if value.__class__ is np.ndarray:
+        return value.copy()  # of what may be the same memory
+    given: Any = value
+    lazy = given.__class__ is XExpression
+    made: Any = direct.evaluate(given) if lazy else given._evaluated()
+    if made is None or made._kind is NODE:
+        return None
+    values = elements.array_of(made)
+    return values.copy() if made is value else values
 
 
 def copy_of(kind: Any, shape: tuple[int, ...], snapshot: Snapshot) -> XExpression:

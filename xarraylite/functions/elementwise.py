@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import DTypeError
 from ..arrays import expression
 from ..arrays.expression import XExpression
 from ..dtypes.names import SUPPORTED, float64, kind
@@ -23,6 +24,7 @@ from ..dtypes.promotion import int_bounds
 from ..ir import build
 from ..operands.moving import maps
 from ..operands.nodes import as_node, unwrapped
+from ..operands.others import array_of
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from ..views.regular import part
@@ -221,7 +223,14 @@ def where(condition: object, x1: object = _MISSING, x2: object = _MISSING, /) ->
         if x1 is not _MISSING:
             raise ValueError("where: give both values, or the condition alone")
         return nonzero(condition)
-    return expression.apply(OPS["where"], condition, x1, x2)
+    try:
+        return expression.apply(OPS["where"], condition, x1, x2)
+    except DTypeError:
+        values = [array_of(x) for x in (x1, x2)]
+        if values[0] is None or values[1] is None:
+            raise
+        made: Any = np.where(np.asarray(condition), values[0], values[1])
+        return made
 
 
 @memoised
