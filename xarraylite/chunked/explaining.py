@@ -71,8 +71,8 @@ class Pass:
     _kept_in: dict[int, tuple[tuple[int, ...], Any]] = field(default_factory=dict)
 
     @property
-    def seconds(self) -> float | None:
-        """Seconds that it takes at the rate of what ran before; None if nothing did."""
+    def seconds(self) -> float:
+        """Seconds that it takes at the rate of what ran before, or of memory if nothing did."""
         return measured.seconds(self.read + self.held + self.written)
 
     @property
@@ -106,8 +106,9 @@ class Pass:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
         kept = f", {self.kept:,} of them for chunks that later blocks need" if self.kept else ""
         there = f", and {self.held:,} that an earlier pass has read" if self.held else ""
-        seconds = self.seconds
-        about = "" if seconds is None else f"; about {seconds:.3g} s, as fast as what ran before"
+        told = "about {:.3g} s, as fast as what ran before"
+        told = told if measured.known else "at least {:.3g} s, which memory alone takes"
+        about = f"; {told.format(self.seconds)}"
         lines = [
             f"{self.what}: {self.blocks} block(s) of {list(self.block)}",
             f"  reads {self.read:,} bytes{times}{there}, makes {self.written:,} bytes{about}",

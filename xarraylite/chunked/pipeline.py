@@ -9,6 +9,7 @@ become whole, and whoever keeps account hears of a block only when it is.
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -87,9 +88,24 @@ class Rate:
             self._bytes = self._bytes / 2 + nbytes
             self._seconds = self._seconds / 2 + seconds
 
-    def seconds(self, nbytes: int) -> float | None:
-        """Return how long so many bytes would take; None if nothing has run."""
-        return nbytes * self._seconds / self._bytes if self._bytes else None
+    @property
+    def known(self) -> bool:
+        """Whether anything has run."""
+        return self._bytes > 0
+
+    def seconds(self, nbytes: int) -> float:
+        """Return how long so many bytes would take; if nothing has run, if they were memory."""
+        return nbytes * (self._seconds / self._bytes if self._bytes else _seconds_in_memory())
+
+
+@functools.cache
+def _seconds_in_memory() -> float:
+    """Return the seconds that a byte takes from memory to memory, measured once."""
+    one = np.zeros(_TELLING * 8, np.uint8)
+    other = one.copy()
+    start = time.perf_counter()
+    other[:] = one
+    return (time.perf_counter() - start) / (2 * len(one))
 
 
 #: What passes on this machine have read, computed and written.

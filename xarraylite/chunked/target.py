@@ -21,7 +21,7 @@ from .extras import imported
 from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import fingerprint
-from .places import Carried, local, path_of, travels
+from .places import HDF5, ZIP, Carried, local, path_of, travels
 from .selection import Box, as_slices, corner, text_of
 from .source import chunks_of, chunks_text
 from .zarr_writer import ZarrWriter
@@ -230,6 +230,11 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
             _checked(target, root), _chunks(target, root.shape), f"target {type(target).__name__}"
         )
     path = local(os.fspath(target))
+    if path.endswith(HDF5 + ZIP):
+        raise StorageError(
+            f"store: {path} would be opened as another format; a new array is a directory of zarr "
+            "or a .npy file, and what is in other files is given as an array that takes slices"
+        )
     if "://" in path:
         if resume:
             raise StorageError(
