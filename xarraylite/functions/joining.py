@@ -13,6 +13,7 @@ from .._errors import ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
+from ..arrays.xarray import XArray
 from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
@@ -405,4 +406,4 @@ def meshgrid(
     for x, place in zip(known, places, strict=True):
         shape[place] = x.size
     made = thin if sparse else [broadcast_to(x, shape) for x in thin]
-    return tuple([container(np.array(x.numpy())) for x in made] if copy else made)
+    return tuple([XArray(x) for x in made] if copy else made)

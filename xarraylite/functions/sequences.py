@@ -36,7 +36,7 @@ from .creation import MemoryOrder, ShapeLike, check_size, ordered
 def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> XArray:
     """Return values, an array that nobody else has or a node, in a container of a dtype."""
     if layout is None and isinstance(values, np.ndarray) and values.dtype == dtype:
-        return container(values)
+        return container(values, [])
     node = values if isinstance(values, Node) else values_node(values, dtype, name)
     place, policy = layout_of(node.shape, layout, None, dtype, name)
     return XArray._own(store(node, place), place, dtype, policy)

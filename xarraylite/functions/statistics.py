@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex
 
-import numpy as np
-
 from .._errors import ExtentTypeError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.operand import as_array
@@ -22,7 +20,7 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import Parted
 from ..operands.nodes import as_node
-from ..ops.reductions import MAX, MIN, PROD, SUM, Reduction
+from ..ops.reductions import KNOWN_MAX, KNOWN_MIN, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from . import means, reducers
@@ -232,6 +230,10 @@ def nanprod() -> None:
     """
 
 
+#: How extremes are folded where some elements may be NaN.
+_OF_KNOWN = {MIN: KNOWN_MIN, MAX: KNOWN_MAX}
+
+
 def _known_extreme(
     op: Reduction,
     x: object,
@@ -242,14 +244,10 @@ def _known_extreme(
     initial: object = None,
     where: object = None,
 ) -> XExpression:
-    name = f"nan{op.name}"
-    filled, known = _filled(x, -np.inf if op is MAX else np.inf, name)
-    found: Any = reducers.extreme(op, filled, axis, None, keepdims, initial, where)
-    if known is not None:
-        some = reducers.any(known, axis, None, keepdims, where=where)
-        nan = XExpression(build.scalar(np.nan, found.dtype))
-        found = found if initial is not None else apply(OPS["where"], some, found, nan)
-    return into(out, found, name)
+    array = as_array(x, f"nan{op.name}")
+    op = _OF_KNOWN[op] if kind(array.dtype) == "f" else op
+    found: Any = reducers.extreme(op, array, axis, out, keepdims, initial, where)
+    return found
 
 
 @memoised

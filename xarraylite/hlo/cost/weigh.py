@@ -16,7 +16,7 @@ from ...xla.formats import CHIPS
 from ...xla.spec import ArraySpec
 from ..evaluation.loops import trip_count
 from ..instruction import HloComputation, HloInstruction
-from ..order import computations_below
+from ..order import callees_first
 from .flops import work_of
 from .memory import timeline
 from .report import InstructionCost, ModuleCost
@@ -75,7 +75,7 @@ def module_cost(entry: HloComputation, name: str, chip: str | None = "v5e") -> M
 def _run_by(entry: HloComputation) -> dict[HloComputation, int]:
     """The entry and what it runs as it stands, with how often: loops, branches, calls."""
     runs = {entry: 1}
-    for computation in reversed(computations_below(entry, set())):
+    for computation in reversed(callees_first([entry])):
         if computation not in runs:
             continue  # applied by an instruction, and part of its cost
         for instruction in computation.instructions:

@@ -23,14 +23,11 @@ def _groups(call: Call) -> int:
 
 
 def _same(call: Call) -> ArraySpec:
-    call.count(1, -1)
     _groups(call)
     return one_or_tuple(call.shapes)
 
 
 def _all_reduce(call: Call) -> ArraySpec:
-    call.count(1, -1)
-    call.arrays()
     _groups(call)
     # One scalar reducer serves operands of every type; it is checked against the first.
     reducer(call, [scalar(call.shapes[0])])
@@ -55,8 +52,6 @@ def _gathered(call: Call, factor: int, divide: bool) -> ArraySpec | None:
 
 
 def _all_gather(call: Call) -> ArraySpec | None:
-    call.count(1, -1)
-    call.arrays()
     return _gathered(call, _groups(call), divide=False) or call.result
 
 
@@ -68,15 +63,11 @@ def _all_gather_start(call: Call) -> ArraySpec | None:
 
 
 def _reduce_scatter(call: Call) -> ArraySpec | None:
-    call.count(1, -1)
-    call.arrays()
     reducer(call, [scalar(call.shapes[0])])
     return _gathered(call, _groups(call), divide=True) or call.result
 
 
 def _all_to_all(call: Call) -> ArraySpec:
-    call.count(1, -1)
-    call.arrays()
     size = _groups(call)
     if "dimensions" not in call.attributes:
         call.require(
@@ -87,7 +78,6 @@ def _all_to_all(call: Call) -> ArraySpec:
 
 
 def _permute(call: Call) -> ArraySpec | None:
-    call.count(1, -1)
     pairs = call.get("source_target_pairs")
     call.require(all([len(pair) == 2 for pair in pairs]), "source_target_pairs are pairs")
     for side in (0, 1):
