@@ -93,7 +93,19 @@ CONTAINERS: Rows = (
         "`xl.testing.count_allocations()`",
         "with xl.testing.count_allocations() as c:\n    a += a\nassert c.temporaries == 0",
     ),
+    Row(
+        "`uvector`, `svector`, `xbuffer_adaptor`",
+        "",
+        "",
+        "memory is NumPy's or ours, shapes are tuples",
+    ),
     Row("`a.resize(shape)`", "`a.resize_(shape)`", "assert a.resize_((4, 6)).shape == (4, 6)"),
+    Row(
+        "`adapt_smart_ptr`, `xarray_pointer`",
+        "`xl.adapt(owner, …)`",
+        "import gc\nx = xl.adapt(np.arange(3.0)); gc.collect(); same(x, [0, 1, 2])",
+        "whoever owns the memory is kept alive",
+    ),
     Row(
         "`a.reshape(shape)` in place",
         "`a.reshape_(shape)`; `xl.reshape` is a view",
@@ -148,6 +160,22 @@ EXPRESSIONS: Rows = (
     ),
     Row("`cast<T>(e)`", "`xl.astype(e, dtype)`", "assert xl.astype(a, 'int8').dtype == xl.int8"),
     Row(
+        "`broadcast(e, shape)`",
+        "`xl.broadcast_to(e, shape)`",
+        "same(xl.broadcast_to(v, (2, 3)), [[3, -1, 2]] * 2)",
+    ),
+    Row(
+        "`xt::xexpression<D>`, concepts",
+        "`xl.XExpression`",
+        "assert isinstance(a, xl.XExpression) and isinstance(a + 1, xl.XExpression)",
+    ),
+    Row(
+        "`xexpression_holder`, `has_assign_to`, expression tags",
+        "",
+        "",
+        "types are erased already; how a node is assigned is the planner's",
+    ),
+    Row(
         "`operator==` of expressions",
         "`xl.array_equal(a, b)`",
         "assert xl.array_equal(a, a.copy()); assert (a == a).shape == a.shape",
@@ -184,6 +212,24 @@ EXPRESSIONS: Rows = (
         "leading dimensions of extent 1 of `e` are dropped, as in NumPy",
     ),
     Row(
+        "elements converted on assignment",
+        "NumPy's rule",
+        "x = xl.zeros(2, dtype='int8'); x[...] = v[:2] + 0.5; assert x.tolist() == [3, 0]\n"
+        "refused(xl.CastError, lambda: x.__iadd__(0.5))",
+        "`c[...] = e` converts as `static_cast` does, `c += e` only within the same kind",
+    ),
+    Row(
+        "shapes that do not fit",
+        "an error when the expression is written",
+        "refused(xl.BroadcastError, lambda: a + xl.ones(5))",
+        "it names both shapes; xtensor throws when the shape is asked for",
+    ),
+    Row(
+        "`xtensor` assigned another rank, `xtensor_fixed` another shape",
+        "refused",
+        "t = xl.XTensor(m); refused(xl.ShapeError, lambda: t.assign(v)); same(t, m)",
+    ),
+    Row(
         "overlap of operands and destination",
         "exact; `xl.explain(c, e)` tells",
         "x = xl.arange(6); x[::2] = x[1::2]; assert x.tolist() == [1, 1, 3, 3, 5, 5]",
@@ -207,6 +253,19 @@ VIEWS: Rows = (
     ),
     Row("`drop(i…)`", "`xl.drop(i…)`", "same(xl.view(v, xl.drop(1)), [3, 2])"),
     Row("`row(e, i)`, `col(e, j)`", "`xl.row`, `xl.col`", "same(xl.col(m, 0), [4, 2])"),
+    Row(
+        "slices are clipped",
+        "as in Python",
+        "assert xl.view(xl.zeros((5, 7)), xl.range(-5, -2), xl.range(-3, 10)).shape == (3, 3)\n"
+        "assert xl.view(xl.zeros((5, 7)), xl.range(-3, -5)).shape == (0, 7)",
+    ),
+    Row(
+        "`keep` lists are outer, `e[keep(…), keep(…)]`",
+        "`xl.view(e, xl.keep(…), xl.keep(…))`",
+        "assert xl.view(m, xl.keep(0, 1), xl.keep(0, 1)).shape == (2, 2)\n"
+        "assert m[[0, 1], [0, 1]].shape == (2,)",
+        "lists in brackets meet point by point, as in NumPy",
+    ),
     Row(
         "`strided_view(e, slices)`",
         "`xl.strided_view(e, items)`",
@@ -249,6 +308,18 @@ VIEWS: Rows = (
         "`real(e)`, `imag(e)`, `xoffset_view`",
         "`xl.real`, `xl.imag`, `xl.offset_view(e, dtype, k)`",
         "z = xl.asarray([1 + 2j]); xl.imag(z)[0] = 7; assert z[0] == 1 + 7j",
+    ),
+    Row(
+        "`xfunctor_view`, `xfunctor_adaptor`",
+        "`xl.offset_view(e, dtype, k)`",
+        "z = xl.asarray([1 + 2j]); xl.offset_view(z, 'float64', 1)[0] = 5; assert z[0] == 1 + 5j",
+        "a part of an element; other functions are `xl.vectorize`'s, which reads",
+    ),
+    Row(
+        "`filter(a, m)` is a view",
+        "`xl.filter(a, m)`; `a[m]` is a copy",
+        "w = v[v > 0]; w[0] = 9; assert v[0] == 3\nxl.filter(v, v > 0)[0] = 9; assert v[0] == 9",
+        "what brackets select through arrays is NumPy's copy; assigning to it writes",
     ),
     Row(
         "`transpose(e[, permutation])`",
@@ -308,6 +379,23 @@ ACCESS: Rows = (
     Row("`a.periodic(…)`", "`xl.periodic(a, …)`", "assert float(xl.periodic(v, -4)) == 2"),
     Row("`a.in_bounds(…)`", "`xl.in_bounds(a, …)`", "assert not xl.in_bounds(v, 3)"),
     Row(
+        "`a.front()`, `a.back()`",
+        "`xl.flat(a)[0]`, `xl.flat(a)[-1]`",
+        "assert xl.flat(m)[0] == 4 and xl.flat(m)[-1] == 3",
+    ),
+    Row(
+        "`xt::missing` in an index",
+        "`a[i, 0, 0]`",
+        "assert a[1, 0, 0] == 8",
+        "indices are written out; `xl.missing` is a value that is not there",
+    ),
+    Row(
+        "`xstepper`, `xiterator`",
+        "",
+        "",
+        "loops are generated, and no cursors are there to be stepped",
+    ),
+    Row(
         "`a.flat(i)`, `a.linear_begin()`",
         "`xl.flat(a, 'storage')[i]`",
         "c = xl.asarray(m, layout='column_major'); assert xl.flat(c, 'storage')[1] == 2",
@@ -340,6 +428,24 @@ ACCESS: Rows = (
         "`ravel_index`, `unravel_index`",
         "`xl.ravel_index`, `xl.unravel_index`",
         "assert xl.ravel_index([(1, 2)], (2, 3)).tolist() == [5]",
+    ),
+    Row(
+        "`from_indices`, `flatten_indices`",
+        "`xl.argwhere`, `xl.asarray(indices)`",
+        "same(xl.argwhere(m > 2), [(0, 0), (1, 1)])",
+        "lists of indices are arrays of one row each",
+    ),
+    Row(
+        "`same_shape`, `has_shape`",
+        "`a.shape == b.shape`",
+        "assert a.shape == (3, 2, 4)",
+    ),
+    Row(
+        "`layout_type`: any, dynamic, combined",
+        "`a.layout`",
+        "c = xl.asarray(m, layout='column_major')\n"
+        "assert xl.eval(c + c).layout == c.layout and m.T.T.strides == m.strides",
+        "no layout is refused: transposing is a view, whatever the strides",
     ),
     Row(
         "`broadcast_shape`, `broadcastable`",
@@ -387,6 +493,13 @@ GENERATORS: Rows = (
         "drawn once, not at every access",
     ),
     Row(
+        "`random::seed`, engines; the same seed for any layout",
+        "`xl.random.default_rng(seed)`",
+        "r, c = (xl.random.default_rng(7).random((5, 5)) for _ in range(2))\n"
+        "c = xl.asarray(c, layout='column_major'); assert r[2, 3] == c[2, 3]",
+        "numbers follow the index, not the storage: a layout changes none of them",
+    ),
+    Row(
         "`random::choice`, `shuffle`, `permutation`",
         "`xl.random.choice`, …",
         "assert len(xl.random.default_rng(1).choice(5, 2)) == 2",
@@ -404,6 +517,27 @@ FUNCTIONS: Rows = (
         "true division, the divisor's sign",
         "assert float(xl.asarray(7) / 2) == 3.5 and int(xl.asarray(-7) % 3) == 2",
         "the array API's; `xl.fmod` has C's sign",
+    ),
+    Row(
+        "`+ - *`, unary `+ -`, `& | ^ ~ << >>`",
+        "the same",
+        "same(-m + +m, np.zeros((2, 2))); assert int(xl.asarray(6) << 1 ^ 5) == 9",
+        "`bool + bool` is bool, as in NumPy",
+    ),
+    Row(
+        "`&& || !`",
+        "`xl.logical_and`, `logical_or`, `logical_not`",
+        "assert xl.logical_not(v > 0).tolist() == [False, True, False]",
+    ),
+    Row(
+        "`< <= > >=`, `equal`, `not_equal`, `less` …",
+        "the same",
+        "assert xl.not_equal(v, 3).tolist() == (v != 3).tolist() == [False, True, True]",
+    ),
+    Row(
+        "`numeric_constants<T>::PI`, `big_promote_value_type_t`",
+        "`xl.pi`, `xl.e`, `dtype=`",
+        "assert xl.pi == np.pi; assert xl.sum(m, dtype='float32').dtype == xl.float32",
     ),
     Row(
         "`fma(x, y, z)`",
@@ -473,6 +607,20 @@ REDUCERS: Rows = (
         "same(xl.accumulate(lambda x, y: x + y, a, 2), A.cumsum(2))",
     ),
     Row("`cumsum`, `cumprod`", "the same", "same(xl.cumsum(v), np.cumsum(v))"),
+    Row(
+        "`cumsum` of rank 0 with an axis",
+        "NumPy's",
+        "assert xl.cumsum(xl.asarray(2.0), axis=0).tolist() == [2]",
+        "not refused: the axis is that of one element",
+    ),
+    Row(
+        "axes that are named twice, or not there",
+        "refused",
+        "refused(xl.AxisError, lambda: xl.sum(m, axis=(0, 0)))\n"
+        "refused(xl.AxisError, lambda: xl.sum(m, axis=(0, 2)))\n"
+        "assert float(xl.sum(m, axis=(1, 0))) == 10; same(xl.sum(m, axis=()), np.asarray(m))",
+        "axes may come in any order",
+    ),
     Row(
         "`nanmin nanmax nansum nanprod nanmean nanvar nanstd nancumsum nancumprod`",
         "the same",
@@ -548,6 +696,16 @@ MANIPULATION: Rows = (
         "the same",
         "counts, edges = xl.histogram(v, bins=2); assert counts.tolist() == [1, 2]",
     ),
+    Row(
+        "`bin_items(e, …)`",
+        "`xl.bincount`, `xl.digitize`",
+        "assert xl.bincount(xl.digitize(v, [-2.0, 0.0, 4.0])).tolist() == [0, 1, 2]",
+    ),
+    Row(
+        "`select_indices`, `fancy_indexing`",
+        "`xl.take_along_axis`",
+        "same(xl.take_along_axis(m, xl.argsort(m, axis=1), axis=1), np.sort(m, axis=1))",
+    ),
     Row("`cov interp unwrap convolve`", "the same", "same(xl.convolve(v, v), np.convolve(v, v))"),
     Row(
         "`fft::fft`, `ifft`",
@@ -584,6 +742,19 @@ OPTIONALS: Rows = (
     ),
     Row("`value_or`", "`x.value_or(v)`", "same(xl.optional([1, None]).value_or(0), [1, 0])"),
     Row(
+        "`value(e)`, `has_value(e)` of plain arrays",
+        "`xl.optional(a)`",
+        "assert bool(xl.all(xl.optional(v).has_value()))",
+        "a plain array has all its values",
+    ),
+    Row(
+        "sorting, sets and products of optional values",
+        "",
+        "",
+        "refused: what is missing has no order and no sum; take `value_or(…)`, or "
+        "`x.value()[x.has_value()]`",
+    ),
+    Row(
         "`missing == missing` is true",
         "missing",
         "x = xl.optional([1, None]); assert (x == x).tolist() == [True, None]",
@@ -599,7 +770,8 @@ OPTIONALS: Rows = (
         "masked is not missing",
         "`xl.masked_view` prints `masked`, reads as missing",
         "assert (xl.masked_view(v, v > 0) + 1).tolist() == [4, None, 3]",
-        "one state less: what a mask hides is missing in expressions",
+        "one state less: what a mask hides is missing in expressions, so optional arrays have "
+        "no masked view",
     ),
 )
 
@@ -609,6 +781,11 @@ FILES: Rows = (
         "`print(a)`, `xl.set_printoptions`, `xl.printoptions`",
         "assert str(xl.asarray([1, 2])) == '[1 2]'",
         "NumPy's text",
+    ),
+    Row(
+        "`xmime`",
+        "`a._repr_html_()`",
+        "assert '<' in a._repr_html_()",
     ),
     Row(
         "`info(stream)`",
@@ -641,6 +818,24 @@ FILES: Rows = (
         "xtensor-python",
         "NumPy's protocols, DLPack",
         "assert np.asarray(a) is not None and np.sin(v).shape == (3,)",
+    ),
+    Row(
+        "xtensor-io: images, sound, HDF5, GDAL",
+        "NumPy's protocols",
+        "",
+        "what reads such files gives arrays, which `xl.adapt` takes without a copy",
+    ),
+    Row(
+        "xtensor-fftw, xtensor-signal",
+        "`xl.fft`; SciPy's functions",
+        "same(xl.fft.irfft(xl.fft.rfft(v), n=3), np.asarray(v))",
+        "filters and peaks are SciPy's, which take containers",
+    ),
+    Row(
+        "xtensor-julia, xtensor-r",
+        "",
+        "",
+        "other languages",
     ),
     Row(
         "xframe",

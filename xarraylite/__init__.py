@@ -7,6 +7,7 @@ from its module when it is first used, so importing the package costs little mor
 from __future__ import annotations
 
 import importlib
+from types import FunctionType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -232,19 +233,27 @@ _ELSEWHERE = {
         ("bool8", "use xl.bool"),
         ("float int complex object str", "use Python's type of that name"),
         ("longdouble float128 clongdouble complex256", "use xl.float64 or xl.complex128"),
-        ("object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray", ""),
         ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
         ("ma", "use xl.where and the argument where="),
-        ("busday_count busday_offset busdaycalendar datetime_as_string datetime_data isnat", ""),
-        ("strings is_busday", ""),
         ("getbufsize setbufsize geterrcall seterrcall", "there is no such setting here"),
         ("nested_iters", "write the expression; loops are the compiler's"),
         ("ufunc", "use xl.vectorize or xl.frompyfunc"),
-        ("memmap", "use xl.adapt(numpy.memmap(...))"),
         ("ctypeslib", "use numpy's on xl.eval(...).numpy()"),
     )
     for name in names.split()
 }
+
+
+#: What NumPy has for elements that are no numbers, which stay NumPy's; see `operands.others`.
+_OF_NUMPY = frozenset(
+    name
+    for names in (
+        "object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray",
+        "busday_count busday_offset busdaycalendar is_busday isnat datetime_data",
+        "datetime_as_string strings memmap exceptions typing mintypecode show_config show_runtime",
+    )
+    for name in names.split()
+)
 
 
 def _missing(name: str) -> str:
@@ -252,18 +261,20 @@ def _missing(name: str) -> str:
     text = f"module {__name__!r} has no attribute {name!r}"
     if name not in _ELSEWHERE:
         return text
-    return f"{text}: {_ELSEWHERE[name] or 'elements are numbers here; use numpy for others'}"
+    return f"{text}: {_ELSEWHERE[name]}"
 
 
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name in ("exceptions", "typing"):  # modules of NumPy's that its programs name
-        return importlib.import_module(f"numpy.{name}")
+    if name in _OF_NUMPY:
+        return getattr(importlib.import_module("numpy"), name)
     source = _SOURCES.get(name)
     if source is None:
         raise AttributeError(_missing(name))
     value = getattr(importlib.import_module(f"{__name__}.{source[0]}"), source[1])
+    if isinstance(value, FunctionType):
+        importlib.import_module(f"{__name__}.functions.signatures").spelled(value)
     globals()[name] = value
     return value
 

@@ -392,3 +392,7 @@ def ifftshift(x: Any, /, axes: Axes = None) -> XArray:
     XArray([ 0,  1, -2, -1])
     """
     return numpy.fft.ifftshift(x, axes)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -390,3 +390,7 @@ def multi_dot(arrays: Sequence[object]) -> XArray | XExpression:
         product = matmul(made[k], made[k + 1])
         made[k : k + 2], extents[k : k + 2] = [product], [product.shape]
     return matmul(*made)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -293,3 +293,8 @@ def test_rebind() -> None:
         xl.rebind(a, second[:10])
     with pytest.raises(xl.LayoutError, match="only what adapt has made"):
         xl.rebind(xl.zeros(3), second)
+
+
+def test_a_scalar_of_numpy_has_rank_0() -> None:
+    a = xl.adapt(np.float32(3))
+    assert (a.shape, a.dtype, float(a)) == ((), np.float32, 3)

@@ -9,8 +9,8 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
-from xarraylite.chunked import plan, trees
-from xarraylite.chunked.cache import ChunkCache
+from xarraylite.chunked import bands, plan, trees
+from xarraylite.chunked.cache import ChunkCache, Held
 from xarraylite.chunked.source import StoredArray
 
 VALUES = np.random.default_rng(0).normal(size=(120, 130))
@@ -20,6 +20,7 @@ VALUES = np.random.default_rng(0).normal(size=(120, 130))
 def small_blocks() -> object:
     with (
         mock.patch.object(plan, "ENOUGH", 1),
+        mock.patch.object(bands, "ENOUGH", 1),
         mock.patch.object(plan, "SMALLEST", 1),
         mock.patch.object(trees, "_MANY", 1),
     ):
@@ -48,10 +49,37 @@ def test_a_sum_along_rows_reads_every_chunk_once(engine: str) -> None:
         assert total == float(xl.sum(xl.asarray(x) * 0.5))
 
 
-@pytest.mark.parametrize("box", [(range(3, 100, 7), range(2, 130)), (range(20, 40), range(30, 60))])
-def test_boxes_of_any_step(box: tuple[range, range]) -> None:
-    cache = ChunkCache(100_000)
-    source = StoredArray(Kept(VALUES, (20, 30)), "kept")
+@pytest.mark.parametrize(("memory", "most"), [(2_000_000, 1.0), (500_000, 2.9)])
+def test_passes_hold_the_chunks_that_they_share(memory: int, most: float, engine: str) -> None:
+    kept = Kept(VALUES, (20, 30))
+    a = xl.open(kept)
+    e = (a - xl.mean(a)) / xl.std(a[:, ::40]) + xl.max(a)
+    plan = xl.explain(e, Sink(np.zeros(e.shape), (20, 30)))
+    target = np.zeros(e.shape)
+    xl.store(e, Sink(target, (20, 30)), memory=memory)
+    assert VALUES.size <= kept.elements <= most * VALUES.size
+    assert len(plan.passes) == 5
+    assert sum(p.read for p in plan.passes) == VALUES.nbytes
+    assert plan.passes[-1].held == VALUES.nbytes
+    x = xl.asarray(VALUES)
+    expected = xl.eval((x - xl.mean(x)) / xl.std(x[:, ::40]) + xl.max(x)).numpy()
+    np.testing.assert_allclose(target, expected, rtol=1e-12 if engine == "reference" else 0)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        (range(3, 100, 7), range(2, 130)),
+        (range(20, 40), range(30, 60)),
+        (range(1, 120, 50), range(7, 99, 31)),
+    ],
+)
+@pytest.mark.parametrize("room", [100_000, 10_000])
+def test_boxes_of_any_step(box: tuple[range, range], room: int) -> None:
+    source, held = StoredArray(Kept(VALUES, (20, 30)), "kept"), Held()
+    held.sources = frozenset([id(source)])
+    held.fit(room)
+    cache = ChunkCache(100_000 - room, held)
     expected = VALUES[np.ix_(*map(list, box))]
     for _ in range(2):
         np.testing.assert_array_equal(cache.read(source, box), expected)
@@ -60,7 +88,7 @@ def test_boxes_of_any_step(box: tuple[range, range]) -> None:
 
 def test_no_more_is_kept_than_was_allowed() -> None:
     kept = Kept(VALUES, (20, 30))
-    cache, source = ChunkCache(3 * 20 * 30 * 8), StoredArray(kept, "kept")
+    cache, source = ChunkCache(3 * 20 * 30 * 8, Held()), StoredArray(kept, "kept")
     for k in (0, 1, 0, 1, 2, 3, 0):
         cache.read(source, (range(20), range(30 * k, min(130, 30 * (k + 1)))))
     assert len(kept.read) == 5

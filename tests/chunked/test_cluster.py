@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
+from tests.chunked.test_same_bits import cases
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -182,6 +184,18 @@ def test_targets_that_workers_cannot_reach_are_written_here(
     np.testing.assert_array_equal(np.asarray(found), VALUES * 2)
     if kind == "hdf5":
         made.file.close()
+
+
+@given(cases())
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_random_expressions_on_a_cluster(client: Any, engine: str, case: Any) -> None:
+    expected, found, blocks, _ = case
+    target = np.zeros(found.shape, found.dtype)
+    xl.store(found, Sink(target, blocks), client=client)
+    if engine == "reference":  # NumPy adds in an order of its own
+        np.testing.assert_allclose(target, expected, rtol=1e-3, atol=1e-3)
+    else:
+        assert target.tobytes() == expected.tobytes()
 
 
 def test_products_are_blocks_too() -> None:

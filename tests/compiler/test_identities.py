@@ -57,6 +57,7 @@ def test_words(value: Any, dtype: str, words: tuple[int, ...]) -> None:
 
 
 FOLDED = {"sum": "iufc", "prod": "iufc", "min": "biuf", "max": "biuf", "any": "b", "all": "b"}
+FOLDED |= {"nanmin": "f", "nanmax": "f"}
 
 
 @pytest.mark.parametrize(

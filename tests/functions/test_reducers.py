@@ -166,3 +166,18 @@ def test_truth_is_decided_wherever_it_is(n: int, place: int | None) -> None:
         rows = np.broadcast_to(a, (3, n))
         assert_same_bits(fold(xl.asarray(rows), axis=1), getattr(np, name)(rows, axis=1))
         assert_same_bits(fold(xl.asarray(rows.T), axis=0), getattr(np, name)(rows.T, axis=0))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+@pytest.mark.parametrize("shape", [(1,), (33,), (1003,), (64, 129), (300, 7), (3, 4, 5)])
+def test_extremes_of_what_is_not_nan(shape: tuple[int, ...], dtype: str) -> None:
+    """Also where there is nothing else, of vectors longer and shorter than the machine's."""
+    rng = np.random.default_rng(len(shape))
+    for missing in (0.0, 0.5, 0.97, 1.0):
+        x = rng.normal(size=shape).astype(dtype)
+        x[rng.random(shape) < missing] = np.nan
+        for name in ("nanmax", "nanmin"):
+            for axis in (None, *range(len(shape))):
+                ours = getattr(xl, name)(xl.asarray(x).T, axis=axis)
+                theirs = getattr(np, f"f{name[3:]}").reduce(x.T, axis=axis)
+                assert_same_bits(ours, theirs)

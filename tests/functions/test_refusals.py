@@ -71,10 +71,35 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 def test_what_is_no_array_of_numbers(name: str, thing: str) -> None:
     if thing == "None" and name in ("a bound of clip", "initial"):
         return  # it means "no bound", "none"
+    if (thing in OTHERS and name in MOVING) or (thing, name) == ("a string", "full"):
+        return  # NumPy moves them, see below
     value = {**ARRAYS, **THINGS}[thing]
     with pytest.raises(XarrayliteError) as found:
         FUNCTIONS[name](value)
     assert len(str(found.value)) > 10
+
+
+#: Elements that are no numbers, and functions that ask nothing of elements.
+OTHERS = ["text", "bytes", "dates", "spans", "structures", "void"]
+MOVING: dict[str, Callable[[Any, Any], Any]] = {
+    "asarray": lambda xp, x: xp.asarray(x),
+    "full": lambda xp, x: xp.full(2, x),
+    "broadcast_to": lambda xp, x: xp.broadcast_to(x, (3, 2)),
+    "permute_dims": lambda xp, x: xp.permute_dims(x, (0,)),
+    "flip": lambda xp, x: xp.flip(x),
+    "expand_dims": lambda xp, x: xp.expand_dims(x, axis=0),
+    "concat of these": lambda xp, x: xp.concat([x, x]),
+    "reshape": lambda xp, x: xp.reshape(x, (2, 1)),
+    "unique": lambda xp, x: xp.unique(x),
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_what_only_moves_elements_is_numpys_for_others(name: str) -> None:
+    for thing in OTHERS:
+        ours, theirs = (MOVING[name](xp, ARRAYS[thing]) for xp in (xl, np))
+        assert type(ours) is np.ndarray
+        np.testing.assert_array_equal(ours, theirs)
 
 
 ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
@@ -131,3 +156,50 @@ def test_what_is_taken_for_a_number_or_a_flag() -> None:
     assert xl.arange(np.float32(2)).shape == (2,)
     assert xl.arange(xl.sum(xl.asarray([1, 2]))).shape == (3,)
     assert xl.zeros_like(np.zeros((2, 3), np.float32)).dtype == xl.float32
+
+
+V = xl.asarray([1.0, 2.0, 3.0])
+
+#: Calls with something else than an integer, which NumPy refuses by the same class.
+INTEGERS: dict[str, tuple[type[Exception], str]] = {
+    "xp.diagonal(m, 1.0)": (TypeError, "diagonal: offset"),
+    "xp.trace(m, 1.0)": (TypeError, "diagonal: offset"),
+    "xp.diag(v, 'a')": (TypeError, "diag: k"),
+    "xp.roll(v, None)": (TypeError, "roll|add"),
+    "xp.pad(v, 1.0)": (TypeError, "pad"),
+    "xp.round(v, 1.5)": (TypeError, "round: decimals"),
+    "xp.diff(v, n=None)": (TypeError, "diff: n"),
+    "xp.array_split(v, (1, 1.5))": (TypeError, "array_split"),
+    "xp.zeros('a')": (TypeError, "zeros: an extent"),
+    "xp.reshape(v, (1.0, 3))": (TypeError, "reshape: an extent"),
+    "xp.transpose(m, 1.5)": (TypeError, "permute_dims: axes"),
+    "xp.expand_dims(v, {})": (TypeError, "expand_dims: axis"),
+    "xp.average(m, weights=2)": (TypeError, "average"),
+    "xp.fromiter([1, 2], float, 7)": (ValueError, "fromiter: 7 elements"),
+}
+
+
+@pytest.mark.parametrize("call", INTEGERS)
+def test_what_should_be_an_integer_is_refused_as_numpy_refuses_it(call: str) -> None:
+    error, message = INTEGERS[call]
+    for _ in range(3):  # a call that is like an earlier one too
+        with pytest.raises(error, match=message):
+            xl.eval(eval(call, {"xp": xl, "m": B, "v": V}))
+    with pytest.raises(error):
+        eval(call, {"xp": np, "m": np.asarray(B), "v": np.asarray(V)})
+
+
+def test_integers_in_arrays_of_rank_0_are_integers() -> None:
+    m = xl.asarray([[1, 2, 3], [4, 5, 6]])
+    one = xl.asarray(1)
+    for _ in range(3):
+        assert xl.diagonal(m, one).tolist() == [2, 6]
+        assert xl.diag(m, np.array(1)).tolist() == [2, 6]
+        assert xl.expand_dims(V, np.array(1)).shape == (3, 1)
+        assert xl.moveaxis(m, one, 0).shape == (3, 2)
+
+
+def test_floats_that_no_integer_dtype_holds_are_true() -> None:
+    for beyond in (float("nan"), float("inf"), 1e300):
+        for _ in range(3):
+            assert xl.logical_and(xl.asarray([0, 2]), beyond).tolist() == [False, True]

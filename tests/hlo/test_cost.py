@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cProfile
+import io
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -139,13 +140,40 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     tree = run(capsys, str(file))
     assert "ENTRY e: 5 instructions" in tree
     assert "  * r = bf16[3000]{0:T(1024)(128)(2,1)} reshape(n)" in tree
+    assert "p = bf16[10,300]{1,0:T(8,128)(2,1)} parameter(0)" in tree
     assert "copy(p)" not in run(capsys, str(file), "--filter", "negate")
     costs = run(capsys, str(file), "--cost", "--draw", str(tmp_path / "g.svg"))
     assert "relayouts (2)" in costs
+    assert costs.endswith(f"{xl.hlo.parse(TILED).cost()}\n")
     ET.parse(tmp_path / "g.svg")
     assert json.loads(run(capsys, str(file), "--json"))["peak_at"] == "t"
     assert "~ n (operation)" in run(capsys, str(file), "--diff", str(other))
     assert json.loads(run(capsys, str(file), "--diff", str(other), "--json"))[0]["kind"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_tables_are_richs_in_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("rich")
+    file, terminal = tmp_path / "a.hlo", Terminal()
+    file.write_text(TILED)
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("COLUMNS", "120")
+    assert main(["hlo", str(file), "--cost"]) == 0
+    shown = terminal.getvalue()
+    assert "────" in shown
+    assert "bf16[3000]{0:T(1024)(128)(2,1)} reshape(n)" in shown  # brackets are no markup
+
+
+def test_the_ends_of_what_was_begun_are_free():
+    cost = xl.hlo.parse(
+        "ENTRY e { p = f32[4] parameter(0)  s = (f32[4], f32[8]) all-gather-start(p), "
+        "dimensions={0}, replica_groups={{0,1}}  ROOT d = f32[8] all-gather-done(s) }"
+    ).cost(chip=None)
+    assert (cost.of("s").bytes > 0, cost.of("d").bytes) == (True, 0)
 
 
 def test_command_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -240,3 +242,34 @@ use_global_device_ids=true, to_apply=add
     )
     results = module([np.float32([1, 2]), np.float32([10, 20])])
     assert [result.tolist() for result in results] == [[11, 22], [11, 22]]
+
+
+COLLECTIVES = json.loads((oracle.DATA / "collectives.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", COLLECTIVES["programs"])
+def test_collectives_give_what_jax_gives(name):
+    module = xl.hlo.parse(COLLECTIVES["programs"][name]).verify()
+    given = np.arange(48, dtype=np.float32).reshape(4, 4, 3) ** 2
+    for device, results in enumerate(module(list(given))):
+        wanted = [output[device] for output in COLLECTIVES["outputs"]]
+        assert [np.asarray(result).ravel().tolist() for result in results] == wanted
+
+
+def test_what_is_begun_is_ended():
+    module = xl.hlo.parse(
+        """
+twice { x = f32[2] parameter(0)  ROOT y = f32[2] add(x, x) }
+ENTRY e {
+  p = f32[2] parameter(0)
+  c = (f32[2], f32[2], u32[]) copy-start(p)
+  a = ((f32[2]), f32[2]) async-start(p), calls=twice
+  b = ((f32[2]), f32[2]) async-update(a)
+  t = token[] after-all()
+  d = f32[2] copy-done(c)
+  s = f32[2] async-done(b)
+  k = f32[2] add-dependency(s, t)
+  ROOT r = (f32[2], f32[2]) tuple(d, k)
+}"""
+    ).verify()
+    assert [part.tolist() for part in module([1, 2])] == [[1, 2], [2, 4]]

@@ -132,6 +132,13 @@ def test_diagonal_and_gather():
         assert "gather" in [i.opcode for i in xl.to_hlo(few).entry]
 
 
+def test_extremes_of_what_is_not_nan():
+    x = xl.asarray([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan]])
+    for function in (xl.nanmax, xl.nanmin):
+        module = xl.to_hlo(lambda a, function=function: function(a, axis=1), "f64[2,3]")
+        np.testing.assert_array_equal(np.asarray(module(x)), np.asarray(function(x, axis=1)))
+
+
 def test_refusals():
     def root(x: float) -> float:
         return x + 1

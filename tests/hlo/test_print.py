@@ -155,6 +155,19 @@ def test_attributes_that_nobody_knows_are_kept_as_text() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "printed"),
+    [
+        ("f8e8m0fnu[] constant(nan)", "nan"),  # it has no sign
+        ("f8e4m3fn[] constant(-nan)", "-nan"),
+        ("f8e4m3fnuz[] constant(nan)", "-nan"),  # the negative zero of others
+        ("u64[] constant(-1)", "18446744073709551615"),
+    ],
+)
+def test_constants_of_unusual_types_print_as_xla_prints_them(given: str, printed: str) -> None:
+    assert f"constant({printed})" in str(xl.hlo.parse(f"ENTRY e {{ c = {given} }}"))
+
+
+@pytest.mark.parametrize(
     ("given", "message"),
     [
         ({"style": "pretty"}, "there is no style 'pretty'; there are default short_parsable"),

@@ -51,6 +51,22 @@ def test_writes_skip_what_is_hidden() -> None:
     assert a[2, 1] == 8
 
 
+def test_what_is_missing_where_elements_are_hidden_is_skipped() -> None:
+    a, b = xl.asarray(A), xl.zeros((3, 3))
+    v = xl.masked_view(a, MASK)
+    v[...] = v + 10
+    v += v
+    want = np.where(MASK, (A + 10) * 2, A)
+    np.testing.assert_array_equal(a, want)
+    xl.masked_view(b, MASK)[...] = v
+    np.testing.assert_array_equal(b, np.where(MASK, want, 0))
+    f = xl.filtration(b, MASK)
+    f -= v
+    np.testing.assert_array_equal(b, np.zeros((3, 3)))
+    f[...] = v
+    np.testing.assert_array_equal(b, np.where(MASK, want, 0))
+
+
 def test_what_is_hidden_is_missing() -> None:
     v = xl.masked_view(xl.asarray(A), MASK)
     assert (v + 1)[2].tolist() == [8, None, -8]
@@ -104,7 +120,7 @@ def test_refused() -> None:
         xl.masked_view(a, [True, False])
     with pytest.raises(xl.IndexRangeError, match="must be bool"):
         xl.filtration(a, A)
-    with pytest.raises(xl.NotWritableError, match="no place for values that may be missing"):
+    with pytest.raises(xl.NotWritableError, match="no place for values that are missing"):
         xl.masked_view(a, MASK)[...] = xl.optional([1.0, None, 2.0])
     with pytest.raises(xl.BroadcastError):
         xl.masked_view(a, MASK)[...] = np.ones((2, 2))

@@ -32,6 +32,7 @@ def make() -> Any:
         ("x == x", [[True, None, True], [True, True, None]]),
         ("x + xl.missing", [[None] * 3] * 2),
         ("xl.sqrt(x * x)", [[1, None, 3], [4, 5, None]]),
+        ("xl.erf(x * 0)", [[0, None, 0], [0, 0, None]]),
         ("np.add(x, A)", [[2, None, 6], [8, 10, None]]),
         ("A + x", [[2, None, 6], [8, 10, None]]),
         ("x + xl.asarray([[10.0], [20.0]])", [[11, None, 13], [24, 25, None]]),

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.numpy_programs import idioms, loops, memory, methods, objects, values, writing
+from tests.numpy_programs import idioms, loops, memory, methods, objects, texts, values, writing
+from xarraylite.dtypes.names import SUPPORTED
 from xarraylite.transforms import natives
 
 Program = Callable[[ModuleType], Any]
@@ -36,7 +37,11 @@ def same(ours: Any, theirs: Any, where: str = "result") -> None:
 
     Where NumPy has a value we may have an expression of rank 0 (a reduction, say).
     """
-    if isinstance(theirs, np.ndarray):
+    if isinstance(theirs, np.ndarray | np.generic) and theirs.dtype not in SUPPORTED:
+        assert type(ours) is type(theirs), where
+        assert ours.dtype == theirs.dtype, where
+        np.testing.assert_array_equal(ours, theirs, where)
+    elif isinstance(theirs, np.ndarray):
         assert isinstance(ours, xl.XExpression), where
         assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), where
         close(np.asarray(ours), theirs, where)
@@ -61,6 +66,7 @@ PROGRAMS: list[Program] = [
     *methods.PROGRAMS,
     *memory.PROGRAMS,
     *objects.PROGRAMS,
+    *texts.PROGRAMS,
 ]
 
 

@@ -100,3 +100,112 @@ def test_an_array_that_another_thread_changes() -> None:
     finally:
         stop.set()
         other.join()
+
+
+AT = np.array([2, 0, -1, 0])
+MASK = np.array([True, False, True])
+
+#: Indices with arrays, of three rows of four.
+KEYS: list[Any] = [
+    AT,
+    MASK,
+    AT.tolist(),
+    AT.astype("int8"),
+    xl.asarray(AT),
+    xl.asarray(AT) - 0,
+    np.arange(12).reshape(3, 4) % 3 == 0,
+    (AT, np.array([3, 3, 0, 1])),
+    (slice(None), AT),
+    (..., AT[:2]),
+    (np.array(1), slice(1, 3)),
+    (slice(None, None, 2), [3, 1]),
+    (AT[:, None], AT),
+    (None, AT[:2]),
+    (np.int64(1), AT),
+    (MASK, 1),
+    np.zeros(0, np.int64),
+]
+
+
+@pytest.mark.parametrize("of", ["array", "view", "column_major", "float32", "int64"])
+@pytest.mark.parametrize("key", KEYS, ids=range(len(KEYS)))
+def test_writing_through_arrays_is_numpys(key: Any, of: str) -> None:
+    dtype = of if of[-1].isdigit() else "float64"
+    want = np.arange(12).reshape(3, 4).astype(dtype)
+    whole = xl.zeros((3, 8), dtype=dtype)
+    layout = "column_major" if of == "column_major" else "row_major"
+    a = whole[:, ::2] if of == "view" else xl.asarray(want, copy=True, layout=layout)
+    a[...] = want
+    index: Any = tuple(map(plain, key)) if isinstance(key, tuple) else plain(key)
+    waiting = a * 1
+    for value in (5, 2.5, None):
+        number = int(value or 7) if dtype == "int64" else value or 7.25
+        part = want[index]
+        many = np.arange(part.size).reshape(part.shape).astype(dtype) + number
+        for given in [number, many, xl.asarray(many), xl.asarray(many) + 0]:
+            a[key] = given
+            want[index] = np.asarray(given)
+            np.testing.assert_array_equal(a, want)
+    a[key] = a[key] * 2
+    want[index] = want[index] * 2
+    np.testing.assert_array_equal(a, want)
+    np.testing.assert_array_equal(waiting, np.arange(12).reshape(3, 4).astype(dtype))
+
+
+def plain(item: Any) -> Any:
+    return np.asarray(item) if isinstance(item, xl.XExpression) else item
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        np.array([2**64 - 1], np.uint64),  # NumPy takes it for -1
+        np.ma.MaskedArray([0, 1], [False, True]),  # whose mask would be lost
+        np.array([0, 3]),
+        [1, -4],
+        np.array([0.0]),
+        np.array([True, False]),
+    ],
+)
+def test_what_no_index_is_writes_nothing(item: Any) -> None:
+    a = xl.zeros((3, 3))
+    for key in (item, (item, 0), (0, item), (slice(None), item)):
+        with pytest.raises(xl.IndexRangeError):
+            a[key] = 1.0
+        with pytest.raises(xl.IndexRangeError):
+            a[key] = np.ones(1)
+    assert not np.any(a)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("layout", ["row_major", "column_major"])
+def test_many_elements_at_positions(axis: int, layout: str) -> None:
+    want = np.arange(20_000.0).reshape(200, 100)
+    a = xl.asarray(want, copy=True, layout=layout)
+    part = a[50:150, 20:80]
+    for seed in range(3):  # the first time it is learned
+        at = np.random.default_rng(seed).integers(-50, 50, 90)
+        key: Any = (slice(None),) * axis + (at,) if axis else at
+        e, f = a[key], part[key]
+        at_first = at.copy()
+        at[:] = 10**9
+        a[0] = -1.0  # neither changes what was written
+        taken = (slice(None),) * axis + (at_first,)
+        np.testing.assert_array_equal(e, want[taken])
+        np.testing.assert_array_equal(f * 2, want[50:150, 20:80][taken] * 2)
+        with pytest.raises(xl.IndexRangeError, match="1000000000"):
+            a[key]
+        want[0] = -1.0
+        a[taken] = a[taken] + 1  # as NumPy: once for each position
+        want[taken] = want[taken] + 1
+        np.testing.assert_array_equal(a, want)
+        for given in (np.arange(want[taken].size).reshape(want[taken].shape) * 1.0, 0.5):
+            a[taken] = given
+            want[taken] = given
+            np.testing.assert_array_equal(a, want)
+    a[at_first] = a[at_first[::-1]]
+    want[at_first] = want[at_first[::-1]]
+    np.testing.assert_array_equal(a, want)
+    a[np.arange(90)] = part[:90, :1]  # of the same memory
+    want[np.arange(90)] = want[50:140, 20:21].copy()
+    np.testing.assert_array_equal(a, want)

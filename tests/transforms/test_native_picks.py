@@ -177,3 +177,27 @@ def test_references_are_balanced() -> None:
     gc.collect()
     after = [sys.getrefcount(x) for x in things]
     assert all(abs(a - b) < 20 for a, b in zip(after, before, strict=True))
+
+
+GRID = np.arange(12) % 5 < 2
+
+
+@pytest.mark.parametrize(
+    "key", [AT % 3, (AT % 4, AT % 3), (..., AT % 3), GRID.reshape(4, 3), (GRID[:4], slice(2)), 1]
+)
+def test_numbers_written_through_arrays(key: Any) -> None:
+    want = np.zeros((4, 3))
+    c = xl.zeros((4, 3))
+    waiting = c + 1
+    for number in (2.5, 3, xl.asarray([4.0])[0]):
+        c[key] = number
+        want[key] = float(number)
+        np.testing.assert_array_equal(c, want)
+    assert float(xl.max(waiting)) == 1
+    for bad in (np.array([4]), np.array([True]), (0, np.array([-4]))):
+        with pytest.raises(xl.IndexRangeError):
+            c[bad] = 9.0
+    c.flags.writeable = False
+    with pytest.raises(xl.ReadOnlyError):
+        c[key] = 9.0
+    np.testing.assert_array_equal(c, want)

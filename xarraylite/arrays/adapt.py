@@ -97,6 +97,8 @@ def adapt(
     if spec is not None:
         shape, dtype, layout = _parts_of(spec, shape, dtype, layout, strides)
     plain = shape is None and strides is None and dtype is None and offset == 0
+    if plain and isinstance(buffer, np.generic):
+        buffer = memoryview(buffer)  # type: ignore[arg-type]
     if plain and isinstance(buffer, memoryview) and not (buffer.ndim == 1 and buffer.c_contiguous):
         buffer = np.asarray(buffer)
     if plain and isinstance(buffer, np.ndarray):
@@ -256,7 +258,7 @@ def rebind(container: XArray, buffer: Any) -> XArray:
     XArray([[5, 6],
             [7, 8]], dtype=uint8)
     """
-    if container.buffer.owner is None:
+    if getattr(getattr(container, "buffer", None), "owner", None) is None:
         raise LayoutError("rebind: only what adapt has made stands for foreign memory")
     memory = Buffer.borrow(_flat(buffer))
     place, kind = container.map, container.dtype

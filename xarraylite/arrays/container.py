@@ -369,7 +369,7 @@ class XContainer(Placed, XExpression):
         if number.__class__ not in self._kind.stored:
             number = elements.fitting(self._kind, number)
         if number is not None:
-            if key.__class__ is int or key.__class__ is tuple:
+            if key.__class__ is int or (key.__class__ is tuple and elements.is_plain(key)):
                 # As `elements.stored` does, in the fewest steps.
                 buffer = self._buffer
                 try:
@@ -394,6 +394,8 @@ class XContainer(Placed, XExpression):
             return
         if isinstance(key, str):
             writing.assign_labelled(self, key, value, held, noalias)
+            return
+        if few.placed(self, key, value):
             return
         if is_advanced(key):
             self._put(key, value, held)

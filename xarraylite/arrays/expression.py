@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
-from .._errors import NotWritableError
+from .._errors import DTypeError, NotWritableError
 from .._later import later
 from ..assignment import direct
 from ..assignment.assign import check_cast, check_update
@@ -45,6 +45,7 @@ from ..operands.nodes import (
     unwrapped,
 )
 from ..operands.operators import Operators, unpicklable
+from ..operands.others import as_other
 from ..operands.representation import class_of, html
 from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
@@ -332,6 +333,9 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         own = ownership.memory(self)
         if own is not None:
             return own[key]
+        one = ownership.element(self, key)
+        if one is not None:
+            return one
         if is_advanced(key):
             values = selected(self._values(), key, self.summary())
             owner = owner_class(min(self._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
@@ -469,9 +473,13 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        factors = _factors(self, other) if isinstance(other, XExpression) else None
-        if factors is not None:
-            return factors[0] @ factors[1]
+        if isinstance(other, XExpression):
+            factors = _factors(self, other)
+            if factors is not None:
+                made = factors[0] @ factors[1]
+                parts = products.hollow_operand(self), products.hollow_operand(other)
+                made._buffer.made = products.Unwritten(*parts)
+                return made
         left, right = self.node, as_node(other, "matmul")
         made = self._container._filled(products.matmul(left, right), left, right)
         learn_product(self, other, made, products.reads_in_place(left, right))
@@ -514,7 +522,10 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         CastError
             If the rule does not allow the conversion.
         """
-        wanted = as_dtype(dtype)
+        try:
+            wanted = as_dtype(dtype)
+        except DTypeError:
+            return as_other(self, dtype)  # type: ignore[return-value]
         if casting != "unsafe":
             check_cast("astype", self.summary(), self.dtype, wanted, casting)
         if wanted != self.dtype:

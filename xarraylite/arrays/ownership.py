@@ -50,10 +50,7 @@ _SHORT = 32
 #: large stays together: a hillshade, as long a formula as people write at once, has 144.
 _FEW, _LONG = 32, 160
 
-#: Elements up to which a result is small.
-_SMALL = 4096
-
-#: Bytes of a result that are kept however little it reads.
+#: Bytes of a result that is small: it is kept however little it reads.
 _LITTLE = 1 << 16
 
 #: When what has values was used: before any evaluation.
@@ -74,8 +71,9 @@ class Owning:
         The values, if they were computed; nobody writes them.
     root : XExpression or None
         The result that the handle is a view of.
-    path : tuple of (Transform or shape)
-        The views that lead from there to it, under another index or of another shape.
+    path : tuple of (Transform, shape or part)
+        The views that lead from there to it: under another index, of another shape, or a part
+        of complex elements.
     family : list of weak references
         The result and its views.
     """
@@ -127,8 +125,8 @@ def related(of: Any, made: Any, step: Any) -> Any:
     ----------
     of, made : XExpression
         The result, or a view of it, and the view of that.
-    step : Transform or tuple of int
-        The view: under another index, or of another shape.
+    step : Transform, tuple of int or int
+        The view: under another index, of another shape, or of real (0) or imaginary (1) parts.
     """
     if tracing.is_active():
         return made
@@ -159,7 +157,7 @@ def memory_of(e: Any) -> Any:
         if its.source() is e:
             view = made
             for step in its.path:
-                view = view._view(step) if isinstance(step, Transform) else view._reshaped(step)
+                view = _viewed(view, step)
             if hasattr(view, "buffer"):  # else it is a copy in NumPy too
                 _stand_for(member, view)
     return made
@@ -198,11 +196,32 @@ def kept(e: Any) -> Any:
         return e
 
 
+def _viewed(of: Any, step: Any) -> Any:
+    if isinstance(step, Transform):
+        return of._view(step)
+    if isinstance(step, int):
+        return of.imag if step else of.real
+    return of._reshaped(step)
+
+
+def element(e: Any, key: Any) -> Any:
+    """Return the element at integers, of a result of few, which is computed; None of all else."""
+    whole = key if key.__class__ is tuple else (key,)
+    if len(whole) != len(e._shape) or {*map(type, whole)} != {int}:
+        return None
+    if e._kind is NODE or tracing.is_active() or e.size * e._kind.itemsize > _LITTLE:
+        return None
+    try:
+        return values_of(e)[key]
+    except IndexError:  # told in terms of the expression
+        return None
+
+
 def shortened(e: Any) -> Any:
     """Return an operand, computed if it is a lazy result that has got long."""
     if not hasattr(e, "_operands") or hasattr(e, "buffer") or tracing.is_active():
         return e
-    most = _FEW if e.size <= _SMALL else _LONG
+    most = _FEW if e.size * e.dtype.itemsize <= _LITTLE else _LONG
     weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
     return memory_of(e) if weight > most else e
 

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._errors import DTypeError
 from .._later import later
 from ..assignment.assign import check_cast
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..operands.nodes import OneValue, is_number
 from ..operands.operators import Operators
+from ..operands.others import as_other
 from ..operands.representation import html, shows_dtype
 from ..operands.ufuncs import ufunc_table
 from .expression import XExpression
@@ -154,7 +156,10 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         copy: bool = True,
     ) -> XScalar:
         """Return the value converted to ``dtype``, as `xl.astype` converts."""
-        wanted = as_dtype(dtype)
+        try:
+            wanted = as_dtype(dtype)
+        except DTypeError:
+            return as_other(self, dtype)[()]  # type: ignore[return-value]
         check_cast("astype", self.summary(), self.dtype, wanted, casting)
         return scalar_of(reference.convert(np.asarray(self.value), wanted)[()])
 

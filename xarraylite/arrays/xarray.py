@@ -197,10 +197,8 @@ class XArray(Owner):
                 return made
         own = values.base is None if own is None else own
         if values.size > SMALL and own and values.flags.c_contiguous:
-            address = values.__array_interface__["data"][0]
-            buffer = Buffer(values.reshape(-1).view(np.uint8), 0, address, values.nbytes)
             place = Strided.row_major(values.shape)
-            return cls._own(buffer, place, as_dtype(values.dtype), ROW_MAJOR)
+            return cls._own(Buffer.of_array(values), place, as_dtype(values.dtype), ROW_MAJOR)
         return _copied(cls, values)
 
     @classmethod

@@ -137,6 +137,14 @@ _TAKEN = frozenset((type(None), type(Ellipsis)))
 _BASIC = _TAKEN | {int, slice}
 
 
+_PLAIN = _BASIC | {np.int64}
+
+
+def is_plain(key: tuple[Any, ...]) -> bool:
+    """Tell whether an index has no arrays, so that it means to NumPy what it means here."""
+    return _PLAIN.issuperset(map(type, key))
+
+
 def view_of(of: Any, shape: tuple[int, ...]) -> Any:
     """Return a view of row-major memory under another shape of as many elements."""
     made = _new(of._view_class)

@@ -24,6 +24,7 @@ from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored, Vie
 from ..ir.walk import postorder, rebuild, with_args
 from ..runtime import evaluate as engine
 from . import folds
+from .cut import read_by
 from .parcel import Parcel
 from .plan import ENOUGH, WORTH, Choice, Compute, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, whole
@@ -109,7 +110,8 @@ def choose_bands(
     if not inner or not math.prod(root.shape) or not all([_is_even(node) for node in nodes]):
         return None
     passes = sum([_moved(part) for part in [root, *[node.arg for node in inner]]])
-    if piece_of(root, whole(root.shape)).moved > WORTH * passes:
+    once = piece_of(root, whole(root.shape)).moved
+    if once > WORTH * passes:
         return None
     order = []
     for node in inner:
@@ -125,7 +127,7 @@ def choose_bands(
         except SizeError:
             return None
         grid = choice.grid
-        if choice.rate * math.prod(root.shape) > WORTH * passes:
+        if choice.rate * math.prod(root.shape) > once / WORTH:
             return None
         if len(grid) == 1 and choice.size > 2 * ENOUGH:
             return None  # reading, computing and writing would follow each other
@@ -146,18 +148,7 @@ def _is_even(node: Node) -> bool:
 
 def _moved(root: Node) -> int:
     """Return the bytes that a pass over an expression reads, what is folded in it apart."""
-    found: dict[int, int] = {}
-    stack, seen = [root], set()
-    while stack:
-        node = stack.pop()
-        if id(node) in seen or isinstance(node, Reduce):
-            continue
-        seen.add(id(node))
-        stack.extend(node.args)
-        if isinstance(node, Stored):
-            source: Any = node.source
-            found[id(source)] = source.moved(whole(node.shape))
-    return sum(found.values())
+    return sum([source.moved(whole(source.shape)) for source in read_by(root)])
 
 
 def _zeros(node: Node) -> NumpyArray:

@@ -1,8 +1,10 @@
-"""Chunks that several blocks need, kept from one to the next.
+"""Chunks that several blocks need, kept from one to the next, or from pass to pass.
 
 Blocks that share chunks (the halos of a stencil, the rows that a sum adds along) would read and
 decode them again.  A run that has the memory keeps the chunks that were used last; blocks lie in
 row-major order, so as many as one row of blocks touches are enough to read each chunk once.
+Passes that read one operand would decode all of it again; the chunks that were decoded first are
+held for the next pass, as many as the budget has room for besides what is in flight.
 Chunks are read by threads of the cache's own, several of a block at once: who assembles the block
 waits for them.
 """
@@ -13,15 +15,57 @@ import itertools
 import math
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
 from ..dtypes.names import NumpyArray
-from .selection import Box, Picked, place_of, shape_of
-from .source import keeps, reading
+from .selection import Box, place_of, shape_of
+from .source import keeps, owners_of, reading
 from .zarrs import new_array
 
 Key = tuple[int, tuple[int, ...]]
+Ranges = tuple[range, ...]
+
+
+class Held:
+    """Chunks that several passes of a run read.
+
+    Attributes
+    ----------
+    sources : set of int
+        Identities of the operands whose chunks are held.
+    """
+
+    __slots__ = ("_chunks", "_lock", "_room", "_size", "sources")
+
+    def __init__(self) -> None:
+        self._chunks: dict[Key, tuple[Any, int]] = {}
+        self._lock = threading.Lock()
+        self._room = self._size = 0
+        self.sources: frozenset[int] = frozenset()
+
+    def fit(self, room: int) -> None:
+        """Hold no more than so many bytes."""
+        with self._lock:
+            self._room = room
+            while self._size > room and self._chunks:
+                self._size -= self._chunks.popitem()[1][1]
+
+    def get(self, key: Key, nbytes: int, make: Callable[[], Any]) -> Any:
+        """Return what is held of a chunk, made if there is room for it; None if there is not."""
+        if key[0] not in self.sources:
+            return None
+        with self._lock:
+            known = self._chunks.get(key)
+            if known is not None:
+                return known[0]
+            if self._size + nbytes > self._room:
+                return None
+            made = make()
+            self._chunks[key] = made, nbytes
+            self._size += nbytes
+            return made
 
 
 class ChunkCache:
@@ -31,63 +75,78 @@ class ChunkCache:
     ----------
     capacity : int
         Bytes of chunks that are kept; 0 for none.
+    held : Held
+        Chunks that other passes have read, or will read.
     """
 
-    __slots__ = ("_capacity", "_held", "_lock", "_pool", "_size")
+    __slots__ = ("_capacity", "_held", "_kept", "_lock", "_pool", "_size")
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, held: Held) -> None:
         self._capacity = capacity
-        self._held: OrderedDict[Key, tuple[Future[NumpyArray], int]] = OrderedDict()
+        self._held = held
+        self._kept: OrderedDict[Key, tuple[Future[NumpyArray], int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(reading(), "xarraylite-chunks")
 
     def read(self, source: Any, box: Box) -> NumpyArray:
         """Return the elements of an operand in a box, row-major."""
-        if not keeps(source) or any([type(s) is Picked for s in box]):
+        ranges = tuple([s for s in box if isinstance(s, range)])
+        if not keeps(source) or len(ranges) < len(box):
             return cast("NumpyArray", source.read(box))
-        if not self._capacity:
+        if not self._capacity and id(source) not in self._held.sources:
             made, reads = source.parts(box)
             if len(reads) < 2:
                 return cast("NumpyArray", source.read(box))
             for wait in [self._pool.submit(read) for read in reads]:
                 wait.result()
             return cast("NumpyArray", made)
-        owners = [range(s[0] // c, s[-1] // c + 1) for s, c in zip(box, source.chunks, strict=True)]
-        parts = [(index, self._chunk(source, index)) for index in itertools.product(*owners)]
-        if len(parts) == 1 and shape_of(box) == shape_of(_box(source, parts[0][0])):
-            return parts[0][1].result()
+        owners = [owners_of(s, c) for s, c in zip(box, source.chunks, strict=True)]
+        chunks = [_box(source, index) for index in itertools.product(*owners)]
+        if len(chunks) == 1 and shape_of(box) == shape_of(chunks[0]):
+            known = self._chunk(source, chunks[0])
+            return known.result() if known else cast("NumpyArray", source.read(box))
         made = new_array(shape_of(box), source.dtype)
-        for index, future in parts:
-            places = [
-                place_of(s, c.start, c.stop)
-                for s, c in zip(box, _box(source, index), strict=True)
-                if isinstance(s, range)
-            ]
-            made[tuple([to for to, _ in places])] = future.result()[tuple([at for _, at in places])]
+        waits: list[tuple[Ranges, Ranges, Future[NumpyArray]]] = []
+        for chunk in chunks:
+            known = self._chunk(source, chunk)
+            own = chunk if known else _common(ranges, chunk)
+            waits.append((chunk, own, known or self._pool.submit(source.read, own)))
+        for chunk, own, future in waits:
+            places = [place_of(s, c.start, c.stop) for s, c in zip(ranges, chunk, strict=True)]
+            values = future.result()
+            inside = () if own is not chunk else tuple([at for _, at in places])
+            made[tuple([to for to, _ in places])] = values[inside]
         return made
 
-    def _chunk(self, source: Any, index: tuple[int, ...]) -> Future[NumpyArray]:
-        key = (id(source), index)
+    def _chunk(self, source: Any, box: Ranges) -> Future[NumpyArray] | None:
+        """Return a chunk that is held or kept, from now on if not before; None if it cannot be."""
+        key = (id(source), tuple([s.start for s in box]))
+        nbytes = math.prod(map(len, box)) * source.dtype.itemsize
+
+        def begin() -> Future[NumpyArray]:
+            return self._pool.submit(source.read, box)
+
+        found: Future[NumpyArray] | None = self._held.get(key, nbytes, begin)
+        if found is not None or not self._capacity:
+            return found
         with self._lock:
-            known = self._held.get(key)
+            known = self._kept.get(key)
             if known is not None:
-                self._held.move_to_end(key)
+                self._kept.move_to_end(key)
                 return known[0]
-            box = _box(source, index)
-            nbytes = math.prod(map(len, box)) * source.dtype.itemsize
-            future = self._pool.submit(source.read, box)
-            self._held[key] = future, nbytes
+            found = begin()
+            self._kept[key] = found, nbytes
             self._size += nbytes
-            while self._size > self._capacity and len(self._held) > 1:
-                _, (_, freed) = self._held.popitem(last=False)
+            while self._size > self._capacity and len(self._kept) > 1:
+                _, (_, freed) = self._kept.popitem(last=False)
                 self._size -= freed
-            return future
+            return found
 
     def close(self) -> None:
         """Forget the chunks, and read no more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-        self._held.clear()
+        self._kept.clear()
 
 
 def _box(source: Any, index: tuple[int, ...]) -> tuple[range, ...]:
@@ -97,3 +156,12 @@ def _box(source: Any, index: tuple[int, ...]) -> tuple[range, ...]:
             for k, c, n in zip(index, source.chunks, source.shape, strict=True)
         ]
     )
+
+
+def _common(box: Ranges, chunk: Ranges) -> Ranges:
+    """Return the part of a box that a chunk has."""
+    found = []
+    for s, c in zip(box, chunk, strict=True):
+        at = place_of(s, c.start, c.stop)[1]
+        found.append(range(c.start + at.start, c.start + at.stop, at.step))
+    return tuple(found)

@@ -220,7 +220,8 @@ class DaskCluster:
         pieces: Cuts,
         take: Callable[[Piece, NumpyArray], None] | None,
         write: Callable[[Box, NumpyArray], None] | None,
-        kept: int = 0,
+        kept: int,
+        need: int,
     ) -> Iterator[Piece]:
         """Run blocks on the cluster, and yield each when it is done, in order."""
         keys = iter(pieces.keys)

@@ -139,6 +139,21 @@ def has_stored(root: Node) -> bool:
     return any([isinstance(node, Stored) for node in postorder(root)])
 
 
+def read_by(root: Node) -> list[Any]:
+    """Return the operands that a pass over an expression reads, what is folded in it apart."""
+    found: dict[int, Any] = {}
+    stack, seen = [root], set()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen or isinstance(node, Reduce):
+            continue
+        seen.add(id(node))
+        stack.extend(node.args)
+        if isinstance(node, Stored):
+            found[id(node.source)] = node.source
+    return list(found.values())
+
+
 # --- what each kind of node needs ---------------------------------------------------------------
 
 

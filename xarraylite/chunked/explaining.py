@@ -18,12 +18,13 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
+from .cache import Held
 from .idle import Idle, Nowhere
 from .loads import Load
 from .pipeline import Run, measured
 from .plan import Piece, budget_of, chunks_for
 from .selection import shape_of, text_of, whole
-from .source import StoredArray, chunks_of, chunks_text
+from .source import StoredArray, chunks_of, chunks_text, owners_of
 from .target import Sink
 from .trees import imagined
 
@@ -47,6 +48,8 @@ class Pass:
         Bytes of chunks that are read, of different chunks among them, and of results.
     peak, kept : int
         Bytes in flight, and of chunks that are kept for later blocks among them.
+    held : int
+        Bytes of chunks that are there since an earlier pass.
     steps : tuple of str
         What the kernels of a block do.
     drawing : str
@@ -61,45 +64,54 @@ class Pass:
     written: int = 0
     peak: int = 0
     kept: int = 0
+    held: int = 0
     steps: tuple[str, ...] = ()
     drawing: str = ""
     _touched: set[tuple[int, Any]] = field(default_factory=set)
     _kept_in: dict[int, tuple[tuple[int, ...], Any]] = field(default_factory=dict)
 
     @property
-    def seconds(self) -> float | None:
-        """Seconds that it takes at the rate of what ran before; None if nothing did."""
-        return measured.seconds(self.read + self.written)
+    def seconds(self) -> float:
+        """Seconds that it takes at the rate of what ran before, or of memory if nothing did."""
+        return measured.seconds(self.read + self.held + self.written)
 
     @property
     def again(self) -> int:
         """Bytes that are read more than once: halos, and chunks that several blocks share."""
         return self.read - self.needed
 
-    def add(self, piece: Piece, times: int) -> None:
-        """Count a block that stands for some more like it."""
-        before = self.needed
+    def add(self, piece: Piece, times: int, held: Held) -> None:
+        """Count a block that stands for some more like it; ``held`` is shared with other passes."""
+        before, spared = self.needed, 0
         self.written += times * piece.nbytes
         self.peak = max(self.peak, piece.need + self.kept)
         for load in piece.loads:
             for key, nbytes in _pieces(load):
+                mark = held.get(key, times * nbytes, lambda: self)
                 if key not in self._touched:
-                    self._touched.add(key)
-                    self.needed += times * nbytes
+                    if mark in (None, self):
+                        self.needed += times * nbytes
+                    else:
+                        self.held += times * nbytes
+                if mark is not None and (mark is not self or key in self._touched):
+                    spared += nbytes
+                self._touched.add(key)
             self._kept_in[id(load.source)] = load.source.shape, load.source.dtype
         if times > 1:  # chunks that others touch too were counted for each
             total = [math.prod(n) * dtype.itemsize for n, dtype in self._kept_in.values()]
             self.needed = max(before, min(self.needed, sum(total)))
-        self.read += self.needed - before if self.kept else times * piece.moved
+        self.read += self.needed - before if self.kept else times * (piece.moved - spared)
 
     def __str__(self) -> str:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
         kept = f", {self.kept:,} of them for chunks that later blocks need" if self.kept else ""
-        seconds = self.seconds
-        about = "" if seconds is None else f"; about {seconds:.3g} s, as fast as what ran before"
+        there = f", and {self.held:,} that an earlier pass has read" if self.held else ""
+        told = "about {:.3g} s, as fast as what ran before"
+        told = told if measured.known else "at least {:.3g} s, which memory alone takes"
+        about = f"; {told.format(self.seconds)}"
         lines = [
             f"{self.what}: {self.blocks} block(s) of {list(self.block)}",
-            f"  reads {self.read:,} bytes{times}, makes {self.written:,} bytes{about}",
+            f"  reads {self.read:,} bytes{times}{there}, makes {self.written:,} bytes{about}",
             f"  needs {self.peak:,} bytes in flight{kept}",
             *[f"  {step}" for step in self.steps],
             *[f"  {line}" for line in self.drawing.split("\n") if line],
@@ -118,8 +130,7 @@ def _pieces(load: Load) -> Iterator[tuple[tuple[int, Any], int]]:
         return
     sides = []
     for selection, chunk, extent in zip(load.box, source.chunks, source.shape, strict=True):
-        positions = selection if isinstance(selection, range) else selection.values.tolist()
-        owners = sorted({p // chunk for p in positions})
+        owners = owners_of(selection, chunk)
         sides.append([(k, min(chunk, extent - k * chunk)) for k in owners])
     for chunks in itertools.product(*sides):
         index = tuple([k for k, _ in chunks])
@@ -153,20 +164,22 @@ class StoragePlan(Explanation):
 class _Dry(Idle):
     """Says what running blocks would take."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: int) -> None:
         super().__init__()
         self.passes: list[Pass] = []
+        self.run = Run(budget, report=self.begin, cluster=self)
 
     def begin(self, what: str, blocks: int) -> None:
         """Hear of a pass that begins."""
         super().begin(what, blocks)
         self.passes.append(Pass(what, blocks))
 
-    def see(self, piece: Piece, number: int, times: int, kept: int) -> None:
+    def see(self, piece: Piece, number: int, times: int, room: tuple[int, int]) -> None:
         """Count a block."""
-        own = self.passes[-1]
-        own.kept = kept
-        own.add(piece, times)
+        own, held = self.passes[-1], self.run.held
+        own.kept = room[0]
+        held.fit(self.run.budget - room[1])
+        own.add(piece, times, held)
         if number == 0:
             own.block = shape_of(piece.box)
             own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
@@ -181,9 +194,8 @@ def explained(root: Node, target: object) -> StoragePlan:
     chunks = asked or chunks_for(root, None, "explain")
     flat = str(target).endswith(".npy") if array is None else asked is None
     whole = target is not None and not flat
-    dry = _Dry()
-    run = Run(budget_of(None), report=dry.begin, cluster=dry)
-    storing.run_into(root, Sink(Nowhere(root, whole), chunks, "a plan"), run)
+    dry = _Dry(budget_of(None))
+    storing.run_into(root, Sink(Nowhere(root, whole), chunks, "a plan"), dry.run)
     name = getattr(target, "name", "") or (target if array is None else type(target).__name__)
     into = "memory" if target is None else str(name)
     nbytes = math.prod(root.shape) * root.dtype.itemsize

@@ -27,7 +27,7 @@ from .joins import leaf_of
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
-from .plan import WORTH, BudgetError, Cuts, Cutter, Grid, Piece, choose, piece_of
+from .plan import WORTH, BudgetError, Choice, Cuts, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, whole, window_of
 from .trees import Begin, Parts, Result, lengths_of, tree_in_memory
 
@@ -151,7 +151,8 @@ def _joined(
         return known is None or all([len(box[k]) <= n for k, n in zip(kept, known, strict=True)])
 
     make = _Folder(Parcel(node))
-    grid = choose(make, node.arg.shape, lengths, run.budget, chunks is not None, fits).grid
+    choice = choose(make, node.arg.shape, lengths, run.budget, chunks is not None, fits)
+    grid = choice.grid
     ready = begin([grid.block[k] for k in kept])
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
     order = [*kept, *node.axes]
@@ -174,7 +175,7 @@ def _joined(
         found.append(values)
 
     per = math.prod([grid.counts[k] for k in node.axes])
-    for done, piece in enumerate(run_blocks(Cuts(make, own), run, join), 1):
+    for done, piece in enumerate(run_blocks(Cuts(make, own), run, join, need=choice.need), 1):
         run.advance(piece)
         if done % per == 0:
             values = found.pop()
@@ -224,11 +225,12 @@ def _complete(
         block[axis] = min(shape[axis], 2 * block[axis])
     choice = choose(make, shape, block, run.budget, True, fits, known)
     moved = choice.rate * math.prod(shape)
-    return [(moved, _blocks(node, make, choice.grid, run, begin))]
+    return [(moved, _blocks(node, make, choice, run, begin))]
 
 
-def _blocks(node: Reduce, make: Cutter, grid: Grid, run: Run, begin: Begin) -> Iterator[Result]:
+def _blocks(node: Reduce, make: Cutter, choice: Choice, run: Run, begin: Begin) -> Iterator[Result]:
     """Yield the results block by block."""
+    grid = choice.grid
     ready = begin(grid.block)
     boxes = [box for box in grid.boxes() if corner(box) not in ready]
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
@@ -236,7 +238,10 @@ def _blocks(node: Reduce, make: Cutter, grid: Grid, run: Run, begin: Begin) -> I
     for box, piece in zip(
         boxes,
         run_blocks(
-            Cuts(make, map(grid.widened, boxes)), run, lambda piece, values: found.append(values)
+            Cuts(make, map(grid.widened, boxes)),
+            run,
+            lambda piece, values: found.append(values),
+            need=choice.need,
         ),
         strict=True,
     ):

@@ -34,8 +34,11 @@ class Idle:
         """Hear of a pass that begins."""
         self._blocks = blocks
 
-    def see(self, piece: Piece, number: int, times: int, kept: int) -> None:
-        """Look at a block, which stands for some more like it."""
+    def see(self, piece: Piece, number: int, times: int, room: tuple[int, int]) -> None:
+        """Look at a block, which stands for some more like it.
+
+        ``room``: bytes of chunks that are kept, and in flight.
+        """
 
     def run_blocks(
         self,
@@ -43,6 +46,7 @@ class Idle:
         take: Callable[[Piece, NumpyArray], None] | None,
         write: Callable[[Box, NumpyArray], None] | None,
         kept: int,
+        need: int,
     ) -> Iterator[Piece]:
         """Cut some of the blocks."""
         blocks = self._blocks
@@ -50,7 +54,7 @@ class Idle:
         for number, key in enumerate(pieces.keys):
             if number % every == 0:
                 piece = pieces.make(key)
-                self.see(piece, number, min(every, blocks - number), kept)
+                self.see(piece, number, min(every, blocks - number), (kept, need))
                 shape, dtype = piece.node.shape, piece.node.dtype
             else:
                 piece = Piece(key, Node(shape, dtype), [])

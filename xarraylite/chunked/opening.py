@@ -13,10 +13,7 @@ from ..ir.node import Stored
 from .extras import imported
 from .inner import layout_codec
 from .operand import Source
-from .places import library_of, local
-
-#: What tells an HDF5 file by its name.
-_HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
+from .places import HDF5, ZIP, library_of, local
 
 
 def open_(what: Any, key: str = "", /, *, dtype: object = None) -> XExpression:
@@ -81,15 +78,18 @@ def open_(what: Any, key: str = "", /, *, dtype: object = None) -> XExpression:
 def _from_path(path: str, key: str, dtype: object) -> tuple[Any, str]:
     name = f"{path}:{key}" if key else path
     try:
+        if path.endswith(".npy") and key:
+            raise StorageError(f"open: {path} is one array, and has no {key!r} in it")
         if path.endswith(".npy"):
             array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
             return (array if dtype is None else array.view(dtype)), name
-        if path.endswith(_HDF5):
+        if path.endswith(HDF5):
             return _chosen(imported("h5py", "hdf5").File(path, "r"), key), name
         zarr = imported("zarr", "zarr")
         layout_codec()
-        store = zarr.storage.ZipStore(path, mode="r") if path.endswith(".zip") else path
-        return zarr.open_array(store, path=key or None, mode="r"), name
+        store = zarr.storage.ZipStore(path, mode="r") if path.endswith(ZIP) else path
+        found = zarr.open(store, path=key or None, mode="r")
+        return _chosen(found, ""), name
     except (ImportError, StorageError):
         raise
     except Exception as error:
@@ -100,9 +100,8 @@ def _chosen(what: Any, key: str) -> Any:
     """Return an array of a file or group, or what is one itself."""
     if key or not hasattr(what, "shape"):
         if hasattr(what, "keys") and (not key or key not in what):
-            raise StorageError(
-                f"open: {_name_of(what)} has no array {key!r}; it has {sorted(what.keys())}"
-            )
+            lacks = f"has no array {key!r}" if key else "is a group, and which array is not said"
+            raise StorageError(f"open: {_name_of(what)} {lacks}; it has {sorted(what.keys())}")
         what = what[key] if key else what
     return getattr(what, "variable", what)  # of xarray's DataArray
 

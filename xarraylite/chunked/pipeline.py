@@ -9,6 +9,7 @@ become whole, and whoever keeps account hears of a block only when it is.
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +27,7 @@ from ..memory.buffer import Buffer
 from ..memory.pool import pool
 from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
-from .cache import ChunkCache
+from .cache import ChunkCache, Held
 from .cut import bind
 from .loads import Load, within
 from .plan import AHEAD, BEHIND, Cuts, Piece
@@ -87,9 +88,24 @@ class Rate:
             self._bytes = self._bytes / 2 + nbytes
             self._seconds = self._seconds / 2 + seconds
 
-    def seconds(self, nbytes: int) -> float | None:
-        """Return how long so many bytes would take; None if nothing has run."""
-        return nbytes * self._seconds / self._bytes if self._bytes else None
+    @property
+    def known(self) -> bool:
+        """Whether anything has run."""
+        return self._bytes > 0
+
+    def seconds(self, nbytes: int) -> float:
+        """Return how long so many bytes would take; if nothing has run, if they were memory."""
+        return nbytes * (self._seconds / self._bytes if self._bytes else _seconds_in_memory())
+
+
+@functools.cache
+def _seconds_in_memory() -> float:
+    """Return the seconds that a byte takes from memory to memory, measured once."""
+    one = np.zeros(_TELLING * 8, np.uint8)
+    other = one.copy()
+    start = time.perf_counter()
+    other[:] = one
+    return (time.perf_counter() - start) / (2 * len(one))
 
 
 #: What passes on this machine have read, computed and written.
@@ -113,6 +129,7 @@ class Cluster(Protocol):
         take: Callable[[Piece, NumpyArray], None] | None,
         write: Callable[[Box, NumpyArray], None] | None,
         kept: int,
+        need: int,
     ) -> Iterator[Piece]:
         """Do as the function of this name does."""
 
@@ -133,6 +150,8 @@ class Run:
         Told of every block that is done.
     cluster : Cluster or None
         Who computes blocks elsewhere.
+    held : Held
+        Chunks that several passes read.
     """
 
     budget: int
@@ -140,6 +159,7 @@ class Run:
     report: Callable[[str, int], None] = lambda what, blocks: None
     advance: Callable[[Piece], None] = lambda piece: None
     cluster: Cluster | None = None
+    held: Held = field(default_factory=Held)
 
     @property
     def keeps(self) -> bool:
@@ -154,6 +174,7 @@ def run_blocks(
     write: Callable[[Box, NumpyArray], None] | None = None,
     compute: Callable[[Piece, Node], Any] | None = None,
     kept: int = 0,
+    need: int = 0,
 ) -> Iterator[Piece]:
     """Run blocks one after another, and yield each when it is done.
 
@@ -166,30 +187,29 @@ def run_blocks(
     take : callable, optional
         Given a block and its values, in order, on the calling thread.
     write : callable, optional
-        Given where a block lies and its values, on another thread or machine.
+        Given where a block lies and its values, on another thread.
     compute : callable, optional
         Given a block and its expression over memory, instead of evaluating it into new memory.
     kept : int, default 0
         Bytes of chunks that are kept for blocks that come later.
+    need : int, default 0
+        Bytes in flight, with these: the rest is for chunks that other passes need.
     """
     if run.cluster is not None:
-        yield from run.cluster.run_blocks(pieces, take, write, kept)
+        yield from run.cluster.run_blocks(pieces, take, write, kept, need)
         return
     clock = run.clock
     pool.trim()  # what other passes have used has other sizes
-    cache = ChunkCache(kept)
+    run.held.fit(run.budget - need)
+    cache = ChunkCache(kept, run.held)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read")
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write")
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
-    left = iter(pieces)
-    start, before = time.perf_counter(), clock.read + clock.written
+    left, start, before = iter(pieces), time.perf_counter(), clock.read + clock.written
     try:
         while True:
-            while len(coming) <= AHEAD:
-                piece = next(left, None)
-                if piece is None:
-                    break
+            while len(coming) <= AHEAD and (piece := next(left, None)):
                 reads = [readers.submit(cache.read, x.source, x.box) for x in piece.loads]
                 coming.append((piece, reads))
             if not coming:

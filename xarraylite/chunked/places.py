@@ -20,6 +20,10 @@ import numpy as np
 
 from .extras import imported
 
+#: What tells HDF5 files and zip files by their names.
+HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
+ZIP = (".zip",)
+
 #: Work that NumPy spends on finding out whether two views share an element.
 _WORK: Any = 10_000
 

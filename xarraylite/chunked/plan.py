@@ -39,7 +39,7 @@ BEHIND = 2
 ENOUGH = 16 << 20
 
 #: Bytes of operands and result below which a block is not divided further.
-SMALLEST = 1 << 20
+SMALLEST = 1 << 18
 
 #: Reading less than this much of what a smaller block reads is worth more memory.
 WORTH = 0.95

@@ -23,7 +23,18 @@ from .._errors import DTypeError, ShapeError, StorageError
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .places import Carried, identity_of, library_of
-from .selection import Box, as_slices, hull, inside, runs, shape_of, shifted, size_of, text_of
+from .selection import (
+    Box,
+    Selection,
+    as_slices,
+    hull,
+    inside,
+    runs,
+    shape_of,
+    shifted,
+    size_of,
+    text_of,
+)
 from .zarrs import ZarrReader, new_array
 
 _NOTHING = np.empty(0)
@@ -202,21 +213,30 @@ def reading() -> int:
     return max(1, min(READERS, settings.threads))
 
 
+def decodes(source: Any) -> bool:
+    """Tell whether reading chunks of an operand again costs more than copying them."""
+    return keeps(source) and not getattr(source._fetch, "plain", False)
+
+
 def keeps(source: Any) -> bool:
     """Tell whether chunks of an operand are worth keeping: it reads them as a whole."""
     return isinstance(source, StoredArray) and source.whole_chunks
 
 
-def covered(selection: Any, chunk: int, extent: int) -> int:
-    """Return how many positions the chunks that a selection touches have along a dimension."""
+def owners_of(selection: Selection, chunk: int) -> Sequence[int]:
+    """Return the chunks that a selection touches along a dimension."""
     if not isinstance(selection, range):
-        owners = set((selection.values // chunk).tolist())
-    elif selection.step > chunk:
-        owners = {p // chunk for p in selection}
-    else:
-        first, last = selection[0] // chunk, selection[-1] // chunk
-        return min(extent, (last + 1) * chunk) - first * chunk
-    return sum([min(extent, (k + 1) * chunk) - k * chunk for k in owners])
+        return sorted(set((selection.values // chunk).tolist()))
+    if selection.step > chunk:
+        return sorted({p // chunk for p in selection})
+    return range(selection[0] // chunk, selection[-1] // chunk + 1)
+
+
+def covered(selection: Selection, chunk: int, extent: int) -> int:
+    """Return how many positions the chunks that a selection touches have along a dimension."""
+    owners = owners_of(selection, chunk)
+    short = chunk - min(chunk, extent - owners[-1] * chunk)
+    return len(owners) * chunk - short
 
 
 Fetch = Callable[[Any, Any, tuple[int, ...]], NumpyArray]

@@ -165,6 +165,7 @@ def _map_into(root: Node, sink: Sink, run: Run) -> None:
         take if here else None,
         None if here else sink.write,
         kept=choice.kept,
+        need=choice.need,
     ):
         sink.record(piece.box)
         run.advance(piece)

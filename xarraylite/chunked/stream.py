@@ -10,7 +10,8 @@ have all that is folded for them (`bands`), they are cut, and one pass does it a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,12 +24,13 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..runtime import evaluate as engine
 from . import bands, folds
-from .cut import has_stored
+from .cut import has_stored, read_by
 from .joins import leaf_of
 from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
 from .plan import Choice, Cuts, Cutter, Piece, budget_of, choose, chunks_for
 from .selection import window
+from .source import decodes
 
 
 def fill(node: Node, target: Target, noalias: bool) -> None:
@@ -71,7 +73,9 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         engine.assign(Target(target.buffer, place, target.dtype), node, True)
 
     run.report("evaluate", len(grid))
-    for piece in run_blocks(Cuts(make, grid.boxes()), run, compute=compute, kept=choice.kept):
+    for piece in run_blocks(
+        Cuts(make, grid.boxes()), run, compute=compute, kept=choice.kept, need=choice.need
+    ):
         run.advance(piece)
 
 
@@ -97,10 +101,21 @@ def divided(
     found = bands.choose_bands(merged, chunks, run.budget, fixed, known)
     if found is not None:
         return merged, *found
+    run.held.sources = frozenset(_shared(merged))
     last = reduced(merged, run)
     make = Cutter(Parcel(last))
     choice = choose(make, last.shape, chunks, run.budget, fixed, known=known, keep=run.keeps)
     return last, make, choice
+
+
+def _shared(root: Node) -> Iterator[int]:
+    """Yield the operands that several passes of an expression read, and that must be decoded."""
+    passes = [root, *[node.arg for node in postorder(root) if isinstance(node, Reduce)]]
+    found = Counter([id(source) for part in passes for source in read_by(part)])
+    sources = {id(node.source): node.source for node in postorder(root) if isinstance(node, Stored)}
+    for owner, source in sources.items():
+        if found[owner] > 1 and decodes(source):
+            yield owner
 
 
 def reduced(root: Node, run: Run) -> Node:

@@ -21,9 +21,10 @@ from .extras import imported
 from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import fingerprint
-from .places import Carried, local, path_of, travels
+from .places import HDF5, ZIP, Carried, local, path_of, travels
 from .selection import Box, as_slices, corner, text_of
 from .source import chunks_of, chunks_text
+from .zarr_writer import ZarrWriter
 
 
 class Sink:
@@ -52,7 +53,7 @@ class Sink:
         Whether chunks must be written as a whole: not those of memory and flat files.
     """
 
-    __slots__ = ("_journal", "_make", "array", "chunks", "name", "path", "whole")
+    __slots__ = ("_journal", "_make", "_writer", "array", "chunks", "name", "path", "whole")
 
     def __init__(
         self,
@@ -70,6 +71,7 @@ class Sink:
         self.whole = not flat and (self.array is None or hasattr(self.array, "chunks"))
         self._journal = journal
         self._make = make
+        self._writer = None if self.array is None else ZarrWriter.of(self.array)
 
     def __reduce__(self) -> Any:
         return Sink, (Carried(self.array), self.chunks, self.name)  # the caller keeps the record
@@ -102,6 +104,7 @@ class Sink:
                     self._journal.remove()
                 raise
             self._make = None
+            self._writer = ZarrWriter.of(self.array)
         return frozenset() if self._journal is None else self._journal.done
 
     def write(self, box: Box, values: NumpyArray) -> None:
@@ -113,7 +116,8 @@ class Sink:
             If that fails; it names the array, the elements and the chunks.
         """
         try:
-            self.array[as_slices(box) if box else ()] = values
+            if self._writer is None or not self._writer.write(box, values):
+                self.array[as_slices(box) if box else ()] = values
         except Exception as error:
             raise StorageError(
                 f"write: {self.name} {dtype_name(values.dtype)}{list(self.array.shape)}, elements "
@@ -226,6 +230,11 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
             _checked(target, root), _chunks(target, root.shape), f"target {type(target).__name__}"
         )
     path = local(os.fspath(target))
+    if path.endswith(HDF5 + ZIP):
+        raise StorageError(
+            f"store: {path} would be opened as another format; a new array is a directory of zarr "
+            "or a .npy file, and what is in other files is given as an array that takes slices"
+        )
     if "://" in path:
         if resume:
             raise StorageError(

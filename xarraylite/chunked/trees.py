@@ -38,7 +38,7 @@ from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
 #: Elements that are folded at a time, at least, where memory allows.
-_MANY = 1 << 20
+_MANY = 1 << 21
 
 Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
@@ -249,8 +249,10 @@ class Parts:
             for at in range(whole, high, max(1, step)):
                 yield at, min(at + step, high)
 
-    def _pieces(self, run: Run, best: Piece, box: Box) -> tuple[list[tuple[int, int]], int] | None:
-        """Return where pieces begin and end, and bytes of chunks that they share.
+    def _pieces(
+        self, run: Run, best: Piece, box: Box
+    ) -> tuple[list[tuple[int, int]], int, int] | None:
+        """Return where pieces begin and end, bytes of chunks that they share, and bytes in flight.
 
         Pieces that share chunks are no larger than starting them is worth, others as large as the
         budget allows.
@@ -278,7 +280,7 @@ class Parts:
                 tried.add(high - low)
                 if self.piece(low, high, box) is None:
                     return None
-        return spans, kept
+        return spans, kept, best.need + kept
 
     def joined(
         self, spans: Iterable[tuple[int, int]], parts: Iterable[NumpyArray], shape: tuple[int, ...]
@@ -319,12 +321,15 @@ class Division:
         Where the pieces of each begin and end.
     kept : int
         Bytes of chunks that are kept from piece to piece.
+    need : int
+        Bytes in flight, with these.
     """
 
     plan: Parts
     grid: Grid
     spans: list[tuple[int, int]]
     kept: int
+    need: int
 
     @property
     def moved(self) -> float:
@@ -353,7 +358,7 @@ class Division:
         def take(piece: Piece, values: NumpyArray) -> None:
             found.append(values)
 
-        for piece in run_blocks(pieces, run, take, kept=self.kept):
+        for piece in run_blocks(pieces, run, take, kept=self.kept, need=self.need):
             run.advance(piece)
             yield from found
             found.clear()

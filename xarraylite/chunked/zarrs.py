@@ -64,9 +64,8 @@ class ZarrReader:
     def __init__(self, array: Any, dtype: np.dtype[Any]) -> None:
         zarr = imported("zarr", "zarr")
         self._array, self._dtype, self._lent = array, dtype, _lent()
-        store = array.store
-        here = type(store) is zarr.storage.LocalStore
-        name = _compression(array) if here and array.shape else None
+        store, here = array.store, is_local(array)
+        name = compression_of(array) if here else None
         self.plain = name == "" and hasattr(os, "preadv")
         self._codec: Any = None
         if name:
@@ -126,7 +125,12 @@ class ZarrReader:
         return made, found
 
 
-def _compression(array: Any) -> str | None:
+def is_local(array: Any) -> bool:
+    """Tell whether the chunks of an array are files."""
+    return bool(array.shape) and type(array.store) is imported("zarr", "zarr").storage.LocalStore
+
+
+def compression_of(array: Any) -> str | None:
     """Return what a file with the elements of a chunk, row-major, is compressed with.
 
     Empty if it is not compressed; None if there is more to it, or it is compressed otherwise.

@@ -56,6 +56,8 @@ _IDENTITIES: dict[str, Callable[[DType], Any]] = {
     "prod": lambda dtype: 1,
     "min": _highest,
     "max": _lowest,
+    "nanmin": lambda dtype: np.nan if dtype.kind == "f" else _highest(dtype),
+    "nanmax": lambda dtype: np.nan if dtype.kind == "f" else _lowest(dtype),
     "any": lambda dtype: False,
     "all": lambda dtype: True,
 }

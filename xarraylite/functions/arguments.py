@@ -6,6 +6,7 @@ its evaluation, and so that the message names the function.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -28,6 +29,33 @@ def flag(value: Any, operation: str, name: str) -> bool:
         raise
     except TypeError:
         raise DTypeError(f"{operation}: {name} must be a bool, got {value!r}") from None
+
+
+def whole(value: Any, operation: str, name: str, *, cut: bool = False) -> int:
+    """Return an integer, as which a container of one counts.
+
+    Parameters
+    ----------
+    value : int or array
+        The argument.
+    operation, name : str
+        The function and its parameter, for the message.
+    cut : bool
+        Whether floats lose their fractions, as NumPy has it in some functions.
+
+    Raises
+    ------
+    DTypeError
+        For anything else.
+    """
+    try:
+        if cut and isinstance(value, float) and math.isfinite(value):
+            return int(value)
+        return operator.index(value)
+    except TracedValueError:
+        raise
+    except TypeError:
+        raise DTypeError(f"{operation}: {name} must be an integer, got {value!r}") from None
 
 
 def check_numbers(operation: str, kind: type[float | complex], **values: Any) -> None:

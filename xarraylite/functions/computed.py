@@ -44,10 +44,11 @@ from ..dtypes.promotion import result_type
 from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE, owner_class
 from ..ir.node import FREE, RANK, SHAPE
-from ..operands import fronts
+from ..operands import fronts, others
 from ..operands.convert import plain_array
 from ..operands.moving import Parted
 from ..operands.nodes import HasNode, Lifted, is_masked
+from ..operands.others import is_other
 from ..operands.tracing import note_values
 from ..operands.tracing import writer as trace_writer
 
@@ -122,6 +123,8 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
     if isinstance(x, Lifted):
         raise DTypeError(f"{operation}: got {type(x).__name__}; {x.instead}")
     if isinstance(x, np.ndarray | np.generic):
+        if is_other(x.dtype):
+            return np.asarray(x)
         if is_masked(x):
             raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
         narrow.fixed = min(narrow.fixed, FREE if x.ndim else SHAPE + 1)
@@ -129,8 +132,14 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
     if type(x) in WEAK_TYPES:
         return x  # type: ignore[return-value]  # NumPy knows what it is worth
     narrow.fixed = FREE
-    values = plain_array(x, None, operation)
-    return narrow.widened(values, as_dtype(values.dtype))
+    try:
+        values = plain_array(x, None, operation)
+        return narrow.widened(values, as_dtype(values.dtype))
+    except DTypeError:
+        other = others.array_of(x)
+        if other is None:
+            raise
+        return other
 
 
 def container(
@@ -165,12 +174,16 @@ def _is_own(values: NumpyArray, operands: Sequence[NumpyArray] | None) -> bool:
 def results(made: Any, narrow: Narrow) -> Any:
     """Return what a NumPy function returned: containers for arrays, values for scalars."""
     if isinstance(made, np.ndarray):
+        if made.dtype not in SUPPORTED and (is_other(made.dtype) or made.dtype.hasobject):
+            return made
         if not narrow.found and not FREE < narrow.fixed <= SHAPE:
             few = xarray.owned(made)  # which copies, so it need not be asked whose memory it is
             if few is not None:
                 return few
         return container(narrow.rounded(made), narrow.wide, narrow.fixed)
     if isinstance(made, np.generic):
+        if is_other(made.dtype):
+            return made
         return scalar_of(narrow.rounded(np.asarray(made))[()])
     if isinstance(made, tuple | list):
         items = [results(item, narrow) for item in made]

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .._config import settings
-from .._errors import ShapeError
+from .._errors import DTypeError, ShapeError
 from .._later import later
 from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..dtypes.formats import loop_dtype
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE, owner_class
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
+from ..operands.others import array_of
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
 
@@ -92,10 +94,33 @@ def asarray(
     '{1,0:T(3,4)}'
     """
     plain = dtype is order is device is layout is None and strides is None
-    if plain and shape is None and copy is not False:
-        made = _copied(values, copy)
-        if made is not None:
-            return made
+    try:
+        if plain and shape is None and copy is not False:
+            made = _copied(values, copy)
+            if made is not None:
+                return made
+        return _made(values, dtype, order, device, copy, layout, strides, shape)
+    except DTypeError:
+        other = None if isinstance(values, str | bytes) else array_of(values, dtype)
+        if other is not None:
+            return cast("XContainer", other)
+        text = None if dtype is None else array_of(values)
+        if text is None or text.dtype.kind not in "US":
+            raise
+        values = text.astype(loop_dtype(as_dtype(dtype)))  # numbers that are written out
+        return _made(values, dtype, order, device, copy, layout, strides, shape)
+
+
+def _made(
+    values: object,
+    dtype: object,
+    order: MemoryOrder,
+    device: str | None,
+    copy: bool | None,
+    layout: LayoutLike,
+    strides: Sequence[int] | None,
+    shape: object,
+) -> XContainer:
     check_device(device, "asarray")
     layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
     if shape is not None:
@@ -187,12 +212,18 @@ def array(
     XArray([[1., 2.]])
     """
     if dtype is order is layout is None and copy and not ndmin:
-        few = _copied(object, True)
+        try:
+            few = _copied(object, True)
+        except DTypeError:  # which `asarray` looks into
+            few = None
         if few is not None:
             return few
-    made = asarray(object, dtype, order, copy=copy, layout=layout)
+    made: Any = asarray(object, dtype, order, copy=copy, layout=layout)
     if made.ndim >= ndmin:
-        return made
+        return cast("XContainer", made)
+    if isinstance(made, np.ndarray):
+        made = np.array(made, ndmin=ndmin)
+        return cast("XContainer", made)
     return XArray(made._reshaped((1,) * (ndmin - made.ndim) + made.shape))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex, cast
 
 import numpy as np
 
 from .._config import settings
-from .._errors import LayoutError, SizeError
+from .._errors import DTypeError, LayoutError, SizeError
 from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -26,6 +26,7 @@ from ..layout.placement import layout_for
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..operands.convert import LayoutLike, layout_of, raw, values_node, zeroed
+from ..operands.others import array_of, dtype_of
 from .arguments import check_device
 from .jagged_like import makes_rows
 from .siblings import sibling
@@ -89,7 +90,7 @@ def empty(
     return XArray._own(raw(place, kind_), place, kind_, policy, layout)
 
 
-def _usual(shape: object, dtype: object, *options: object) -> XArray | None:
+def _usual(shape: object, dtype: object, *options: object) -> Any:
     """Return a new row-major container of a tuple of ints; None where more is asked for."""
     extents: Any = (shape,) if shape.__class__ is int else shape
     if extents.__class__ is not tuple or any([x is not None for x in options]):
@@ -102,7 +103,13 @@ def _usual(shape: object, dtype: object, *options: object) -> XArray | None:
         room *= extent or 1
     if room > MAX_SIZE:
         return None
-    kind_ = float64 if dtype is None else as_dtype(dtype)
+    try:
+        kind_ = float64 if dtype is None else as_dtype(dtype)
+    except DTypeError:
+        other = dtype_of(dtype)
+        if other is None:
+            raise
+        return np.empty(extents, other)
     large = size * kind_.itemsize > settings.max_result_bytes or len(extents) > MAX_RANK
     if large or settings.default_layout != _ROW_MAJOR:
         return None
@@ -157,8 +164,10 @@ def zeros(
             return made
     made = _usual(shape, dtype, order, device, layout, strides)
     if made is not None:
+        if isinstance(made, np.ndarray):
+            return np.zeros(made.shape, made.dtype)  # type: ignore[return-value]
         made._buffer.run()[:] = 0
-        return made
+        return cast("XArray", made)
     check_device(device, "zeros")
     layout = ordered(order, layout, "zeros")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
@@ -231,12 +240,18 @@ def full(
     if plain:
         wanted = np.dtype(type(fill_value)) if dtype is None else dtype
         usual = _usual(shape, wanted, order, device, layout, strides)
+        if isinstance(usual, np.ndarray):
+            usual[...] = fill_value
+            return cast("XArray", usual)
         if usual is not None and type(fill_value) in usual._kind.stored:
             with suppress(OverflowError):
                 usual._buffer.array(usual._dtype, usual._shape)[...] = fill_value
-                return usual
+                return cast("XArray", usual)
     check_device(device, "full")
     layout = ordered(order, layout, "full")
+    other = None if plain else array_of(fill_value, dtype)
+    if other is not None:
+        return np.full(shape, other)  # type: ignore[arg-type,return-value]
     node = None if plain else values_node(fill_value, None, "full")
     if dtype is not None:
         kind_ = as_dtype(dtype)

@@ -23,6 +23,7 @@ from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from ..transforms.memo import memoised
+from .arguments import whole
 from .computed import into
 from .manipulation import broadcast_to, expand_dims, moveaxis, reshape, stack
 from .reducers import sum as total
@@ -66,6 +67,7 @@ def diagonal(
     rows, columns = [check_axis(a, array.ndim, "diagonal") for a in (axis1, axis2)]
     if rows == columns:
         raise AxisError(f"diagonal({describe(array.node)}): axis1 and axis2 are both {rows}")
+    offset = whole(offset, "diagonal", "offset")
     down, right = builtins.max(-offset, 0), builtins.max(offset, 0)
     length = builtins.min(array.shape[rows] - down, array.shape[columns] - right)
     length = builtins.max(length, 0)
@@ -118,7 +120,7 @@ def _triangle(x: object, k: int, name: str, upper: bool) -> XExpression:
         node = build.broadcast_to(node, node.shape * 2)
     build.require_rank(node, 2, name)
     inside = OPS["greater_equal" if upper else "less_equal"]
-    chosen = build.elementwise(inside, _distance(node.shape), int(k))
+    chosen = build.elementwise(inside, _distance(node.shape), whole(k, name, "k", cut=True))
     return XExpression(build.elementwise(OPS["where"], chosen, node, build.scalar(0, node.dtype)))
 
 
@@ -202,16 +204,16 @@ def diag(v: object, k: int = 0) -> XExpression:
         return diagonal(array, k)
     if array.ndim != 1:
         raise ShapeError(f"diag({describe(array.node)}): the rank must be 1 or 2")
-    length = array.shape[0]
+    k, length = whole(k, "diag", "k"), array.shape[0]
     size = length + builtins.abs(k)
     # Element i of the vector stands in row i + down and column i + right.
     zero = build.scalar(0, array.dtype)
     gap = build.broadcast_to(zero, (builtins.abs(k),))
     parts = [array.node, gap] if k < 0 else [gap, array.node]
     row = build.concat(parts, 0) if k else array.node
-    inside = build.elementwise(OPS["equal"], _distance((size, size)), int(k))
-    whole = build.broadcast_to(row, (size, size))
-    return XExpression(build.elementwise(OPS["where"], inside, whole, zero))
+    inside = build.elementwise(OPS["equal"], _distance((size, size)), k)
+    rows = build.broadcast_to(row, (size, size))
+    return XExpression(build.elementwise(OPS["where"], inside, rows, zero))
 
 
 @memoised

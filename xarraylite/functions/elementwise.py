@@ -16,16 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import expression
+from .._errors import DTypeError
+from ..arrays import expression, ownership
 from ..arrays.expression import XExpression
 from ..dtypes.names import SUPPORTED, float64, kind
 from ..dtypes.promotion import int_bounds
 from ..ir import build
 from ..operands.moving import maps
 from ..operands.nodes import as_node, unwrapped
+from ..operands.others import array_of
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from ..views.regular import part
+from .arguments import whole
 from .computed import into
 from .searching import nonzero
 from .ufuncs import Unary, binary, unary
@@ -62,12 +65,21 @@ conj = unary("conj")
 
 
 def _part(function: Unary, number: int) -> Unary:
-    """Return a function that gives a view of complex memory where nothing else is asked for."""
+    """Return a function that gives a view of complex memory where nothing else is asked for.
+
+    Of a lazy result it is what becomes a view, once one of them is written.
+    """
 
     @functools.wraps(function)
     def part_of(x: object, /, out: object = None, **options: Any) -> XExpression:
-        viewed = part(unwrapped(x), number) if out is None and not options else None
-        return function(x, out, **options) if viewed is None else viewed
+        plain = out is None and not options
+        viewed = part(unwrapped(x), number) if plain else None
+        if viewed is not None:
+            return viewed
+        made = function(x, out, **options)
+        if plain and type(x) is type(made) is XExpression and kind(x.dtype) == "c":
+            return ownership.related(x, made, number)  # type: ignore[no-any-return]
+        return made
 
     return part_of
 
@@ -163,7 +175,7 @@ def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
 
 
 def _rounded(x: object, decimals: int) -> XExpression:
-    node = as_node(x, "round")
+    node, decimals = as_node(x, "round"), whole(decimals, "round", "decimals")
     if not decimals:
         return expression.apply(OPS["round"], x)
     if kind(node.dtype) in "iu" and decimals > 0:
@@ -220,7 +232,14 @@ def where(condition: object, x1: object = _MISSING, x2: object = _MISSING, /) ->
         if x1 is not _MISSING:
             raise ValueError("where: give both values, or the condition alone")
         return nonzero(condition)
-    return expression.apply(OPS["where"], condition, x1, x2)
+    try:
+        return expression.apply(OPS["where"], condition, x1, x2)
+    except DTypeError:
+        values = [array_of(x) for x in (x1, x2)]
+        if values[0] is None or values[1] is None:
+            raise
+        made: Any = np.where(np.asarray(condition), values[0], values[1])
+        return made
 
 
 @memoised

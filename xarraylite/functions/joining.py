@@ -13,6 +13,7 @@ from .._errors import ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
+from ..arrays.xarray import XArray
 from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
@@ -20,6 +21,7 @@ from ..ir.build import WEAK_TYPES, describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..transforms.memo import memoised
+from .arguments import whole
 from .computed import container
 from .groups import Lazy
 from .manipulation import broadcast_to, concat, listed, reshape
@@ -105,9 +107,9 @@ def _split(
     along = check_axis(axis, array.ndim, operation)
     extent = array.shape[along]
     if np.ndim(cuts):
-        edges = [0, *[int(c) for c in np.asarray(cuts)], extent]
+        edges = [0, *[whole(c, operation, "a place of a cut") for c in np.asarray(cuts)], extent]
     else:
-        count = int(cuts)
+        count = whole(cuts, operation, "the number of parts", cut=True)
         if count < 1:
             raise ShapeError(f"{operation}: the number of parts must be positive, got {count}")
         size, rest = divmod(extent, count)
@@ -404,4 +406,4 @@ def meshgrid(
     for x, place in zip(known, places, strict=True):
         shape[place] = x.size
     made = thin if sparse else [broadcast_to(x, shape) for x in thin]
-    return tuple([container(np.array(x.numpy())) for x in made] if copy else made)
+    return tuple([XArray(x) for x in made] if copy else made)

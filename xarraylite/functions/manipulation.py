@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, SupportsIndex
 
-from .._errors import AxisError, ShapeError
+from .._errors import AxisError, AxisTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
 from ..index import transform as steps
+from ..index.box import is_vector
 from ..index.broadcast import (
     as_shape,
     broadcast_shapes,
@@ -127,8 +128,8 @@ def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
     (4, 2, 3)
     """
     array = as_array(x, "permute_dims")
-    if not isinstance(axes, Iterable):
-        raise AxisError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
+    if not is_vector(axes):
+        raise AxisTypeError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
     order = tuple(axes)
     if len(check_axes(order, array.ndim, "permute_dims")) != array.ndim:
         raise AxisError(f"permute_dims: {order} is no permutation of {array.ndim} dimensions")
@@ -293,7 +294,7 @@ def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
     (3, 1)
     """
     array = as_array(x, "expand_dims")
-    given = tuple(axis) if isinstance(axis, Iterable) else (axis,)
+    given = tuple(axis) if is_vector(axis) else (axis,)
     axes = check_axes(given, array.ndim + len(given), "expand_dims")
     check_rank(array.ndim + len(given), "expand_dims")
     return array._view(steps.expand(array.shape, axes))
@@ -316,8 +317,8 @@ def moveaxis(x: object, /, source: Axes, destination: Axes) -> XExpression:
     """
     array = as_array(x, "moveaxis")
     rank = array.ndim
-    sources = tuple(source) if isinstance(source, Iterable) else (source,)
-    targets = tuple(destination) if isinstance(destination, Iterable) else (destination,)
+    sources = tuple(source) if is_vector(source) else (source,)
+    targets = tuple(destination) if is_vector(destination) else (destination,)
     if len(sources) != len(targets):
         raise AxisError(f"moveaxis: {sources} and {targets} differ in length")
     check_axes(sources, rank, "moveaxis")

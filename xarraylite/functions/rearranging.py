@@ -23,6 +23,7 @@ from ..ir.node import Node
 from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
 from ..transforms.memo import memoised
+from .arguments import whole
 from .computed import Narrow, container, numpy_of
 from .manipulation import (
     Axes,
@@ -88,7 +89,7 @@ def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
 
 
 def _total(shift: Ints) -> int:
-    return int(np.sum(np.asarray(shift)))
+    return whole(np.sum(np.asarray(shift)), "roll", "shift", cut=True)
 
 
 def _rolled(array: XExpression, shift: int, axis: int) -> XExpression:
@@ -119,7 +120,7 @@ def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
     first, second = [check_axis(a, array.ndim, "rot90") for a in axes]
     if first == second:
         raise ShapeError(f"rot90: the axes {axes} must be two different ones")
-    turns = k % 4
+    turns = whole(k, "rot90", "k", cut=True) % 4
     if turns in (1, 2):
         array = flip(array, axis=second)
     if turns % 2:
@@ -394,13 +395,13 @@ _MOVING = ("edge", "wrap", "reflect", "symmetric")
 
 def _pairs(given: Any, x: XExpression, name: str) -> list[tuple[int, int]]:
     if isinstance(given, dict):
-        found = {check_axis(k, x.ndim, "pad"): v for k, v in given.items()}
-        given = [np.broadcast_to(found.get(k, 0), 2).tolist() for k in range(x.ndim)] or 0
+        of = {check_axis(k, x.ndim, "pad"): v for k, v in given.items()}
+        given = [np.broadcast_to(of.get(k, 0), 2).tolist() for k in range(x.ndim)] or 0
     pairs = _pairs_of(given, x, name)
-    whole = [(int(low), int(high)) for low, high in pairs]
-    if builtins.any([a < 0 or b < 0 for a, b in whole]) or whole != pairs:
+    found = [(whole(low, "pad", name), whole(high, "pad", name)) for low, high in pairs]
+    if builtins.any([a < 0 or b < 0 for a, b in found]):
         raise ShapeError(f"pad({describe(x.node)}): {name} must be integers of 0 or more: {given}")
-    return whole
+    return found
 
 
 def _pairs_of(given: Any, x: XExpression, name: str) -> list[tuple[Any, Any]]:

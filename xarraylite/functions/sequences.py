@@ -10,11 +10,11 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from .._errors import TracedValueError
+from .._errors import ShapeError, TracedValueError
 from ..arrays import xarray
 from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of
@@ -27,6 +27,7 @@ from ..ir.node import Iota, Node
 from ..layout.strided import Strided
 from ..operands.convert import LayoutLike, layout_of, store, values_node
 from ..operands.nodes import HasNode
+from ..operands.others import array_of, dtype_of
 from .arguments import check_device, check_numbers
 from .computed import Narrow, computed, container, numpy, numpy_of
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
@@ -35,7 +36,7 @@ from .creation import MemoryOrder, ShapeLike, check_size, ordered
 def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> XArray:
     """Return values, an array that nobody else has or a node, in a container of a dtype."""
     if layout is None and isinstance(values, np.ndarray) and values.dtype == dtype:
-        return container(values)
+        return container(values, [])
     node = values if isinstance(values, Node) else values_node(values, dtype, name)
     place, policy = layout_of(node.shape, layout, None, dtype, name)
     return XArray._own(store(node, place), place, dtype, policy)
@@ -86,6 +87,8 @@ def arange(
     check_device(device, "arange")
     if stop is None:
         start, stop = 0, start
+    if array_of(start) is not None or dtype_of(dtype) is not None:
+        return cast("XArray", np.arange(start, stop, step, dtype))  # type: ignore[call-overload]
     check_numbers("arange", float, start=start, stop=stop, step=step)
     if step == 0:
         raise ValueError("arange: step must not be 0")
@@ -391,6 +394,8 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     XArray([0, 1, 4])
     """
     values = list(iter if count < 0 else itertools.islice(iter, count))
+    if len(values) < count:
+        raise ShapeError(f"fromiter: {count} elements are wanted, there are {len(values)}")
     wanted = as_dtype(dtype)
     if {*map(type, values)} <= _EXACT.get(wanted, frozenset()):
         return container(np.array(values, wanted))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.xarray import XArray
+from ..operands.moving import maps
 from .computed import computed
 
 #: SciPy's name, and Python's.
@@ -50,6 +51,7 @@ def _computed(name: str, x: Any) -> Any:
     return np.asarray(_function(name)(wide)).astype(wide.dtype)
 
 
+@maps
 @computed("x")
 def erf(x: Any, /) -> XArray:
     """Return the error function of real numbers.
@@ -68,6 +70,7 @@ def erf(x: Any, /) -> XArray:
     return _computed("erf", x)  # type: ignore[no-any-return]
 
 
+@maps
 @computed("x")
 def erfc(x: Any, /) -> XArray:
     """Return ``1 - erf(x)`` without cancellation.
@@ -81,6 +84,7 @@ def erfc(x: Any, /) -> XArray:
     return _computed("erfc", x)  # type: ignore[no-any-return]
 
 
+@maps
 @computed("x")
 def gamma(x: Any, /) -> XArray:
     """Return the gamma function of real numbers: ``(x - 1)!`` for whole ones.
@@ -94,6 +98,7 @@ def gamma(x: Any, /) -> XArray:
     return _computed("gamma", x)  # type: ignore[no-any-return]
 
 
+@maps
 @computed("x")
 def lgamma(x: Any, /) -> XArray:
     """Return the logarithm of the modulus of the gamma function.

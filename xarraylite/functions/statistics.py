@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex
 
-import numpy as np
-
-from .._errors import ShapeError
+from .._errors import ExtentTypeError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
@@ -22,10 +20,11 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import Parted
 from ..operands.nodes import as_node
-from ..ops.reductions import MAX, MIN, PROD, SUM, Reduction
+from ..ops.reductions import KNOWN_MAX, KNOWN_MIN, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from . import means, reducers
+from .arguments import whole
 from .computed import computed, into, numpy
 from .groups import Axis
 from .manipulation import broadcast_to, concat, moveaxis, reshape
@@ -134,7 +133,7 @@ def diff(
     """
     if isinstance(x, Parted) and n >= 0:
         return _of_parts(x, n, axis, [prepend, append])
-    node = as_node(x, "diff")
+    node, n = as_node(x, "diff"), whole(n, "diff", "n")
     along = check_axis(axis, len(node.shape), "diff")
     if n < 0:
         raise ValueError(f"diff({describe(node)}): n must not be negative, got {n}")
@@ -231,6 +230,10 @@ def nanprod() -> None:
     """
 
 
+#: How extremes are folded where some elements may be NaN.
+_OF_KNOWN = {MIN: KNOWN_MIN, MAX: KNOWN_MAX}
+
+
 def _known_extreme(
     op: Reduction,
     x: object,
@@ -241,14 +244,10 @@ def _known_extreme(
     initial: object = None,
     where: object = None,
 ) -> XExpression:
-    name = f"nan{op.name}"
-    filled, known = _filled(x, -np.inf if op is MAX else np.inf, name)
-    found: Any = reducers.extreme(op, filled, axis, None, keepdims, initial, where)
-    if known is not None:
-        some = reducers.any(known, axis, None, keepdims, where=where)
-        nan = XExpression(build.scalar(np.nan, found.dtype))
-        found = found if initial is not None else apply(OPS["where"], some, found, nan)
-    return into(out, found, name)
+    array = as_array(x, f"nan{op.name}")
+    op = _OF_KNOWN[op] if kind(array.dtype) == "f" else op
+    found: Any = reducers.extreme(op, array, axis, out, keepdims, initial, where)
+    return found
 
 
 @memoised
@@ -431,8 +430,8 @@ def _weights(array: XExpression, weights: XExpression, axis: Axis) -> XExpressio
         return weights
     given = [axis] if isinstance(axis, SupportsIndex) else list(axis or ())
     axes = [check_axis(a, array.ndim, "average") for a in given]
-    if weights.shape != tuple([array.shape[a] for a in axes]):
-        raise ShapeError(
+    if not axes or weights.shape != tuple([array.shape[a] for a in axes]):
+        raise (ShapeError if axes else ExtentTypeError)(
             f"average({describe(array.node)}): weights of shape {weights.shape} fit neither the "
             f"array nor the axes {axis}"
         )

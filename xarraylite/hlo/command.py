@@ -12,7 +12,8 @@ from types import ModuleType
 from .._errors import HloError, XarrayliteError
 from ..xla.formats import CHIPS
 from .cost.diff import Difference, differences
-from .cost.report import cost_lines, tree_lines
+from .cost.report import tree_lines
+from .cost.show import Block, show
 from .module import HloModule
 from .text.parser import parse
 
@@ -53,11 +54,11 @@ def run(face: ModuleType, options: argparse.Namespace) -> int:
         Exit status: 0; 2 for what cannot be read, with one line on stderr.
     """
     try:
-        lines = list(_lines(_read(options.file), options))
+        blocks = list(_blocks(_read(options.file), options))
     except (OSError, UnicodeDecodeError, XarrayliteError) as error:
         sys.stderr.write(f"xarraylite hlo: {_reason(error, options.file)}\n")
         return BAD_INPUT
-    sys.stdout.write("\n".join([*lines, ""]))
+    show(blocks)
     return 0
 
 
@@ -73,7 +74,7 @@ def _read(file: Path) -> HloModule:
     return parse(file.read_text(encoding="utf-8"))
 
 
-def _lines(module: HloModule, options: argparse.Namespace) -> Iterable[str]:
+def _blocks(module: HloModule, options: argparse.Namespace) -> Iterable[Block]:
     """Everything is found out before anything is printed."""
     cost = module.cost(chip=options.chip)
     for target, memory in ((options.draw, False), (options.memory, True)):
@@ -87,7 +88,7 @@ def _lines(module: HloModule, options: argparse.Namespace) -> Iterable[str]:
     tree = tree_lines(
         module.post_order(), module.entry, options.filter, cost if options.cost else None
     )
-    return [*tree, *(["", *cost_lines(cost)] if options.cost else [])]
+    return [*tree, *(["", *cost.blocks()] if options.cost else [])]
 
 
 def _as_json(found: Sequence[Difference]) -> str:

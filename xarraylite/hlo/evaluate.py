@@ -84,10 +84,8 @@ class _Run:
 
         return run
 
-    def part(
-        self, computation: HloComputation, root: HloInstruction, given: dict[int, NumpyArray]
-    ) -> NumpyArray:
-        return part_of(self, computation, root, given)
+    def part(self, root: HloInstruction, given: dict[int, NumpyArray]) -> NumpyArray:
+        return part_of(self, root, given)
 
     def step_random(self, delta: int) -> int:
         before = self._state

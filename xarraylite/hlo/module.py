@@ -8,12 +8,13 @@ from typing import Any, cast
 
 from .._errors import HloError
 from .._records import record
-from .cost.weigh import ModuleCost, module_cost
+from .cost.report import ModuleCost
+from .cost.weigh import module_cost
 from .edits import edited, own_computation
 from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
 from .instruction import HloComputation, HloInstruction, no_attributes, unknown
-from .order import computations_below
+from .order import callees_first
 from .rules.verify import verify_module
 from .text.printer import module_text
 from .text.styles import print_options
@@ -174,12 +175,7 @@ class HloModule:
             for instruction in computation.instructions
             for callee in instruction.called_computations
         }
-        seen: set[HloComputation] = set()
-        order: list[HloComputation] = []
-        for computation in self.computations:
-            if computation not in called:
-                order += computations_below(computation, seen)
-        return tuple(order)
+        return tuple(callees_first([c for c in self.computations if c not in called]))
 
     def walk(self, *opcodes: str) -> Iterator[HloInstruction]:
         """Iterate over all instructions, those of called computations first.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, TypeGuard
 
-from .._errors import BoundsError, ShapeError
+from .._errors import BoundsError, ExtentTypeError, ShapeError
 
 #: First offset and one past the last one, or None for the whole span of a mode.
 Range = tuple[int, int] | None
@@ -24,15 +24,15 @@ def integer(value: object, operation: str, what: str) -> int:
 
     Raises
     ------
-    ShapeError
+    ExtentTypeError
         For a bool or anything that is not an integer.
     """
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ShapeError(f"{operation}: {what} must be an integer, got {value!r}")
+        raise ExtentTypeError(f"{operation}: {what} must be an integer, got {value!r}")
     try:
         return operator.index(value)
     except TypeError:  # an array of more than one element has __index__, too
-        raise ShapeError(f"{operation}: {what} must be an integer, got {value!r}") from None
+        raise ExtentTypeError(f"{operation}: {what} must be an integer, got {value!r}") from None
 
 
 def integers(values: object, operation: str, what: str) -> tuple[int, ...]:

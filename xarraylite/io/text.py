@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
-from ..functions.computed import Narrow, container, numpy_of
+from ..functions.computed import Narrow, container, numpy_of, results
+from ..operands.others import dtype_of
 
 
 def loadtxt(fname: Any, dtype: object = float, **options: Any) -> XArray:
@@ -77,6 +78,8 @@ def genfromtxt(fname: Any, dtype: object = float, **options: Any) -> XArray:
 
 
 def _read(name: str, read: Any, fname: Any, dtype: object, options: dict[str, Any]) -> XArray:
+    if dtype is None or dtype_of(dtype) is not None or options.get("names"):
+        return cast("XArray", results(read(fname, dtype=dtype, **options), Narrow()))
     wanted = as_dtype(dtype)
     plain = wanted if wanted.isbuiltin == 1 else np.dtype(np.float64)
     try:

@@ -21,10 +21,14 @@ from ..index.broadcast import broadcast_shapes, check_axis
 from ..index.transform import IndexMap, Transform
 from ..ir import build
 from ..ir.build import describe
+from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Node
+from ..ir.translation import node_of
+from ..memory.block import Memory
+from ..operands.nodes import HasNode
 from ..ops.table import OPS
 from .labelled import Indexed, Labels, Term, XLabelled
-from .remembered import Call, Filled, call_of, hollow, recall
+from .remembered import NOTHING, Call, Filled, call_of, hollow, recall
 from .writing import computed, lazily
 
 Shape = tuple[int, ...]
@@ -35,6 +39,29 @@ class Explained(NamedTuple):
 
     value: XLabelled
     labels: Labels
+
+
+#: An operand that keeps no memory alive: a node, or what the node is made of.
+Hollow = Node | tuple[Kind, Shape, Operands]
+
+
+class Unwritten(NamedTuple):
+    """What `explain` needs of a matrix product of lazy operands, as long as nobody asks."""
+
+    left: Hollow
+    right: Hollow
+
+    def explained(self) -> Explained:
+        """Return it with nodes."""
+        left, right = [x if isinstance(x, Node) else node_of(*x) for x in self]
+        return Explained(*_summed(*_labels_of(left, right), None, "matmul")[:2])
+
+
+def hollow_operand(x: HasNode) -> Hollow:
+    """Return an operand that keeps no memory alive."""
+    if not x.lasting or x._kind is NODE:
+        return hollow(x.node)
+    return x._kind, x._shape, tuple([NOTHING if isinstance(y, Memory) else y for y in x.now()])
 
 
 #: A product in memory, or one that is computed in blocks.
@@ -75,6 +102,29 @@ def contract(
     ShapeError
         Where a label has two extents other than 1.
     """
+    value, out, end = _summed(operands, out, dtype, operation, check)
+    lazy = lazily(value, out)
+    if lazy is not None:
+        return lazy
+    hollows = tuple(
+        [
+            Indexed(hollow(f.node), f.labels)
+            for f in value.terms[0].factors
+            if isinstance(f, Indexed)
+        ]
+    )
+    made = Explained(XLabelled((Term(hollows),), end, value.extents), out)
+    return computed(value, out, operation, call, made)
+
+
+def _summed(
+    operands: Sequence[tuple[Node, Labels]],
+    out: Labels,
+    dtype: DType | None,
+    operation: str,
+    check: Check | None = None,
+) -> tuple[XLabelled, Labels, DType]:
+    """Return the labelled sum of products, the labels of its result, and the dtype."""
     plain = [_diagonal(node, labels, operation) for node, labels in operands]
     extents: dict[str, int] = {}
     for node, labels in plain:
@@ -91,13 +141,7 @@ def contract(
     factors = tuple([_stretched(node, labels, extents) for node, labels in plain])
     if check is not None:
         check(tuple([extents[k] for k in out]), end)
-    value = XLabelled((Term(factors),), end, extents)
-    lazy = lazily(value, out)
-    if lazy is not None:
-        return lazy
-    hollows = tuple([Indexed(hollow(f.node), f.labels) for f in factors])
-    made = Explained(XLabelled((Term(hollows),), end, extents), out)
-    return computed(value, out, operation, call, made)
+    return XLabelled((Term(factors),), end, extents), out, end
 
 
 def _again(call: Call | None, check: Check | None = None) -> Filled | None:
@@ -148,6 +192,11 @@ def reads_in_place(left: Node, right: Node) -> bool:
 
 
 def _matmul(left: Node, right: Node, call: Call | None, check: Check | None) -> Made:
+    return contract(*_labels_of(left, right), None, "matmul", call, check)
+
+
+def _labels_of(left: Node, right: Node) -> tuple[list[tuple[Node, Labels]], Labels]:
+    """Return the operands of a matrix product with their labels, and those of the result."""
     shown = f"matmul({describe(left)}, {describe(right)})"
     if not left.shape or not right.shape:
         raise ShapeError(
@@ -166,8 +215,7 @@ def _matmul(left: Node, right: Node, call: Call | None, check: Check | None) -> 
     rows, columns = ("m",) * (len(left.shape) > 1), ("n",) * (len(right.shape) > 1)
     own_left = _last(stack, len(left.shape) - 2) + rows + ("k",)
     own_right = _last(stack, len(right.shape) - 2) + ("k",) + columns
-    operands = [(left, own_left), (right, own_right)]
-    return contract(operands, stack + rows + columns, None, "matmul", call, check)
+    return [(left, own_left), (right, own_right)], stack + rows + columns
 
 
 def vecdot(left: Node, right: Node, axis: int) -> Made:

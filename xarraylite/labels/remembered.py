@@ -38,7 +38,7 @@ Call = tuple[Key, Leaf, Leaf]
 _LIMIT = 1024
 
 #: What a hollow leaf refers to.
-_NOTHING = Snapshot.of(NOWHERE)
+NOTHING = Snapshot.of(NOWHERE)
 
 _recipes: dict[Key, Recipe] = {}
 
@@ -215,7 +215,7 @@ def hollow(node: Node) -> Node:
 
     def visit(node: Node, args: tuple[Node, ...]) -> Node:
         if isinstance(node, Leaf):
-            return Leaf(node.shape, node.dtype, _NOTHING, node.map)
+            return Leaf(node.shape, node.dtype, NOTHING, node.map)
         return with_args(node, args)
 
     return rebuild(node, visit)

@@ -35,7 +35,7 @@ import numpy as np
 
 from .._errors import DTypeError
 from .block import Memory, byte_reach
-from .pool import Bytes
+from .pool import Bytes, address_of
 from .slabs import take
 from .snapshots import Snapshot, guard
 
@@ -107,6 +107,14 @@ class Buffer(Memory):
         made._memory, made._start, made.address = take(nbytes)
         made.nbytes, made.special, made.shared = nbytes, False, False
         return made
+
+    @staticmethod
+    def of_array(array: npt.NDArray[Any], owner: object = None) -> Buffer:
+        """Return a buffer over the bytes of an array that lies in row-major order."""
+        memory, writeable = array.reshape(-1).view(_UINT8), array.flags.writeable
+        asked = writeable and array.size
+        address = address_of(memory) if asked else array.__array_interface__["data"][0]
+        return Buffer(memory, 0, address, array.nbytes, not writeable, owner)
 
     @staticmethod
     def lent(memory: Memory) -> Buffer:

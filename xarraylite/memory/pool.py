@@ -76,6 +76,11 @@ class Counters:
 counters = Counters()
 
 
+def address_of(memory: Bytes) -> int:
+    """Return where writable bytes lie; asking NumPy takes five times as long."""
+    return _address_of(_from_buffer(memory))
+
+
 def aligned_bytes(nbytes: int) -> tuple[Bytes, int, int]:
     """Allocate memory and return ``(memory, start, address)``.
 
@@ -99,8 +104,7 @@ def aligned_bytes(nbytes: int) -> tuple[Bytes, int, int]:
         If the system refuses.
     """
     memory = np.empty(nbytes + ALIGNMENT, _UINT8)
-    # 0.15 us; `__array_interface__` and `.ctypes.data` take 0.8 us.
-    first = _address_of(_from_buffer(memory))
+    first = address_of(memory)
     start = -first % ALIGNMENT
     return memory, start, first + start
 
@@ -168,7 +172,7 @@ class Pool:
                 raw, start, address = aligned_bytes(capacity)
         else:
             counters.reused += 1
-            address = _address_of(_from_buffer(raw))
+            address = address_of(raw)
             start = -address % ALIGNMENT
             address += start
         memory: Bytes = np.asarray(_Lease(self, raw, address, capacity))

@@ -97,6 +97,11 @@ def _plain(values: Any) -> tuple[Any, NumpyArray | None]:
     return values, None
 
 
+def _check_optional(x: object, operation: str) -> None:
+    if not isinstance(x, XOptional):
+        raise DTypeError(f"{operation}: got {type(x).__name__}; the rule is an optional array")
+
+
 def masked_array(x: XOptional, /) -> Any:
     """Return an optional array as a NumPy masked array, in memory of its own.
 
@@ -106,6 +111,7 @@ def masked_array(x: XOptional, /) -> Any:
     >>> xl.masked_array(xl.optional([1, None, 3])).sum()
     np.int64(4)
     """
+    _check_optional(x, "masked_array")
     values, known = x.value().numpy(), x.has_value().numpy()
     return np.ma.MaskedArray(values.copy(), mask=~known)
 
@@ -126,6 +132,7 @@ def to_pandas(x: XOptional, /) -> Any:
     >>> xl.to_pandas(xl.optional([1, None, 3])).dtype
     Int64Dtype()
     """
+    _check_optional(x, "to_pandas")
     import pandas as pd  # noqa: PLC0415 (not everybody has it)
 
     kinds = {

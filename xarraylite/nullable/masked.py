@@ -6,7 +6,7 @@ value where the condition holds and its own where it does not.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from ..assignment.inplace import InPlace
 from ..operands.nodes import is_number, unwrapped
 from ..ops.op import Op
 from ..ops.table import OPS
-from ..views.picked import XPicked
+from ..views import selection
+from ..views.picked import XIndexView, XPicked
 from ..views.scattered import is_few
 from ..views.selection import mask_of, pointed
 from .array import Memory, XOptional
@@ -55,7 +56,7 @@ class XMaskedView(XOptional):
         Raises
         ------
         NotWritableError
-            If the array is an expression, or what is assigned may be missing.
+            If the array is an expression, or what is assigned is missing where elements are shown.
         BroadcastError
             If ``value`` does not broadcast to the selection.
         """
@@ -71,10 +72,22 @@ class XMaskedView(XOptional):
 class Filtration(InPlace):
     """The elements of an array where a condition holds, to be assigned to; see `xl.filtration`."""
 
-    __slots__ = ("_flags", "_target")
+    __slots__ = ("_flags", "_picked", "_target")
 
-    def __init__(self, target: XExpression, flags: XArray) -> None:
-        self._target, self._flags = target, flags
+    def __init__(
+        self, target: XExpression, flags: XArray | None, picked: XIndexView | None = None
+    ) -> None:
+        self._target, self._flags, self._picked = target, flags, picked
+
+    def _where(self) -> XArray:
+        """Return the condition's values; of few elements only the view of them was made."""
+        flags = self._flags
+        if flags is None:
+            mask = np.zeros(self._target.shape, np.bool_)
+            assert self._picked is not None
+            mask.reshape(-1)[self._picked.positions()] = True
+            flags = self._flags = XArray._adopted(mask)
+        return flags
 
     def assign(self, value: object) -> Filtration:
         """Write a value to the elements where the condition holds.
@@ -84,17 +97,23 @@ class Filtration(InPlace):
         Filtration
             The object itself.
         """
-        write_where(self._target, self._flags, value)
+        self[...] = value
         return self
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Write a value to the elements where the condition holds; the key must be ``...``."""
         if key is not Ellipsis:
             raise NotWritableError("filtration: only all of it can be assigned to, as f[...] = v")
-        self.assign(value)
+        if self._picked is not None and is_number(value):
+            self._picked[...] = value
+        else:
+            write_where(self._target, self._where(), value)
 
     def _update(self, op: Op, value: object, held: bool) -> None:
-        update_where(self._target, self._flags, op, value)
+        if self._picked is not None and is_number(value):
+            self._picked._update(op, value, True)
+        else:
+            update_where(self._target, self._where(), op, value)
 
     def __repr__(self) -> str:
         return f"filtration({self._target.summary()})"
@@ -107,18 +126,14 @@ def write_where(target: XExpression, flags: XExpression, value: object) -> None:
         if not _filled(memory, flags, value):
             _chosen(memory, flags)[...] = value
         return
-    if isinstance(value, XOptional | Missing) or value is None:
-        raise NotWritableError(
-            "assignment: a masked view has no place for values that may be missing; "
-            "take their value() or value_or(…)"
-        )
+    value = _there(value, flags)
     node = converted(node_of(value, memory), memory.dtype)
     memory[...] = apply(OPS["where"], flags, XExpression(fit(node, memory)), memory)
 
 
 def update_where(target: XExpression, flags: XExpression, op: Op, value: object) -> None:
     """Perform ``target op= value`` where flags are set."""
-    memory, value = _memory(target), unwrapped(value)
+    memory, value = _memory(target), _there(unwrapped(value), flags)
     if is_number(value) and is_few(memory):
         _chosen(memory, flags)._update(op, value, True)
         return
@@ -127,6 +142,25 @@ def update_where(target: XExpression, flags: XExpression, op: Op, value: object)
     )
     check_update(memory, op.name, made.shape, made.dtype)
     memory[...] = apply(OPS["where"], flags, made.astype(memory.dtype), memory)
+
+
+def _there(value: Any, flags: XExpression) -> Any:
+    """Return plain values, of an array of which none is missing where flags are set.
+
+    Raises
+    ------
+    NotWritableError
+        If one is: there is no place for it.
+    """
+    if not isinstance(value, XOptional | Missing | None):
+        return value
+    known = values_of(value.has_value()) if isinstance(value, XOptional) else np.False_
+    if not np.all(known | ~values_of(flags)):
+        raise NotWritableError(
+            "assignment: a masked view has no place for values that are missing where it shows "
+            "elements; take their value() or value_or(…)"
+        )
+    return value.value() if isinstance(value, XOptional) else 0
 
 
 def _filled(memory: Memory, flags: XExpression, value: Any) -> bool:
@@ -238,5 +272,8 @@ def filtration(x: object, condition: object, /) -> Filtration:
     >>> a
     XArray([  1, 105, 103])
     """
+    picked = selection.filtered(x, condition)
+    if picked is not None:
+        return Filtration(cast("XExpression", x), None, picked)
     memory = _memory(as_array(x, "filtration"))
     return Filtration(memory, _flags(condition, memory.shape, "filtration"))

@@ -265,7 +265,10 @@ def as_item(value: Any, low: int | None, high: int | None) -> float | int:
             return float(value)
         except OverflowError:
             raise KeyError from None
-    whole = int(value)
+    try:
+        whole = int(value)
+    except (OverflowError, ValueError):  # an infinity, a NaN
+        raise KeyError from None
     if low <= whole <= high and whole == value:  # type: ignore[operator]
         return whole
     raise KeyError

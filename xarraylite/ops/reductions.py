@@ -30,7 +30,7 @@ class Reduction:
     numpy : callable
         NumPy's reduction, the reference.
     hlo : str
-        Opcode of the HLO computation that it reduces with.
+        Opcode of the HLO computation that it reduces with; "" if there is none.
     ordered : bool
         Whether elements are folded from the first to the last: ``combine`` is a user's function
         that may not be commutative.
@@ -67,7 +67,12 @@ MAX = Reduction("max", OPS["maximum"], None, np.maximum.reduce, "maximum")
 ANY = Reduction("any", OPS["logical_or"], False, np.logical_or.reduce, "or")
 ALL = Reduction("all", OPS["logical_and"], True, np.logical_and.reduce, "and")
 
-REDUCTIONS: dict[str, Reduction] = {op.name: op for op in (SUM, PROD, MIN, MAX, ANY, ALL)}
+#: Extremes of floats that are not NaN, and NaN where there are none.
+KNOWN_MIN = Reduction("nanmin", OPS["fmin"], None, np.fmin.reduce, "")
+KNOWN_MAX = Reduction("nanmax", OPS["fmax"], None, np.fmax.reduce, "")
+
+_ALL = (SUM, PROD, MIN, MAX, ANY, ALL, KNOWN_MIN, KNOWN_MAX)
+REDUCTIONS: dict[str, Reduction] = {op.name: op for op in _ALL}
 
 
 @functools.lru_cache(64)

@@ -30,7 +30,7 @@ from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
 from ..labels.labelled import XLabelled
 from ..labels.notes import Note
-from ..labels.products import Explained
+from ..labels.products import Explained, Unwritten
 from ..labels.writing import checked, explained, operands_of, resulting
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
@@ -294,10 +294,16 @@ def _after(first: list[Explanation], last: Explanation) -> Explanation:
 
 def _explain_container(container: XContainer) -> Explanation:
     """Explain how a product came about; any other container is memory already."""
-    made = container.buffer.made
-    if isinstance(made, Explained):
+    made = _told(container.buffer.made)
+    if made is not None:
         return _product(made, "a new container")
     return Explanation(f"{container.summary()} is in memory; nothing runs", (), (), 0, 0, ())
+
+
+def _told(made: object) -> Explained | None:
+    """Return what there is to tell of a product, if it is one."""
+    made = made.explained() if isinstance(made, Unwritten) else made
+    return made if isinstance(made, Explained) else None
 
 
 def _product(made: Explained, name: str) -> Explanation:
@@ -322,8 +328,8 @@ def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanat
         snapshot = leaf.snapshot
         holder = None if snapshot.origin is None else snapshot.origin()
         alone = holder is None or holder is own
-        made = snapshot.made
-        if not isinstance(made, Explained):
+        made = _told(snapshot.made)
+        if made is None:
             continue
         product = _product(made, "a temporary")
         result = Temporary(product.result_bytes, "the result of a product of arrays")

@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from .._errors import XarrayliteError
+from .._errors import DTypeError, XarrayliteError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..ir.kind import NODE, Kind, Operands
@@ -29,7 +29,7 @@ from ..ir.node import Scalar
 from ..ir.translation import node_of, scalars_of
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot, Snapshot
-from ..operands import fronts, tracing
+from ..operands import fronts, others, tracing
 from ..operands.fronts import ViewRecipe
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
@@ -103,11 +103,11 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
         arrays: list[Any] = []
         key = _key(args, options, arrays)
         if key is None or tracing.running.value:
-            return cast("Any", function)(*args, **options)
+            return _called(function, args, options)
         recipe = known.get(key)
         if recipe:
             return recipe(arrays)
-        made = cast("Any", function)(*args, **options)
+        made = _called(function, args, options)
         if recipe is None and all([x._kind is not NODE for x in arrays]):  # none got too long
             if key in known:
                 known[key] = _recipe(function, args, options, arrays, made) or False
@@ -120,6 +120,17 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
     made = functools.wraps(function)(call)
     made.front = known  # type: ignore[attr-defined]
     return cast("Callable[P, R]", made)
+
+
+def _called(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return what a function, or NumPy's where operands are no numbers, makes of arguments."""
+    try:
+        return function(*args, **options)
+    except DTypeError:
+        made = others.by_numpy(function.__name__, args, options)
+        if made is NotImplemented:
+            raise
+        return made
 
 
 def _key(args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]) -> Any:
@@ -176,9 +187,9 @@ def _recipe(
     if made._kind is NODE or (owning is not None and owning.source() is not None):
         return None  # a view of a lazy result that someone has belongs to its family
     handles, places, operands = _handles(arrays)
-    others = iter(handles)
-    given = [_exchanged(value, others) for value in args]
-    named = {name: _exchanged(value, others) for name, value in options.items()}
+    rest = iter(handles)
+    given = [_exchanged(value, rest) for value in args]
+    named = {name: _exchanged(value, rest) for name, value in options.items()}
     try:
         with tracing.tracing():
             traced = function(*given, **named)
@@ -195,12 +206,12 @@ def _recipe(
     return _picked(*found, made._shape, places, operands)
 
 
-def _exchanged(value: Any, others: Iterator[XExpression]) -> Any:
+def _exchanged(value: Any, rest: Iterator[XExpression]) -> Any:
     """Return an argument with other arrays in it."""
     if isinstance(value, XExpression):
-        return next(others)
+        return next(rest)
     if type(value) in (list, tuple):
-        return type(value)([_exchanged(item, others) for item in value])
+        return type(value)([_exchanged(item, rest) for item in value])
     return value
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from ..arrays import expression
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply, written
-from ..arrays.few import copy_of
+from ..arrays.few import copy_of, ready
 from ..arrays.xarray import XView
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, fit, node_of
@@ -220,33 +220,14 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         self._write(result, value, held)
 
     def _wrote(self, value: Any) -> bool:
-        """Write a number, or few elements of this dtype and shape; tell whether it is done."""
+        """Write a number, or elements of this dtype and shape; tell whether it is done."""
         base = self._base
-        values: Any
         kind = base._kind
-        number = value.__class__ in kind.stored
-        usual = is_few(self) or (number and kind is not NODE and not tracing.running.value)
-        if not usual or direct.waiting_for(base._buffer):
+        if kind is NODE or tracing.running.value or direct.waiting_for(base._buffer):
             return False
-        if number:
-            values = value
-        elif value.__class__ is np.ndarray:
-            if value.dtype is not kind.dtype or value.shape != self._shape:
-                return False
-            values = value.copy()  # of what may be the same memory
-        elif isinstance(value, XExpression):
-            if value._shape != self._shape or value.dtype is not kind.dtype:
-                return False
-            lazy = value.__class__ is XExpression
-            made = direct.evaluate(value) if lazy else value._evaluated()
-            if made is None or made._kind is NODE:
-                return False
-            values = elements.array_of(made)
-            values = values.copy() if made is value else values
-        else:
-            values = elements.fitting(kind, value)
-            if values is None:
-                return False
+        values = ready(base, value, self._shape)
+        if values is None:
+            return False
         if kind.strides is not None and not elements.array_of(base).flags.writeable:
             return False
         try:

@@ -344,7 +344,7 @@ def filter(x: object, condition: object, /, order: LayoutLike = None) -> XExpres
     return pointed(array, where_true(condition, array.shape, order))
 
 
-def filtered(x: object, condition: object) -> XExpression | None:
+def filtered(x: object, condition: object) -> XIndexView | None:
     """Return a view of few elements for which a condition holds; None: only machine code can."""
     return None
 

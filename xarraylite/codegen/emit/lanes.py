@@ -25,9 +25,14 @@ _PLAIN = {
 ORDER = {
     "maximum": {"f": "ogt", "i": "sgt", "u": "ugt"},
     "minimum": {"f": "olt", "i": "slt", "u": "ult"},
+    "fmax": {"f": "ogt"},
+    "fmin": {"f": "olt"},
     "larger": {"f": "ogt"},
     "smaller": {"f": "olt"},
 }
+
+#: Those that lose NaNs, as `floats.fmax_f` does.
+_KNOWN = ("fmax", "fmin")
 
 #: Folds that there are, by name of the operation and of the register type.
 LANED = {
@@ -87,12 +92,26 @@ def fold_vectors(b: Builder, op: str, kind: str, low: Value, high: Value, width:
     many = low.type
     if op in _PLAIN:
         return b.make(many, f"{_PLAIN[op][kind[0]]} {many} {low.text}, {high.text}")
-    compare = "fcmp" if kind[0] == "f" else "icmp"
-    truth = f"<{width} x i1>"
-    first = b.make(truth, f"{compare} {ORDER[op][kind[0]]} {many} {low.text}, {high.text}")
-    sides = f"{many} {low.text}, {many} {high.text}"
-    chosen = b.make(many, f"select {truth} {first.text}, {sides}")  # one instruction of x86
+    if op in _KNOWN:  # what is NaN gives way to the other
+        chosen = _chosen(b, op, kind, high, low, width)
+        return _where_missing(b, low, high, chosen, width)
+    chosen = _chosen(b, op, kind, low, high, width)
     if kind[0] != "f" or op in ("larger", "smaller"):
         return chosen
-    missing = b.make(truth, f"fcmp uno {many} {low.text}, {low.text}")
-    return b.make(many, f"select {truth} {missing.text}, {many} {low.text}, {many} {chosen.text}")
+    return _where_missing(b, low, low, chosen, width)
+
+
+def _chosen(b: Builder, op: str, kind: str, one: Value, other: Value, width: int) -> Value:
+    """Emit one instruction of x86: the first where it is more extreme, else the other."""
+    compare, truth = "fcmp" if kind[0] == "f" else "icmp", f"<{width} x i1>"
+    first = b.make(truth, f"{compare} {ORDER[op][kind[0]]} {one.type} {one.text}, {other.text}")
+    sides = f"{one.type} {one.text}, {other.type} {other.text}"
+    return b.make(one.type, f"select {truth} {first.text}, {sides}")
+
+
+def _where_missing(b: Builder, x: Value, instead: Value, other: Value, width: int) -> Value:
+    """Emit one value where ``x`` is NaN, and another elsewhere."""
+    truth = f"<{width} x i1>"
+    missing = b.make(truth, f"fcmp uno {x.type} {x.text}, {x.text}")
+    sides = f"{x.type} {instead.text}, {x.type} {other.text}"
+    return b.make(x.type, f"select {truth} {missing.text}, {sides}")

@@ -6,6 +6,7 @@ from .api import (
     ADDRESS,
     ALONE,
     ASSIGN,
+    BOOL_DTYPE,
     CHECK_NOALIAS,
     CLASS,
     DESTINATION,
@@ -14,7 +15,10 @@ from .api import (
     FALSE,
     FLOAT,
     FLOAT32,
+    INT,
+    INT64,
     KIND,
+    NDARRAY,
     NODE,
     NONE,
     OPERANDS,
@@ -57,6 +61,7 @@ from .api import (
 )
 from .basics import (
     DATA,
+    DESCRIPTION,
     DIMENSIONS,
     FEW,
     REPEATED,
@@ -160,14 +165,34 @@ def fits(kind: int, number: int) -> bool:
     return -MOST_SHORT <= load_double(number + DATA) <= MOST_SHORT
 
 
+def is_numpys(key: int) -> bool:
+    """Tell whether an index is of items that mean to NumPy what they mean here."""
+    if load(key + CLASS) != word(TUPLE):
+        return is_numpys_item(key)
+    for k in range(load(key + SIZE)):
+        if not is_numpys_item(item(key, k)):
+            return False
+    return load(key + SIZE) != 0
+
+
+def is_numpys_item(one: int) -> bool:
+    """Tell whether that is so of an item: an int, a slice of ints, dots, or an array."""
+    cls = load(one + CLASS)
+    if cls == word(NDARRAY):
+        dtype = load(one + DESCRIPTION)
+        return dtype == word(INT64) or dtype == word(BOOL_DTYPE)
+    if cls == word(SLICE):
+        return is_plain(one)
+    return one == word(ELLIPSIS) or cls == word(INT)
+
+
 def stored(to: int, key: int, value: int) -> bool:
-    """Write one number to the elements that an int, or a tuple, selects; tell whether done."""
+    """Write one number to the elements that an index selects; tell whether done."""
     if not is_container(to):
         return False
-    if not is_index(key, True):
-        several = key == word(ELLIPSIS) or (load(key + CLASS) == word(SLICE) and is_plain(key))
-        if not several or not 0 <= size_of(get(to, SHAPE)) <= FEW:
-            return False
+    several = not is_index(key, True)
+    if several and not (is_numpys(key) and 0 <= size_of(get(to, SHAPE)) <= FEW):
+        return False
     number = get(value, SCALAR_VALUE) if load(value + CLASS) == word(SCALAR) else value
     array = get(to, OWN_ARRAY)
     if array == 0 or not fits(get(to, KIND), number) or waiting_for(get(to, OWN_BUFFER)) != 0:

@@ -146,10 +146,10 @@ def extent_of(shape: int, start: int, stop: int) -> int:
     return size
 
 
-def trues(mask: int) -> int:
-    """Count the true elements of a mask."""
-    flags, count = begin_of(mask), 0
-    for k in range(size_of(get(mask, SHAPE))):
+def trues(flags: int, size: int) -> int:
+    """Count the true ones of so many flags."""
+    count = 0
+    for k in range(size):
         count += 1 if load_byte(flags + k) != 0 else 0
     return count
 
@@ -174,7 +174,7 @@ def masked(thing: int, mask: int) -> int:
     kind = keep(get(thing, KIND))
     leaf = leaf_of(kind, rank - front + 1) if fits else 0
     if leaf != 0:
-        store(words, trues(mask))
+        store(words, trues(begin_of(mask), size_of(get(mask, SHAPE))))
         for k in range(front, rank):
             store(words + 8 * (k - front + 1), whole(item(shape, k)))
         nbytes = extent_of(shape, front, rank) * PyLong_AsLongLong(get(kind, ITEMSIZE))

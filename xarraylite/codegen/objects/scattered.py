@@ -54,7 +54,9 @@ from .assignment import waiting_for
 from .basics import (
     DATA,
     DESCRIPTION,
+    EXTENTS,
     FLAGS,
+    RANK,
     call,
     get,
     give,
@@ -256,21 +258,55 @@ def where_true(base: int, condition: int) -> int:
     """Return a view of the elements for which a condition holds; 0 for all but usual operands."""
     if not is_usual(base) or not is_array_or_lazy(condition):
         return 0
+    if is_line(condition, word(BOOL_DTYPE)):
+        return of_trues(base, load(condition + DATA), length_of(condition), condition)
     mask, made = private(condition, word(BOOL_DTYPE)), 0
     if mask == 0:
         return 0
     if is_same(get(mask, SHAPE), get(base, SHAPE)):
-        count, flags = trues(mask), begin_of(mask)
-        positions = new_positions(count)
-        if positions != 0:
-            to = load(positions + DATA)
-            for k in range(size_of(get(mask, SHAPE))):
-                if load_byte(flags + k) != 0:
-                    store(to, k)
-                    to += 8
-            made = view_at(base, positions, count)
+        made = of_trues(base, begin_of(mask), size_of(get(mask, SHAPE)), 0)
     Py_DecRef(mask)
     return made
+
+
+def is_line(thing: int, dtype: int) -> bool:
+    """Tell whether something is a NumPy array in one line of memory, of few elements of a dtype.
+
+    It may be read where it is: making an array of positions starts no collector.
+    """
+    if load(thing + CLASS) != word(NDARRAY) or load(thing + DESCRIPTION) != dtype:
+        return False
+    line = load(thing + RANK) & 0xFFFFFFFF == 1 and load(thing + FLAGS) & PLAIN == PLAIN
+    return line and length_of(thing) <= FEW_PICKED
+
+
+def length_of(line: int) -> int:
+    """Return the extent of a NumPy array of one dimension."""
+    return load(load(line + EXTENTS))
+
+
+def of_trues(base: int, flags: int, size: int, line: int) -> int:
+    """Return a view of the elements for which flags are set; of a line of them, if it fits."""
+    shape = get(base, SHAPE)
+    if line != 0 and (load(shape + SIZE) != 1 or whole(item(shape, 0)) != size):
+        return 0
+    count = trues(flags, size)
+    positions = new_positions(count)
+    if positions == 0:
+        return 0
+    if line != 0 and (load(line + DATA) != flags or length_of(line) != size):
+        Py_DecRef(positions)
+        return 0
+    to = load(positions + DATA)
+    for k in range(size):
+        if load_byte(flags + k) != 0 and count > 0:
+            store(to, k)
+            to += 8
+            count -= 1
+    if count != 0:  # somebody wrote
+        Py_DecRef(positions)
+        return 0
+    return view_at(base, positions, (to - load(positions + DATA)) // 8)
 
 
 def filtered(base: int, condition: int) -> int:
@@ -285,25 +321,35 @@ def at_positions(base: int, indices: int) -> int:
     """Return a view of the elements of a vector at positions; 0 for all but usual operands."""
     if not is_usual(base) or load(get(base, SHAPE) + SIZE) != 1 or not is_array_or_lazy(indices):
         return 0
+    if is_line(indices, word(INT64)):
+        return of_positions(base, load(indices + DATA), length_of(indices), indices)
     given, made = private(indices, word(INT64)), 0
     if given == 0:
         return 0
-    shape, extent = get(given, SHAPE), whole(item(get(base, SHAPE), 0))
-    count = size_of(shape) if load(shape + SIZE) == 1 else 0
-    positions = new_positions(count) if count > 0 else 0
-    if positions != 0:
-        to, source, inside = load(positions + DATA), begin_of(given), True
-        for k in range(count):
-            at = load(source + 8 * k)
-            at += extent if at < 0 else 0
-            inside = inside and 0 <= at < extent
-            store(to + 8 * k, at)
-        if inside:
-            made = view_at(base, positions, count)
-        else:
-            Py_DecRef(positions)  # Python says what is wrong
+    shape = get(given, SHAPE)
+    if load(shape + SIZE) == 1:
+        made = of_positions(base, begin_of(given), size_of(shape), 0)
     Py_DecRef(given)
     return made
+
+
+def of_positions(base: int, source: int, count: int, line: int) -> int:
+    """Return a view of the elements of a vector at positions, perhaps those of a line."""
+    positions, inside = new_positions(count) if count > 0 else 0, True
+    if positions == 0:
+        return 0
+    if line != 0:
+        inside = load(line + DATA) == source and length_of(line) == count
+    extent, to = whole(item(get(base, SHAPE), 0)), load(positions + DATA)
+    for k in range(count if inside else 0):
+        at = load(source + 8 * k)
+        at += extent if at < 0 else 0
+        inside = inside and 0 <= at < extent
+        store(to + 8 * k, at)
+    if inside:
+        return view_at(base, positions, count)
+    Py_DecRef(positions)  # Python says what is wrong
+    return 0
 
 
 def indexed(base: int, indices: int) -> int:

@@ -1,75 +1,217 @@
-"""Costs in words and numbers: tables for people, and the tree of a program."""
+"""What programs cost, for programs and for people, and the tree of a program."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
+from ..._records import record
+from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from .weigh import InstructionCost, ModuleCost
+from .memory import Timeline
+from .show import Block, Table, bytes_text, plain
+from .storage import best_layout, stored_spec
 
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _SHOWN = 10
 
 
-def bytes_text(count: int) -> str:
-    """Return a number of bytes for people.
+@record(frozen=True, slots=True, eq=False)
+class InstructionCost:
+    """What one instruction costs each time it runs.
 
-    Examples
-    --------
-    >>> bytes_text(512), bytes_text(3 * 2**20)
-    ('512 B', '3.0 MiB')
+    Attributes
+    ----------
+    instruction : HloInstruction
+        Which one.
+    flops, transcendentals : int
+        Operations, of what it calls too.
+    bytes_read, bytes_written : int
+        With padding; 0 for what only names values.
+    padding : int
+        How many of these are padding.
+    move : str
+        ``"bitcast"``, ``"relayout"``, ``"copy"`` for one to the same layout, or empty.
+    runs : int
+        How often it runs, as far as that is known: in loops, that many trips; else once.
     """
-    size, unit = float(count), 0
-    while size >= 1024 and unit < len(_UNITS) - 1:
-        size, unit = size / 1024, unit + 1
-    return f"{count} B" if not unit else f"{size:.1f} {_UNITS[unit]}"
+
+    instruction: HloInstruction
+    flops: int
+    transcendentals: int
+    bytes_read: int
+    bytes_written: int
+    padding: int
+    move: str
+    runs: int = 1
+
+    @property
+    def bytes(self) -> int:
+        """Bytes read and written."""
+        return self.bytes_read + self.bytes_written
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max([len(row[k]) for row in rows]) for k in range(len(rows[0]))]
-    for row in rows:
-        cells = [
-            text.ljust(width) if k == 0 else text.rjust(width)
-            for k, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  " + "  ".join(cells).rstrip()
+class Advice(NamedTuple):
+    """A layout that would save memory.
 
-
-def cost_lines(cost: ModuleCost) -> Iterator[str]:
-    """Say what a module costs: sums, the most expensive instructions, relayouts, memory, advice.
-
-    Yields
-    ------
-    str
-        One line.
+    Attributes
+    ----------
+    instruction : HloInstruction
+        Whose result it is for.
+    spec : ArraySpec
+        The result in that layout.
+    saved_bytes : int
+        How much smaller that is.
+    reason : str
+        What is changed.
     """
-    where = f"layouts of {cost.chip}" if cost.chip else "layouts as written"
-    yield f"{cost.name} ({where})"
-    yield f"  flops            {cost.flops:,}"
-    yield f"  transcendentals  {cost.transcendentals:,}"
-    yield f"  bytes read       {cost.bytes_read:,}"
-    yield f"  bytes written    {cost.bytes_written:,}"
-    yield f"  of them padding  {cost.padding:,} ({cost.padding_share:.1%})"
-    peak = cost.timeline
-    yield f"  peak memory      {peak.peak:,} at {peak.peak_at.name}"
-    for instruction, size in peak.alive[:_SHOWN]:
-        yield f"    {bytes_text(size):>10}  {instruction.name} = {instruction.shape}"
-    largest = sorted(cost.instructions, key=lambda item: -item.bytes * item.runs)[:_SHOWN]
-    yield "most expensive by bytes:"
-    yield from _rows(largest)
-    if cost.relayouts:
-        yield f"relayouts ({len(cost.relayouts)}), bytes moved to no other end:"
-        yield from _rows(cost.relayouts[:_SHOWN])
-    if cost.bitcasts:
-        yield f"bitcasts: {len(cost.bitcasts)}"
-    advice = cost.suggestions()
-    if advice:
-        yield "layouts that pad less:"
-        for line in advice:
-            yield f"  {line}"
+
+    instruction: HloInstruction
+    spec: ArraySpec
+    saved_bytes: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.instruction.name}: {self.spec}, {self.saved_bytes:,} less ({self.reason})"
 
 
-def _rows(costs: Sequence[InstructionCost]) -> Iterator[str]:
+@record(frozen=True, slots=True, eq=False)
+class ModuleCost:
+    """What a module costs; ``str`` gives a table, `to_dict` what JSON can hold.
+
+    Attributes
+    ----------
+    name, chip : str
+        Of the module, and the chip whose layouts were assumed; empty where the text has tiles.
+    instructions : tuple of InstructionCost
+        Of the entry computation and of what it calls as such (loops, branches), in order.
+        Fusions are one instruction.
+    flops, transcendentals, bytes_read, bytes_written, padding : int
+        Sums over all runs.
+    timeline : Timeline
+        Memory of the entry computation over its schedule.
+    """
+
+    name: str
+    chip: str
+    instructions: tuple[InstructionCost, ...]
+    flops: int
+    transcendentals: int
+    bytes_read: int
+    bytes_written: int
+    padding: int
+    timeline: Timeline
+
+    @property
+    def bytes(self) -> int:
+        """Bytes read and written."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def padding_share(self) -> float:
+        """Which part of all bytes moved is padding."""
+        return self.padding / self.bytes if self.bytes else 0.0
+
+    @property
+    def relayouts(self) -> tuple[InstructionCost, ...]:
+        """Instructions that only move bytes, the most expensive first."""
+        found = [cost for cost in self.instructions if cost.move == "relayout"]
+        return tuple(sorted(found, key=lambda cost: -cost.bytes * cost.runs))
+
+    @property
+    def bitcasts(self) -> tuple[InstructionCost, ...]:
+        """Instructions that would move but need not."""
+        return tuple([cost for cost in self.instructions if cost.move == "bitcast"])
+
+    def of(self, name: str) -> InstructionCost:
+        """Return the cost of the instruction of a name.
+
+        Raises
+        ------
+        KeyError
+            If there is none, or it lies within a fusion.
+        """
+        for cost in self.instructions:
+            if cost.instruction.name == name.removeprefix("%"):
+                return cost
+        raise KeyError(f"module {self.name} has no cost of {name}")
+
+    def suggestions(self, count: int = 5) -> tuple[Advice, ...]:
+        """Return the layouts that save most, one for each array."""
+        found = []
+        for cost in self.instructions:
+            instruction = cost.instruction
+            if instruction.shape.is_array and instruction.opcode not in ("bitcast", "constant"):
+                spec = stored_spec(instruction.shape, self.chip)
+                best = best_layout(spec)
+                if best is not None:
+                    found.append(Advice(instruction, *best))
+        return tuple(sorted(found, key=lambda advice: -advice.saved_bytes)[:count])
+
+    def blocks(self) -> Iterator[Block]:
+        """Say it for people: sums, the most expensive instructions, relayouts, memory, advice.
+
+        Yields
+        ------
+        str or Table
+            A line, or a table.
+        """
+        where = f"layouts of {self.chip}" if self.chip else "layouts as written"
+        yield f"{self.name} ({where})"
+        yield f"  flops            {self.flops:,}"
+        yield f"  transcendentals  {self.transcendentals:,}"
+        yield f"  bytes read       {self.bytes_read:,}"
+        yield f"  bytes written    {self.bytes_written:,}"
+        yield f"  of them padding  {self.padding:,} ({self.padding_share:.1%})"
+        yield f"  peak memory      {self.timeline.peak:,} at {self.timeline.peak_at.name}"
+        for instruction, size in self.timeline.alive[:_SHOWN]:
+            yield f"    {bytes_text(size):>10}  {instruction.name} = {instruction.shape}"
+        yield "most expensive by bytes:"
+        yield _table(sorted(self.instructions, key=lambda item: -item.bytes * item.runs)[:_SHOWN])
+        if self.relayouts:
+            yield f"relayouts ({len(self.relayouts)}), bytes moved to no other end:"
+            yield _table(self.relayouts[:_SHOWN])
+        if self.bitcasts:
+            yield f"bitcasts: {len(self.bitcasts)}"
+        advice = self.suggestions()
+        if advice:
+            yield "layouts that pad less:"
+            yield from [f"  {line}" for line in advice]
+
+    def __str__(self) -> str:
+        return "\n".join(plain(self.blocks()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return sums, instructions and memory as what JSON can hold."""
+        return {
+            "name": self.name,
+            "chip": self.chip,
+            "flops": self.flops,
+            "transcendentals": self.transcendentals,
+            "bytes_read": self.bytes_read,
+            "bytes_written": self.bytes_written,
+            "padding": self.padding,
+            "peak_memory": self.timeline.peak,
+            "peak_at": self.timeline.peak_at.name,
+            "alive_at_peak": {i.name: size for i, size in self.timeline.alive},
+            "instructions": [
+                {
+                    "name": cost.instruction.name,
+                    "opcode": cost.instruction.opcode,
+                    "shape": str(cost.instruction.shape),
+                    "flops": cost.flops,
+                    "transcendentals": cost.transcendentals,
+                    "bytes_read": cost.bytes_read,
+                    "bytes_written": cost.bytes_written,
+                    "padding": cost.padding,
+                    "move": cost.move,
+                    "runs": cost.runs,
+                }
+                for cost in self.instructions
+            ],
+        }
+
+
+def _table(costs: Sequence[InstructionCost]) -> Table:
     rows = [("instruction", "opcode", "runs", "flops", "bytes", "padding")]
     for cost in costs:
         share = f"{cost.padding / cost.bytes:.0%}" if cost.bytes else ""
@@ -77,7 +219,7 @@ def _rows(costs: Sequence[InstructionCost]) -> Iterator[str]:
         flops = f"{cost.flops + cost.transcendentals:,}"
         size = bytes_text(cost.bytes)
         rows.append((name, cost.instruction.opcode, f"{cost.runs:,}", flops, size, share))
-    return _table(rows)
+    return Table(tuple(rows))
 
 
 def tree_lines(
@@ -109,6 +251,11 @@ def tree_lines(
         for instruction in shown:
             root = "*" if instruction.is_root else " "
             names = ", ".join([operand.name for operand in instruction.operands])
+            if instruction.opcode == "parameter":
+                names = str(instruction.parameter_number)
+            elif instruction.opcode == "constant":
+                text = str(instruction.literal)
+                names = text if len(text) <= _SHOWN else "..."
             called = ", ".join([callee.name for callee in instruction.called_computations])
             tail = f" -> {called}" if called else ""
             right = f"{instruction.shape} {instruction.opcode}({names}){tail}"

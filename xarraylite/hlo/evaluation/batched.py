@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
 
 from ...dtypes.names import NumpyArray
 from ..instruction import HloComputation, HloInstruction
+from ..order import callees_first, depth_first
 from .elementwise import ELEMENTWISE
 from .moves import HEAVY
 from .program import Program
 from .sites import flatten
-from .values import Evaluator, Runner, Value, array, container, stored
-
-
-def _same(run: Runner, instruction: HloInstruction, x: Value) -> Value:
-    return x
+from .values import Evaluator, Runner, Value, array, container, same, stored
 
 
 def _bitcast(run: Runner, instruction: HloInstruction, x: Value) -> Value:
@@ -38,7 +36,7 @@ def _call(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
 _TABLE: Final[dict[str, Evaluator]] = {
     **ELEMENTWISE,
     **{name: HEAVY[name] for name in ("bitcast-convert", "constant")},
-    **dict.fromkeys(("broadcast", "copy", "opt-barrier", "reshape", "transpose"), _same),
+    **dict.fromkeys(("broadcast", "copy", "opt-barrier", "reshape", "transpose"), same),
     "bitcast": _bitcast,
     "call": _call,
     "fusion": _call,
@@ -55,15 +53,14 @@ def _program(computation: HloComputation) -> Program:
 
 @lru_cache(maxsize=256)
 def _is_elementwise(computation: HloComputation) -> bool:
-    waiting, seen = [computation], {computation}
-    while waiting:
-        for instruction in waiting.pop().instructions:
-            known = instruction.opcode in _TABLE or instruction.opcode in _PASSED_ON
-            if not known or (instruction.shape.is_array and instruction.shape.rank):
-                return False
-            waiting += [c for c in instruction.called_computations if c not in seen]
-            seen.update(instruction.called_computations)
-    return True
+    return all(
+        [
+            (instruction.opcode in _TABLE or instruction.opcode in _PASSED_ON)
+            and not (instruction.shape.is_array and instruction.shape.rank)
+            for called in callees_first([computation])
+            for instruction in called.instructions
+        ]
+    )
 
 
 def batched(run: Runner, computation: HloComputation) -> Callable[..., tuple[NumpyArray, ...]]:
@@ -94,19 +91,10 @@ def batched(run: Runner, computation: HloComputation) -> Callable[..., tuple[Num
     return together if _is_elementwise(computation) else one_by_one
 
 
-def part_of(
-    run: Runner, computation: HloComputation, root: HloInstruction, given: dict[int, NumpyArray]
-) -> NumpyArray:
+def part_of(run: Runner, root: HloInstruction, given: dict[int, NumpyArray]) -> NumpyArray:
     """Return one instruction of a computation of scalars, of arrays for some of its parameters."""
-    numbers = {instr: k for k, instr in enumerate(computation.instructions)}
-    needed, waiting = {root}, [root]
-    while waiting:
-        for operand in waiting.pop().operands:
-            if operand not in needed:
-                needed.add(operand)
-                waiting.append(operand)
     values: dict[HloInstruction, Value] = {}
-    for instruction in sorted(needed, key=numbers.__getitem__):
+    for instruction in depth_first([root], attrgetter("operands")):
         if instruction.opcode == "parameter":
             values[instruction] = container(given[instruction.parameter_number])
         else:

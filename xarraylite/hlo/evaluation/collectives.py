@@ -10,7 +10,7 @@ import numpy as np
 from ...dtypes.names import NumpyArray
 from ...functions.manipulation import concat
 from ..instruction import HloInstruction
-from .values import TOKEN, Evaluator, Runner, Value, array, container, refuse, stored
+from .values import TOKEN, Evaluator, Runner, Value, array, container, refuse, same, stored, taken
 
 
 def _gathered(run: Runner, instruction: HloInstruction, operands: Sequence[Value]) -> list[Value]:
@@ -93,14 +93,6 @@ def _permute_start(run: Runner, instruction: HloInstruction, *operands: Value) -
     return _packed(operands), _permute(run, instruction, *operands), TOKEN, TOKEN
 
 
-def _second(run: Runner, instruction: HloInstruction, started: Value) -> Value:
-    return started[1]
-
-
-def _same(run: Runner, instruction: HloInstruction, started: Value) -> Value:
-    return started
-
-
 def _ragged_all_to_all(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     """Send slices of rows to each device of the group, to the place that the sender names."""
     parts = _gathered(run, instruction, operands)
@@ -127,15 +119,15 @@ def _elsewhere(run: Runner, instruction: HloInstruction, *operands: Value) -> Va
 
 COLLECTIVES: Final[dict[str, Evaluator]] = {
     "all-gather": _all_gather,
-    "all-gather-done": _second,
+    "all-gather-done": taken(1),
     "all-gather-start": _all_gather_start,
     "all-reduce": _all_reduce,
-    "all-reduce-done": _same,
+    "all-reduce-done": same,
     "all-reduce-start": _all_reduce,
     "all-to-all": _all_to_all,
     "collective-broadcast": _broadcast,
     "collective-permute": _permute,
-    "collective-permute-done": _second,
+    "collective-permute-done": taken(1),
     "collective-permute-start": _permute_start,
     "infeed": _elsewhere,
     "outfeed": _elsewhere,

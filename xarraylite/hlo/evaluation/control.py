@@ -7,7 +7,7 @@ from typing import Final
 from ...functions.manipulation import stack
 from ..instruction import HloInstruction
 from .loops import counted
-from .values import TOKEN, Evaluator, Runner, Value, array, container, integer, stored
+from .values import TOKEN, Evaluator, Runner, Value, array, container, integer, same, stored, taken
 
 
 def _call(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
@@ -66,18 +66,10 @@ def _async_start(run: Runner, instruction: HloInstruction, *operands: Value) -> 
     return tuple(operands), found, TOKEN
 
 
-def _async_update(run: Runner, instruction: HloInstruction, started: Value) -> Value:
-    return started
-
-
-def _async_done(run: Runner, instruction: HloInstruction, started: Value) -> Value:
-    return started[1]
-
-
 CONTROL: Final[dict[str, Evaluator]] = {
-    "async-done": _async_done,
+    "async-done": taken(1),
     "async-start": _async_start,
-    "async-update": _async_update,
+    "async-update": same,
     "call": _call,
     "conditional": _conditional,
     "fusion": _call,

@@ -40,6 +40,8 @@ from .values import (
     container,
     refuse,
     result_dtype,
+    same,
+    taken,
 )
 
 
@@ -104,10 +106,6 @@ def _reverse(run: Runner, instruction: HloInstruction, x: Value) -> Value:
 def _concatenate(run: Runner, instruction: HloInstruction, *parts: Value) -> Value:
     (axis,) = instruction.get("dimensions")
     return concat(parts, axis=axis) if len(parts) > 1 else parts[0]
-
-
-def _same(run: Runner, instruction: HloInstruction, x: Value, *others: Value) -> Value:
-    return x
 
 
 def _constant(run: Runner, instruction: HloInstruction) -> Value:
@@ -263,14 +261,10 @@ def _copy_start(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     return x, x, TOKEN
 
 
-def _copy_done(run: Runner, instruction: HloInstruction, started: Value) -> Value:
-    return started[0]
-
-
 VIEWS: Final[dict[str, Evaluator]] = {
     "broadcast": _broadcast,
     "concatenate": _concatenate,
-    "copy": _same,
+    "copy": same,
     "reshape": _reshape,
     "reverse": _reverse,
     "slice": _slice,
@@ -279,18 +273,18 @@ VIEWS: Final[dict[str, Evaluator]] = {
 """Evaluators that only say where elements come from."""
 
 HEAVY: Final[dict[str, Evaluator]] = {
-    "add-dependency": _same,
+    "add-dependency": same,
     "after-all": _token,
     "bitcast": _bitcast,
     "bitcast-convert": _bitcast_convert,
     "constant": _constant,
-    "copy-done": _copy_done,
+    "copy-done": taken(0),
     "copy-start": _copy_start,
-    "domain": _same,
+    "domain": same,
     "dynamic-reshape": _dynamic_reshape,
     "get-dimension-size": _get_size,
     "iota": _iota,
-    "opt-barrier": _same,
+    "opt-barrier": same,
     "pad": _pad,
     "set-dimension-size": _set_size,
 }

@@ -50,7 +50,7 @@ def _keys(
     if side.opcode == "parameter":
         return total_order(lines[number])
     # Its left side, as a computation whose other parameters are not asked.
-    values = run.part(comparator, side, {2 * number: lines[number]})
+    values = run.part(side, {2 * number: lines[number]})
     return total_order(np.broadcast_to(values, lines[number].shape))
 
 

@@ -183,7 +183,8 @@ class _Planner:
         if opcode == "tuple":
             return _gathered, list(site.operands)
         if opcode == "get-tuple-element":
-            return _taken(site.instruction.get("index")), list(site.operands)
+            index = site.instruction.get("index")
+            return (lambda runner, instruction, whole: whole[0][index]), list(site.operands)
         if opcode in IN_PLACE:
             return _replaced(evaluator), list(site.operands)
         stores = site not in self.lazy
@@ -304,11 +305,6 @@ def _computes(site: Site) -> bool:
 
 def _gathered(runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
     return tuple(operands)
-
-
-def _taken(index: int) -> Callable[..., Value]:
-    """Return the step that is an element of a tuple."""
-    return lambda runner, instruction, operands: operands[0][index]
 
 
 def _applied(

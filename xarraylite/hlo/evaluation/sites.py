@@ -9,10 +9,12 @@ one, and elements of parameters are taken first, so that nobody keeps the tuple 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from ..instruction import HloComputation, HloInstruction
+from ..order import depth_first
 from .elementwise import ELEMENTWISE
 from .moves import VIEWS
 from .reductions import is_place_of_extreme
@@ -62,7 +64,8 @@ def opened(computation: HloComputation) -> Flat:
 
 def linked(found: Flat) -> Flat:
     """Return the operations that are needed, which know their users, parameters first."""
-    kept = _needed([found.root, *[site for site in found.sites if _acts(site.instruction)]])
+    ends = [found.root, *[site for site in found.sites if _acts(site.instruction)]]
+    kept = set(depth_first(ends, attrgetter("operands")))
     listed = [site for site in found.sites if site in kept]
     sites = tuple(sorted(listed, key=_rank))
     for site in sites:
@@ -211,17 +214,6 @@ def _moves_nothing(instruction: HloInstruction, source: HloInstruction) -> bool:
         return False
     axes = instruction.get("dimensions")
     return instruction.opcode in ("copy", "reshape") or axes == tuple(range(len(axes)))
-
-
-def _needed(roots: Iterable[Site]) -> set[Site]:
-    found = set(roots)
-    waiting = list(found)
-    while waiting:
-        for operand in waiting.pop().operands:
-            if operand not in found:
-                found.add(operand)
-                waiting.append(operand)
-    return found
 
 
 def _acts(instruction: HloInstruction) -> bool:

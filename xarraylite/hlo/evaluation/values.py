@@ -56,9 +56,7 @@ class Runner(Protocol):
     def trip(self, loop: HloInstruction, state: Value) -> Callable[[list[Value]], Value]:
         """Return what a trip of a loop that begins with a state does; it empties its list."""
 
-    def part(
-        self, computation: HloComputation, root: HloInstruction, given: dict[int, NumpyArray]
-    ) -> NumpyArray:
+    def part(self, root: HloInstruction, given: dict[int, NumpyArray]) -> NumpyArray:
         """Return one instruction of a computation of scalars, element by element."""
 
     def batched(self, computation: HloComputation) -> Callable[..., tuple[NumpyArray, ...]]:
@@ -67,6 +65,16 @@ class Runner(Protocol):
 
 Evaluator: TypeAlias = Callable[..., Value]
 """Takes the runner, the instruction and the operands' values."""
+
+
+def same(run: Runner, instruction: HloInstruction, x: Value, *others: Value) -> Value:
+    """Give the first operand."""
+    return x
+
+
+def taken(index: int) -> Evaluator:
+    """Return what gives an element of a tuple."""
+    return lambda run, instruction, whole: whole[index]
 
 
 def array(value: Value) -> NumpyArray:
@@ -101,8 +109,7 @@ def container(values: Any) -> XContainer:
     flags = plain.flags
     if flags.c_contiguous and flags.aligned and plain.size:
         # What `adapt` finds out is known, and it costs much where many values are small.
-        memory, address = plain.reshape(-1).view(np.uint8), plain.__array_interface__["data"][0]
-        buffer = Buffer(memory, 0, address, plain.nbytes, not flags.writeable, plain)
+        buffer = Buffer.of_array(plain, plain)
         kind = row_major(as_dtype(plain.dtype), plain.ndim)
         made: XContainer = direct.container(XArray, kind, plain.shape, buffer, ROW_MAJOR)
         return made

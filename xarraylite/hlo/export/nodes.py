@@ -388,16 +388,27 @@ class _Export:
     @write.register
     def _(self, node: Reduce) -> Term:
         wide, opcode = self.folded(node)
-        start = self.writer.constant(np.asarray(_identity(opcode, wide)).astype(wide.dtype))
+        if opcode:
+            made = self.reduced(wide, opcode, node)
+        else:  # an extreme of what is not NaN
+            known, opcode = wide == wide, _EXTREMES[node.op.name]
+            filled = known.where(wide, wide.least() if opcode == "maximum" else wide.largest())
+            some = self.reduced(known, "or", node)
+            made = some.where(self.reduced(filled, opcode, node), np.nan)
+        return made.cast(node.dtype).reshaped(node.shape)
+
+    def reduced(self, term: Term, opcode: str, node: Reduce) -> Term:
+        """Fold the axes of a reduction, which do not stay."""
+        start = self.writer.constant(np.asarray(_identity(opcode, term)).astype(term.dtype))
         sizes = [size for k, size in enumerate(node.arg.shape) if k not in node.axes]
         made = self.writer.add(
             "reduce",
-            default_spec(wide.dtype, sizes),
-            [wide.instruction, start.instruction],
-            [self.writer.region(opcode, wide.dtype)],
+            default_spec(term.dtype, sizes),
+            [term.instruction, start.instruction],
+            [self.writer.region(opcode, term.dtype)],
             dimensions=node.axes,
         )
-        return Term(self.writer, made).cast(node.dtype).reshaped(node.shape)
+        return Term(self.writer, made)
 
     def folded(self, node: Reduce) -> tuple[Term, str]:
         """Return what a reduction folds, and by which operation."""
@@ -406,6 +417,9 @@ class _Export:
         wide = term.cast(np.dtype(np.float32)) if narrow else term
         logical = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and"}
         return wide, logical.get(node.op.hlo, node.op.hlo) if wide.kind == "b" else node.op.hlo
+
+
+_EXTREMES = {"nanmax": "maximum", "nanmin": "minimum"}
 
 
 def _identity(opcode: str, term: Term) -> object:

@@ -66,17 +66,10 @@ class Call:
             shown = ", ".join([shape.human_string() for shape in self.shapes])
             raise HloError(f"{self.opcode}({shown}): {rule}")
 
-    def count(self, least: int, most: int = 0) -> None:
-        """Check the number of operands, or with -1 that there are so many or more."""
+    def count(self, wanted: int) -> None:
+        """Check the number of operands."""
         found = len(self.shapes)
-        more = " or more" if most == -1 else ""
-        fits = found >= least if most == -1 else found == least
-        self.require(fits, f"{found} operands; expected {least}{more}")
-
-    def arrays(self, *positions: int) -> None:
-        """Check that operands are arrays: all, or those at some positions."""
-        chosen = [self.shapes[k] for k in positions] if positions else self.shapes
-        self.require(all([shape.is_array for shape in chosen]), "operands are arrays")
+        self.require(found == wanted, f"{found} operands; expected {wanted}")
 
     def alike(self, shapes: Iterable[ArraySpec]) -> tuple[int, ...]:
         """Check that arrays have the same dimensions; return these."""

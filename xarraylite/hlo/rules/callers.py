@@ -38,7 +38,6 @@ def _while(call: Call) -> ArraySpec:
 
 
 def _conditional(call: Call) -> ArraySpec:
-    call.count(1, -1)
     index, *arguments = call.shapes
     kind = index.element_type.name
     call.require(
@@ -57,8 +56,6 @@ def _conditional(call: Call) -> ArraySpec:
 
 
 def _map(call: Call) -> ArraySpec:
-    call.count(1, -1)
-    call.arrays()
     call.alike(call.shapes)
     first = call.shapes[0]
     callee = call.signature(0, [scalar(shape) for shape in call.shapes], None, "the function")
@@ -68,8 +65,6 @@ def _map(call: Call) -> ArraySpec:
 
 
 def _sort(call: Call) -> ArraySpec:
-    call.count(1, -1)
-    call.arrays()
     rank = len(call.alike(call.shapes))
     axes = call.ints("dimensions")
     call.require(len(axes) == 1 and 0 <= axes[0] < rank, "dimensions names one of them")
@@ -79,7 +74,6 @@ def _sort(call: Call) -> ArraySpec:
 
 
 def _topk(call: Call) -> ArraySpec:
-    call.arrays()
     operand, k = call.shapes[0], call.get("k")
     call.require(operand.rank > 0, "the operand has a last dimension")
     call.require(0 <= k <= operand.dimensions[-1], f"k={k} is at most {operand.dimensions[-1]}")
@@ -102,7 +96,6 @@ def _scan(call: Call) -> ArraySpec | None:
 
 
 def _fft(call: Call) -> ArraySpec:
-    call.arrays()
     operand = call.shapes[0]
     kind, lengths = call.get("fft_type"), call.ints("fft_length")
     call.require(1 <= len(lengths) <= 3 <= 2 + operand.rank, "fft_length has one to three entries")
@@ -139,13 +132,11 @@ def _square(call: Call, operand: ArraySpec) -> None:
 
 
 def _cholesky(call: Call) -> ArraySpec:
-    call.arrays()
     _square(call, call.shapes[0])
     return call.shapes[0]
 
 
 def _triangular_solve(call: Call) -> ArraySpec:
-    call.arrays()
     a, b = call.shapes
     _square(call, a)
     call.require(a.element_type is b.element_type, "operands have the same element type")
@@ -159,7 +150,6 @@ def _triangular_solve(call: Call) -> ArraySpec:
 
 
 def _batch_norm(call: Call) -> ArraySpec:
-    call.arrays()
     operand, *vectors = call.shapes
     axis = call.get("feature_index")
     call.require(0 <= axis < operand.rank, f"feature_index={axis} is a dimension")
@@ -183,7 +173,6 @@ def _batch_norm(call: Call) -> ArraySpec:
 
 
 def _rng(call: Call) -> ArraySpec | None:
-    call.arrays()
     call.count(2)
     a, b = call.shapes
     call.require(
@@ -195,7 +184,6 @@ def _rng(call: Call) -> ArraySpec | None:
 
 def _rng_bit_generator(call: Call) -> ArraySpec | None:
     call.count(1)
-    call.arrays()
     word = call.get("algorithm")
     known = ("rng_default", "rng_philox", "rng_three_fry")
     call.require(word in known, f"algorithm={word} is one of {' '.join(known)}")

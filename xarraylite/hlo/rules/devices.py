@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from ...xla.spec import ArraySpec
@@ -22,14 +23,11 @@ def _groups(call: Call) -> int:
 
 
 def _same(call: Call) -> ArraySpec:
-    call.count(1, -1)
     _groups(call)
     return one_or_tuple(call.shapes)
 
 
 def _all_reduce(call: Call) -> ArraySpec:
-    call.count(1, -1)
-    call.arrays()
     _groups(call)
     # One scalar reducer serves operands of every type; it is checked against the first.
     reducer(call, [scalar(call.shapes[0])])
@@ -54,8 +52,6 @@ def _gathered(call: Call, factor: int, divide: bool) -> ArraySpec | None:
 
 
 def _all_gather(call: Call) -> ArraySpec | None:
-    call.count(1, -1)
-    call.arrays()
     return _gathered(call, _groups(call), divide=False) or call.result
 
 
@@ -67,15 +63,11 @@ def _all_gather_start(call: Call) -> ArraySpec | None:
 
 
 def _reduce_scatter(call: Call) -> ArraySpec | None:
-    call.count(1, -1)
-    call.arrays()
     reducer(call, [scalar(call.shapes[0])])
     return _gathered(call, _groups(call), divide=True) or call.result
 
 
 def _all_to_all(call: Call) -> ArraySpec:
-    call.count(1, -1)
-    call.arrays()
     size = _groups(call)
     if "dimensions" not in call.attributes:
         call.require(
@@ -86,28 +78,51 @@ def _all_to_all(call: Call) -> ArraySpec:
 
 
 def _permute(call: Call) -> ArraySpec | None:
-    call.count(1, -1)
     pairs = call.get("source_target_pairs")
     call.require(all([len(pair) == 2 for pair in pairs]), "source_target_pairs are pairs")
     for side in (0, 1):
         chosen = [pair[side] for pair in pairs]
         call.require(len(set(chosen)) == len(chosen), "a device sends once and receives once")
-    if call.opcode.endswith("-start") or "slice_sizes" in call.attributes:
+    if "slice_sizes" in call.attributes:
         return call.result
     return one_or_tuple(call.shapes)
+
+
+def _permute_start(call: Call) -> ArraySpec | None:
+    moved, result = _permute(call), call.result
+    if moved is not None and result is not None and "slice_sizes" not in call.attributes:
+        parts = result.tuple_shapes
+        fits = len(parts) >= 2 and all([part.compatible(moved) for part in parts[:2]])
+        call.require(fits, "gives (operand, result, ...)")
+    return result
+
+
+def _ragged(call: Call) -> ArraySpec:
+    call.count(6)
+    lengths = {(shape.element_type.is_integral, shape.dimensions) for shape in call.shapes[2:]}
+    call.require(
+        len(lengths) == 1 and all([whole and len(sizes) == 1 for whole, sizes in lengths]),
+        "offsets and sizes are vectors of integers, all of one length",
+    )
+    _groups(call)
+    return call.shapes[1]
 
 
 def _done(place: int) -> Rule:
     """The end of something that was started: a place of the tuple that stands for it."""
 
-    def rule(call: Call) -> ArraySpec | None:
-        (started,) = call.shapes
-        if not started.is_tuple:
-            return started if call.opcode == "all-reduce-done" else call.result
-        call.require(len(started.tuple_shapes) > place, f"takes a tuple of more than {place}")
-        return started.tuple_shapes[place]
+    def rule(call: Call) -> ArraySpec:
+        return _started(call)[place]
 
     return rule
+
+
+def _started(call: Call) -> Sequence[ArraySpec]:
+    """Return the parts of what was started."""
+    name = call.opcode.removesuffix("-done")
+    start = name if name in ("recv", "send") else f"{name}-start"
+    call.require(len(call.shapes[0].tuple_shapes) >= 2, f"takes what {start} gives")
+    return call.shapes[0].tuple_shapes
 
 
 def _copy_start(call: Call) -> ArraySpec | None:
@@ -140,7 +155,7 @@ def _async_start(call: Call) -> ArraySpec | None:
     return result
 
 
-def _async_update(call: Call) -> ArraySpec:
+def _operand(call: Call) -> ArraySpec:
     return call.shapes[0]
 
 
@@ -170,9 +185,7 @@ def _receive(call: Call) -> ArraySpec | None:
 
 
 def _receive_done(call: Call) -> ArraySpec:
-    (started,) = call.shapes
-    call.require(started.is_tuple and len(started.tuple_shapes) == 3, "takes what recv gives")
-    return ArraySpec.tuple([started.tuple_shapes[0], ArraySpec.token()])
+    return ArraySpec.tuple([_started(call)[0], ArraySpec.token()])
 
 
 def _outfeed(call: Call) -> ArraySpec:
@@ -181,16 +194,12 @@ def _outfeed(call: Call) -> ArraySpec:
 
 
 def _send_done(call: Call) -> ArraySpec:
-    call.require(call.shapes[0].is_tuple, "takes what send gives")
+    _started(call)
     return ArraySpec.token()
 
 
 def _number(call: Call) -> ArraySpec:
     return _U32
-
-
-def _domain(call: Call) -> ArraySpec:
-    return call.shapes[0]
 
 
 RULES: Final[dict[str, Rule]] = {
@@ -200,22 +209,23 @@ RULES: Final[dict[str, Rule]] = {
     "all-gather-done": _done(1),
     "all-gather-start": _all_gather_start,
     "all-reduce": _all_reduce,
-    "all-reduce-done": _done(0),
+    "all-reduce-done": _operand,
     "all-reduce-start": _all_reduce,
     "all-to-all": _all_to_all,
     "async-done": _done(1),
     "async-start": _async_start,
-    "async-update": _async_update,
+    "async-update": _operand,
     "collective-broadcast": _same,
     "collective-permute": _permute,
     "collective-permute-done": _done(1),
-    "collective-permute-start": _permute,
+    "collective-permute-start": _permute_start,
     "copy-done": _done(0),
     "copy-start": _copy_start,
-    "domain": _domain,
+    "domain": _operand,
     "infeed": _receive,
     "outfeed": _outfeed,
     "partition-id": _number,
+    "ragged-all-to-all": _ragged,
     "recv": _receive,
     "recv-done": _receive_done,
     "reduce-scatter": _reduce_scatter,

@@ -42,7 +42,6 @@ def _require_kind(call: Call, shape: ArraySpec, kind: str) -> None:
 
 def _unary(kind: str) -> Rule:
     def rule(call: Call) -> ArraySpec:
-        call.arrays()
         _require_kind(call, call.shapes[0], kind)
         return call.shapes[0]
 
@@ -69,7 +68,6 @@ def _same_type(call: Call, shapes: tuple[ArraySpec, ...]) -> None:
 
 def _binary(kind: str) -> Rule:
     def rule(call: Call) -> ArraySpec:
-        call.arrays()
         _same_type(call, call.shapes)
         _require_kind(call, call.shapes[0], kind)
         return _merged(call, call.shapes)
@@ -78,14 +76,12 @@ def _binary(kind: str) -> Rule:
 
 
 def _abs(call: Call) -> ArraySpec:
-    call.arrays()
     shape = call.shapes[0]
     _require_kind(call, shape, "number")
     return _real_part(call) if shape.element_type.is_complex else shape
 
 
 def _real_part(call: Call) -> ArraySpec:
-    call.arrays()
     shape = call.shapes[0]
     _require_kind(call, shape, "inexact")
     if not shape.element_type.is_complex:
@@ -94,7 +90,6 @@ def _real_part(call: Call) -> ArraySpec:
 
 
 def _complex(call: Call) -> ArraySpec:
-    call.arrays()
     _same_type(call, call.shapes)
     kind = call.shapes[0].element_type
     call.require(kind.name in ("f32", "f64"), "parts of a complex number are f32 or f64")
@@ -103,7 +98,6 @@ def _complex(call: Call) -> ArraySpec:
 
 
 def _is_finite(call: Call) -> ArraySpec:
-    call.arrays()
     _require_kind(call, call.shapes[0], "float")
     return with_dimensions(call.shapes[0], call.shapes[0].dimensions, "pred")
 
@@ -117,7 +111,6 @@ _COMPARISONS: Final[dict[str, Callable[[ElementType], bool]]] = {
 
 
 def _compare(call: Call) -> ArraySpec:
-    call.arrays()
     _same_type(call, call.shapes)
     direction, kind = call.get("direction"), call.shapes[0].element_type
     call.require(not kind.is_complex or direction in ("EQ", "NE"), "complex numbers have no order")
@@ -145,7 +138,6 @@ def _select(call: Call) -> ArraySpec:
 
 
 def _clamp(call: Call) -> ArraySpec:
-    call.arrays()
     low, operand, high = call.shapes
     _same_type(call, call.shapes)
     call.require(
@@ -156,7 +148,6 @@ def _clamp(call: Call) -> ArraySpec:
 
 
 def _convert(call: Call) -> ArraySpec | None:
-    call.arrays()
     if call.result is None or not call.result.is_array:
         call.require(call.result is None, "gives an array")
         return None
@@ -165,7 +156,6 @@ def _convert(call: Call) -> ArraySpec | None:
 
 
 def _stochastic_convert(call: Call) -> ArraySpec | None:
-    call.arrays()
     operand, bits = call.shapes
     call.require(operand.element_type.is_floating, "the first operand is of floating point")
     call.require(
@@ -177,7 +167,6 @@ def _stochastic_convert(call: Call) -> ArraySpec | None:
 
 
 def _bitcast_convert(call: Call) -> ArraySpec | None:
-    call.arrays()
     if call.result is None:
         return None
     operand = call.shapes[0]
@@ -194,7 +183,6 @@ def _bitcast_convert(call: Call) -> ArraySpec | None:
 
 
 def _reduce_precision(call: Call) -> ArraySpec:
-    call.arrays()
     _require_kind(call, call.shapes[0], "float")
     call.require(call.get("exponent_bits") >= 1, "there is at least one exponent bit")
     call.require(call.get("mantissa_bits") >= 0, "the number of mantissa bits is not negative")

@@ -47,7 +47,6 @@ def _map(call: Call, name: str, length: int, rank: int) -> tuple[int, ...]:
 
 
 def _gather(call: Call) -> ArraySpec:
-    call.arrays()
     operand, indices = call.shapes
     length, counted = _index_sizes(call, indices)
     mapped = _map(call, "start_index_map", length, operand.rank)
@@ -84,9 +83,7 @@ def _gather(call: Call) -> ArraySpec:
 
 
 def _scatter(call: Call) -> ArraySpec:
-    call.count(3, -1)
     call.require(len(call.shapes) % 2 == 1, "takes operands, indices and as many updates")
-    call.arrays()
     half = len(call.shapes) // 2
     operands, indices, updates = call.shapes[:half], call.shapes[half], call.shapes[half + 1 :]
     first = operands[0]

@@ -16,14 +16,8 @@ from typing import Any, Final
 
 from ...xla.spec import ArraySpec
 from ..nodes import ComputationNode
-from . import (
-    callers,
-    devices,
-    elementwise,
-    indexed,
-    movement,
-    windows,
-)
+from ..opcodes import OPCODES
+from . import callers, devices, elementwise, indexed, movement, windows
 from .call import Call, Rule
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -37,6 +31,20 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     }
 )
 """The rule of each operation that has one."""
+
+
+_ANYTHING_NAMES = """
+add-dependency after-all all-gather-done all-reduce-done async-done async-start async-update call
+collective-broadcast collective-permute collective-permute-done collective-permute-start conditional
+copy copy-done copy-start domain fusion get-tuple-element infeed opt-barrier outfeed recv recv-done
+scan select send send-done tuple while
+"""
+_ANYTHING: Final = frozenset(_ANYTHING_NAMES.split())
+"""Operations whose operands need not be arrays."""
+
+_NO_OPERANDS: Final = frozenset(("after-all", "async-start", "call", "fusion", "scan", "tuple"))
+_LEAST: Final = {"dynamic-update-slice": 2, "scatter": 3}
+"""How many operands there are at least, where there may be any number but not none or one."""
 
 
 def infer_shape(
@@ -84,4 +92,10 @@ def infer_shape(
     rule = RULES.get(opcode)
     if rule is None:
         return result
-    return rule(Call(opcode, shapes, attributes, called, result))
+    call, least = Call(opcode, shapes, attributes, called, result), _LEAST.get(opcode, 1)
+    if OPCODES[opcode].arity is None and opcode not in _NO_OPERANDS:
+        found = len(shapes)
+        call.require(found >= least, f"{found} operands; expected {least} or more")
+    arrays = opcode in _ANYTHING or all([shape.is_array for shape in shapes])
+    call.require(arrays, "operands are arrays")
+    return rule(call)

@@ -11,7 +11,6 @@ from .call import Call, Rule, array, bit_count, with_dimensions
 
 
 def _broadcast(call: Call) -> ArraySpec | None:
-    call.arrays()
     operand = call.shapes[0]
     dimensions = call.ints("dimensions")
     call.require(
@@ -33,7 +32,6 @@ def _broadcast(call: Call) -> ArraySpec | None:
 
 
 def _reshape(call: Call) -> ArraySpec | None:
-    call.arrays()
     operand, result = call.shapes[0], call.result
     if result is None:
         return None
@@ -47,7 +45,6 @@ def _reshape(call: Call) -> ArraySpec | None:
 
 
 def _bitcast(call: Call) -> ArraySpec | None:
-    call.arrays()
     result = call.result
     if result is None:
         return None
@@ -61,7 +58,6 @@ def _bitcast(call: Call) -> ArraySpec | None:
 
 
 def _transpose(call: Call) -> ArraySpec:
-    call.arrays()
     operand = call.shapes[0]
     order = call.distinct("dimensions", call.ints("dimensions"), operand.rank)
     call.require(len(order) == operand.rank, f"dimensions={order} is a permutation")
@@ -75,13 +71,11 @@ def _transpose(call: Call) -> ArraySpec:
 
 
 def _reverse(call: Call) -> ArraySpec:
-    call.arrays()
     call.distinct("dimensions", call.ints("dimensions"), call.shapes[0].rank)
     return call.shapes[0]
 
 
 def _slice(call: Call) -> ArraySpec:
-    call.arrays()
     operand = call.shapes[0]
     ranges = call.get("slice")
     call.require(len(ranges) == operand.rank, "slice has one range for each dimension")
@@ -100,7 +94,6 @@ def _slice(call: Call) -> ArraySpec:
 
 
 def _pad(call: Call) -> ArraySpec:
-    call.arrays()
     operand, value = call.shapes
     call.require(not value.dimensions, "what is padded with is a scalar")
     call.require(value.element_type is operand.element_type, "operands have the same element type")
@@ -120,8 +113,6 @@ def _pad(call: Call) -> ArraySpec:
 
 
 def _concatenate(call: Call) -> ArraySpec:
-    call.count(1, -1)
-    call.arrays()
     first = call.shapes[0]
     (axis,) = call.ints("dimensions")[:1] or (0,)
     call.require(
@@ -176,8 +167,6 @@ def _starts(call: Call, starts: tuple[ArraySpec, ...], rank: int) -> None:
 
 
 def _dynamic_slice(call: Call) -> ArraySpec:
-    call.count(1, -1)
-    call.arrays()
     operand = call.shapes[0]
     _starts(call, call.shapes[1:], operand.rank)
     sizes = call.ints("dynamic_slice_sizes")
@@ -190,8 +179,6 @@ def _dynamic_slice(call: Call) -> ArraySpec:
 
 
 def _dynamic_update_slice(call: Call) -> ArraySpec:
-    call.count(2, -1)
-    call.arrays()
     operand, update = call.shapes[:2]
     _starts(call, call.shapes[2:], operand.rank)
     call.require(
@@ -208,7 +195,6 @@ def _dynamic_update_slice(call: Call) -> ArraySpec:
 
 
 def _get_dimension_size(call: Call) -> ArraySpec:
-    call.arrays(0)
     axes = call.ints("dimensions")
     call.require(
         len(axes) == 1 and 0 <= axes[0] < call.shapes[0].rank, "dimensions names one of them"
@@ -225,8 +211,6 @@ def _get_dimension_size(call: Call) -> ArraySpec:
 
 
 def _dynamic_reshape(call: Call) -> ArraySpec | None:
-    call.count(1, -1)
-    call.arrays()
     result = call.result
     if result is None:
         return None

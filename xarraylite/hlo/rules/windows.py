@@ -41,7 +41,6 @@ def _paired(
 
 
 def _dot(call: Call) -> ArraySpec:
-    call.arrays()
     lhs, rhs = call.shapes[0], call.shapes[1]
     left, right = _paired(call, lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
     summed, also = _paired(call, lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
@@ -57,7 +56,6 @@ def _dot(call: Call) -> ArraySpec:
 
 
 def _scaled_dot(call: Call) -> ArraySpec:
-    call.arrays()
     lhs, rhs, lhs_scale, rhs_scale = call.shapes
     for operand, scale in ((lhs, lhs_scale), (rhs, rhs_scale)):
         fits = scale.rank == operand.rank and all(
@@ -68,7 +66,6 @@ def _scaled_dot(call: Call) -> ArraySpec:
 
 
 def _ragged_dot(call: Call) -> ArraySpec | None:
-    call.arrays()
     lhs, rhs, groups = call.shapes
     call.require(groups.element_type.is_integral, "the sizes of groups are integers")
     ragged = call.ints("lhs_ragged_dims")
@@ -97,7 +94,6 @@ def slid(call: Call, size: int, dim: WindowDimension) -> int:
 
 
 def _convolution(call: Call) -> ArraySpec:
-    call.arrays()
     operand, kernel = call.shapes
     labels: ConvolutionLabels = call.get("dim_labels")
     window: Sequence[WindowDimension] = call.get("window")
@@ -143,7 +139,6 @@ def _halves(call: Call) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
         len(call.shapes) > 0 and len(call.shapes) % 2 == 0,
         "takes operands and as many initial values",
     )
-    call.arrays()
     half = len(call.shapes) // 2
     operands, values = call.shapes[:half], call.shapes[half:]
     call.require(all([not value.dimensions for value in values]), "initial values are scalars")
@@ -192,7 +187,6 @@ def _window(call: Call, operand: ArraySpec) -> Sequence[WindowDimension]:
 
 
 def _select_and_scatter(call: Call) -> ArraySpec:
-    call.arrays()
     operand, source, value = call.shapes
     window = _window(call, operand)
     call.require(not value.dimensions, "the initial value is a scalar")

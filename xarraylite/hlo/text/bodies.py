@@ -15,7 +15,7 @@ from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction, arity_fits, no_attributes
 from ..opcodes import OPCODES
-from ..order import computations_below
+from ..order import callees_first
 from ..rules.inference import infer_shape
 from ..values import OpMetadata
 from .attribute_reader import AttributeReader, Called, Scope
@@ -404,7 +404,7 @@ class BodyReader(AttributeReader):
                 self.adopt(made)
                 called = (made,)
             thread = attributes.get("async_execution_thread")
-            for callee in computations_below(called[0], set()) if thread else ():
+            for callee in callees_first(called[:1]) if thread else ():
                 _set(callee, "execution_thread", thread)
             return called
         if not operands or not operands[0].opcode.startswith("async-"):

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..._records import record
 from ...dtypes.element_types import ELEMENT_TYPES, ElementType
+from ...dtypes.names import float8_e4m3fn, float8_e8m0fnu
 from ...xla.spec import ArraySpec
 from .quoting import outer_parts
 
@@ -209,6 +210,8 @@ def _integer_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any
         return np.array([number != 0 for number in numbers], bool)
     numbers = [int(_integer(token, kind)) for token in tokens]
     low, high = 0, 2**kind.bits - 1
+    if kind.name == "u64":  # XLA reads negative numbers too, as those of the same bits
+        numbers = [number + 2**64 if -(2**63) <= number < 0 else number for number in numbers]
     if not kind.is_unsigned:
         low, high = -(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1
     for number in numbers:
@@ -283,6 +286,8 @@ def _set_nan(values: np.ndarray[Any, Any], k: int, negative: bool, payload: str 
     if not bits:
         if payload is not None:
             raise ValueError(f"NaNs of {values.dtype} have no payload")
+        if values.dtype == float8_e4m3fn and negative:
+            values.view(np.uint8)[k] |= 0x80
         return
     raw = values.view(_UNSIGNED[values.dtype.itemsize])
     number = 1 << (bits - 1) if payload is None else int(payload, 16)
@@ -335,7 +340,7 @@ def _print_nan(value: Any) -> str:
     value = np.asarray(value)
     width = 8 * value.dtype.itemsize
     raw = int(value.view(_UNSIGNED[value.dtype.itemsize]))
-    sign = "-" if raw >> (width - 1) else ""
+    sign = "-" if raw >> (width - 1) and value.dtype != float8_e8m0fnu else ""
     bits = _PAYLOAD.get(value.dtype, 0)
     payload = raw & ((1 << bits) - 1)
     if not bits or payload == 1 << (bits - 1):

@@ -1,0 +1,393 @@
+"""Larger than memory, side by side: this package, dask.array over NumPy, loops by hand and blosc2.
+
+Every side has the same arrays, in chunks of 1024 x 1024 on the disk (blosc2's are its own files
+with the same chunks and codec), and runs in a process of its own, which works on a small part
+first, so that imports and compilation are not counted.  Sides follow each other case by case, so
+what else the machine does befalls all of them.  Reported are CPU seconds, elapsed seconds and the
+most memory over that after imports, of the run with the least CPU time.
+
+    python asv_bench/side_by_side.py --size 4GB --codec none lz4 --folder /data --rounds 1
+
+``loop`` is written as one would by hand, chunk by chunk with zarr and NumPy.  ``copy`` reads what a
+case reads and writes what it writes, and computes nothing: what storage and codec cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import math
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+CHUNK = 1024
+CODECS = ("none", "lz4", "zstd")
+CELL = 30.0
+SUN = (math.sin(math.radians(45.0)), math.cos(math.radians(45.0)), math.radians(135.0))
+
+At = tuple[slice, slice]
+
+
+def hillshade(np: Any, z: Any) -> Any:
+    """Shade heights, with the functions of any namespace."""
+    east = (z[1:-1, 2:] - z[1:-1, :-2]) / (2.0 * CELL)
+    north = (z[:-2, 1:-1] - z[2:, 1:-1]) / (2.0 * CELL)
+    steep, downhill = np.arctan(np.sqrt(east * east + north * north)), np.arctan2(-north, -east)
+    return SUN[0] * np.cos(steep) + SUN[1] * np.sin(steep) * np.cos(SUN[2] - downhill)
+
+
+def blocks(shape: tuple[int, ...], step: tuple[int, int] = (CHUNK, CHUNK)) -> Iterator[At]:
+    """Yield the chunks of a matrix."""
+    for i in range(0, shape[0], step[0]):
+        for j in range(0, shape[1], step[1]):
+            yield slice(i, min(i + step[0], shape[0])), slice(j, min(j + step[1], shape[1]))
+
+
+class Case:
+    """One expression over ``a`` and ``b``, as every side writes it.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the operands are.
+    codec : str
+        One of `CODECS`.
+    """
+
+    title = ""
+    reads = "ab"
+    trim = 0  # rows and columns that the result has less
+
+    def __init__(self, folder: Path, codec: str) -> None:
+        self.folder, self.codec = folder, codec
+
+    def shape(self, a: Any, b: Any) -> tuple[int, ...]:
+        """Return the shape of the result; () if it is a number."""
+        return tuple([n - self.trim for n in a.shape])
+
+    # --- what each side opens and makes -----------------------------------------------------------
+
+    def zarrs(self) -> tuple[Any, Any]:
+        import zarr
+
+        a, b = (zarr.open_array(self.folder / name, mode="r") for name in "ab")
+        return a, b
+
+    def target(self, a: Any, b: Any) -> Any:
+        shape = self.shape(a, b)
+        return new_zarr(self.folder / "out", shape, self.codec) if shape else None
+
+    def here(self) -> object:
+        import xarraylite as xl
+
+        a, b = (xl.open(self.folder / name) for name in "ab")
+        e = self.lazy(xl, a, b)
+        out = self.target(a, b)
+        return float(e) if out is None else xl.store(e, out)
+
+    def dask(self) -> object:
+        import dask.array as da
+
+        a, b = (da.from_zarr(str(self.folder / name)) for name in "ab")
+        e = self.lazy(np, a, b)
+        out = self.target(a, b)
+        if out is None:
+            return float(e.compute())
+        return da.store(e.rechunk(CHUNK) if self.trim else e, out, lock=False)
+
+    def copy(self) -> object:
+        a, b = self.zarrs()
+        out = self.target(a, b)
+        for at in blocks(a.shape):
+            values = a[at]
+            if "b" in self.reads and at[1].start < b.shape[1]:
+                b[at]
+            if out is not None and at[1].start < out.shape[1]:
+                to = tuple(
+                    slice(s.start, min(s.stop, n)) for s, n in zip(at, out.shape, strict=True)
+                )
+                out[to] = values[tuple(slice(0, s.stop - s.start) for s in to)]
+        return None
+
+    def blosc2(self) -> object:
+        import blosc2
+
+        a, b = (blosc2.open(str(self.folder / f"{name}.b2nd")) for name in "ab")
+        path = self.folder / "out.b2nd"
+        path.unlink(missing_ok=True)
+        options = {"urlpath": str(path), "mode": "w", "cparams": compression(self.codec)}
+        return self.native(blosc2, a, b, options)
+
+    # --- what a case says -------------------------------------------------------------------------
+
+    def lazy(self, np: Any, a: Any, b: Any) -> Any:
+        """Write the expression."""
+        raise NotImplementedError
+
+    def loop(self) -> object:
+        """Compute it by hand."""
+        raise NotImplementedError
+
+    def native(self, blosc2: Any, a: Any, b: Any, options: dict[str, Any]) -> object:
+        """Compute it by blosc2."""
+        raise LookupError
+
+
+class Elementwise(Case):
+    title = "(a - b)**2 * 0.5 + sqrt(a)"
+
+    def lazy(self, np: Any, a: Any, b: Any) -> Any:
+        return (a - b) ** 2 * 0.5 + np.sqrt(a)
+
+    def loop(self) -> object:
+        a, b = self.zarrs()
+        out = self.target(a, b)
+        for at in blocks(a.shape):
+            out[at] = self.lazy(np, a[at], b[at])
+        return None
+
+    def native(self, blosc2: Any, a: Any, b: Any, options: dict[str, Any]) -> object:
+        return self.lazy(blosc2, a, b).compute(**options)
+
+
+class Hillshade(Case):
+    title = "hillshade(a)"
+
+    reads, trim = "a", 2
+
+    def lazy(self, np: Any, a: Any, b: Any) -> Any:
+        return hillshade(np, a)
+
+    def loop(self) -> object:
+        a, b = self.zarrs()
+        out = self.target(a, b)
+        for at in blocks(out.shape):
+            halo = tuple(slice(s.start, s.stop + 2) for s in at)
+            out[at] = hillshade(np, a[halo])
+        return None
+
+
+class Sum(Case):
+    title = "sum((a - b)**2)"
+
+    def shape(self, a: Any, b: Any) -> tuple[int, ...]:
+        return ()
+
+    def lazy(self, np: Any, a: Any, b: Any) -> Any:
+        return np.sum((a - b) ** 2)
+
+    def loop(self) -> object:
+        a, b = self.zarrs()
+        return sum(float(np.sum((a[at] - b[at]) ** 2)) for at in blocks(a.shape))
+
+    def native(self, blosc2: Any, a: Any, b: Any, options: dict[str, Any]) -> object:
+        return float(((a - b) ** 2).sum())
+
+
+class Standardise(Case):
+    title = "(a - mean(a, 0)) / std(a, 0)"
+
+    reads = "a"
+    axis: int | None = 0
+
+    def lazy(self, np: Any, a: Any, b: Any) -> Any:
+        return (a - np.mean(a, axis=self.axis)) / np.std(a, axis=self.axis)
+
+    def loop(self) -> object:
+        a, b = self.zarrs()
+        out = self.target(a, b)
+        for at in blocks(a.shape, (a.shape[0], CHUNK)):
+            out[at] = self.lazy(np, a[at], None)
+        return None
+
+    def native(self, blosc2: Any, a: Any, b: Any, options: dict[str, Any]) -> object:
+        mean, std = a.mean(axis=self.axis), a.std(axis=self.axis)
+        return ((a - mean) / std).compute(**options)
+
+
+class StandardiseAll(Standardise):
+    title = "(a - mean(a)) / std(a)"
+
+    axis = None
+
+    def loop(self) -> object:
+        a, b = self.zarrs()
+        out = self.target(a, b)
+        n = math.prod(a.shape)
+        mean = sum(float(np.sum(a[at])) for at in blocks(a.shape)) / n
+        std = math.sqrt(sum(float(np.sum((a[at] - mean) ** 2)) for at in blocks(a.shape)) / n)
+        for at in blocks(a.shape):
+            out[at] = (a[at] - mean) / std
+        return None
+
+
+class Transpose(Case):
+    title = "a.T"
+
+    reads = "a"
+
+    def lazy(self, np: Any, a: Any, b: Any) -> Any:
+        return a.T
+
+    def loop(self) -> object:
+        a, b = self.zarrs()
+        out = self.target(a, b)
+        for at in blocks(a.shape):
+            out[at[::-1]] = a[at].T
+        return None
+
+    def native(self, blosc2: Any, a: Any, b: Any, options: dict[str, Any]) -> object:
+        return blosc2.permute_dims(a, (1, 0), **options)
+
+
+class Product(Case):
+    title = "a @ b[:, :512]"
+
+    WIDE = 512
+
+    def shape(self, a: Any, b: Any) -> tuple[int, ...]:
+        return (a.shape[0], min(self.WIDE, b.shape[1]))
+
+    def lazy(self, np: Any, a: Any, b: Any) -> Any:
+        return a @ b[:, : self.WIDE]
+
+    def loop(self) -> object:
+        a, b = self.zarrs()
+        out = self.target(a, b)
+        right = b[:, : self.WIDE]
+        for i in range(0, a.shape[0], CHUNK):
+            total = np.zeros((min(CHUNK, a.shape[0] - i), right.shape[1]))
+            for k in range(0, a.shape[1], CHUNK):
+                total += a[i : i + CHUNK, k : k + CHUNK] @ right[k : k + CHUNK]
+            out[i : i + CHUNK] = total
+        return None
+
+    def native(self, blosc2: Any, a: Any, b: Any, options: dict[str, Any]) -> object:
+        return blosc2.matmul(a, blosc2.asarray(b[:, : self.WIDE]), **options)
+
+
+CASES = {
+    case.__name__.lower(): case
+    for case in (Elementwise, Hillshade, Sum, Standardise, StandardiseAll, Transpose, Product)
+}
+MODULES = {"here": "xarraylite", "dask": "dask.array", "blosc2": "blosc2"}
+SIDES = ("here", "dask", "loop", "copy", "blosc2")
+
+
+def compression(codec: str) -> dict[str, Any]:
+    """Return blosc2's parameters of a codec."""
+    import blosc2
+
+    if codec == "none":
+        return {"clevel": 0}
+    return {"codec": blosc2.Codec.LZ4 if codec == "lz4" else blosc2.Codec.ZSTD, "clevel": 5}
+
+
+def new_zarr(path: Path, shape: tuple[int, ...], codec: str) -> Any:
+    """Make an array on the disk."""
+    import zarr
+    from zarr.codecs import BloscCodec
+
+    shutil.rmtree(path, ignore_errors=True)
+    compressors: Any = {"none": None, "lz4": BloscCodec(cname="lz4"), "zstd": "auto"}[codec]
+    chunks = tuple(min(CHUNK, n) for n in shape)
+    return zarr.create_array(path, shape=shape, chunks=chunks, dtype="f8", compressors=compressors)
+
+
+def make(folder: Path, n: int, codec: str) -> None:
+    """Write the operands, as zarr arrays and as blosc2's."""
+    import blosc2
+
+    for seed, name in enumerate("ab"):
+        array = new_zarr(folder / name, (n, n), codec)
+        other = blosc2.empty(
+            (n, n), np.dtype("f8"), chunks=(min(CHUNK, n),) * 2, mode="w",
+            urlpath=str(folder / f"{name}.b2nd"), cparams=compression(codec),
+        )  # fmt: skip
+        for k, at in enumerate(blocks((n, n))):
+            rng = np.random.default_rng((seed, k))
+            size = [s.stop - s.start for s in at]
+            array[at] = other[at] = np.round((rng.random(size) + 0.5) * 64)
+
+
+def child(name: str, side: str, folder: Path, codec: str) -> dict[str, float]:
+    """Run one side of a case, after a small part of it, and return what it took."""
+    importlib.import_module(MODULES.get(side, "zarr"))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    getattr(CASES[name](folder / "small", codec), side)()
+    start, used = time.perf_counter(), time.process_time()
+    getattr(CASES[name](folder, codec), side)()
+    seconds, used = time.perf_counter() - start, time.process_time() - used
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"cpu": used, "elapsed": seconds, "memory": (after - before) / 1024}
+
+
+def run(name: str, side: str, folder: Path, codec: str) -> dict[str, float] | None:
+    """Run one side of a case in a process of its own; None if it has no such thing."""
+    told = [sys.executable, __file__, "--child", name, side, "--folder", str(folder)]
+    done = subprocess.run(
+        [*told, "--codec", codec], stdout=subprocess.PIPE, text=True, env=os.environ, check=False
+    )
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+
+
+def table(
+    name: str, found: dict[str, dict[str, float] | None], write: Callable[[str], object]
+) -> None:
+    """Write a row for a case."""
+    cells = []
+    for side in SIDES:
+        one = found.get(side)
+        told = "-" if one is None else "{cpu:.2f} / {elapsed:.2f} / {memory:.0f}".format(**one)
+        cells.append(told)
+    write(f"| `{CASES[name].title}` | {' | '.join(cells)} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n", maxsplit=1)[0])
+    parser.add_argument("--size", default="0.5GB", help="bytes of an operand")
+    parser.add_argument("--codec", nargs="+", default=["none"], choices=CODECS)
+    parser.add_argument("--case", nargs="+", default=list(CASES), choices=list(CASES))
+    parser.add_argument("--side", nargs="+", default=list(SIDES), choices=SIDES)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    told = parser.parse_args()
+    if told.child:
+        print(json.dumps(child(*told.child, told.folder, told.codec[0])))
+        return
+    nbytes = float(told.size.upper().removesuffix("B").removesuffix("G")) * 1e9
+    n = max(CHUNK, round(math.sqrt(nbytes / 8) / CHUNK) * CHUNK)
+    folder = Path(tempfile.mkdtemp(dir=told.folder))
+    try:
+        for codec in told.codec:
+            make(folder, n, codec)
+            (folder / "small").mkdir(exist_ok=True)
+            make(folder / "small", 2 * CHUNK, codec)
+            print(f"\n{n} x {n} float64, codec {codec}; CPU s / elapsed s / MB over imports\n")
+            print(f"| | {' | '.join(SIDES)} |\n|{'---|' * (1 + len(SIDES))}", flush=True)
+            for name in told.case:
+                found: dict[str, dict[str, float] | None] = {}
+                for _ in range(told.rounds):
+                    for side in told.side:
+                        one, best = run(name, side, folder, codec), found.get(side)
+                        if best is None or (one is not None and one["cpu"] < best["cpu"]):
+                            found[side] = one
+                table(name, found, lambda line: print(line, flush=True))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

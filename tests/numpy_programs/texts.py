@@ -1,0 +1,75 @@
+"""Programs that have names, dates or records beside their numbers: these stay NumPy's arrays."""
+
+from __future__ import annotations
+
+import io
+from types import ModuleType
+from typing import Any
+
+Xp = ModuleType
+
+
+def totals_by_name(xp: Xp) -> Any:
+    names = xp.array(["bob", "amy", "cat", "bob", "amy"])
+    sales = xp.array([3.0, 4.0, 5.0, 1.0, 2.0])
+    found, inverse, counts = xp.unique(names, return_inverse=True, return_counts=True)
+    totals = xp.bincount(inverse, weights=sales)
+    lines = [f"{n:<5}{t:>7.2f}{c:>3d}" for n, t, c in zip(found, totals, counts, strict=True)]
+    order = xp.lexsort((sales, names))
+    return lines, found[xp.argmax(totals)], sales[names == "bob"].mean(), names[order], sales[order]
+
+
+def chosen_words(xp: Xp) -> Any:
+    v = xp.asarray([1.0, -2.0, 0.0])
+    signs = xp.where(v > 0, "up", xp.where(v < 0, "down", "flat"))
+    more = xp.concatenate([signs, xp.array(["end"])])
+    known = xp.isin(more, ["up", "end"])
+    return signs, more, known, xp.repeat(more[:2], 2), xp.sort(more), xp.argsort(more), v[known[:3]]
+
+
+def records(xp: Xp) -> Any:
+    people = xp.array(
+        [("Ann", 30, 1.7), ("Bob", 25, 1.8)], dtype=[("name", "U10"), ("age", "i4"), ("h", "f8")]
+    )
+    older = people[people["age"] > 26]
+    empty = xp.zeros(2, dtype=[("x", "i4"), ("y", "f4")])
+    empty["x"] = [1, 2]
+    heights = xp.asarray(people["h"])
+    return [r["name"] for r in older], heights * 2, int(empty["x"].sum()), people.dtype.names
+
+
+def dates(xp: Xp) -> Any:
+    days = xp.arange("2024-01-01", "2024-01-06", dtype="datetime64[D]")
+    counts = xp.arange(5.0)
+    late = days > xp.datetime64("2024-01-03")
+    busy = int(xp.busday_count("2024-01-01", "2024-02-01"))
+    return days, counts[late], busy, days[1:] - days[:-1]
+
+
+def texts_of_numbers(xp: Xp) -> Any:
+    i = xp.asarray([3, 10, 2])
+    words = i.astype(str)
+    board = xp.full((2, 2), " ")
+    board[0, 1] = "X"
+    read = xp.loadtxt(io.StringIO("a b\nc d"), dtype=str)
+    names = xp.vectorize(lambda n: "even" if n % 2 == 0 else "odd")(i)
+    return (
+        words,
+        xp.asarray(xp.array(["1", "2"]).astype(float)),
+        xp.asarray(["4", "5"], dtype=int),
+        board,
+        names,
+        read,
+    )
+
+
+def drawn_words(xp: Xp) -> Any:
+    rng = xp.random.default_rng(5)
+    return (
+        rng.choice(["rain", "sun"], size=4),
+        xp.char.upper(xp.array(["a", "b"])),
+        xp.empty(2, object),
+    )
+
+
+PROGRAMS = [totals_by_name, chosen_words, records, dates, texts_of_numbers, drawn_words]

@@ -1,0 +1,126 @@
+"""Writing whole chunks of zarr arrays with as few copies as can be.
+
+Where a chunk is one file on a local disk, and its bytes are its elements, compressed or not, they
+are encoded from where they were computed and written in one call, under another name first, so that
+nobody reads half a chunk.  The library writes everything else: parts of chunks, other codecs and
+stores, and chunks that begin with the fill value, which it leaves out where they are nothing else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from ..dtypes.names import NumpyArray
+from .extras import imported
+from .places import library_of
+from .selection import Box
+from .zarrs import compression_of, is_local, new_array
+
+#: How numcodecs calls what zarr calls by words.
+_SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
+
+
+class ZarrWriter:
+    """Writes boxes to an array of zarr.
+
+    Parameters
+    ----------
+    array : zarr.Array
+        The array.
+    """
+
+    __slots__ = ("_array", "_codec", "_dtype", "_fill", "_folder")
+
+    def __init__(self, array: Any) -> None:
+        self._array, self._dtype = array, np.dtype(array.dtype)
+        self._codec = _encoder(array)
+        self._folder = Path(array.store.root) / array.path
+        fill = array.fill_value
+        self._fill = np.zeros((), self._dtype) if fill is None else np.asarray(fill, self._dtype)
+
+    @staticmethod
+    def of(array: Any) -> ZarrWriter | None:
+        """Return what writes to an array; None if that is for its library."""
+        if library_of(array) != "zarr" or not is_local(array) or array.read_only:
+            return None
+        native = np.dtype(array.dtype).isnative
+        return ZarrWriter(array) if native and compression_of(array) is not None else None
+
+    def write(self, box: Box, values: NumpyArray) -> bool:
+        """Write a box, if it is of whole chunks; tell whether it was.
+
+        Raises
+        ------
+        OSError
+            If a chunk cannot be written; what was there before it then is there still.
+        """
+        chunks, shape = self._array.chunks, self._array.shape
+        sides: list[list[tuple[int, slice]]] = []
+        for s, c, n in zip(box, chunks, shape, strict=True):
+            if s[0] % c or (s[-1] + 1 != n and len(s) % c):
+                return False
+            lows = range(0, len(s), c)
+            sides.append([((s[0] + at) // c, slice(at, min(at + c, len(s)))) for at in lows])
+        for part in itertools.product(*sides):
+            own = values[tuple([inside for _, inside in part])]
+            name = self._array.metadata.encode_chunk_key(tuple([k for k, _ in part]))
+            if own.flat[0].tobytes() == self._fill.tobytes():
+                at = [
+                    slice(s[0] + k.start, s[0] + k.stop)
+                    for s, (_, k) in zip(box, part, strict=True)
+                ]
+                self._array[tuple(at)] = own
+            else:
+                self._put(self._folder / name, own, chunks)
+        return True
+
+    def _put(self, path: Path, values: NumpyArray, chunk: Sequence[int]) -> None:
+        if (
+            values.shape != tuple(chunk)
+            or not values.flags.c_contiguous
+            or values.dtype != self._dtype
+        ):
+            whole = new_array(tuple(chunk), self._dtype)
+            if values.shape != tuple(chunk):
+                whole[...] = self._fill
+            whole[tuple([slice(n) for n in values.shape])] = values
+            values = whole
+        data = values.view(np.uint8) if self._codec is None else self._codec.encode(values)
+        beside = path.with_suffix(f".{uuid.uuid4().hex}.partial")
+        try:
+            _write(beside, memoryview(cast("Any", data)).cast("B"))
+            beside.replace(path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+
+
+def _write(path: Path, data: memoryview) -> None:
+    try:
+        file = path.open("wb", buffering=0)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("wb", buffering=0)
+    with file:
+        while data:
+            data = data[file.write(data) :]
+
+
+def _encoder(array: Any) -> Any:
+    """Return what compresses the chunks of an array; None if nothing does."""
+    if array.metadata.zarr_format == 2:
+        return array.metadata.compressor
+    _, *others = array.metadata.codecs
+    if not others:
+        return None
+    told = others[0].to_dict()
+    options = dict(told["configuration"])
+    if "shuffle" in options:
+        options["shuffle"] = _SHUFFLES[options["shuffle"]]
+    return imported("numcodecs", "zarr").get_codec({"id": told["name"], **options})
