@@ -50,7 +50,10 @@ _SHORT = 32
 #: large stays together: a hillshade, as long a formula as people write at once, has 144.
 _FEW, _LONG = 32, 160
 
-#: Bytes of a result that is small: it is kept however little it reads.
+#: Elements up to which a result is small.
+_SMALL = 1 << 14
+
+#: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
 
 #: When what has values was used: before any evaluation.
@@ -221,7 +224,7 @@ def shortened(e: Any) -> Any:
     """Return an operand, computed if it is a lazy result that has got long."""
     if not hasattr(e, "_operands") or hasattr(e, "buffer") or tracing.is_active():
         return e
-    most = _FEW if e.size * e.dtype.itemsize <= _LITTLE else _LONG
+    most = _FEW if e.size <= _SMALL else _LONG
     weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
     return memory_of(e) if weight > most else e
 
