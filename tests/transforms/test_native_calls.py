@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -304,3 +305,18 @@ def test_references_are_balanced() -> None:
     gc.collect()
     assert [sys.getrefcount(x) for x in watched] == before
     assert len(gc.get_objects()) - count < 40  # a leak would be 50 at least
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "complex64"])
+def test_written_results_and_tiled_arrays_meet_values_of_float64(dtype: str) -> None:
+    value, values = xl.asarray([2.0])[0], np.asarray(xl.asarray([[1, 2], [3, 4]], dtype=dtype))
+    result = xl.asarray(values) * 1
+    result[0] = result[1]
+    for x, expected in (
+        (result, values[[1, 1]]),
+        (xl.asarray(values, layout="{1,0:T(2,2)}"), values),
+    ):
+        for op in (operator.mul, operator.sub, operator.truediv):
+            made, known = op(x, value), op(expected, np.float64(2))
+            assert made.dtype == known.dtype
+            np.testing.assert_array_equal(np.asarray(made), known)

@@ -247,8 +247,8 @@ class Kind:
         return f"{self.dtype.name}{'' if self.scalar else f'[rank {self.rank}{place}]'}"
 
 
-#: The kind of expressions that have none; its table stays empty.
-NODE = Kind(None, (), np.dtype(np.float64), 0, 0)
+#: The kind of expressions that have none; its table stays empty, and nothing has its dtype.
+NODE = Kind(None, (), np.dtype(np.void), 0, 0)
 NODE.stored = _NONE
 
 _kinds: dict[object, Kind] = {}
