@@ -244,6 +244,7 @@ class RowsTaken(FilterRead):
     """Rows of a matrix, picked by an index array in the statement."""
 
     title = "eval(m[rows] * 2 + 1), 500 of 1000 rows of 1000"
+    wanted = 0.9
 
     def setup(self) -> None:
         n = size(1000, 30)
@@ -260,11 +261,13 @@ class IndexFill(FilterFill):
     """One value for elements at random positions, in brackets."""
 
     title = "a[half of 10^6 random positions] = 0.5"
+    wanted = 0.9
 
     def setup(self) -> None:
         super().setup()
         n = len(self.operand)
         self.mask = np.random.default_rng(1).permutation(n)[: n // 2]
+        self.a[...] = self.operand
 
     def xarraylite(self) -> object:
         self.a[self.mask] = 0.5
