@@ -83,9 +83,9 @@ def apply(op: Op, *operands: object) -> XExpression:
 
 
 def used(x: object) -> Any:
-    """Return what stands behind an operand that is used."""
+    """Return what stands behind an operand of which no view is made."""
     x = unwrapped(x)
-    if x.__class__ is XExpression and x._kind.noted:
+    if x.__class__ is XExpression and (x._kind.noted or hasattr(x, "_used")):
         return ownership.kept(x)
     return x
 
@@ -333,7 +333,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         own = ownership.memory(self)
         if own is not None:
             return own[key]
-        one = ownership.element(self, key)
+        one = ownership.element(self, key) if type(self) is XExpression else None
         if one is not None:
             return one
         if is_advanced(key):

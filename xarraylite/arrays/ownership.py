@@ -183,6 +183,8 @@ def kept(e: Any) -> Any:
     """Return an operand whose use is noted; its values if it was used before an evaluation."""
     now = evaluations.value
     used = getattr(e, "_used", None)
+    if used == _ALWAYS:
+        return values_of(e)
     if used is None or used == now or tracing.is_active():
         e._used = now
         return e

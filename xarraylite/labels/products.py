@@ -59,7 +59,7 @@ class Unwritten(NamedTuple):
 
 def hollow_operand(x: HasNode) -> Hollow:
     """Return an operand that keeps no memory alive."""
-    if not x.lasting or x._kind is NODE:
+    if x._kind is NODE:
         return hollow(x.node)
     return x._kind, x._shape, tuple([NOTHING if isinstance(y, Memory) else y for y in x.now()])
 

@@ -166,16 +166,13 @@ def is_number(value: object) -> bool:
 def unwrapped(value: Any) -> Any:
     """Return what stands behind an operand.
 
-    Of an array scalar its number, of a lazy result that was written, or whose values are known,
-    their container, else the operand itself.
+    Of an array scalar its number, of a lazy result that was written its container, else the
+    operand itself.
     """
     if isinstance(value, OneValue):
         return value.value
     owning = getattr(value, "_owning", None)
-    if owning is None:
-        return value
-    known = owning.values if owning.memory is None else owning.memory
-    return value if known is None else known
+    return value if owning is None or owning.memory is None else owning.memory
 
 
 def is_operand(value: object) -> bool:
@@ -201,7 +198,7 @@ def as_operand(value: object, operation: str) -> Operand:
         If it is neither an array nor a number.
     """
     if isinstance(value, HasNode):
-        return unwrapped(value).node  # type: ignore[no-any-return]
+        return value.node
     if type(value) in WEAK_TYPES:
         return value  # type: ignore[return-value]
     if isinstance(value, np.ndarray):

@@ -84,6 +84,7 @@ from .basics import (
 )
 from .calls import array_of, kind_of, multiplied, owned
 from .evaluation import computed, duplicate
+from .operators import is_used_again
 from .picks import is_mask, leaf_of, picked
 from .remembered import is_described, is_noted, push, remade
 
@@ -140,6 +141,8 @@ def given_array(value: int, held: int) -> int:
     if is_container(value):
         return memory_of(value, held)
     if is_lazy(value):
+        if is_used_again(value):  # its values are kept then
+            return 0
         count = load(held)
         operands = keep(get(value, OPERANDS))
         made = computed(get(value, KIND), get(value, SHAPE), operands + word(TUPLE_ITEMS))

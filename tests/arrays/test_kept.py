@@ -1,0 +1,184 @@
+"""What is expensive is computed twice at most: values that are asked for again are kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.arrays import ownership
+from xarraylite.testing import assert_same_bits
+from xarraylite.transforms import natives
+
+VALUES = np.linspace(-1, 1, 12).reshape(3, 4)
+
+
+@pytest.fixture(params=[False, True], ids=["methods", "machine code"], autouse=True)
+def installed(request: pytest.FixtureRequest) -> Any:
+    """Run with the methods in Python, and with those in machine code."""
+    if request.param:
+        natives.install()
+    yield
+    natives.remove()
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The lazy results whose values were computed to be kept."""
+    found: list[Any] = []
+    real = ownership.values_of
+
+    def counted(e: Any) -> Any:
+        if ownership.owning(e).values is None:
+            found.append(e)
+        return real(e)
+
+    monkeypatch.setattr(ownership, "values_of", counted)
+    return found
+
+
+def test_what_is_used_again_is_computed_once(computed: list[Any]) -> None:
+    a = xl.asarray(VALUES)
+    y = xl.exp(a)
+    wanted = np.asarray(xl.eval(y))
+    for k in range(5):
+        assert_same_bits(xl.eval(y + float(k)), wanted + k)
+    assert computed == [y] or [e is y for e in computed] == [True]
+
+
+def test_in_one_expression_nothing_is_kept(computed: list[Any]) -> None:
+    y = xl.exp(xl.asarray(VALUES))
+    e = (y - 1) / (y + 1) + y
+    xl.eval(e)
+    assert not computed
+
+
+def test_one_cheap_operation_is_done_again(computed: list[Any]) -> None:
+    e = xl.asarray(VALUES) * 2
+    for k in range(3):
+        xl.eval(e + float(k))
+    assert not computed
+
+
+def test_what_is_stretched_is_not_kept(computed: list[Any]) -> None:
+    """It may be far larger than what it is made of."""
+    column, row = xl.ones((300, 1)), xl.ones((1, 300))
+    e = xl.exp(column) + row
+    for k in range(3):
+        xl.eval(xl.sum(e * float(k)))
+    assert not computed
+
+
+def test_what_reads_late_is_read_late() -> None:
+    a = xl.zeros(3)
+    e = xl.exp(xl.late(a))
+    for k in range(4):
+        a[...] = float(k)
+        assert_same_bits(xl.eval(e + 0.0), np.exp(np.full(3, float(k))))
+
+
+WRITES: dict[str, Callable[[Any], None]] = {
+    "elements": lambda e: e.__setitem__(0, 7.0),
+    "in place": lambda e: e.__iadd__(1.0),
+    "a view": lambda e: e[1:].__setitem__(0, 7.0),
+    "whole": lambda e: e.__setitem__(..., 2.0),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_writes_after_it_was_kept(write: Callable[[Any], None]) -> None:
+    a, b = xl.asarray(VALUES), VALUES.copy()
+    e, f = xl.exp(a) * 2, np.exp(b) * 2
+    held, kept = [], []
+    for _ in range(2):
+        held.append(e - 1)
+        kept.append(f - 1)
+        xl.eval(held[-1])
+    a[...] = 0.0
+    write(e)
+    write(f)
+    held.append(e - 1)
+    kept.append(f - 1)
+    for x, y in zip([*held, e], [*kept, f], strict=True):
+        np.testing.assert_allclose(x.numpy(), y, rtol=1e-12)
+
+
+def test_what_numpy_is_given_is_kept() -> None:
+    x, y = xl.asarray(VALUES.reshape(-1)), VALUES.reshape(-1)
+    for _ in range(40):
+        np.testing.assert_allclose(np.asarray(xl.sort(x)), np.sort(y), rtol=1e-12)
+        x, y = x * 0.5 + 0.1, y * 0.5 + 0.1
+    assert x._kind.weight < 8
+
+
+def test_an_element_of_few_is_that_of_values_that_are_kept(computed: list[Any]) -> None:
+    e = xl.exp(xl.asarray(VALUES))
+    assert [float(e[k, 1]) for k in range(3)] == np.asarray(xl.eval(e))[:, 1].tolist()
+    assert len(computed) == 1
+    with pytest.raises(IndexError, match="out of range"):
+        e[3, 0]
+
+
+def test_a_function_that_raises_says_so_when_it_is_evaluated() -> None:
+    def refuse(x: float) -> float:
+        if x > 2:
+            raise ValueError("too large")
+        return x
+
+    e = xl.vectorize(refuse)(xl.asarray([1.0, 3.0]))
+    for _ in range(3):
+        later = e + 1
+        with pytest.raises(ValueError, match="too large"):
+            xl.eval(later)
+
+
+def test_threads_that_share_a_result() -> None:
+    e = xl.exp(xl.asarray(VALUES))
+    wanted = np.asarray(xl.eval(e))
+    wrong: list[int] = []
+
+    def use(number: int) -> None:
+        for k in range(200):
+            if not np.array_equal(np.asarray(xl.eval(e + float(k))), wanted + k):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=use, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_products_of_lazy_and_strided_operands() -> None:
+    a, b, v = VALUES, VALUES.T.copy(), VALUES[0].copy()
+    x, y, w = xl.asarray(a), xl.asarray(b), xl.asarray(v)
+    for _ in range(4):
+        for ours, theirs in (
+            ((x + 1) @ y, (a + 1) @ b),
+            (x @ (w * 2), a @ (v * 2)),
+            (x.T @ (x - 1), a.T @ (a - 1)),
+            (x[:, 1:] @ y[1:, 0], a[:, 1:] @ b[1:, 0]),
+            (x[1, 1:] @ y[1:, 2], a[1, 1:] @ b[1:, 2]),
+        ):
+            np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-12)
+    products = [x[:, 1:] @ y[1:] for _ in range(4)]
+    for one in products[1:]:
+        assert_same_bits(one, products[0])
+
+
+def test_parts_that_are_updated_in_place() -> None:
+    x, y = xl.asarray(VALUES), VALUES.copy()
+    for k in range(3):
+        x[k, 1:] -= x[0, 0] * x[1, 1:]
+        y[k, 1:] -= y[0, 0] * y[1, 1:]
+        x[k] = x[k]
+    np.testing.assert_allclose(x.numpy(), y, rtol=1e-12)
+    fixed = xl.asarray(VALUES)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        fixed[1] = fixed[1]
