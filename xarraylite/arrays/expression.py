@@ -34,7 +34,7 @@ from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
 from ..operands.gathers import gather, is_index_array
-from ..operands.learning import key_of, learn, learn_product
+from ..operands.learning import key_of, learn, learn_conversion, learn_product
 from ..operands.nodes import (
     Gathers,
     HasNode,
@@ -51,7 +51,7 @@ from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
-from . import ownership
+from . import factors, ownership
 from .described import Described
 from .face import Face
 from .selections import is_advanced, selected
@@ -85,9 +85,7 @@ def apply(op: Op, *operands: object) -> XExpression:
 def used(x: object) -> Any:
     """Return what stands behind an operand of which no view is made."""
     x = unwrapped(x)
-    if x.__class__ is XExpression and (x._kind.noted or hasattr(x, "_used")):
-        return ownership.kept(x)
-    return x
+    return ownership.kept(x) if x.__class__ is XExpression else x
 
 
 def _handle(found: recall.Found) -> XExpression:
@@ -144,8 +142,7 @@ def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     if known is not None:
         return _handle(known)
     made = XExpression(build.cast(x.node, dtype))
-    if x._kind is not NODE and made._kind.items == x.kind_items():
-        x._kind.learn(build.CAST, dtype, made._kind)
+    learn_conversion(x, dtype, made)
     return made
 
 
@@ -172,30 +169,6 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
 def _unary(op: Op) -> Callable[..., Any]:
     """Return an operator's method."""
     return lambda self: again((op, None), op, used(self))
-
-
-def _factors(left: XExpression, right: XExpression) -> tuple[XExpression, XExpression] | None:
-    """Return matrices or vectors that BLAS multiplies, the lazy ones evaluated.
-
-    None where none is lazy, or where they are not evaluated first: one row times one column, for
-    example, is folded in one kernel.
-    """
-    lazy = [x for x in (left, right) if x.lasting]
-    if not lazy or any([type(x) is not XExpression for x in lazy]) or tracing.is_active():
-        return None
-    ranks, dtype = (left.ndim, right.ndim), left.dtype
-    if dtype.char not in _BLAS or right.dtype != dtype or ranks not in _MATRICES:
-        return None
-    sides = (*left.shape[:-1], *right.shape[1:])
-    if left.shape[-1] != right.shape[0] or max(sides) < 2 or 0 in (*sides, left.shape[-1]):
-        return None
-    found = [direct.evaluate(x) if x.lasting else x for x in (left, right)]
-    return None if any([x is None for x in found]) else (found[0], found[1])
-
-
-#: Codes of the dtypes that BLAS multiplies, and the ranks of a matrix times a matrix or a vector.
-_BLAS = "fdFD"
-_MATRICES = frozenset(((2, 2), (2, 1), (1, 2)))
 
 
 class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, unary=_unary):
@@ -330,12 +303,9 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         """
         if isinstance(key, str):
             return labelled.XLabelled.of(self.node, key, self)
-        own = ownership.memory(self)
+        own = ownership.indexed(self, key) if type(self) is XExpression else None
         if own is not None:
             return own[key]
-        one = ownership.element(self, key) if type(self) is XExpression else None
-        if one is not None:
-            return one
         if is_advanced(key):
             values = selected(self._values(), key, self.summary())
             owner = owner_class(min(self._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
@@ -473,13 +443,9 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        if isinstance(other, XExpression):
-            factors = _factors(self, other)
-            if factors is not None:
-                made = factors[0] @ factors[1]
-                parts = products.hollow_operand(self), products.hollow_operand(other)
-                made._buffer.made = products.Unwritten(*parts)
-                return made
+        known = factors.product(XExpression, self, other)
+        if known is not None:
+            return known
         left, right = self.node, as_node(other, "matmul")
         made = self._container._filled(products.matmul(left, right), left, right)
         learn_product(self, other, made, products.reads_in_place(left, right))

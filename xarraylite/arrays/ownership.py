@@ -180,9 +180,11 @@ def values_of(e: Any) -> Any:
 
 
 def kept(e: Any) -> Any:
-    """Return an operand whose use is noted; its values if it was used before an evaluation."""
-    now = evaluations.value
+    """Return an operand; its values if its use is noted, and it was used before an evaluation."""
     used = getattr(e, "_used", None)
+    if used is None and not e._kind.noted:
+        return e
+    now = evaluations.value
     if used == _ALWAYS:
         return values_of(e)
     if used is None or used == now or tracing.is_active():
@@ -209,17 +211,20 @@ def _viewed(of: Any, step: Any) -> Any:
     return of._reshaped(step)
 
 
-def element(e: Any, key: Any) -> Any:
-    """Return the element at integers, of a result of few, which is computed; None of all else."""
+def indexed(e: Any, key: Any) -> Any:
+    """Return the memory that an index is of; of a lazy result, whose part is computed alone, None.
+
+    The result was written, or one of few elements is asked for.
+    """
+    known = memory(e)
+    if known is not None:
+        return known
     whole = key if key.__class__ is tuple else (key,)
     if len(whole) != len(e._shape) or {*map(type, whole)} != {int}:
         return None
     if e._kind is NODE or tracing.is_active() or e.size * e._kind.itemsize > _LITTLE:
         return None
-    try:
-        return values_of(e)[key]
-    except IndexError:  # told in terms of the expression
-        return None
+    return values_of(e)
 
 
 def shortened(e: Any) -> Any:

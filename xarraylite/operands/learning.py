@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..dtypes.names import DType
 from ..dtypes.promotion import int_bounds
+from ..ir.build import CAST
 from ..ir.kind import NODE, Form, Kind
 from ..ir.simplify import POWER, POWERS
 from ..ops.op import Op
@@ -148,6 +150,12 @@ def _range(leaf: Kind) -> tuple[int, int] | tuple[None, None]:
     if leaf.dtype.kind == "f":
         return None, None
     return (0, 1) if leaf.dtype.kind == "b" else int_bounds(leaf.dtype)
+
+
+def learn_conversion(x: HasNode, dtype: DType, made: HasNode) -> None:
+    """Remember where a conversion to another dtype leads."""
+    if x._kind is not NODE and made._kind.items == x.kind_items():
+        x._kind.learn(CAST, dtype, made._kind)
 
 
 def learn_fold(op: Reduction, x: object, made: object) -> None:
