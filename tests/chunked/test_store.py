@@ -236,10 +236,14 @@ def _interrupted(tmp_path: Path) -> Stops:
 
 def test_resuming_does_what_is_left(tmp_path: Path) -> None:
     source = _interrupted(tmp_path)
+    half = tmp_path / "a" / "c" / "3" / "0.0123.partial"  # as a killed process leaves it
+    half.parent.mkdir(parents=True, exist_ok=True)
+    half.write_text("half")
     with pytest.raises(xl.StorageError, match="resume=True continues it"):
         xl.store(xl.open(source) + 1, tmp_path / "a")
     xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
     assert len(source.read) < 20
+    assert not half.exists()
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
     assert names_in(tmp_path) == ["a"]
     with pytest.raises(xl.StorageError, match="no record"):

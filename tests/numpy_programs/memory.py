@@ -143,6 +143,20 @@ def text_and_files(xp: Xp) -> Any:
     )
 
 
+def parts_of_results(xp: Xp) -> Any:
+    z = xp.asarray([1 + 2j, 3 - 1j])
+    e, f, g, h = z * 2, z + 1, xp.exp(z), (z * 1j).reshape(2, 1)
+    e.real[0] = 9
+    f.imag[:] = 0
+    part = g.real
+    part += 5
+    h.imag[0, 0] = 1
+    kept = f.real
+    f[1] = 7
+    xp.real(f)[xp.real(f) < 5] = -1
+    return e, f, g, h, part, kept, z
+
+
 PROGRAMS = [
     value
     for name, value in list(globals().items())

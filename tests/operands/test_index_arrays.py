@@ -175,3 +175,37 @@ def test_what_no_index_is_writes_nothing(item: Any) -> None:
         with pytest.raises(xl.IndexRangeError):
             a[key] = np.ones(1)
     assert not np.any(a)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("layout", ["row_major", "column_major"])
+def test_many_elements_at_positions(axis: int, layout: str) -> None:
+    want = np.arange(20_000.0).reshape(200, 100)
+    a = xl.asarray(want, copy=True, layout=layout)
+    part = a[50:150, 20:80]
+    for seed in range(3):  # the first time it is learned
+        at = np.random.default_rng(seed).integers(-50, 50, 90)
+        key: Any = (slice(None),) * axis + (at,) if axis else at
+        e, f = a[key], part[key]
+        at_first = at.copy()
+        at[:] = 10**9
+        a[0] = -1.0  # neither changes what was written
+        taken = (slice(None),) * axis + (at_first,)
+        np.testing.assert_array_equal(e, want[taken])
+        np.testing.assert_array_equal(f * 2, want[50:150, 20:80][taken] * 2)
+        with pytest.raises(xl.IndexRangeError, match="1000000000"):
+            a[key]
+        want[0] = -1.0
+        a[taken] = a[taken] + 1  # as NumPy: once for each position
+        want[taken] = want[taken] + 1
+        np.testing.assert_array_equal(a, want)
+        for given in (np.arange(want[taken].size).reshape(want[taken].shape) * 1.0, 0.5):
+            a[taken] = given
+            want[taken] = given
+            np.testing.assert_array_equal(a, want)
+    a[at_first] = a[at_first[::-1]]
+    want[at_first] = want[at_first[::-1]]
+    np.testing.assert_array_equal(a, want)
+    a[np.arange(90)] = part[:90, :1]  # of the same memory
+    want[np.arange(90)] = want[50:140, 20:21].copy()
+    np.testing.assert_array_equal(a, want)

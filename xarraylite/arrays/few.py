@@ -2,24 +2,26 @@
 
 The result is what a gather would be, an expression of the values as they are now; reading the copy
 takes less than planning the gather.  Its snapshot says what it was copied from, so that `late`
-reads the elements again.  Few elements are written by NumPy too, at once where nobody waits for the
-old ones.
+reads the elements again.  Elements are written by NumPy too, at once where nobody waits for the old
+ones.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..assignment import direct, elements
-from ..dtypes.names import NumpyArray
+from ..dtypes.names import NumpyArray, int64
 from ..index.indices import parse_index
 from ..ir.kind import NODE, Kind, owner_class, row_major
 from ..ir.node import RANK, Node
+from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
-from ..operands.gathers import FEW, gather, is_index_array
+from ..operands.gathers import FEW, counted_from_front, gather, is_index_array
 from ..operands.nodes import Gathers, unwrapped
 from .expression import XExpression
 
@@ -53,25 +55,25 @@ def values_of(x: object) -> NumpyArray:
     return np.asarray(x)
 
 
-def _index(key: Any, copied: bool) -> tuple[tuple[Any, ...], int, int] | None:
+def _index(key: Any, copied: bool, most: float = FEW) -> tuple[tuple[Any, ...], int, int] | None:
     """Return an index with arrays as NumPy's, how many arrays and how many of them are masks.
 
-    None if there are none, or others than of few integers or truth values.  Those that are not
-    copied may be changed by another thread after they were looked at.
+    None if there are none, or others than of integers or truth values, at most so many.  Those that
+    are not copied may be changed by another thread after they were looked at.
     """
     arrays = masks = 0
     items = []
     for item in key if key.__class__ is tuple else (key,):
         cls = item.__class__
         own = isinstance(item, XExpression)
-        if cls is list or cls is np.ndarray or (own and 0 < item.size <= FEW):
+        if cls is list or cls is np.ndarray or (own and 0 < item.size <= most):
             try:
                 array = np.array(values_of(item) if own else item, copy=copied or None)
             except ValueError:  # ragged
                 return None
             what = array.dtype.kind
             wide = array.dtype == np.uint64  # of which NumPy takes the largest for negative
-            if array.size > FEW or what not in "iub" or wide or not array.ndim:
+            if array.size > most or what not in "iub" or wide or not array.ndim:
                 return None
             arrays += 1
             masks += what == "b"
@@ -89,8 +91,10 @@ def selected(of: Any, key: Any) -> XExpression | None:
     As always an expression of what one integer array selects, and a container of what masks or
     several arrays do.
     """
-    if of._kind is NODE or of.size > FEW or tracing.running.value:
+    if of._kind is NODE or tracing.running.value:
         return None
+    if of.size > FEW:
+        return _gathered(of, key)
     found = _index(key, True)
     if found is None:
         return None
@@ -108,15 +112,55 @@ def selected(of: Any, key: Any) -> XExpression | None:
     return copy_of(row_major(of._dtype, len(shape), fixed), shape, snapshot)
 
 
+#: Kinds of gathers, by what leads to them: kind and shape of the memory, axis, positions.
+_KINDS: dict[tuple[Any, ...], Kind] = {}
+
+_ALL = slice(None)
+
+
+def _gathered(of: Any, key: Any) -> XExpression | None:
+    """Return many elements, at positions along one axis, by a kind that was met before.
+
+    None for all but an array of int64 behind whole dimensions.
+    """
+    several = key.__class__ is tuple
+    axis, given = (len(key) - 1, key[-1]) if several and key else (0, key)
+    if given.__class__ is not np.ndarray or given.dtype is not int64 or given.ndim != 1:
+        return None
+    shape, count = of._shape, given.size
+    if axis >= len(shape) or not count or (several and not all(map(_is_all, key[:-1]))):
+        return None
+    place = (of._kind, shape, axis, count)
+    kind = _KINDS.get(place)
+    if kind is None:
+        made: XExpression = XExpression.__getitem__(of, key)
+        own = made._operands
+        if made._kind is not NODE and own[:2] == of.now() and own[3:] == (0,):
+            if len(_KINDS) >= 1024:
+                _KINDS.clear()
+            _KINDS[place] = made._kind
+        return made
+    buffer = Buffer.allocate(8 * count)
+    counted_from_front(given, shape[axis], buffer.array(int64, (count,)))
+    made = _new(XExpression)
+    made._kind, made._shape = kind, (*shape[:axis], count, *shape[axis + 1 :])
+    made._operands = (*of.now(), buffer.snapshot(), 0)
+    return made
+
+
+def _is_all(item: Any) -> bool:
+    return item.__class__ is slice and item == _ALL
+
+
 def placed(to: Any, key: Any, value: object) -> bool:
-    """Write to few elements that an index with arrays selects, as NumPy; tell whether it is done.
+    """Write to elements that an index with arrays selects, as NumPy does; tell whether it is done.
 
     What is written is a number, or elements of the container's dtype.
     """
-    if to._kind is NODE or to.size > FEW or tracing.running.value:
+    if to._kind is NODE or tracing.running.value:
         return False
-    found = _index(key, False)
-    values = None if found is None else ready(to._kind, value)
+    found = _index(key, False, math.inf)
+    values = None if found is None else ready(to, value)
     if found is None or values is None or direct.waiting_for(to._buffer):
         return False
     try:
@@ -126,26 +170,28 @@ def placed(to: Any, key: Any, value: object) -> bool:
     return True
 
 
-def ready(kind: Kind, value: Any, shape: tuple[int, ...] | None = None) -> Any:
-    """Return a number, or few elements in memory of their own, as memory of a kind stores them.
+def ready(to: Any, value: Any, shape: tuple[int, ...] | None = None) -> Any:
+    """Return a number, or elements apart from a container's memory, of what it stores.
 
     None if they are of another dtype, or not of a shape that is asked for.
     """
+    kind = to._kind
     if value.__class__ in kind.stored:
         return value
     if value.__class__ is not np.ndarray and not isinstance(value, XExpression):
         return elements.fitting(kind, value)
-    if value.dtype is not kind.dtype or value.size > FEW or shape not in (None, value.shape):
+    if value.dtype is not kind.dtype or shape not in (None, value.shape):
         return None
     if value.__class__ is np.ndarray:
-        return value.copy()  # of what may be the same memory
-    given: Any = value
-    lazy = given.__class__ is XExpression
-    made: Any = direct.evaluate(given) if lazy else given._evaluated()
-    if made is None or made._kind is NODE:
-        return None
-    values = elements.array_of(made)
-    return values.copy() if made is value else values
+        values: NumpyArray = value
+    else:
+        given: Any = value
+        lazy = given.__class__ is XExpression
+        made: Any = direct.evaluate(given) if lazy else given._evaluated()
+        if made is None or made._kind is NODE:
+            return None
+        values = elements.array_of(made)
+    return values.copy() if np.may_share_memory(values, elements.array_of(to)) else values
 
 
 def copy_of(kind: Any, shape: tuple[int, ...], snapshot: Snapshot) -> XExpression:

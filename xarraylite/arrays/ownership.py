@@ -57,8 +57,9 @@ class Owning:
         What the handle stands for since it was written.
     root : XExpression or None
         The result that the handle is a view of.
-    path : tuple of (Transform or shape)
-        The views that lead from there to it, under another index or of another shape.
+    path : tuple of (Transform, shape or part)
+        The views that lead from there to it: under another index, of another shape, or a part
+        of complex elements.
     family : list of weak references
         The result and its views.
     """
@@ -109,8 +110,8 @@ def related(of: Any, made: Any, step: Any) -> Any:
     ----------
     of, made : XExpression
         The result, or a view of it, and the view of that.
-    step : Transform or tuple of int
-        The view: under another index, or of another shape.
+    step : Transform, tuple of int or int
+        The view: under another index, of another shape, or of real (0) or imaginary (1) parts.
     """
     if tracing.is_active():
         return made
@@ -143,10 +144,18 @@ def memory_of(e: Any) -> Any:
         if its.source() is e:
             view = made
             for step in its.path:
-                view = view._view(step) if isinstance(step, Transform) else view._reshaped(step)
+                view = _viewed(view, step)
             if hasattr(view, "buffer"):  # else it is a copy in NumPy too
                 _stand_for(member, view)
     return made
+
+
+def _viewed(of: Any, step: Any) -> Any:
+    if isinstance(step, Transform):
+        return of._view(step)
+    if isinstance(step, int):
+        return of.imag if step else of.real
+    return of._reshaped(step)
 
 
 def shortened(e: Any) -> Any:

@@ -133,6 +133,9 @@ class Journal:
         self._place.unlink(missing_ok=True)
         for left in self._place.parent.glob(f".{glob.escape(self._place.name)}.*.tmp"):
             left.unlink(missing_ok=True)
+        if self.done and self.target.is_dir():
+            for left in self.target.rglob("*.partial"):
+                left.unlink(missing_ok=True)
 
 
 def _beside(target: Path) -> Path:

@@ -38,7 +38,7 @@ from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
 #: Elements that are folded at a time, at least, where memory allows.
-_MANY = 1 << 20
+_MANY = 1 << 21
 
 Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]

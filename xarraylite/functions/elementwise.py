@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError
-from ..arrays import expression
+from ..arrays import expression, ownership
 from ..arrays.expression import XExpression
 from ..dtypes.names import SUPPORTED, float64, kind
 from ..dtypes.promotion import int_bounds
@@ -65,12 +65,21 @@ conj = unary("conj")
 
 
 def _part(function: Unary, number: int) -> Unary:
-    """Return a function that gives a view of complex memory where nothing else is asked for."""
+    """Return a function that gives a view of complex memory where nothing else is asked for.
+
+    Of a lazy result it is what becomes a view, once one of them is written.
+    """
 
     @functools.wraps(function)
     def part_of(x: object, /, out: object = None, **options: Any) -> XExpression:
-        viewed = part(unwrapped(x), number) if out is None and not options else None
-        return function(x, out, **options) if viewed is None else viewed
+        plain = out is None and not options
+        viewed = part(unwrapped(x), number) if plain else None
+        if viewed is not None:
+            return viewed
+        made = function(x, out, **options)
+        if plain and type(x) is type(made) is XExpression and kind(x.dtype) == "c":
+            return ownership.related(x, made, number)  # type: ignore[no-any-return]
+        return made
 
     return part_of
 

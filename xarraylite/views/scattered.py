@@ -220,14 +220,12 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         self._write(result, value, held)
 
     def _wrote(self, value: Any) -> bool:
-        """Write a number, or few elements of this dtype and shape; tell whether it is done."""
+        """Write a number, or elements of this dtype and shape; tell whether it is done."""
         base = self._base
         kind = base._kind
-        number = value.__class__ in kind.stored
-        usual = is_few(self) or (number and kind is not NODE and not tracing.running.value)
-        if not usual or direct.waiting_for(base._buffer):
+        if kind is NODE or tracing.running.value or direct.waiting_for(base._buffer):
             return False
-        values = ready(kind, value, self._shape)
+        values = ready(base, value, self._shape)
         if values is None:
             return False
         if kind.strides is not None and not elements.array_of(base).flags.writeable:
