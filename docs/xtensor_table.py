@@ -599,7 +599,8 @@ REDUCERS: Rows = (
         "`reduce(f, e, axes)`, `xreducer_functors(f, init, merge)`",
         "`xl.reduce(f, e, axis, initial=…, merge=…)`",
         "f = lambda a, b: a if a > b else b\nsame(xl.reduce(f, a, 1, initial=0.0), A.max(1))",
-        "`initial` must be neutral, as parts are folded side by side",
+        "`initial` must be neutral and `merge` associative, as parts are folded side by side; "
+        "earlier elements stay on the left",
     ),
     Row(
         "`accumulate(f, e, axis)`",

@@ -7,6 +7,7 @@ from its module when it is first used, so importing the package costs little mor
 from __future__ import annotations
 
 import importlib
+from types import FunctionType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -272,6 +273,8 @@ def __getattr__(name: str) -> Any:
     if source is None:
         raise AttributeError(_missing(name))
     value = getattr(importlib.import_module(f"{__name__}.{source[0]}"), source[1])
+    if isinstance(value, FunctionType):
+        importlib.import_module(f"{__name__}.functions.signatures").spelled(value)
     globals()[name] = value
     return value
 

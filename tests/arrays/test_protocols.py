@@ -371,3 +371,24 @@ def test_memory_that_is_read_only_stays_so() -> None:
     with pytest.raises(ValueError, match="read-only"):
         a += 1
     assert a.tolist() == [1.0, 1.0, 1.0]
+
+
+class Column:
+    """What pandas' columns are to us: no operand of operators, but an array when asked."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray([1.0, 4.0], dtype)
+
+
+def test_functions_take_what_is_an_array_when_asked() -> None:
+    assert float(xl.sum(Column())) == 5
+    assert xl.eval(xl.sqrt(Column())).tolist() == [1, 2]
+    assert xl.sort(Column()).tolist() == [1, 4]
+
+
+def test_memory_seen_as_bytes_is_numpys() -> None:
+    a = xl.asarray([1.0, 2.0])
+    seen = a.view("V8")
+    assert type(seen) is np.ndarray
+    assert seen.tobytes() == a.tobytes()
+    assert np.shares_memory(seen, np.asarray(a))

@@ -227,6 +227,45 @@ def written(view: Any, old: Array, numbers: Array, what: str) -> Array:
     return np.asarray(new)
 
 
+@settings(max_examples=60)
+@given(
+    viewed(),
+    st.sampled_from([xl.masked_view, xl.filtration, xl.filter]),
+    st.sampled_from(["scalar", "array", "itself", "update", "updated by an array"]),
+    st.data(),
+)
+def test_masks(
+    case: tuple[Any, Array, Any, Array], through: Any, what: str, data: st.DataObject
+) -> None:
+    a, values, view, numbers = case
+    if repeats(view) or len(set(numbers.reshape(-1))) < numbers.size:
+        return
+    size = numbers.size
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool)
+    mask = mask.reshape(numbers.shape)
+    old = values.reshape(-1)[numbers]
+    chosen = mask if through is xl.filter else ...
+    to, other = through(view, xl.asarray(mask)), np.arange(size).reshape(numbers.shape)
+    if what == "scalar":
+        new = np.full_like(old, 7)
+        to[...] = 7
+    elif what == "array":
+        new = other
+        to[...] = other[chosen]
+    elif what == "itself":
+        new = old * 2 + other
+        to[...] = (
+            (xl.asarray(old) * 2 + other).numpy()[chosen] if chosen is mask else view * 2 + other
+        )
+    elif what == "update":
+        new = old * 3
+        to *= 3
+    else:
+        new = old - other
+        to -= xl.asarray(other[chosen])
+    np.testing.assert_array_equal(a, assigned(values, numbers[mask], new[mask]))
+
+
 @settings(max_examples=80)
 @given(bases(), st.data())
 def test_views_of_one_array_assigned_to_each_other(

@@ -338,7 +338,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         CastError, BroadcastError
             As for containers.
         """
-        result = written((op, key_of(value)), op, self, value)
+        result = again((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
         if not ownership.stays_lazy(self, result):
             ownership.memory_of(self)._update(op, unwrapped(value), True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .._errors import LayoutError, ReadOnlyError
+from .._errors import DTypeError, LayoutError, ReadOnlyError
 from .._later import later
 from ..dtypes.names import as_dtype
 from ..layout.layout import Layout
@@ -15,6 +15,7 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
 from ..operands import fronts
+from ..operands.others import dtype_of
 
 if TYPE_CHECKING:
     from ..xla import spec as specs
@@ -95,7 +96,14 @@ class Placed:
         """
         if dtype is None:
             return self._view_class._wrap(self._buffer, self._map, self._dtype)
-        wanted, place = as_dtype(dtype), self._strided("view")
+        try:
+            wanted = as_dtype(dtype)
+        except DTypeError:
+            other = dtype_of(dtype)
+            if other is None:
+                raise
+            return np.asarray(self).view(other)  # bytes as they are, say, to be compared
+        place = self._strided("view")
         values = self._buffer.view(self._dtype, place).view(wanted)
         size, start = wanted.itemsize, place.offset * self._dtype.itemsize
         if start % size or any([s % size for s in values.strides]):

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._errors import BroadcastError
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..index.broadcast import broadcast_shapes
 from ..ir import build
 from ..jagged.lazy import XJaggedExpression
@@ -79,12 +80,13 @@ def array_equiv(a1: object, a2: object) -> bool:
     >>> xl.array_equiv(xl.asarray([1, 1]), 1), xl.array_equiv(xl.asarray([1, 1]), [1, 2, 3])
     (True, False)
     """
-    left, right = as_node(a1, "array_equiv"), as_node(a2, "array_equiv")
-    try:
-        broadcast_shapes(left.shape, right.shape)
-    except BroadcastError:
-        return False
-    return bool(reducers.all(XExpression(build.elementwise(OPS["equal"], left, right))))
+    one, other = as_array(a1, "array_equiv"), as_array(a2, "array_equiv")
+    if one.shape != other.shape:
+        try:
+            broadcast_shapes(one.shape, other.shape)
+        except BroadcastError:
+            return False
+    return bool(reducers.all(one == other))
 
 
 def allclose(

@@ -152,13 +152,12 @@ def _fused(function: object, wanted: list[Any] | None) -> _Fused | None:
 
 
 class _Fused:
-    """The lazy operations that a function is: one for each dtype and each state of its names."""
+    """The lazy operations that a function is."""
 
-    __slots__ = ("arity", "dtype", "function", "ops")
+    __slots__ = ("arity", "dtype", "function")
 
     def __init__(self, function: FunctionType, arity: int, dtype: DType | None) -> None:
         self.function, self.arity, self.dtype = function, arity, dtype
-        self.ops: dict[Any, UserOp] = {}
 
     def __call__(self, operands: tuple[Any, ...]) -> Any:
         """Return the lazy result, or NotImplemented where the function has to be called."""
@@ -173,12 +172,12 @@ class _Fused:
             if found is NotImplemented:
                 return NotImplemented
             dtype = found
-        key = (dtype, *_state(self.function))
-        op = self.ops.get(key)
+        key = (self.function.__code__, dtype, *_state(self.function))
+        op = _ops.get(key)
         if op is None:
-            if len(self.ops) >= _KEPT:
-                self.ops.clear()
-            op = self.ops[key] = operation(_frozen(self.function), dtype)
+            if len(_ops) >= _KEPT:
+                _ops.clear()
+            op = _ops[key] = operation(_frozen(self.function), dtype)
         made = apply(op, *operands)
         if uses_reference() or not isinstance(made, XExpression):
             return made
@@ -210,8 +209,10 @@ class _Fused:
         return loop if wide and same else as_dtype(found)
 
 
-#: States of a function's names whose operations are kept.
-_KEPT = 64
+#: Operations by a function's code, the dtype, and what its names mean; so a function that is
+#: made anew (a lambda in a loop) is compiled once.  They hold what is found by its identity.
+_ops: dict[Any, UserOp] = {}
+_KEPT = 256
 
 
 def _state(function: FunctionType) -> tuple[object, ...]:
@@ -219,7 +220,8 @@ def _state(function: FunctionType) -> tuple[object, ...]:
     known = function.__globals__
     found = [known.get(name) for name in sorted(global_names(function.__code__))]
     found += [cell.cell_contents for cell in function.__closure__ or ()]
-    return tuple([(type(x), x) if type(x) in _NUMBERS else id(x) for x in found])
+    found += function.__defaults__ or ()
+    return tuple([(type(x), repr(x)) if type(x) in _NUMBERS else id(x) for x in found])
 
 
 def _frozen(function: FunctionType) -> FunctionType:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError
+from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
@@ -68,14 +69,16 @@ def optional(values: object, has_value: object = None, /, *, dtype: object = Non
     return XOptional(made, flags)
 
 
-def _half(values: object, dtype: object) -> XExpression:
+def _half(values: Any, dtype: object) -> XExpression:
     if isinstance(values, XExpression):
         return values if dtype is None else values.astype(dtype, copy=False)
-    return XArray(values, dtype)
+    line = dtype is None and values.__class__ is np.ndarray and values.ndim == 1
+    made: XArray | None = xarray.owned(values) if line else None
+    return XArray(values, dtype) if made is None else made
 
 
 def _flags(flags: object) -> XExpression:
-    made = flags if isinstance(flags, XExpression) else XArray(flags)
+    made = flags if isinstance(flags, XExpression) else _half(flags, None)
     if made.dtype != bool_:
         raise DTypeError(f"optional: flags must be bool, got {made.dtype}")
     return made

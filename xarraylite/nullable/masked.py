@@ -242,7 +242,7 @@ def masked_view(x: object, mask: object, /) -> XMaskedView:
 def filtration(x: object, condition: object, /) -> Filtration:
     """Return the elements where a condition holds, to be assigned to in one pass.
 
-    Unlike `filter` it makes no list of positions, and has no values of its own.
+    Unlike `filter` it has no values of its own, and of many elements no list of positions.
 
     Parameters
     ----------

@@ -215,7 +215,7 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple | range):
         return borrow_array(array_of_list(value, operation), operation)
-    if _is_plain_array(value):
+    if _is_plain_array(value) or hasattr(type(value), "__array__"):  # the latter a data frame, say
         return borrow_array(np.asarray(value), operation)
     raise DTypeError(
         f"{operation}: got {type(value).__name__}; operands are arrays, expressions, numbers and "

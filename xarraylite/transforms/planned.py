@@ -76,6 +76,20 @@ class Quick:
     kinds: tuple[Kind, ...]
     shapes: tuple[tuple[int, ...], ...]
 
+    def again(self, arrays: Sequence[Any]) -> XArray | None:
+        """Return the result for other arguments; None if they are not alike, or it is not done."""
+        known = zip(arrays, self.kinds, self.shapes, strict=False)
+        if len(arrays) != len(self.kinds) or not all(
+            [isinstance(a, XContainer) and a._kind is k and a._shape == s for a, k, s in known]
+        ):
+            return None
+        return self.result(arrays)
+
+    def result(self, arrays: Sequence[Any]) -> XArray | None:
+        """Return the result for arguments of the same kinds and shapes; None if it is not done."""
+        made: XArray | None = direct.evaluated(XArray, self.kind, self.shape, self.operands(arrays))
+        return made
+
     def operands(self, arrays: Sequence[Any]) -> list[Any]:
         """Return the operands for other arguments."""
         found: list[Any] = []
@@ -174,9 +188,7 @@ def run(output: Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
     """Run one planned result on new arguments, and on indices that were read again."""
     quick = output.quick
     if quick is not None:
-        made: XArray | None = direct.evaluated(
-            XArray, quick.kind, quick.shape, quick.operands(arrays)
-        )
+        made = quick.result(arrays)
         if made is not None:
             return made
     graph = output.graph

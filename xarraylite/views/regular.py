@@ -223,7 +223,8 @@ def part(x: object, number: int) -> XContainer | None:
     if not isinstance(x, XContainer) or not isinstance(x.map, Strided):
         return None
     if kind(x.dtype) == "c":
-        return offset_view(x, f"f{x.itemsize // 2}", number)
+        made: XContainer = x.imag if number else x.real  # which is remembered
+        return made
     return x._view_class._wrap(x.buffer, x.map, x.dtype) if number == 0 else None
 
 

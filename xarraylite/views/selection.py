@@ -274,6 +274,9 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
         For an index out of range, or not of one integer per dimension.
     """
     rank = len(shape)
+    few = _few_positions(indices, shape)
+    if few is not None:
+        return few
     try:
         listed = values_of(indices if hasattr(indices, "dtype") else list(indices))
     except (TypeError, ValueError):
@@ -298,6 +301,23 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
             ) from None
         total = along if total is None else total * extent + along
     return np.zeros(len(listed), np.int64) if total is None else total
+
+
+def _few_positions(indices: Any, shape: tuple[int, ...]) -> Positions | None:
+    """Return the positions of a short list of tuples of ints; None for anything else."""
+    if indices.__class__ is not list or not 0 < len(indices) <= 32:
+        return None
+    found = []
+    for index in indices:
+        if index.__class__ is not tuple or len(index) != len(shape):
+            return None
+        at = 0
+        for i, extent in zip(index, shape, strict=True):
+            if i.__class__ is not int or not -extent <= i < extent:
+                return None
+            at = at * extent + (i if i >= 0 else i + extent)
+        found.append(at)
+    return np.array(found, np.int64)
 
 
 def _out_of_range(given: NumpyArray, extent: int) -> NumpyArray:

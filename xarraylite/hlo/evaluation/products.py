@@ -14,10 +14,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ...assignment.elements import array_of
+from ...arrays.xarray import XArray
+from ...assignment.elements import array_of, new_container
 from ...blas.calls import multiply
 from ...dtypes.names import NumpyArray, kind
-from ...functions.creation import empty
+from ...ir.kind import row_major
 from ..instruction import HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
 from .values import (
@@ -52,7 +53,7 @@ def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: tuple[int
         if working == np.bool_:
             return product(x.view(np.int8), y.view(np.int8), np.dtype(np.int32), shape) > 0
         x, y = x.astype(working, copy=False), y.astype(working, copy=False)
-    made: Value = empty(shape, working)
+    made: Value = new_container(XArray, row_major(working, len(shape)), shape, math.prod(shape))
     out = array_of(made)
     if out.ndim != x.ndim:
         out = out.reshape(*x.shape[:-1], y.shape[-1])

@@ -13,13 +13,12 @@ positions and views of them are lazy and the same in every run, so they are made
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ..._errors import HloError, TracedValueError, XarrayliteError
 from ...arrays.container import XContainer
 from ...transforms.jit import jit
 from ..instruction import HloInstruction
-from .elementwise import ELEMENTWISE
 from .groups import is_lazy, lazy_sites
 from .indexing import IN_PLACE
 from .moves import VIEWS
@@ -28,9 +27,6 @@ from .table import EVALUATORS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
 _Table = Mapping[str, Evaluator]
-
-_LARGE: Final = 1 << 18
-"""Bytes of results that are written over an operand that nobody takes any more."""
 
 
 class Step(NamedTuple):
@@ -177,8 +173,7 @@ class _Planner:
             leaves = [leaf for leaf in leaves if leaf not in known]
             pairs = [(member, self.evaluator(member)) for member in members]
             traces = traced and bool(leaves) and any([_computes(member) for member in members])
-            group = Group(pairs, leaves, known, traces, _replaceable(members, leaves))
-            return group.run, leaves
+            return Group(pairs, leaves, known, traces).run, leaves
         opcode, evaluator = site.instruction.opcode, self.evaluator(site)
         if opcode == "tuple":
             return _gathered, list(site.operands)
@@ -227,11 +222,9 @@ class Group:
         Values that they take and that are always the same.
     traced : bool
         Whether to trace it.
-    over : tuple of int
-        Leaves whose memory the result may take, element by element, where nobody else has it.
     """
 
-    __slots__ = ("_known", "_leaves", "_members", "_over", "_traced")
+    __slots__ = ("_known", "_leaves", "_members", "_traced")
 
     def __init__(
         self,
@@ -239,19 +232,12 @@ class Group:
         leaves: list[Site],
         known: dict[Site, Value],
         traced: bool,
-        over: tuple[int, ...],
     ) -> None:
         self._members, self._leaves, self._known = members, leaves, known
-        self._over = over
         self._traced: Callable[..., Value] | None = jit(self._value) if traced else None
 
     def run(self, runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
         """Return the value of the last member."""
-        for place in self._over:
-            if is_alone(operands, place) and operands[place].map.is_row_major():
-                target = operands[place]
-                target[...] = self._value(*operands)
-                return target
         if self._traced is not None:
             try:
                 return self._traced(*operands)
@@ -275,27 +261,6 @@ class Group:
             except XarrayliteError as error:
                 raise refuse(instruction, str(error)) from error
         return values[self._members[-1][0]]
-
-
-def _replaceable(members: list[Site], leaves: list[Site]) -> tuple[int, ...]:
-    """Return which leaves' elements are each read for the same element of a large result alone.
-
-    Writing over them leaves more of what is needed in the caches.
-    """
-    result = members[-1].instruction.shape
-    if any(result.dynamic) or result.byte_size_of() < _LARGE:
-        return ()
-    moved: set[Site] = set()
-    for site in reversed(members):
-        if site in moved or site.instruction.opcode not in ELEMENTWISE:
-            moved.update(site.operands)
-    alike = [
-        leaf.instruction.shape.is_array
-        and leaf.instruction.shape.element_type == result.element_type
-        and leaf.instruction.shape.dimensions == result.dimensions
-        for leaf in leaves
-    ]
-    return tuple([k for k, leaf in enumerate(leaves) if alike[k] and leaf not in moved])
 
 
 def _computes(site: Site) -> bool:

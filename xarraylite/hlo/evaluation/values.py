@@ -132,16 +132,14 @@ def stored(value: Value) -> Value:
     return value if isinstance(value, XContainer) else eval_(value)
 
 
-def is_alone(values: list[Value], place: int = 0) -> bool:
-    """Whether a list alone holds a value of it, a container that alone has its memory."""
-    if not COUNTS or not isinstance(values[place], XArray):
+def is_alone(values: list[Value]) -> bool:
+    """Whether a list alone holds its first value, a container that alone has its memory."""
+    if not COUNTS or not isinstance(values[0], XArray) or sys.getrefcount(values[0]) > OWNED:
         return False
-    if sys.getrefcount(values[place]) > OWNED:
-        return False
-    buffer = values[place].buffer
+    buffer = values[0].buffer
     borrowed = buffer.shared or buffer.special or buffer.kept or buffer.is_awaited()
     del buffer
-    return not borrowed and sys.getrefcount(values[place]._buffer) <= OWNED
+    return not borrowed and sys.getrefcount(values[0]._buffer) <= OWNED
 
 
 def op(name: str, *operands: object) -> XExpression:

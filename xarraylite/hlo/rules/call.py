@@ -71,6 +71,31 @@ class Call:
         found = len(self.shapes)
         self.require(found == wanted, f"{found} operands; expected {wanted}")
 
+    def array_result(self) -> ArraySpec | None:
+        """Return what the result is said to be, which has to be an array; None if nothing is."""
+        self.require(self.result is None or self.result.is_array, "gives an array")
+        return self.result
+
+    def one_dimension(self, rank: int) -> int:
+        """Return the dimension that the attribute ``dimensions`` names."""
+        named = self.ints("dimensions")
+        self.require(len(named) == 1 and 0 <= named[0] < rank, "dimensions names one of them")
+        return named[0]
+
+    def paired(
+        self, first: ArraySpec, second: ArraySpec, names: tuple[str, str]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return dimensions of two operands that belong together, of the same sizes."""
+        ours = self.distinct(names[0], self.ints(names[0]), first.rank)
+        theirs = self.distinct(names[1], self.ints(names[1]), second.rank)
+        self.require(len(ours) == len(theirs), f"as many {names[0]} as {names[1]}")
+        for a, b in zip(ours, theirs, strict=True):
+            self.require(
+                first.dimensions[a] == second.dimensions[b],
+                f"{names[0]} {a} has the size of {names[1]} {b}",
+            )
+        return ours, theirs
+
     def alike(self, shapes: Iterable[ArraySpec]) -> tuple[int, ...]:
         """Check that arrays have the same dimensions; return these."""
         dimensions, *others = [shape.dimensions for shape in shapes]

@@ -66,8 +66,7 @@ def _map(call: Call) -> ArraySpec:
 
 def _sort(call: Call) -> ArraySpec:
     rank = len(call.alike(call.shapes))
-    axes = call.ints("dimensions")
-    call.require(len(axes) == 1 and 0 <= axes[0] < rank, "dimensions names one of them")
+    call.one_dimension(rank)
     pairs = [scalar(shape) for shape in call.shapes for _ in range(2)]
     call.signature(0, pairs, _PRED, "the comparison")
     return one_or_tuple(call.shapes)

@@ -148,11 +148,10 @@ def _clamp(call: Call) -> ArraySpec:
 
 
 def _convert(call: Call) -> ArraySpec | None:
-    if call.result is None or not call.result.is_array:
-        call.require(call.result is None, "gives an array")
+    operand, result = call.shapes[0], call.array_result()
+    if result is None:
         return None
-    operand = call.shapes[0]
-    return with_dimensions(operand, operand.dimensions, call.result.element_type)
+    return with_dimensions(operand, operand.dimensions, result.element_type)
 
 
 def _stochastic_convert(call: Call) -> ArraySpec | None:

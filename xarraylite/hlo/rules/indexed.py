@@ -23,15 +23,8 @@ def _batching(
     call: Call, operand: ArraySpec, indices: ArraySpec, names: tuple[str, str]
 ) -> tuple[int, ...]:
     """Dimensions of the operand that go along with dimensions of the indices."""
-    ours = call.distinct(names[0], call.ints(names[0]), operand.rank)
-    theirs = call.distinct(names[1], call.ints(names[1]), indices.rank)
-    call.require(len(ours) == len(theirs), f"as many {names[0]} as {names[1]}")
+    ours, theirs = call.paired(operand, indices, names)
     call.require(call.get("index_vector_dim") not in theirs, f"{names[1]} are not the indices' own")
-    for a, b in zip(ours, theirs, strict=True):
-        call.require(
-            operand.dimensions[a] == indices.dimensions[b],
-            f"{names[0]} {a} has the size of {names[1]} {b}",
-        )
     return ours
 
 

@@ -17,10 +17,9 @@ def _broadcast(call: Call) -> ArraySpec | None:
         len(dimensions) == operand.rank,
         f"dimensions={dimensions} name one dimension of the result for each of the operand's",
     )
-    result = call.result
+    result = call.array_result()
     if result is None:
         return operand if not operand.rank else None
-    call.require(result.is_array, "gives an array")
     call.distinct("dimensions", dimensions, result.rank)
     call.require(
         all(
@@ -32,10 +31,9 @@ def _broadcast(call: Call) -> ArraySpec | None:
 
 
 def _reshape(call: Call) -> ArraySpec | None:
-    operand, result = call.shapes[0], call.result
+    operand, result = call.shapes[0], call.array_result()
     if result is None:
         return None
-    call.require(result.is_array, "gives an array")
     if UNBOUNDED not in (*operand.dimensions, *result.dimensions):
         call.require(
             prod(operand.dimensions) == prod(result.dimensions),
@@ -45,10 +43,9 @@ def _reshape(call: Call) -> ArraySpec | None:
 
 
 def _bitcast(call: Call) -> ArraySpec | None:
-    result = call.result
+    result = call.array_result()
     if result is None:
         return None
-    call.require(result.is_array, "gives an array")
     if UNBOUNDED not in (*call.shapes[0].dimensions, *result.dimensions):
         call.require(
             bit_count(call.shapes[0]) == bit_count(result),
@@ -114,10 +111,7 @@ def _pad(call: Call) -> ArraySpec:
 
 def _concatenate(call: Call) -> ArraySpec:
     first = call.shapes[0]
-    (axis,) = call.ints("dimensions")[:1] or (0,)
-    call.require(
-        len(call.ints("dimensions")) == 1 and 0 <= axis < first.rank, "dimensions names one of them"
-    )
+    axis = call.one_dimension(first.rank)
     total = 0
     flags = list(first.dynamic)
     for shape in call.shapes:
@@ -138,10 +132,9 @@ def _concatenate(call: Call) -> ArraySpec:
 
 
 def _iota(call: Call) -> ArraySpec | None:
-    result = call.result
+    result = call.array_result()
     if result is None:
         return None
-    call.require(result.is_array, "gives an array")
     axis = call.get("iota_dimension")
     call.require(
         0 <= axis < result.rank, f"iota_dimension={axis} is one of {result.human_string()}"
@@ -195,18 +188,15 @@ def _dynamic_update_slice(call: Call) -> ArraySpec:
 
 
 def _get_dimension_size(call: Call) -> ArraySpec:
-    axes = call.ints("dimensions")
-    call.require(
-        len(axes) == 1 and 0 <= axes[0] < call.shapes[0].rank, "dimensions names one of them"
-    )
+    axis = call.one_dimension(call.shapes[0].rank)
     if call.opcode == "get-dimension-size":
         return array("s32", ())
     operand, size = call.shapes
     call.require(size.element_type.name == "s32" and not size.dimensions, "the size is s32[]")
-    flags = [flag or d == axes[0] for d, flag in enumerate(operand.dynamic)]
+    flags = [flag or d == axis for d, flag in enumerate(operand.dynamic)]
     if call.result is not None and call.result.rank == operand.rank:
         # Set to its bound, a size is static again; only the program knows.
-        flags[axes[0]] = call.result.dynamic[axes[0]]
+        flags[axis] = call.result.dynamic[axis]
     return with_dimensions(operand, operand.dimensions, dynamic=flags)
 
 

@@ -25,25 +25,10 @@ def _contraction_type(call: Call, lhs: ArraySpec, rhs: ArraySpec) -> object:
     return lhs.element_type if lhs.element_type.bits >= rhs.element_type.bits else rhs.element_type
 
 
-def _paired(
-    call: Call, lhs: ArraySpec, rhs: ArraySpec, names: tuple[str, str]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Dimensions of the operands that belong together, checked to have the same sizes."""
-    left = call.distinct(names[0], call.ints(names[0]), lhs.rank)
-    right = call.distinct(names[1], call.ints(names[1]), rhs.rank)
-    call.require(len(left) == len(right), f"as many {names[0]} as {names[1]}")
-    for a, b in zip(left, right, strict=True):
-        call.require(
-            lhs.dimensions[a] == rhs.dimensions[b],
-            f"{names[0]} {a} has the size of {names[1]} {b}",
-        )
-    return left, right
-
-
 def _dot(call: Call) -> ArraySpec:
     lhs, rhs = call.shapes[0], call.shapes[1]
-    left, right = _paired(call, lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
-    summed, also = _paired(call, lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
+    left, right = call.paired(lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
+    summed, also = call.paired(lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
     call.require(
         not set(left) & set(summed) and not set(right) & set(also),
         "no dimension is both batch and contracting",
@@ -73,8 +58,8 @@ def _ragged_dot(call: Call) -> ArraySpec | None:
         len(ragged) == 1 and 0 <= ragged[0] < lhs.rank, "lhs_ragged_dims names one dimension"
     )
     grouped = call.distinct("rhs_group_dims", call.ints("rhs_group_dims"), rhs.rank)
-    left, right = _paired(call, lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
-    summed, also = _paired(call, lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
+    left, right = call.paired(lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
+    summed, also = call.paired(lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
     kept = [d for d in range(lhs.rank) if d not in left and d not in summed]
     others = [d for d in range(rhs.rank) if d not in (*right, *also, *grouped)]
     sizes = [lhs.dimensions[d] for d in (*left, *kept)] + [rhs.dimensions[d] for d in others]

@@ -1,0 +1,73 @@
+"""What `help` shows of a function's types: the types that their names in the source stand for.
+
+The source has names for types that occur often (``Axis``, ``LayoutLike``).  Who asks for help does
+not know them, so they are spelled out in the signature that `inspect` finds; annotations stay as
+they are written.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import typing
+from collections.abc import Callable
+from types import NoneType, UnionType
+from typing import Any
+
+_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[A-Za-z_][\w.]*")
+
+#: What is converted to arrays is typed by how; see `of_numpy`.
+_TAKEN = {
+    "Array": "XExpression | ndarray | Sequence | float",
+    "Arrays": "Sequence | XExpression | ndarray",
+    "Container": "XContainer | ndarray",
+}
+
+
+class _Spelled(str):
+    """Text of a type, shown without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def spelled(function: Callable[..., Any]) -> None:
+    """Give a function the signature that `help` shows."""
+    known = {**vars(sys.modules[function.__module__]), **_TAKEN}
+    signature = inspect.signature(function)
+    parameters = [
+        p.replace(annotation=_text(p.annotation, known)) for p in signature.parameters.values()
+    ]
+    result = _text(signature.return_annotation, known)
+    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters, return_annotation=result
+    )
+
+
+def _text(annotation: Any, known: dict[str, Any]) -> Any:
+    """Return an annotation as it is shown."""
+    if not isinstance(annotation, str) or isinstance(annotation, _Spelled):
+        return annotation
+    parts = _WORD.sub(lambda found: _of(found[0], known), annotation)
+    return _Spelled(" | ".join(dict.fromkeys(parts.split(" | "))) if "[" not in parts else parts)
+
+
+def _of(word: str, known: dict[str, Any]) -> str:
+    meant = known.get(word)
+    if word in _TAKEN and isinstance(meant, str):
+        return meant
+    if isinstance(meant, UnionType) or typing.get_origin(meant) in (typing.Literal, typing.Union):
+        return _name(meant)
+    return word
+
+
+def _name(meant: Any) -> str:
+    """Return how a type is written."""
+    if isinstance(meant, UnionType) or typing.get_origin(meant) is typing.Union:
+        return " | ".join([_name(part) for part in typing.get_args(meant)])
+    if meant is NoneType:
+        return "None"
+    plain = isinstance(meant, type) and not typing.get_args(meant)
+    text = str(getattr(meant, "__name__", meant)) if plain else str(meant)
+    return re.sub(r"\b(?:typing|collections\.abc|\w+(?:\.\w+)+(?=\.))\.", "", text)
