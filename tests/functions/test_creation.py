@@ -298,3 +298,13 @@ def test_extents_beside_a_zero_have_a_limit_too(name: str, shape: tuple[int, ...
     for _ in range(2):
         with pytest.raises(xl.SizeError):
             getattr(xl, name)(shape)
+
+
+def test_what_is_asked_for_already_is_not_copied() -> None:
+    a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+    assert xl.require(a, "f8", "CW") is a
+    assert xl.asarray_chkfinite(a) is a
+    assert xl.require(a.T, requirements="C").tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert xl.require(a, "f4").dtype == xl.float32
+    with pytest.raises(ValueError, match="asarray_chkfinite"):
+        xl.asarray_chkfinite(a / 0)

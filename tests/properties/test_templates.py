@@ -309,4 +309,4 @@ class Templates(RuleBasedStateMachine):
 
 
 TestTemplates = Templates.TestCase
-TestTemplates.settings = settings(max_examples=settings().max_examples // 2, stateful_step_count=40)
+TestTemplates.settings = settings(max_examples=settings().max_examples // 3, stateful_step_count=40)

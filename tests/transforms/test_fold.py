@@ -96,6 +96,23 @@ def test_the_order_is_row_major_whatever_the_layout(axes: Any, layout: str) -> N
 
 
 @pytest.mark.parametrize("n", [3, 1000])
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax"])
+def test_functions_that_know_nan_keep_it(name: str, n: int) -> None:
+    known: Any = getattr(np, name)
+    values = np.arange(n, dtype="float64")
+    values[1] = np.nan
+
+    def fold(x: float, y: float) -> Any:
+        return known(x, y)
+
+    for dtype in ("float64", "float32"):
+        a = xl.asarray(values.astype(dtype))
+        start = np.inf if name == "minimum" else -np.inf
+        found = xl.reduce(fold, a, initial=start, dtype=dtype)
+        np.testing.assert_array_equal(found, known.reduce(values))
+
+
+@pytest.mark.parametrize("n", [3, 1000])
 def test_what_a_function_is_called_means_nothing(n: int) -> None:
     def maximum(a: int, b: int) -> int:
         return a * b

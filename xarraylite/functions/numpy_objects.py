@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
 
 from .._errors import ReadOnlyError
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
+from ..assignment.elements import array_of
+from ..ir.kind import NODE
 from .computed import Narrow, container, numpy_of, results
 from .curves import polyadd, polyder, polydiv, polyint, polymul, polysub, roots
 from .foreign import called, value_of
@@ -395,7 +399,7 @@ def require(a: object, dtype: object = None, requirements: Any = None, **kwargs:
     >>> xl.require(xl.ones((2, 3)).T, requirements="C").flags.c_contiguous
     True
     """
-    made: XArray = called(np.require, "require")(a, dtype, requirements, **kwargs)
+    made: XArray = _unless_as_is(np.require, a, dtype, requirements, **kwargs)
     return made
 
 
@@ -413,5 +417,15 @@ def asarray_chkfinite(a: object, dtype: Any = None, order: Any = None) -> XArray
     >>> xl.asarray_chkfinite([1.0, 2.0])
     XArray([1., 2.])
     """
-    made: XArray = called(np.asarray_chkfinite, "asarray_chkfinite")(a, dtype, order)
+    made: XArray = _unless_as_is(np.asarray_chkfinite, a, dtype, order)
     return made
+
+
+def _unless_as_is(function: Callable[..., Any], a: object, *args: Any, **kwargs: Any) -> Any:
+    """Return what NumPy makes of an array: the container itself where that is its memory."""
+    if isinstance(a, XContainer) and a._kind is not NODE:
+        values = array_of(a)
+        with suppress(TypeError, ValueError):
+            if function(values, *args, **kwargs) is values:
+                return a
+    return called(function, function.__name__)(a, *args, **kwargs)

@@ -7,7 +7,7 @@ makes new objects for the whole computation and for whoever calls it, and shares
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -308,9 +308,3 @@ def arity_fits(opcode: str, operands: int) -> bool:
     """Whether an operation takes so many operands, as far as its row says."""
     arity = OPCODES[opcode].arity
     return arity is None or arity == operands
-
-
-def called_by(instructions: Iterable[HloInstruction]) -> Iterator[HloComputation]:
-    """The computations that instructions call, in order, repeated where they are called again."""
-    for instruction in instructions:
-        yield from instruction.called_computations

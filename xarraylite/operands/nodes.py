@@ -7,6 +7,7 @@ seen, because no one can tell us about it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -215,8 +216,11 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple | range):
         return borrow_array(array_of_list(value, operation), operation)
-    if _is_plain_array(value) or hasattr(type(value), "__array__"):  # the latter a data frame, say
+    if _is_plain_array(value):
         return borrow_array(np.asarray(value), operation)
+    if hasattr(type(value), "__array__"):  # a data frame, say
+        with suppress(TypeError):  # of what is no array yet
+            return borrow_array(np.asarray(value), operation)
     raise DTypeError(
         f"{operation}: got {type(value).__name__}; operands are arrays, expressions, numbers and "
         "nested lists of them (make an array of other things with xl.asarray)"

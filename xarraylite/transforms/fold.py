@@ -179,6 +179,10 @@ def _folding(function: Callable[..., object], dtype: DType, initial: complex) ->
     known = "" if ordered else known_fold(function)
     if dtype.kind not in "iu":
         known = {"maximum": "larger", "minimum": "smaller"}.get(known, "")
+    if known in ("larger", "smaller"):
+        nan, one = np.asarray(np.nan, dtype), np.asarray(1, dtype)
+        if np.isnan(combine.numpy(nan, one)) == np.isnan(combine.numpy(one, nan)):
+            known = ""  # it keeps NaNs, or leaves them out, and does so in any order
     return Reduction("reduce", combine, initial, fold, "", ordered, known)
 
 

@@ -17,7 +17,7 @@ from ...arrays.xarray import XArray
 from ...assignment.elements import array_of
 from ...dtypes.names import NumpyArray
 from ...functions.manipulation import reshape
-from ...layout.strided import Strided
+from ...ir.kind import NODE
 from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .reductions import combiner
@@ -69,7 +69,7 @@ def _dynamic_update_slice(
         return reshape(update, sizes)
     made = x if alone else XArray(x)
     place = _window(indices, sizes, x.shape)
-    if alone and isinstance(x.map, Strided):  # nobody waits for what is there
+    if alone and x._kind is not NODE:  # nobody waits for what is there
         array_of(x)[place] = read(update).reshape(sizes)
     else:
         made[place] = reshape(update, sizes)
