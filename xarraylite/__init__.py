@@ -10,6 +10,8 @@ import importlib
 from types import FunctionType
 from typing import Any
 
+from ._later import imported as _imported
+
 __version__ = "0.1.0"
 
 #: Version of the array API standard that this namespace follows.
@@ -266,15 +268,15 @@ def _missing(name: str) -> str:
 
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return _imported(f".{name}")
     if name in _OF_NUMPY:
         return getattr(importlib.import_module("numpy"), name)
     source = _SOURCES.get(name)
     if source is None:
         raise AttributeError(_missing(name))
-    value = getattr(importlib.import_module(f"{__name__}.{source[0]}"), source[1])
+    value = getattr(_imported(f".{source[0]}"), source[1])
     if isinstance(value, FunctionType):
-        importlib.import_module(f"{__name__}.functions.signatures").spelled(value)
+        _imported(".functions.signatures").spelled(value)
     globals()[name] = value
     return value
 

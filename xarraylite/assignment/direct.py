@@ -8,7 +8,6 @@ on addresses and extents (`runtime.launch`); large work is a plan (`runtime.boun
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import math
 import sys
@@ -16,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._config import settings
-from .._later import later
+from .._later import imported, later
 from ..compiler.limits import PARALLEL_FROM
 from ..ir.kind import NODE, Form, Kind, Operands
 from ..ir.node import Node, Shape
@@ -64,7 +63,7 @@ def count_launch() -> None:
     """Count a launch, or what takes as long; where there are many, machine code takes over."""
     evaluations.value += 1
     if next(_launches) == OFTEN:
-        importlib.import_module("xarraylite.transforms.natives").install()
+        imported(".transforms.natives").install()
 
 
 def evaluate(e: Any) -> Any:
