@@ -34,6 +34,7 @@ from typing import Any
 
 from ..assignment import direct
 from ..assignment.readers import OWNED
+from ..dtypes.names import bool_, float64
 from ..index.transform import Transform
 from ..ir.kind import NODE
 from ..ir.walk import is_long
@@ -50,8 +51,8 @@ _SHORT = 32
 #: large stays together: a hillshade, as long a formula as people write at once, has 144.
 _FEW, _LONG = 32, 160
 
-#: Elements up to which a result is small.
-_SMALL = 1 << 14
+#: Bytes up to which a result is small.
+_SMALL = 1 << 15
 
 #: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
@@ -231,7 +232,9 @@ def shortened(e: Any) -> Any:
     """Return an operand, computed if it is a lazy result that has got long."""
     if not hasattr(e, "_operands") or hasattr(e, "buffer") or tracing.is_active():
         return e
-    most = _FEW if e.size <= _SMALL else _LONG
+    dtype = e.dtype  # masks are made of numbers, which count
+    each = float64.itemsize if dtype == bool_ else dtype.itemsize
+    most = _FEW if e.size * each <= _SMALL else _LONG
     weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
     return memory_of(e) if weight > most else e
 
