@@ -12,6 +12,7 @@ import pytest
 FORKS = """
     import os, signal, threading, time
     import xarraylite as xl
+    import logging
 
     def load():
         for name in xl.__all__:
@@ -20,10 +21,10 @@ FORKS = """
     loading = threading.Thread(target=load)
     loading.start()
     children = []
-    while loading.is_alive():
+    while loading.is_alive() and len(children) < 6:
         child = os.fork()
         if not child:
-            signal.alarm(30)
+            signal.alarm(60)
             load()
             os._exit(0)
         children.append(child)
@@ -35,15 +36,47 @@ FORKS = """
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_child_never_waits_for_a_module_that_its_parent_imports() -> None:
-    for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(FORKS)],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert done.returncode == 0, done.stderr
-        children, states = done.stdout.split(maxsplit=1)
-        assert int(children) > 0
-        assert states.strip() == "{0}"
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(FORKS)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    children, states = done.stdout.split(maxsplit=1)
+    assert int(children) > 0
+    assert states.strip() == "{0}"
+
+
+WANTED = """
+    import os, threading, time
+    import xarraylite as xl
+    import logging
+    from xarraylite import _later
+
+    def load():
+        with _later._importing.held:
+            time.sleep(0.3)
+            logging.getLogger("any")
+
+    threading.Thread(target=load, daemon=True).start()
+    time.sleep(0.1)
+    child = os.fork()
+    if not child:
+        xl.asarray([1.0])
+        os._exit(0)
+    print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_fork_that_holds_what_an_import_wants_goes_on() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(WANTED)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr

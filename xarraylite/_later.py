@@ -5,7 +5,8 @@ millisecond of its start.  Who needs another room for some of its methods only a
 type checkers, and the test of ranks, read the ordinary import beside it.
 
 A process that forks while another thread imports leaves its child with a module that nobody goes on
-importing, and for which the child would wait for ever.  So a fork waits for such imports.
+importing, and for which the child would wait for ever.  So a fork waits for such imports; not
+without end, as what is imported may want a lock that the one who forks holds (logging has such).
 """
 
 from __future__ import annotations
@@ -15,20 +16,37 @@ import threading
 from importlib import import_module
 from typing import Any
 
+from ._locks import ForkLock
+
 #: Held while something is imported; re-entrant, as what is imported may import more.
-_importing = threading.RLock()
+_importing = ForkLock()
+
+#: Seconds that a fork waits for imports.
+PATIENCE = 2.0
+
+#: Of each thread, the lock that it holds while it forks.
+_forking = threading.local()
+
+
+def _before_fork() -> None:
+    held = _importing.held
+    _forking.lock = held if held.acquire(timeout=PATIENCE) else None
+
+
+def _after_fork() -> None:
+    lock = getattr(_forking, "lock", None)
+    if lock is not None:
+        _forking.lock = None
+        lock.release()
+
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_importing.acquire,
-        after_in_parent=_importing.release,
-        after_in_child=_importing.release,
-    )
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork)
 
 
 def imported(name: str) -> Any:
     """Import a module of the package by its name there, such as ``.labels.products``."""
-    with _importing:
+    with _importing.held:
         return import_module(name, __package__)
 
 

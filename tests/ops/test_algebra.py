@@ -43,3 +43,13 @@ def test_functions_that_fold_in_any_order(function: Callable[..., Any], known: s
 )
 def test_functions_of_which_it_is_not_known(function: Callable[..., Any]) -> None:
     assert not folds_in_any_order(function)
+
+
+def test_of_a_function_that_handles_exceptions_nothing_is_known() -> None:
+    def first(a: Any, b: Any) -> Any:
+        try:
+            return a if a > 0 else b
+        except Exception:
+            return a + b
+
+    assert not folds_in_any_order(first)

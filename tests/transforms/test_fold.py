@@ -256,3 +256,11 @@ def test_a_later_call_may_raise() -> None:
             xl.accumulate(careful, bad)
         with pytest.raises(ValueError, match="negative"):
             float(xl.reduce(careful, bad, initial=0.0))
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((0, 3, 4), (1, 2)), ((3, 0, 4), (0, 2)), ((2, 3, 0), (0, 1))]
+)
+def test_ordered_folds_of_which_there_are_none(shape: Any, axes: Any) -> None:
+    made = xl.reduce(lambda a, b: a * 2 + b, xl.zeros(shape), initial=0.0, axis=axes)
+    assert xl.eval(made).shape == (0,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -232,3 +233,37 @@ def test_the_fourth_assignment_is_as_the_first(function: Any) -> None:
                 assert c.tolist() == [9.0, 17.0, 2.0 * k + 1]
     finally:
         natives.remove()
+
+
+def test_what_changes_where_it_is_is_read_where_it_is() -> None:
+    weights, module = np.array([1.0, 2.0]), ModuleType("own")
+    module.k = 2.0  # type: ignore[attr-defined]
+    chosen = xl.vectorize(lambda i: weights[i])
+    scaled = xl.vectorize(lambda i: i * module.k)
+    x = xl.asarray([0, 1])
+    assert (chosen(x).tolist(), scaled(x).tolist()) == ([1.0, 2.0], [0.0, 2.0])
+    weights[0], module.k = 5.0, 3.0  # type: ignore[attr-defined]
+    assert (chosen(x).tolist(), scaled(x).tolist()) == ([5.0, 2.0], [0.0, 3.0])
+
+
+def test_the_dtype_in_a_traced_function_is_that_outside() -> None:
+    half, small = xl.vectorize(lambda n: n / 2), xl.vectorize(lambda n: n < 2)
+    x = xl.asarray([1, 2, 3])
+    for function in (half, small):
+        made = xl.jit(lambda a, function=function: function(a))(x)
+        assert (made.dtype, made.tolist()) == (function(x).dtype, function(x).tolist())
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "int4", "float8_e5m2"])
+def test_dtypes_that_are_none_of_numpys(dtype: str) -> None:
+    x = xl.asarray([1, 2, 3], dtype=dtype)
+    made = xl.eval(xl.vectorize(lambda s: s * 2, dtype=dtype)(x))
+    assert (str(made.dtype), made.tolist()) == (dtype, [2, 4, 6])
+
+
+def test_what_is_no_number_is_given_to_the_function() -> None:
+    assert xl.vectorize(lambda s: len(s) + 1)(["a", "bb"]).tolist() == [2, 3]
+    assert xl.vectorize(lambda i, t: t[i])(xl.asarray([0, 1]), {0: 1, 1: 5}).tolist() == [1, 5]
+    values = iter([10, 20, 30, 40])
+    once = xl.vectorize(lambda v: v + next(values), cache=True)
+    assert once(xl.asarray([0, 0, 0])).tolist() == [10, 20, 30]

@@ -71,8 +71,8 @@ class Owning:
     ----------
     memory : XContainer or None
         What the handle stands for since it was written.
-    values : XContainer or None
-        The values, if they were computed; nobody writes them.
+    values : tuple or None
+        The values, if they were computed, behind the operands that they are of; nobody writes them.
     root : XExpression or None
         The result that the handle is a view of.
     path : tuple of (Transform, shape or part)
@@ -169,29 +169,29 @@ def memory_of(e: Any) -> Any:
 
 def values_of(e: Any) -> Any:
     """Return the container of a lazy result's values, which is kept where they are its own."""
-    mine = owning(e)
-    made = mine.values
+    operands = e._operands
+    known = owning(e).values
+    if known is not None and known[0] is operands:
+        return known[1]
+    made = None if e._kind is NODE else direct.evaluate(e)
     if made is None:
-        made = None if e._kind is NODE else direct.evaluate(e)
-        if made is None:
-            made = e._container(e)
-        if e._kind is not NODE:  # it reads nothing late
-            mine.values, e._used = made, _ALWAYS
+        made = e._container(e)
+    if e._kind is not NODE and e._operands is operands:  # it reads nothing late, and is the same
+        owning(e).values, e._used = (operands, made), _ALWAYS
     return made
 
 
 def kept(e: Any) -> Any:
     """Return an operand; its values if its use is noted, and it was used before an evaluation."""
     used = getattr(e, "_used", None)
-    if used is None and not e._kind.noted:
+    if (used is None and not e._kind.noted) or e._kind is NODE or tracing.is_active():
         return e
-    now = evaluations.value
     if used == _ALWAYS:
         return values_of(e)
-    if used is None or used == now or tracing.is_active():
-        e._used = now
-        return e
+    now = evaluations.value
     e._used = now
+    if used is None or used == now:
+        return e
     nbytes = e.size * e._kind.itemsize
     if nbytes > _LITTLE and not e._kind.expensive:
         return e

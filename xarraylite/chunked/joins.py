@@ -71,7 +71,7 @@ class Join:
         Shape of the results, or of a block of them.
     """
 
-    __slots__ = ("_count", "_inner", "_node", "_parts", "_tree")
+    __slots__ = ("_inner", "_node", "_parts", "_tree")
 
     def __init__(self, node: Reduce, tree: Tree, shape: tuple[int, ...]) -> None:
         self._node, self._tree = node, tree

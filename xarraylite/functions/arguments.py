@@ -49,7 +49,7 @@ def whole(value: Any, operation: str, name: str, *, cut: bool = False) -> int:
         For anything else.
     """
     try:
-        if cut and isinstance(value, float) and math.isfinite(value):
+        if cut and isinstance(value, float | np.floating) and math.isfinite(value):
             return int(value)
         return operator.index(value)
     except TracedValueError:

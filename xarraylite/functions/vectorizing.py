@@ -5,8 +5,10 @@ stands in.  Any other (one that makes text, looks into a dictionary, keeps a cou
 results) is called for each element by NumPy's `vectorize`, at once.
 
 As in NumPy the dtype follows from what the function returns for the first elements, where nothing
-else says it.  Names that the function finds outside of itself are looked at in every call: a number
-that has changed since makes another operation, since kernels have it as a constant.
+else says it; while a function is traced, for ones.  Names that the function finds outside of itself
+are looked at in every call: a number that has changed since makes another operation, since kernels
+have it as a constant.  What can change without becoming another object (arrays, modules but those
+of functions) is read where it is, so such functions are called.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from ..arrays.expression import XExpression, apply
 from ..dtypes.names import DType, as_dtype, is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow
 from ..dtypes.promotion import result_type
+from ..operands.nodes import HasNode, Lifted, OneValue
 from ..ops.user import UserOp, global_names
 from ..runtime.evaluate import uses_reference
 from ..transforms.vectorize import fixed_arity, operation
@@ -69,9 +72,9 @@ def vectorize(
         As for ``numpy.vectorize``, which does what they ask for.
     dtype : dtype, optional
         Dtype of the one result.  By default that of what the function returns for the first
-        elements, or, where there are none to look at (no elements; a function traced by `jit`),
-        the common dtype of the arguments.  Arguments are converted to their common dtype before
-        the call.
+        elements, or, in a function traced by `jit`, for ones; where there are no elements, the
+        common dtype of the arguments.  Arguments are converted to their common dtype before the
+        call.
 
     Returns
     -------
@@ -100,13 +103,13 @@ def vectorize(
         return lambda late: vectorize(late, *options, dtype=dtype)
     if not callable(pyfunc):
         raise DTypeError(f"vectorize: a function is needed, got {pyfunc!r}")
-    if dtype is not None:
-        otypes = [as_dtype(dtype)]
+    otypes = otypes if dtype is None else [as_dtype(dtype)]
     wanted = None if otypes is None else [np.dtype(x) for x in _several(otypes)]
     fused = None
-    if excluded is None and signature is None and (wanted is None or len(wanted) == 1):
+    if excluded is signature is None and not cache and (wanted is None or len(wanted) == 1):
         fused = _fused(pyfunc, wanted)
-    codes = None if wanted is None else "".join(x.char for x in wanted)
+    cast = wanted is not None and any([x.isbuiltin != 1 for x in wanted])  # not one of NumPy's
+    codes = None if wanted is None or cast else "".join([x.char for x in wanted])
     each: Any = np.vectorize(pyfunc, codes, None, excluded, cache, signature)
 
     def vectorized(*operands: Any, **named: Any) -> Any:
@@ -114,7 +117,8 @@ def vectorize(
             made = fused(operands)
             if made is not NotImplemented:
                 return made
-        return _each(each, operands, named)
+        made = _each(each, operands, named)
+        return made.astype(wanted[0]) if cast and wanted else made
 
     vectorized.__name__ = getattr(pyfunc, "__name__", "vectorized")
     vectorized.__doc__ = doc or pyfunc.__doc__
@@ -166,9 +170,12 @@ class _Fused:
                 name, count = self.function.__name__, len(operands)
                 raise TypeError(f"{name} takes {self.arity} arguments, got {count}")
             return NotImplemented
+        traced = tracing.is_active()
+        if not all([_is_numeric(x) for x in operands]) or (_changes(self.function) and not traced):
+            return NotImplemented
         dtype = self.dtype
-        if dtype is None and not tracing.is_active():
-            found = self._found(operands)
+        if dtype is None:
+            found = self._of_ones(operands) if traced else self._found(operands)
             if found is NotImplemented:
                 return NotImplemented
             dtype = found
@@ -184,14 +191,24 @@ class _Fused:
         loops = (result_type(*[_dtype_of(x) for x in operands]),) * self.arity
         return made if _compiles(op, loops, made.dtype) else NotImplemented
 
+    def _of_ones(self, operands: tuple[Any, ...]) -> Any:
+        """Return the dtype of what the function returns for ones; None if that is not known."""
+        try:
+            found = self._returned([as_dtype(_dtype_of(x)).type(1) for x in operands], operands)
+        except Exception:  # as anything may happen in a function
+            return None
+        return None if found is NotImplemented else found
+
     def _found(self, operands: tuple[Any, ...]) -> Any:
         """Return the dtype of what the function returns for the first elements.
 
         None where there are none, NotImplemented where that is no number.
         """
         first = [_first(x) for x in operands]
-        if any([x is None for x in first]):
-            return None
+        return None if any([x is None for x in first]) else self._returned(first, operands)
+
+    def _returned(self, first: list[Any], operands: tuple[Any, ...]) -> Any:
+        """Return the dtype of what the function returns, NotImplemented where it is no number."""
         loop = result_type(*[_dtype_of(x) for x in operands])
         wide = (is_narrow_float(loop) and loop != np.float16) or is_narrow_int(loop)
         with np.errstate(all="ignore"):
@@ -224,6 +241,25 @@ def _state(function: FunctionType) -> tuple[object, ...]:
     return tuple([(type(x), repr(x)) if type(x) in _NUMBERS else id(x) for x in found])
 
 
+def _changes(function: FunctionType) -> bool:
+    """Tell whether a function reads what may change without becoming another object."""
+    known = function.__globals__
+    found = [known.get(name) for name in global_names(function.__code__)]
+    found += [cell.cell_contents for cell in function.__closure__ or ()]
+    found += function.__defaults__ or ()
+    return any(
+        [
+            isinstance(x, np.ndarray | HasNode)
+            or (isinstance(x, ModuleType) and x.__name__.partition(".")[0] not in _CONSTANT)
+            for x in found
+        ]
+    )
+
+
+#: Modules whose names are functions and constants.
+_CONSTANT = frozenset(("math", "cmath", "numpy", "numba", "operator", "xarraylite"))
+
+
 def _frozen(function: FunctionType) -> FunctionType:
     """Return a function whose own names keep what they mean now."""
     known = function.__globals__
@@ -241,6 +277,17 @@ def _frozen(function: FunctionType) -> FunctionType:
 
 
 _NUMBERS = frozenset((bool, int, float, complex))
+
+
+def _is_numeric(x: Any) -> bool:
+    """Tell whether an operand is numbers, not text or a dictionary, say."""
+    if isinstance(x, HasNode | Lifted | OneValue) or type(x) in _NUMBERS:
+        return True
+    try:
+        as_dtype(np.asarray(x).dtype)
+    except (DTypeError, ValueError):
+        return False
+    return True
 
 
 def _dtype_of(x: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from .._errors import DTypeError, NotWritableError
+from .._errors import BroadcastError, DTypeError, NotWritableError
 from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
@@ -155,7 +155,14 @@ def _there(value: Any, flags: XExpression) -> Any:
     if not isinstance(value, XOptional | Missing | None):
         return value
     known = values_of(value.has_value()) if isinstance(value, XOptional) else np.False_
-    if not np.all(known | ~values_of(flags)):
+    try:
+        shown = np.all(known | ~values_of(flags))
+    except ValueError:
+        raise BroadcastError(
+            f"assignment: a value of shape {np.shape(known)} does not broadcast to the shape "
+            f"{flags.shape} of a masked view"
+        ) from None
+    if not shown:
         raise NotWritableError(
             "assignment: a masked view has no place for values that are missing where it shows "
             "elements; take their value() or value_or(…)"

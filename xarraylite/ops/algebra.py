@@ -93,7 +93,12 @@ for _name in _UNARY:
 
 
 def folds_in_any_order(function: Callable[[Any, Any], object]) -> bool:
-    """Tell whether a function is known to be commutative and associative, up to rounding."""
+    """Tell whether a function is known to be commutative and associative, up to rounding.
+
+    Of one that handles exceptions nothing is known: it may handle the answer that there is none.
+    """
+    if getattr(getattr(function, "__code__", None), "co_exceptiontable", b""):
+        return False
     try:
         for ranks in itertools.product(range(3), repeat=3):
             x, y, z = (Term(("number", rank)) for rank in ranks)

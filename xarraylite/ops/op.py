@@ -39,10 +39,10 @@ ScalarRule: TypeAlias = Callable[
 """Last word on Python scalars among the operands, by position, now that values are known."""
 
 HOST = ""
-
-#: Cost of an element from which on an operation is not done twice without need.
-COSTLY = 10
 """Body of a kind that is left to NumPy although a more general body exists."""
+
+COSTLY = 10
+"""Cost of an element from which on an operation is not done twice without need."""
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -137,7 +137,8 @@ def _in_one_line(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: boo
     kept = [k for k in range(len(node.shape)) if k not in axes]
     lines = build.view(node, steps.permute(node.shape, (*kept, *axes)))
     shape = tuple([node.shape[k] for k in kept])
-    done = build.reduce(op, build.reshape(lines, (*shape, -1)), (len(kept),), False)
+    length = math.prod([node.shape[k] for k in axes])
+    done = build.reduce(op, build.reshape(lines, (*shape, length)), (len(kept),), False)
     return (
         build.reshape(done, [1 if k in axes else n for k, n in enumerate(node.shape)])
         if keepdims

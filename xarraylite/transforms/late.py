@@ -29,7 +29,8 @@ def late(expression: object) -> XExpression | XJaggedExpression:
 
     Without it an expression means what it meant when it was written.  Late operands follow
     writes to their memory, as closures do in xtensor; where a container gave its memory up (a
-    resize), evaluation raises.
+    resize), evaluation raises.  A part whose values were computed, as it had been used before, is
+    not computed again: write the whole expression inside.
 
     Parameters
     ----------
