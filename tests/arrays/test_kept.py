@@ -92,6 +92,7 @@ def test_what_reads_late_stays_late_when_numpy_was_given_it() -> None:
     assert xl.eval(f).tolist() == [202.0] * 4
 
 
+@pytest.mark.usefixtures("compiled")
 def test_an_update_while_the_values_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As another thread may do."""
     e = xl.exp(xl.asarray(VALUES))
