@@ -1,4 +1,4 @@
-"""What is expensive is computed twice at most: values that are asked for again are kept."""
+"""What is expensive is kept when operators and whole folds take it again."""
 
 from __future__ import annotations
 

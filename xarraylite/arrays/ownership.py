@@ -15,9 +15,9 @@ A result on which more and more is built is computed before it gets too long (`s
 ``x = 0.9 * x + b`` in a loop would else compute all its past for every value that is asked for,
 with a new kernel each time.
 
-What is expensive is computed twice at most.  A result that was used before something was
-evaluated, and is used again afterwards, is computed then, and its values are kept beside the
-handle (`kept`): ``y = xl.exp(x)`` of which one asks for the sum, then for the maximum, or labels
+What is expensive is not computed for every value that is asked for.  A result that an operator or
+a whole fold took before something was evaluated, and takes again afterwards, is computed then, and
+its values are kept beside the handle (`kept`): ``y = xl.exp(x)`` of which one asks for the sum, then for the maximum, or labels
 that a loop compares with one number after another.  So is what NumPy is given of a lazy result
 (`values_of`).  Few cheap operations are done again wherever they are read, which costs less than
 memory, unless there are few elements, of which a kernel costs more to make than to run.
@@ -201,7 +201,7 @@ def kept(e: Any) -> Any:
     try:
         return values_of(e)
     except Exception:
-        return e
+        return e  # whoever evaluates it is told what is wrong
 
 
 def _viewed(of: Any, step: Any) -> Any:
