@@ -17,10 +17,11 @@ with a new kernel each time.
 
 What is expensive is not computed for every value that is asked for.  A result that an operator or
 a whole fold took before something was evaluated, and takes again afterwards, is computed then, and
-its values are kept beside the handle (`kept`): ``y = xl.exp(x)`` of which one asks for the sum, then for the maximum, or labels
-that a loop compares with one number after another.  So is what NumPy is given of a lazy result
-(`values_of`).  Few cheap operations are done again wherever they are read, which costs less than
-memory, unless there are few elements, of which a kernel costs more to make than to run.
+its values are kept beside the handle (`kept`): ``y = xl.exp(x)`` of which one asks for the sum,
+then for the maximum, or labels that a loop compares with one number after another.  So is what
+NumPy is given of a lazy result (`values_of`).  Few cheap operations are done again wherever they
+are read, which costs less than memory, unless there are few elements, of which a kernel costs more
+to make than to run.
 
 ``e += b`` needs no memory as long as the expression is short and has no views: the handle stands
 for the sum from then on, still lazy.
