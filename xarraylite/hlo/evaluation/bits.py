@@ -111,7 +111,7 @@ def bitcast_convert(
         flat = np.ascontiguousarray(values).reshape(-1)
         return flat.view(target).reshape(shape)
     raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
-    shifts = np.arange(0, min(max(bits), 8), min(bits), np.uint8)
+    shifts = np.array(range(0, min(max(bits), 8), min(bits)), np.uint8)
     mask = np.uint8((1 << min(bits)) - 1)
     if before <= after:
         parts = (raw & mask).reshape(-1, len(shifts)) << shifts
