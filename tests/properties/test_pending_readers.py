@@ -339,7 +339,8 @@ def test_a_copy_of_the_right_hand_side_leaves_it_its_value(layout: str) -> None:
     for change in (lambda e: e.astype(e.dtype), copy.copy):
         e, wanted = x * 2 + 1, np.asarray(x) * 2 + 1
         x[...] = change(e)
-        assert np.array_equal(e, wanted) and np.array_equal(x, wanted)
+        assert np.array_equal(e, wanted)
+        assert np.array_equal(x, wanted)
 
 
 def test_two_expressions_written_in_turn() -> None:

@@ -45,14 +45,15 @@ def _float_node(node: Node, dtype: object) -> tuple[Node, DType]:
 def _count(
     node: Node, groups: Groups, chosen: Node | None, less: float = 0.0, least: float = 0.0
 ) -> Operand:
-    """Return how many elements of each group count, ``less`` subtracted; ``least`` if none is left."""
+    """Return how many elements of each group count, less ``less``; ``least`` if none is left."""
     if chosen is None:
         return groups.count(node.dtype, less)
     number = build.cast(groups.fold(SUM, build.cast(chosen, int64)), node.dtype)
     if not less:
         return number
     left = build.elementwise(OPS["subtract"], number, float(less))
-    return build.elementwise(OPS["where"], build.elementwise(OPS["greater"], left, 0.0), left, least)
+    some = build.elementwise(OPS["greater"], left, 0.0)
+    return build.elementwise(OPS["where"], some, left, least)
 
 
 def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
