@@ -161,17 +161,9 @@ def explain(
       1. BLAS: float64[4, 4][i,j] * float64[4, 4][j,k] over j, [4, 4] @ [4, 4] in float64
       0 kernel(s), 384 bytes moved, 128 bytes for the result, 0 bytes in 0 temporaries
     """
-    stored = _kept_elsewhere(destination, expression, labels)
-    if stored is not None:
-        into = expression if labels is not None or isinstance(destination, XExpression) else None
-        source: Any = engine.graph_of(stored, None, True)
-        plan: Explanation = source.explain(stored, into, chunks, memory)
+    plan = _explain_stored(destination, expression, labels, chunks, memory)
+    if plan is not None:
         return plan
-    if (labels, chunks, memory) != (None, None, None):
-        raise TypeError(
-            f"explain: labels, chunks and memory are for expressions over operands that are kept "
-            f"elsewhere (open), got {type(destination).__name__}"
-        )
     notes: list[Note] = []
     rows = as_rows(destination, expression, notes)
     if rows is not None:
@@ -179,16 +171,7 @@ def explain(
     if isinstance(destination, XLabelled):
         return _explain_labelled(destination, expression)
     if expression is None:
-        if isinstance(destination, XContainer):
-            return _explain_container(destination)
-        node = as_node(destination, "explain")
-        layout = engine.result_layout(canonical(node, None, False), node)
-        target = Target.imagined(layout, node.dtype)
-        name = "a new container"
-        if isinstance(layout, TiledMap):
-            name = f"{name} with the layout {layout.layout}"
-        nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
-        return _after(_products([node]), _explanation(node, target, True, name, nbytes))
+        return _explain_new(destination)
     noalias = isinstance(destination, NoAlias)
     container = destination.target if isinstance(destination, NoAlias) else destination
     if isinstance(container, XPicked):
@@ -206,14 +189,44 @@ def explain(
     return _after(_products([node], own), _explanation(node, target, noalias, name, 0))
 
 
-def _kept_elsewhere(what: object, target: object, labels: str | None) -> Node | None:
-    """Return the node of an expression over operands that are no memory; None if it is none."""
-    if isinstance(what, XExpression):
-        return None if isinstance(engine.graph_of(what.node, None, True), Graph) else what.node
+def _explain_stored(
+    what: object,
+    target: object,
+    labels: str | None,
+    chunks: int | Sequence[int] | None,
+    memory: int | str | None,
+) -> Explanation | None:
+    """Explain an expression over operands that are kept elsewhere; None if it is none."""
+    node: Node | None = None
     text = target if labels is None else labels
     if isinstance(what, XLabelled) and isinstance(text, str):
-        return lazily(*resulting(what, text))
+        node, target = lazily(*resulting(what, text)), None if labels is None else target
+    elif isinstance(what, XExpression):
+        node = what.node
+    source: Any = None if node is None else engine.graph_of(node, None, True)
+    if source is not None and not isinstance(source, Graph):
+        plan: Explanation = source.explain(node, target, chunks, memory)
+        return plan
+    if (labels, chunks, memory) != (None, None, None):
+        raise TypeError(
+            "explain: labels, chunks and memory are for expressions over operands that are kept "
+            f"elsewhere (open), got {type(what).__name__}"
+        )
     return None
+
+
+def _explain_new(what: object) -> Explanation:
+    """Explain an evaluation into new memory."""
+    if isinstance(what, XContainer):
+        return _explain_container(what)
+    node = as_node(what, "explain")
+    layout = engine.result_layout(canonical(node, None, False), node)
+    target = Target.imagined(layout, node.dtype)
+    name = "a new container"
+    if isinstance(layout, TiledMap):
+        name = f"{name} with the layout {layout.layout}"
+    nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
+    return _after(_products([node]), _explanation(node, target, True, name, nbytes))
 
 
 def _grows(node: Node, container: XArray) -> bool:
