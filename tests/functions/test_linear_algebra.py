@@ -291,8 +291,8 @@ def test_einsum_errors(spec: str, message: str) -> None:
 def test_einsum_without_operands() -> None:
     with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
         einsum("")
-    with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
-        einsum(xl.ones(3), [0])  # type: ignore[arg-type]
+    with pytest.raises(xl.ShapeError, match="subscripts are a text, or a list of numbers"):
+        einsum(xl.ones(3), 0)
 
 
 @pytest.mark.parametrize(
@@ -365,3 +365,34 @@ def test_in_place_products_are_refused_before_they_are_made() -> None:
         a @= b
     assert (count.allocations, count.snapshots) == (1, 0)
     assert a.tolist() == [[float(n)] * n] * n
+
+
+@pytest.mark.parametrize("optimize", [True, False, "greedy", "optimal", ["einsum_path", (0, 1)]])
+def test_how_einsum_is_to_be_optimised_changes_nothing(optimize: object) -> None:
+    a = np.arange(6.0).reshape(2, 3)
+    made = xl.einsum("ij,kj->ik", xl.asarray(a), a, optimize=optimize)
+    assert made.tolist() == (a @ a.T).tolist()
+
+
+def test_einsum_of_lists() -> None:
+    a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(12.0).reshape(4, 3)
+    forms: list[tuple[Any, ...]] = [
+        (a, [0, 1, 2], b, [2, 3], [0, 1, 3]),
+        (a, [0, 30, 2], b, [2, 7]),
+        (a, [..., 1], b, [1, 0], [0, ...]),
+        (b, [5, 5][:1] + [3]),
+    ]
+    for form in forms:
+        ours = [xl.asarray(x) if isinstance(x, np.ndarray) else x for x in form]
+        assert np.array_equal(xl.einsum(*ours), np.einsum(*form))
+    for wrong in ((a, [0, 1, 52]), (a, 3), (a, ["i", 1, 2]), (a, [0, 1, -1])):
+        with pytest.raises(ValueError, match="einsum"):
+            xl.einsum(*wrong)
+
+
+def test_einsum_into_memory_and_dtypes() -> None:
+    a, out = xl.asarray([[1.0, 2.0], [3.0, 4.0]]), xl.zeros((2, 2))
+    assert xl.einsum("ij,jk", a, a, out=out) is out
+    assert out.tolist() == [[7, 10], [15, 22]]
+    with pytest.raises(TypeError, match=r"einsum to float64\(complex128\[2, 2\]\)"):
+        xl.einsum("ij->j", a + 1j, dtype=float)

@@ -11,13 +11,15 @@ are bool.
 from __future__ import annotations
 
 import functools
+import operator
+import string
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype
+from ..dtypes.names import as_dtype, dtype_name, kind
 from ..ir import build
 from ..labels import products
 from ..operands.nodes import as_node
@@ -281,7 +283,14 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     return vecdot(*flat)
 
 
-def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArray | XExpression:
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Any,
+    out: object = None,
+    optimize: object = True,
+    dtype: object = None,
+) -> XArray | XExpression:
     """Return the sum of products that subscripts say.
 
     Parameters
@@ -292,22 +301,30 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
         ``->`` the result has the letters that occur once, in alphabetical order.  An ellipsis
         stands for further dimensions, which are broadcast.  A letter that an operand has twice
         takes its diagonal.
+        NumPy's other form is taken too: ``a, [0, 1], b, [1, 2], [0, 2]``, with the groups as lists
+        of numbers below 52, each after its operand, and the result's at the end.
     *operands : array or expression
         As many as there are groups.
+    out : container, optional
+        Where to write the result.
+    optimize : object, default True
+        Accepted as NumPy does.  Whatever it says, products of several operands are made two at a
+        time, in the order that costs least.
     dtype : dtype, optional
         To compute in and to return; by default the operands' common one.
 
     Returns
     -------
     XArray
-        Row-major.  Products of several operands are made two at a time, in the order that costs
-        least.
+        Row-major.
 
     Raises
     ------
     ShapeError
         For malformed subscripts, a number of letters that is not an operand's rank, or a letter
         with two extents (other than 1, which is stretched).
+    DTypeError
+        If complex operands are to be computed in a real dtype.
 
     See Also
     --------
@@ -329,15 +346,53 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
     >>> xl.einsum("ii", a)
     XArray(5.)
     """
-    if not operands or not isinstance(subscripts, str):
+    if not isinstance(subscripts, str):
+        subscripts, operands = _from_lists((subscripts, *operands))
+    if not operands:
         raise ShapeError(
-            f"einsum({subscripts!r}, ...): takes a text of subscripts, and an operand for each "
-            "of its groups"
+            f"einsum({subscripts!r}): takes a text of subscripts, and an operand for each of its "
+            "groups"
         )
     if dtype is None and len(operands) == 2 and _is_product(subscripts):
         left, right = operands
-        if _are_real(left, right) and left.shape[-1] == right.shape[0]:  # type: ignore[attr-defined]
-            return matmul(left, right)
+        if _are_real(left, right) and left.shape[-1] == right.shape[0]:
+            return into(out, matmul(left, right), "einsum")
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
-    return XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)
+    if wanted is not None and kind(wanted) != "c":
+        for node in nodes:
+            build.require_real(node, f"einsum to {dtype_name(wanted)}")
+    made = XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)
+    return into(out, made, "einsum")
+
+
+#: What numbers of dimensions are called: the order of letters is that of numbers.
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+
+
+def _from_lists(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Return the subscripts and operands that are given in turn.
+
+    Raises
+    ------
+    ShapeError
+        If a group is no list of numbers below 52 and ellipses.
+    """
+    given, result = (given[:-1], given[-1:]) if len(given) % 2 else (given, ())
+    groups = []
+    for group in (*given[1::2], *result):
+        if not isinstance(group, list | tuple):
+            raise ShapeError(
+                f"einsum: subscripts are a text, or a list of numbers after each operand, got "
+                f"{type(group).__name__} for a list"
+            )
+        letters = []
+        for number in group:
+            if number is not Ellipsis and (
+                not isinstance(number, SupportsIndex) or not 0 <= operator.index(number) < 52
+            ):
+                raise ShapeError(f"einsum: dimensions have numbers from 0 to 51, got {number!r}")
+            letters.append("..." if number is Ellipsis else _LETTERS[operator.index(number)])
+        groups.append("".join(letters))
+    count = len(given) // 2
+    return ",".join(groups[:count]) + "->".join(["", *groups[count:]]), given[0::2]
