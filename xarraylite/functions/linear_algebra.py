@@ -349,10 +349,7 @@ def einsum(
     if not isinstance(subscripts, str):
         subscripts, operands = _from_lists((subscripts, *operands))
     if not operands:
-        raise ShapeError(
-            f"einsum({subscripts!r}): takes a text of subscripts, and an operand for each of its "
-            "groups"
-        )
+        raise ShapeError(f"einsum({subscripts!r}): takes a text of subscripts and operands for it")
     if dtype is None and len(operands) == 2 and _is_product(subscripts):
         left, right = operands
         if _are_real(left, right) and left.shape[-1] == right.shape[0]:
