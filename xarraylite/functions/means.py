@@ -60,8 +60,7 @@ def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
 @takes_jagged
 @memoised
 def mean(
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -73,7 +72,7 @@ def mean(
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Integers and bool are averaged in float64, floats of 16 bits or fewer in float32.
     axis, out, keepdims, where : optional
         As for `sum`.
@@ -91,7 +90,7 @@ def mean(
     >>> float(xl.mean(xl.asarray([1, 2, 6])))
     3.0
     """
-    node, groups = operand_and_groups(x, axis, keepdims, "mean")
+    node, groups = operand_and_groups(a, axis, keepdims, "mean")
     node, end = _float_node(node, dtype)
     made = groups.wrap(build.cast(_mean(node, groups, chosen_of(where, node, "mean")), end))
     return made if out is None else into(out, made, "mean")
@@ -147,8 +146,7 @@ def _corrected(name: str, ddof: float, correction: float | None) -> float:
 
 def spread(
     name: str,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -161,7 +159,7 @@ def spread(
 ) -> Lazy:
     """Return the variance, or its root for the name "std"; see `var`."""
     less = _corrected(name, ddof, correction)
-    node, groups, end = _variance(x, name, axis, dtype, keepdims, less, where, mean)
+    node, groups, end = _variance(a, name, axis, dtype, keepdims, less, where, mean)
     node = build.elementwise(OPS["sqrt"], node) if name == "std" else node
     made = groups.wrap(build.cast(node, end))
     return made if out is None else into(out, made, name)
@@ -175,7 +173,7 @@ def var() -> None:
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Integers and bool are computed in float64, floats of 16 bits or fewer in float32.
     axis, out, keepdims, where : optional
         As for `sum`.
