@@ -352,7 +352,7 @@ def einsum(
         )
     if dtype is None and len(operands) == 2 and _is_product(subscripts):
         left, right = operands
-        if _are_real(left, right) and left.shape[-1] == right.shape[0]:  # type: ignore[attr-defined]
+        if _are_real(left, right) and left.shape[-1] == right.shape[0]:
             return matmul(left, right, out)
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)

@@ -58,7 +58,8 @@ def broadcast_to(array: object, shape: Axes) -> XExpression:
     Returns
     -------
     XExpression
-        A view where ``array`` is a container (writing to it is refused where it repeats elements).
+        A view where ``array`` is a container.  It cannot be written, as NumPy's cannot: one
+        element may stand in many places.
 
     Raises
     ------
@@ -75,9 +76,12 @@ def broadcast_to(array: object, shape: Axes) -> XExpression:
     made = as_array(array, "broadcast_to")
     target = as_shape(shape, "broadcast_to")
     build.broadcast_to(made.node, target)
-    if made.shape == target:
-        return _same(made)
-    return made._view(steps.broadcast(made.shape, target))
+    stretch = steps.broadcast(made.shape, target)
+    if not isinstance(made, XContainer):
+        return made if made.shape == target else made._view(stretch)
+    stretched: Any = made._view(stretch)
+    stretched._shield()
+    return stretched  # type: ignore[no-any-return]
 
 
 def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
