@@ -249,6 +249,21 @@ def test_einsum(spec: str, data: st.DataObject) -> None:
     assert_same_bits(einsum(spec, *[ours for ours, _ in operands]), expected)
 
 
+def test_einsum_in_numpys_other_forms() -> None:
+    x, y = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    a, b, out = xl.asarray(x), xl.asarray(y), xl.zeros((2, 4))
+    assert_same_bits(einsum(a, [0, 1], b, [1, 2], [0, 2]), x @ y)
+    assert_same_bits(einsum(a, [0, 1]), np.einsum(x, [0, 1]))
+    assert_same_bits(einsum(a, [..., 51], [...]), x.sum(1))
+    assert_same_bits(einsum("ij,jk->ik", a, b, optimize="greedy", out=out), x @ y)
+    assert_same_bits(out, x @ y)
+    assert einsum("ij->ji", a, out=out[:, :3].T[:, :2]).shape == (3, 2)
+    assert_same_bits(out[:, :3], x)
+    for wrong in ([0, 52], [0, "a"], [], 3):
+        with pytest.raises(xl.ShapeError, match="einsum"):
+            einsum(a, wrong)
+
+
 def test_einsum_stretches_extents_of_1() -> None:
     p, q = VALUES[:, :1, 0], VALUES[0]
     assert_same_bits(einsum("ij,jk->ik", p, q), np.einsum("ij,jk->ik", p, q))
@@ -291,7 +306,7 @@ def test_einsum_errors(spec: str, message: str) -> None:
 def test_einsum_without_operands() -> None:
     with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
         einsum("")
-    with pytest.raises(xl.ShapeError, match="subscripts are a text, or a list of numbers"):
+    with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
         einsum(xl.ones(3), 0)
 
 
@@ -367,32 +382,15 @@ def test_in_place_products_are_refused_before_they_are_made() -> None:
     assert a.tolist() == [[float(n)] * n] * n
 
 
-@pytest.mark.parametrize("optimize", [True, False, "greedy", "optimal", ["einsum_path", (0, 1)]])
-def test_how_einsum_is_to_be_optimised_changes_nothing(optimize: object) -> None:
-    a = np.arange(6.0).reshape(2, 3)
-    made = xl.einsum("ij,kj->ik", xl.asarray(a), a, optimize=optimize)
-    assert made.tolist() == (a @ a.T).tolist()
-
-
-def test_einsum_of_lists() -> None:
+def test_numbers_for_letters_keep_their_order() -> None:
     a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(12.0).reshape(4, 3)
-    forms: list[tuple[Any, ...]] = [
-        (a, [0, 1, 2], b, [2, 3], [0, 1, 3]),
-        (a, [0, 30, 2], b, [2, 7]),
-        (a, [..., 1], b, [1, 0], [0, ...]),
-        (b, [5, 5][:1] + [3]),
-    ]
-    for form in forms:
-        ours = [xl.asarray(x) if isinstance(x, np.ndarray) else x for x in form]
-        assert np.array_equal(xl.einsum(*ours), np.einsum(*form))
-    for wrong in ((a, [0, 1, 52]), (a, 3), (a, ["i", 1, 2]), (a, [0, 1, -1])):
-        with pytest.raises(ValueError, match="einsum"):
-            xl.einsum(*wrong)
+    assert np.array_equal(
+        xl.einsum(xl.asarray(a), [0, 30, 2], b, [2, 7]), np.einsum(a, [0, 30, 2], b, [2, 7])
+    )
+    with pytest.raises(xl.ShapeError, match="-1 is negative"):
+        xl.einsum(a, [0, 1, -1])
 
 
-def test_einsum_into_memory_and_dtypes() -> None:
-    a, out = xl.asarray([[1.0, 2.0], [3.0, 4.0]]), xl.zeros((2, 2))
-    assert xl.einsum("ij,jk", a, a, out=out) is out
-    assert out.tolist() == [[7, 10], [15, 22]]
+def test_einsum_refuses_to_lose_imaginary_parts() -> None:
     with pytest.raises(TypeError, match=r"einsum to float64\(complex128\[2, 2\]\)"):
-        xl.einsum("ij->j", a + 1j, dtype=float)
+        xl.einsum("ij->j", xl.ones((2, 2)) + 1j, dtype=float)
