@@ -40,6 +40,9 @@ from .source import keeps
 #: Elements that are folded at a time, at least, where memory allows.
 _MANY = 1 << 21
 
+#: The same where chunks are kept, so that a piece opens no file: fewer touch less fresh memory.
+_FEW = 1 << 20
+
 Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
 
@@ -268,7 +271,7 @@ class Parts:
             wider = self.piece(0, wide, box)
             if wider is None or wider.need + kept > run.budget:
                 break
-            many = size_of(best.box) >= _MANY
+            many = size_of(best.box) >= (_FEW if kept else _MANY)
             if many and (kept or wider.moved / wide > WORTH * best.moved / per):
                 break
             per, best = wide, wider
