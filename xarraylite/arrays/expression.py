@@ -254,8 +254,8 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     # --- views --------------------------------------------------------------------------------
 
     def _view(self, step: steps.Transform) -> XExpression:
-        own: XExpression | None = ownership.memory(self)
-        if own is not None:
+        own: XExpression = ownership.shortened(ownership.memory(self) or self)
+        if own is not self:
             return own._view(step)
         viewed: XExpression = ownership.related(
             self, XExpression(build.view(self.node, step)), step

@@ -41,9 +41,9 @@ FREE, RANK, SHAPE = range(3)
 
 
 class _Noted:
-    """Room for what `walk.reads_anew` has found out about a node."""
+    """Room for what `walk.reads_anew` and `walk.is_long` have found out about a node."""
 
-    __slots__ = ("anew",)
+    __slots__ = ("anew", "most")
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -53,18 +53,36 @@ def source_of(root: Node) -> Source | None:
 
 def has_more(root: Node, most: int) -> bool:
     """Tell whether a graph has more nodes than that; no more of them are visited."""
+    return len(_reached(root, most)) > most
+
+
+def _reached(root: Node, most: int) -> set[int]:
+    """Return the nodes of a graph by identity: all, or more than ``most`` of them."""
     found, stack = {id(root)}, [root]
     while stack and len(found) <= most:
         for arg in stack.pop().args:
             if id(arg) not in found:
                 found.add(id(arg))
                 stack.append(arg)
-    return len(found) > most
+    return found
 
 
 def is_long(root: Node, most: int) -> bool:
-    """Tell whether a graph has more nodes than that, all of which read memory as it was."""
-    return has_more(root, most) and not reads_anew(root)
+    """Tell whether a graph has more nodes than that, all of which read memory as it was.
+
+    What it has at most is noted at the root, so that few graphs that grow are visited: those whose
+    parts may have nodes in common.
+    """
+    if getattr(root, "most", most + 1) <= most:
+        return False
+    parts = {id(arg): arg for arg in root.args}.values()
+    bound = 1 + sum([getattr(arg, "most", most) if arg.args else 1 for arg in parts])
+    if bound > most:
+        bound = len(_reached(root, most))
+    if bound <= most:
+        object.__setattr__(root, "most", bound)
+        return False
+    return not reads_anew(root)
 
 
 def reads_late(root: Node) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .api import (
     ARRAY,
     CLASS,
+    COMPLEX,
     CONTAINER,
     COUNT,
     DICT,
@@ -56,6 +57,9 @@ FEW = 1 << 14
 
 #: Bytes up to which memory comes from slabs, and from which it comes from the pool.
 SMALL, LARGE = 512, 1 << 20
+
+#: Bytes of a result that is small to `ir.kind`.
+SMALL_BYTES = 1 << 15
 
 #: Where an array of NumPy has its address, and a float its value.
 DATA = 16
@@ -166,9 +170,9 @@ def is_array(thing: int) -> bool:
 
 
 def is_number(value: int) -> bool:
-    """Tell whether a value is of one of the two usual classes of numbers."""
+    """Tell whether a value is of one of the three usual classes of numbers."""
     cls = load(value + CLASS)
-    return cls == word(FLOAT) or cls == word(INT)
+    return cls == word(FLOAT) or cls == word(INT) or cls == word(COMPLEX)
 
 
 def is_traced() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .api import (
     APPLIED,
     CLASS,
+    COMPLEX,
     DICT,
     DTYPE,
     EMPTY,
@@ -16,7 +17,9 @@ from .api import (
     FOLDED,
     INT,
     ITEMS,
+    ITEMSIZE,
     KIND,
+    LONG,
     NONE,
     NOTED,
     OPERANDS,
@@ -34,6 +37,7 @@ from .api import (
     TUPLE_ITEMS,
     USED,
     Py_DecRef,
+    PyComplex_FromDoubles,
     PyDict_GetItemWithError,
     PyErr_Clear,
     PyErr_Occurred,
@@ -43,14 +47,17 @@ from .api import (
     PyObject_RichCompareBool,
     PyObject_Vectorcall,
     load,
+    load_double,
     scratch,
     store,
     word,
 )
 from .basics import (
+    DATA,
     EQ,
     LE,
     MOST,
+    SMALL_BYTES,
     call,
     get,
     give,
@@ -77,10 +84,18 @@ def is_used_again(thing: int) -> bool:
     return PyLong_AsLongLong(used) != now
 
 
+def is_to_be_computed(kind: int, shape: int) -> bool:
+    """Tell whether a lazy result has got so long, and is so small, that it is computed first."""
+    if get(kind, LONG) != word(TRUE):
+        return False
+    return size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE)) <= SMALL_BYTES
+
+
 def put(place: int, thing: int) -> int:
     """Store an array's operands from an address on; return how many, -1 if they are not at hand.
 
-    Those of a result that is used again are not, if that is noted: Python has it computed.
+    Those of a result that has got long are not, nor of one that is used again, if that is noted:
+    Python has it computed.
     """
     if not is_lazy(thing):
         snapshot = get(get(thing, OWN_BUFFER), SNAPSHOT)
@@ -93,18 +108,33 @@ def put(place: int, thing: int) -> int:
     count = load(operands + SIZE)
     if count > MOST:
         return -1
-    noted = get(thing, USED) != 0 or get(get(thing, KIND), NOTED) == word(TRUE)
-    if noted and is_used_again(thing):
+    kind = get(thing, KIND)
+    noted = get(thing, USED) != 0 or get(kind, NOTED) == word(TRUE)
+    if noted and (is_to_be_computed(kind, get(thing, SHAPE)) or is_used_again(thing)):
         return -1
     for k in range(count):
         store(place + 8 * k, item(operands, k))
     return count
 
 
+def complex_of(value: int) -> int:
+    """Return a Python number as a complex one; 0 if it does not fit."""
+    if load(value + CLASS) == word(COMPLEX):
+        return keep(value)
+    real = PyNumber_Float(value)
+    if real == 0:
+        PyErr_Clear()
+        return 0
+    made = PyComplex_FromDoubles(load_double(real + DATA), 0.0)
+    Py_DecRef(real)
+    return made
+
+
 def number_of(value: int, entry: int) -> int:
     """Return a Python number as it stands among operands; 0 if it does not fit.
 
-    The entry says where it leads: a kind, and the least and greatest whole number.
+    The entry says where it leads: a kind, and the least and greatest whole number, None of floats,
+    or the class of complex numbers.
     """
     cls = load(value + CLASS)
     low = item(entry, 1)
@@ -115,7 +145,11 @@ def number_of(value: int, entry: int) -> int:
         if made == 0:
             PyErr_Clear()
         return made
-    if cls != word(INT) or PyObject_RichCompareBool(low, value, LE) != 1:
+    if low == word(COMPLEX):
+        return complex_of(value)
+    if load(low + CLASS) != word(INT) or cls != word(INT):
+        return 0
+    if PyObject_RichCompareBool(low, value, LE) != 1:
         return 0
     return keep(value) if PyObject_RichCompareBool(value, item(entry, 2), LE) == 1 else 0
 
