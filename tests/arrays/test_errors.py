@@ -18,7 +18,7 @@ FIXED = xl.XTensorFixed[xl.float64, (2, 2)]
 FROZEN = np.arange(3.0)
 FROZEN.flags.writeable = False
 R = xl.adapt(FROZEN)
-W = xl.broadcast_to(xl.asarray([1.0]), (4,))
+W = xl.as_strided(xl.asarray([1.0]), (4,), (0,))
 
 Case = tuple[Callable[[], Any], type[Exception], str]
 

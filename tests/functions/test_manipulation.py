@@ -222,6 +222,35 @@ NOTHING_TO_DO: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.parametrize("known", range(4), ids=str)
+def test_stretched_arrays_are_read_only(known: int) -> None:
+    """Whatever calls of the same kind came before, and whatever is done to the view."""
+    a = xl.arange(3)
+    for _ in range(known):
+        xl.broadcast_to(a, (3,)), xl.broadcast_to(a, (2, 3))
+    b = xl.broadcast_to(a, (2, 3))
+    writes: list[Callable[[], object]] = [
+        lambda: xl.broadcast_to(a, (3,)).__setitem__(0, 1),
+        lambda: xl.broadcast_arrays(a, b)[0].__setitem__((0, 0), 1),
+        lambda: b[0].__setitem__(0, 1),
+        lambda: b.T[0].fill(2),
+        lambda: b[0].__iadd__(1),
+        lambda: xl.noalias(b[0]).assign(a),
+        lambda: xl.add(a, 1, out=b[0]),
+        lambda: xl.index_view(b, [(0, 0)]).fill(1),
+        lambda: np.asarray(b).__setitem__((0, 0), 1),
+    ]
+    for write in writes:
+        with pytest.raises(ValueError, match="read-only"):
+            write()
+    before, late = b * 1, xl.late(b * 1)
+    a[0] = 5
+    assert (a.tolist(), b[1].tolist()) == ([5, 1, 2], [5, 1, 2])
+    assert (before[0].tolist(), late[0].tolist()) == ([0, 1, 2], [5, 1, 2])
+    a += b[0]
+    assert a.tolist() == [10, 2, 4]
+
+
 @pytest.mark.parametrize("name", NOTHING_TO_DO)
 def test_a_function_with_nothing_to_do_returns_a_view(name: str) -> None:
     """Never the container itself, whose shape methods like ``transpose_`` change."""
@@ -229,7 +258,11 @@ def test_a_function_with_nothing_to_do_returns_a_view(name: str) -> None:
     view = NOTHING_TO_DO[name](a)
     a.transpose_()
     assert (a.shape, view.shape) == ((3, 2), (2, 3))
-    view[0, 1] = 9
-    assert a.tolist() == [[1, 4], [9, 5], [3, 6]]
+    a[1, 0] = 9
+    assert view.tolist() == [[1, 9, 3], [4, 5, 6]]
+    if view.readonly:  # NumPy's are too
+        return
+    view[0, 1] = 8
+    assert a.tolist() == [[1, 4], [8, 5], [3, 6]]
     e = xl.asarray([1, 2]) + 1
     assert NOTHING_TO_DO["reshape uncopied"](e) is e

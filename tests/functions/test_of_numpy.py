@@ -43,3 +43,19 @@ def test_parameters_are_those_of_numpy(name: str) -> None:
     for p in theirs:
         if p.name in ours and p.default is not np._NoValue and not isinstance(p.default, type):
             assert ours[p.name].default == p.default, p.name
+
+
+@pytest.mark.parametrize("dtype", [xl.float16, xl.bfloat16, xl.float8_e4m3fn, xl.float8_e5m2])
+def test_the_spacing_of_narrow_floats_is_theirs(dtype: object) -> None:
+    x = np.asarray(xl.asarray([0.0, 1.0, 2.5, -1.0, 100.0], dtype=dtype))
+    made = xl.spacing(xl.asarray(x))
+    assert made.dtype == dtype
+    assert np.asarray(made).tobytes() == np.spacing(x).tobytes()
+
+
+def test_refusals_name_the_operands_that_were_given() -> None:
+    x = xl.asarray([1.0, 2.0], dtype="bfloat16")
+    with pytest.raises(TypeError, match=r"gcd\(bfloat16\[2\], 3\)"):
+        xl.gcd(x * 2, 3)
+    with pytest.raises(ValueError, match=r"lexsort\(\[int64\[3\], int64\[4\]\]\)"):
+        xl.lexsort([xl.arange(3), xl.arange(4)])

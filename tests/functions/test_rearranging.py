@@ -133,6 +133,8 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "width": (lambda a: xl.pad(a, -1), xl.ShapeError, "integers of 0 or more"),
     "mode": (lambda a: xl.pad(a, 1, "nothing"), ValueError, "pad.*mode='nothing'"),
     "split": (lambda a: xl.split(a, 2, 1), xl.ShapeError, "no 2 equal parts; use array_split"),
+    "parts": (lambda a: xl.array_split(a, 10**30), xl.SizeError, "more than a list can have"),
+    "equal parts": (lambda a: xl.split(a[:0], 10**30), xl.SizeError, "more than a list can have"),
     "diff": (lambda a: xl.diff(a, -1), ValueError, "n must not be negative"),
     "diag": (lambda a: xl.diag(xl.zeros((2, 2, 2))), xl.ShapeError, "rank must be 1 or 2"),
     "cross": (lambda a: xl.cross(a, xl.zeros(4)), xl.ShapeError, "must be 3"),

@@ -247,6 +247,14 @@ def test_refused_assignments(labels: str, value: Callable[[Any], Any], message: 
     assert a.to_list() == LISTS
 
 
+def test_a_number_fills() -> None:
+    a = matrix()
+    a["i,j"] = 2
+    assert a.to_list() == [[2] * len(row) for row in LISTS]
+    with pytest.raises(xl.BoundsError):
+        a["i"] = 0
+
+
 def test_other_refusals() -> None:
     a, dense = matrix(), xl.zeros((3, 3))
     with pytest.raises(xl.ShapeError, match="some are jagged"):

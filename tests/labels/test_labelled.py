@@ -279,12 +279,25 @@ def test_errors_come_when_the_expression_is_written() -> None:
     assert not np.asarray(c).any()
 
 
+@pytest.mark.parametrize("number", [3, 2.5, np.float32(7), xl.asarray(4.0), xl.asarray(1.0) + 1])
+def test_a_number_fills(number: Any) -> None:
+    c = xl.zeros((3, 4))
+    c["i,j"] = number
+    assert np.asarray(c).tolist() == [[float(number)] * 4] * 3
+    xl.noalias(c)["j,i"] = 0
+    assert not np.asarray(c).any()
+    for labels, error in [("i", xl.BoundsError), ("i,i", xl.ShapeError)]:
+        with pytest.raises(error):
+            c[labels] = number
+    assert not np.asarray(c).any()
+
+
 def test_what_cannot_be_assigned() -> None:
     a, c = xl.asarray(A), xl.zeros((3, 4))
     with pytest.raises(xl.DTypeError, match="without labels"):
         c["i,j"] = a
     with pytest.raises(xl.DTypeError, match="without labels"):
-        c["i,j"] = 3.0
+        c["i,j"] = [3.0]
     fixed = xl.adapt(np.frombuffer(bytes(96), np.float64), (3, 4))
     with pytest.raises(xl.ReadOnlyError, match="labelled assignment"):
         fixed["i,j"] = a["i,j"]

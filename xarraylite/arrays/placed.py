@@ -13,7 +13,7 @@ from ..layout.layout import Layout
 from ..layout.placement import layout_of_map
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map, TiledMap
-from ..memory.buffer import Buffer
+from ..memory.buffer import Buffer, Shield
 from ..operands import fronts
 from ..operands.others import dtype_of
 
@@ -176,13 +176,15 @@ class Placed:
         if buffer.readonly is readonly:
             return
         if readonly:
-            buffer.share()
-            buffer = Buffer.protected(buffer)
-        elif isinstance(buffer.owner, Buffer):
-            buffer = buffer.owner
+            self._shield()
+        elif isinstance(buffer, Shield):
+            self._lie(buffer.owner, self._map, self._dtype)
         else:
             raise ReadOnlyError(f"flags: {self.summary()} is read-only memory, so it stays so")
-        self._lie(buffer, self._map, self._dtype)
+
+    def _shield(self) -> None:
+        """Refuse assignments through this container, also where its memory can be written."""
+        self._lie(Shield(self._buffer), self._map, self._dtype)
 
     def is_contiguous(self) -> bool:
         """Tell whether the elements fill one run of the buffer."""

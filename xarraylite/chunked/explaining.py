@@ -23,8 +23,8 @@ from .idle import Idle, Nowhere
 from .loads import Load
 from .pipeline import Run, measured
 from .plan import Piece, budget_of, chunks_for
-from .selection import shape_of, text_of, whole
-from .source import StoredArray, chunks_of, chunks_text, owners_of
+from .selection import chunks_text, owners_of, shape_of, text_of, whole
+from .source import StoredArray, chunks_of
 from .target import Sink
 from .trees import imagined
 

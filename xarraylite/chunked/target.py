@@ -22,8 +22,9 @@ from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import fingerprint
 from .places import HDF5, ZIP, Carried, local, path_of, travels
-from .selection import Box, as_slices, corner, text_of
-from .source import chunks_of, chunks_text
+from .retries import chunk_by_chunk
+from .selection import Box, as_slices, corner
+from .source import chunks_of
 from .zarr_writer import ZarrWriter
 
 
@@ -115,15 +116,17 @@ class Sink:
         StorageError
             If that fails; it names the array, the elements and the chunks.
         """
+
+        def put(at: Any, part: Box) -> None:
+            own = values[at]
+            if self._writer is None or not self._writer.write(part, own):
+                self.array[as_slices(part) if part else ()] = own
+
         try:
-            if self._writer is None or not self._writer.write(box, values):
-                self.array[as_slices(box) if box else ()] = values
+            put((), box)
         except Exception as error:
-            raise StorageError(
-                f"write: {self.name} {dtype_name(values.dtype)}{list(self.array.shape)}, elements "
-                f"{text_of(box)} in chunks {chunks_text(box, self.chunks)}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
+            what = f"write: {self.name} {dtype_name(values.dtype)}{list(self.array.shape)}"
+            chunk_by_chunk(put, what, box, self.chunks, self.whole, error)
 
     def record(self, box: Box) -> None:
         """Say that a block is finished."""

@@ -65,8 +65,18 @@ _MANY = 1 << 12
 _COMMON = frozenset(dt for dt in SUPPORTED if not (is_narrow_float(dt) or is_narrow_int(dt)))
 
 
+#: NumPy's functions whose answers belong to the dtype that they are given.
+_OF_THE_DTYPE = frozenset(["spacing"])
+
+
 class Narrow:
     """The operands of one call: which are narrow, and how results are rounded to them.
+
+    Parameters
+    ----------
+    own : bool, default False
+        Whether NumPy is given narrow floats as they are, because their dtype is what it is asked
+        about.
 
     Attributes
     ----------
@@ -78,16 +88,17 @@ class Narrow:
         Dtypes of the others.
     """
 
-    __slots__ = ("fixed", "found", "wide")
+    __slots__ = ("fixed", "found", "own", "wide")
 
-    def __init__(self) -> None:
+    def __init__(self, *, own: bool = False) -> None:
         self.fixed = SHAPE + 1
+        self.own = own
         self.found: list[DType] = []
         self.wide: list[NumpyArray] = []
 
     def widened(self, values: NumpyArray, dtype: DType) -> NumpyArray:
         """Return an operand as NumPy computes with it."""
-        if dtype in _COMMON:
+        if dtype in _COMMON or (self.own and is_narrow_float(dtype)):
             self.wide.append(values)
             return values
         self.found.append(dtype)
@@ -272,8 +283,10 @@ def into(out: object, made: T, operation: str) -> T:
 
 def shown(x: object) -> str:
     """Return how a message shows an argument."""
-    if isinstance(x, np.ndarray | np.generic) and x.dtype in SUPPORTED:
+    if isinstance(x, XExpression | np.ndarray | np.generic) and x.dtype in SUPPORTED:
         return f"{dtype_name(as_dtype(x.dtype))}{list(x.shape)}"
+    if isinstance(x, list) and any([isinstance(item, XExpression | np.ndarray) for item in x]):
+        return f"[{', '.join(map(shown, x[:8]))}{', …' if len(x) > 8 else ''}]"
     return repr(x)[:60]
 
 
@@ -368,12 +381,12 @@ def invoked(
         first = args[0] if args else None
         if isinstance(first, Parted) and name in first.own:
             return getattr(first, name)(*args[1:], **kwargs)
-        narrow, out = Narrow(), None
+        narrow, out = Narrow(own=name in _OF_THE_DTYPE), None
         if place >= 0:
             out = kwargs.pop("out", None)
             if len(args) > place:
                 out, args = args[place], (*args[:place], None, *args[place + 1 :])
-        taken = list(args)
+        given, taken = [*args, *kwargs.values()], list(args)
         for k, value in enumerate(args):
             at = k if k < rest else rest
             take = positional[at] if at < count else None
@@ -391,7 +404,7 @@ def invoked(
         except XarrayliteError:
             raise
         except (ValueError, TypeError, IndexError) as error:
-            raise refusal(name, [*taken, *kwargs.values()], error) from None
+            raise refusal(name, given, error) from None
         return into(out, results(made, narrow), name)
 
     def by_name(arguments: dict[str, Any]) -> Any:

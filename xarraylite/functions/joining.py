@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 
-from .._errors import ShapeError
+from .._errors import ShapeError, SizeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
@@ -90,6 +90,8 @@ def array_split(
     ------
     ShapeError
         If the number of parts is not positive.
+    SizeError, MemoryError
+        If there are more parts than a list, or the memory, can have.
 
     Examples
     --------
@@ -118,7 +120,12 @@ def _split(
                 f"{operation}({describe(array.node)}): an extent of {extent} has no {count} equal "
                 "parts; use array_split"
             )
-        edges = [k * size + builtins.min(k, rest) for k in range(count + 1)]
+        try:
+            edges = [extent] * (count + 1)  # where that many are too many, it is known at once
+        except OverflowError:
+            raise SizeError(f"{operation}: {count} parts are more than a list can have") from None
+        filled = builtins.min(count, extent)  # parts that are not empty
+        edges[:filled] = [k * size + builtins.min(k, rest) for k in range(filled)]
     parts = []
     for low, high in itertools.pairwise(edges):
         if isinstance(array, XContainer):

@@ -58,7 +58,8 @@ def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     Returns
     -------
     XExpression
-        A view where ``x`` is a container (writing to it is refused where it repeats elements).
+        A view where ``x`` is a container.  It cannot be written, as NumPy's cannot: one element may
+        stand in many places.
 
     Raises
     ------
@@ -75,9 +76,12 @@ def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     array = as_array(x, "broadcast_to")
     target = as_shape(shape, "broadcast_to")
     build.broadcast_to(array.node, target)
-    if array.shape == target:
-        return _same(array)
-    return array._view(steps.broadcast(array.shape, target))
+    stretch = steps.broadcast(array.shape, target)
+    if not isinstance(array, XContainer):
+        return array if array.shape == target else array._view(stretch)
+    made: Any = array._view(stretch)
+    made._shield()
+    return made  # type: ignore[no-any-return]
 
 
 def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:

@@ -22,7 +22,7 @@ from ..arrays.xarray import XArray
 from ..assignment.assign import check_writable
 from ..labels.labelled import Labels, Term, XLabelled, labels_for, require_labelled
 from ..labels.notes import Note
-from ..labels.writing import assign_labelled, check_cast, computed, let_go
+from ..labels.writing import assign_labelled, check_cast, computed, is_filled, let_go
 from ..operands.nodes import Evaluates
 from ..shapes.jagged import JaggedShape
 from ..shapes.labels import IndexedShape, Mode, parse_labels
@@ -210,6 +210,8 @@ def assign_jagged(destination: Any, text: str, value: object, held: bool, noalia
     ShapeError, CastError, DTypeError, ReadOnlyError
         As `prepared`.
     """
+    if is_filled(destination, text, value, held, noalias):
+        return
     dense, out, target = prepared(destination, text, value)
     let_go(value, held, noalias, destination._array.buffer)
     assign_labelled(target, ",".join(out), dense, held, noalias)

@@ -9,6 +9,7 @@ in the destination's bytes, the product is made in a temporary first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from ..ir.node import Leaf, Node
 from ..ir.walk import postorder, source_of
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
+from ..operands.nodes import is_number
 from ..operands.tracing import writer as trace_writer
 from ..runtime import evaluate as engine
 from .contraction import Lowering
@@ -59,8 +61,8 @@ def assign_labelled(
         What is written.
     text : str
         One label per dimension of the destination.
-    value : XLabelled
-        The expression.
+    value : XLabelled or number
+        The expression; a number goes to all elements, whatever their labels.
     held : bool
         Whether anyone but the assignment holds it.
     noalias : bool
@@ -73,8 +75,10 @@ def assign_labelled(
     CastError
         If an in-place operator's result does not cast back under ``same_kind``.
     DTypeError
-        If ``value`` is not labelled.
+        If ``value`` is neither.
     """
+    if is_filled(destination, text, value, held, noalias):
+        return
     buffer, place = destination.buffer, destination.map
     call = _call_of_write(destination, text, value)
     recipe = recall(call)
@@ -109,6 +113,21 @@ def assign_labelled(
         write(destination, _made(result, labels).leaf(), None, False, noalias)
         return
     _run(buffer, lambda: result.run(buffer, place, labels))
+
+
+def is_filled(destination: Any, text: str, value: Any, held: bool, noalias: bool) -> bool:
+    """Assign a number to all elements; tell whether it is one.
+
+    Raises
+    ------
+    ShapeError
+        If there is not one label for each dimension.
+    """
+    if not (is_number(value) or getattr(value, "ndim", None) == 0):
+        return False
+    labels_for(text, destination.shape, destination)
+    destination._store(Ellipsis, value, held, noalias)
+    return True
 
 
 def let_go(value: object, held: bool, noalias: bool, buffer: Buffer) -> None:

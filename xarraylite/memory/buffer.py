@@ -124,15 +124,6 @@ class Buffer(Memory):
         return made
 
     @staticmethod
-    def protected(buffer: Buffer) -> Buffer:
-        """Return a read-only buffer over the bytes of another, which is its owner."""
-        made = Buffer.lent(buffer)
-        made._memory = made._memory.view()
-        made._memory.flags.writeable = False
-        made.readonly, made.special, made.owner = True, True, buffer
-        return made
-
-    @staticmethod
     def borrow(obj: Any) -> Buffer:
         """Use the bytes of a foreign object, without a copy.
 
@@ -394,6 +385,34 @@ def _measure() -> tuple[int, int]:
 
 #: References to a snapshot that only its buffer holds, or that was just taken from it.
 ALONE, _TAKEN = _measure() if COUNTS else (0, 0)
+
+
+class Shield(Buffer):
+    """The bytes of another buffer, which is its owner, not to be written here.
+
+    Expressions over it wait for the owner's snapshot, so writing through the owner asks for nothing
+    more than it does without.
+    """
+
+    __slots__ = ()
+
+    owner: Buffer
+
+    def __init__(self, owner: Buffer) -> None:
+        memory = owner._memory.view()
+        memory.flags.writeable = False
+        super().__init__(memory, owner._start, owner.address, owner.nbytes, True, owner)
+
+    def snapshot(self) -> Snapshot:
+        """Return the owner's current snapshot."""
+        return self.owner.snapshot()
+
+    def _known(self) -> Snapshot | None:
+        return self.owner._known()
+
+    def share(self) -> None:
+        """Note that the memory is given to others."""
+        self.owner.share()
 
 
 class _Range:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ir.kind import Kind
+from ..memory.buffer import Shield
 from .namespace import namespace
 
 _new = object.__new__
@@ -41,6 +42,18 @@ class ViewRecipe:
         made: Any = _new(of._view_class)
         made._buffer, made._start = of._buffer, of._start + self.by
         made._kind, made._shape, made._dtype = self.kind, self.shape, self.kind.dtype
+        return made
+
+
+class ShieldedRecipe(ViewRecipe):
+    """How a view of a container is made that cannot be written.  Machine code does not make it."""
+
+    __slots__ = ()
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        """Return the view of another container."""
+        made = super().__call__(arrays)
+        made._buffer = Shield(made._buffer)
         return made
 
 

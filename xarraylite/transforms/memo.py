@@ -27,10 +27,10 @@ from ..arrays.expression import XExpression
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Scalar
 from ..ir.translation import node_of, scalars_of
-from ..memory.buffer import NOWHERE
+from ..memory.buffer import NOWHERE, Shield
 from ..memory.snapshots import LateSnapshot, Snapshot
 from ..operands import fronts, others, tracing
-from ..operands.fronts import ViewRecipe
+from ..operands.fronts import ShieldedRecipe, ViewRecipe
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
 
@@ -219,9 +219,12 @@ def _view(arrays: list[Any], made: Any) -> ViewRecipe | None:
     (of,) = arrays if len(arrays) == 1 else (None,)
     if not isinstance(of, XContainer) or made is of or made.__class__ is not of._view_class:
         return None
-    if made._buffer is not of._buffer or made._kind is NODE:
+    shielded = isinstance(made._buffer, Shield) and made._buffer.owner is of._buffer
+    if not (shielded or made._buffer is of._buffer) or made._kind is NODE:
         return None
-    return ViewRecipe(made._kind, made._shape, made._start - of._start)
+    return (ShieldedRecipe if shielded else ViewRecipe)(
+        made._kind, made._shape, made._start - of._start
+    )
 
 
 def _handles(arrays: Sequence[Any]) -> tuple[list[XExpression], dict[int, int], list[Any]]:
