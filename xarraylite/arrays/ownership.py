@@ -37,7 +37,7 @@ from ..assignment import direct
 from ..assignment.readers import OWNED
 from ..dtypes.names import bool_, float64
 from ..index.transform import Transform
-from ..ir.kind import FEW, NODE, SMALL
+from ..ir.kind import NODE
 from ..ir.walk import is_long
 from ..memory.block import Memory
 from ..memory.buffer import COUNTS
@@ -47,10 +47,13 @@ from ..runtime.counting import evaluations
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
 
-#: Nodes from which a large lazy operand is computed before more is built on it: a hillshade, as
-#: long a formula as people write at once, has 144.  What is small (`ir.kind.FEW`) costs little to
-#: keep, and kernels of loops that build on their own results seconds to compile.
-_LONG = 160
+#: Nodes from which a lazy operand is computed before more is built on it.  What is small costs
+#: little to keep, and kernels of loops that build on their own results seconds to compile; what is
+#: large stays together: a hillshade, as long a formula as people write at once, has 144.
+_FEW, _LONG = 32, 160
+
+#: Bytes up to which a result is small.
+_SMALL = 1 << 15
 
 #: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
@@ -180,14 +183,7 @@ def values_of(e: Any) -> Any:
 
 
 def kept(e: Any) -> Any:
-    """Return an operand; its values if its use is noted, and it was used before an evaluation.
-
-    One that has got long is computed at once.
-    """
-    if e._kind.long:
-        e = shortened(e)
-        if hasattr(e, "buffer"):
-            return e
+    """Return an operand; its values if its use is noted, and it was used before an evaluation."""
     used = getattr(e, "_used", None)
     if (used is None and not e._kind.noted) or e._kind is NODE or tracing.is_active():
         return e
@@ -239,7 +235,7 @@ def shortened(e: Any) -> Any:
         return e
     dtype = e.dtype  # masks are made of numbers, which count
     each = float64.itemsize if dtype == bool_ else dtype.itemsize
-    most = FEW if e.size * each <= SMALL else _LONG
+    most = _FEW if e.size * each <= _SMALL else _LONG
     weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
     return memory_of(e) if weight > most else e
 

@@ -42,9 +42,6 @@ _LIMIT = 4096
 #: Weight of one operation, and from which on cheap operations are expensive together.
 _ONE, _MANY = 3, 12
 
-#: Weight from which a small operand is computed before more is built on it, and its most bytes.
-FEW, SMALL = 32, 1 << 15
-
 #: The class of containers of which so much is fixed, by dtype and shape; entered by `arrays`.
 OWNERS: dict[int, Callable[[DType, Shape], Any]] = {}
 
@@ -144,7 +141,6 @@ class Kind:
         "fresh",
         "items",
         "itemsize",
-        "long",
         "noted",
         "op",
         "owner",
@@ -183,8 +179,9 @@ class Kind:
         self.formed: bool = isinstance(op, Form) or any([arg.formed for arg in args])
         self.weight: int = 1 + sum([arg.weight for arg in args])
         own = isinstance(op, Reduction) or (isinstance(op, Op) and op.cost >= COSTLY)
-        self.expensive: bool = own or any([arg.expensive for arg in args])
-        self._weigh()
+        long = self.weight > _MANY
+        self.expensive: bool = own or long or any([arg.expensive for arg in args])
+        self.noted: bool = self.expensive or self.weight > _ONE
         self.table: dict[Any, dict[Any, Any]] = {}
         self.places: dict[Any, Kind] = {}
         known = _STORED.get(dtype.char, _NONE) | {dtype.type}
@@ -196,12 +193,6 @@ class Kind:
         self.writes: dict[Any, Any] = {}
         self.replays: dict[Any, Any] = {}
         self.plans: dict[Any, Any] = {}
-
-    def _weigh(self) -> None:
-        """Note what follows from the weight, and whether a part is expensive."""
-        self.expensive = self.expensive or self.weight > _MANY
-        self.noted: bool = self.expensive or self.weight > _ONE
-        self.long: bool = self.weight > FEW
 
     def beside(self, shape: Shape, strides: Shape) -> Kind:
         """Return the kind of other elements in memory of this leaf's dtype."""
@@ -370,8 +361,8 @@ def formed(key: tuple[object, ...], root: Node, items: int, fixed: int, weight: 
     parts = (Form(root), (), root.dtype, len(root.shape), items, None, False, fixed)
     made = _interned(("form", key), *parts)
     made.weight = weight
-    made.expensive = any([_is_expensive(node) for node in postorder(root)])
-    made._weigh()
+    made.expensive = weight > _MANY or any([_is_expensive(node) for node in postorder(root)])
+    made.noted = made.expensive or weight > _ONE
     return made
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 
+import numpy as np
+
 from .node import (
     FREE,
     RANK,
@@ -115,6 +117,24 @@ def rebuild(root: Node, visit: Callable[[Node, tuple[Node, ...]], Node]) -> Node
     made: dict[int, Node] = {}
     for node in postorder(root):
         made[id(node)] = visit(node, tuple([made[id(arg)] for arg in node.args]))
+    return made[id(root)]
+
+
+def interned(root: Node) -> Node:
+    """Return the graph in which what does the same to the same operands is one node."""
+    first: dict[Hashable, Node] = {}
+    made: dict[int, Node] = {}
+    for node in postorder(root):
+        key: Hashable = id(node)
+        own = node
+        if isinstance(node, Leaf):
+            key = id(node.snapshot), node.map, node.shape, node.dtype
+        elif isinstance(node, Scalar) and isinstance(node.value, np.generic):
+            key = node.dtype, node.value.tobytes(), node.weak, node.parameter
+        elif node.args:
+            args = tuple([made[id(arg)] for arg in node.args])
+            key, own = structure(node, tuple(map(id, args))), with_args(node, args)
+        made[id(node)] = first.setdefault(key, own)
     return made[id(root)]
 
 

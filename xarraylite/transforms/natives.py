@@ -86,7 +86,6 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.REFLECTED: (Op, "reflected"),
     api.USED: (XExpression, "_used"),
     api.NOTED: (Kind, "noted"),
-    api.LONG: (Kind, "long"),
     api.FRESH: (Kind, "fresh"),
     api.WRITES: (Kind, "writes"),
     api.DTYPE: (Kind, "dtype"),

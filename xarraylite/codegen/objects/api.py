@@ -293,7 +293,6 @@ COUNT, CLASS, SIZE = 0, 8, 16
     REFLECTED,
     USED,
     NOTED,
-    LONG,
     FRESH,
     WRITES,
     DTYPE,

@@ -58,9 +58,6 @@ FEW = 1 << 14
 #: Bytes up to which memory comes from slabs, and from which it comes from the pool.
 SMALL, LARGE = 512, 1 << 20
 
-#: Bytes of a result that is small to `ir.kind`.
-SMALL_BYTES = 1 << 15
-
 #: Where an array of NumPy has its address, and a float its value.
 DATA = 16
 

@@ -17,9 +17,7 @@ from .api import (
     FOLDED,
     INT,
     ITEMS,
-    ITEMSIZE,
     KIND,
-    LONG,
     NONE,
     NOTED,
     OPERANDS,
@@ -57,7 +55,6 @@ from .basics import (
     EQ,
     LE,
     MOST,
-    SMALL_BYTES,
     call,
     get,
     give,
@@ -84,18 +81,10 @@ def is_used_again(thing: int) -> bool:
     return PyLong_AsLongLong(used) != now
 
 
-def is_to_be_computed(kind: int, shape: int) -> bool:
-    """Tell whether a lazy result has got so long, and is so small, that it is computed first."""
-    if get(kind, LONG) != word(TRUE):
-        return False
-    return size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE)) <= SMALL_BYTES
-
-
 def put(place: int, thing: int) -> int:
     """Store an array's operands from an address on; return how many, -1 if they are not at hand.
 
-    Those of a result that has got long are not, nor of one that is used again, if that is noted:
-    Python has it computed.
+    Those of a result that is used again are not, if that is noted: Python has it computed.
     """
     if not is_lazy(thing):
         snapshot = get(get(thing, OWN_BUFFER), SNAPSHOT)
@@ -108,9 +97,8 @@ def put(place: int, thing: int) -> int:
     count = load(operands + SIZE)
     if count > MOST:
         return -1
-    kind = get(thing, KIND)
-    noted = get(thing, USED) != 0 or get(kind, NOTED) == word(TRUE)
-    if noted and (is_to_be_computed(kind, get(thing, SHAPE)) or is_used_again(thing)):
+    noted = get(thing, USED) != 0 or get(get(thing, KIND), NOTED) == word(TRUE)
+    if noted and is_used_again(thing):
         return -1
     for k in range(count):
         store(place + 8 * k, item(operands, k))
