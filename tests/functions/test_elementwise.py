@@ -140,3 +140,14 @@ def test_methods_of_ufuncs() -> None:
     pending = a + 0
     xl.add.at(a, [0, 0, 2], 1.5)
     assert (a.tolist(), pending.tolist()) == ([3.0, 0.0, 1.5], [0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("name", ["isposinf", "isneginf"])
+def test_complex_infinities_have_no_sign(name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        getattr(xl, name)(xl.asarray([1j]))
+
+
+def test_angles_of_truth_are_those_of_integers() -> None:
+    made = xl.angle(xl.asarray([True, False]))
+    assert (made.dtype, made.tolist()) == (np.angle([True]).dtype, [0.0, 0.0])

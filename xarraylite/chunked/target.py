@@ -224,14 +224,13 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
         If an existing array does not fit.
     """
     chunks, resume, overwrite = form.chunks, form.resume, form.overwrite
+    own, _ = written_at_once(target, root, chunks)
     if not isinstance(target, str | os.PathLike):
         if resume:
             raise StorageError(
                 "store: resume=True needs a path as target, beside which finished blocks are kept"
             )
-        return Sink(
-            _checked(target, root), _chunks(target, root.shape), f"target {type(target).__name__}"
-        )
+        return Sink(target, own, f"target {type(target).__name__}")
     path = local(os.fspath(target))
     if path.endswith(HDF5 + ZIP):
         raise StorageError(
@@ -268,13 +267,23 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
         place.unlink(missing_ok=True)
         return _new_npy(place, root) if flat else form.new_zarr(path, root, True)
 
-    own = _rows(root.shape, chunks) if flat else chunks
     return Sink(None, own, path, Journal(place, form.mark), make)
 
 
-def _rows(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
-    """Return chunks of a flat file: as deep as asked, and as wide as rows are."""
-    return (*chunks[:1], *shape[1:])
+def written_at_once(
+    target: object, root: Node, chunks: tuple[int, ...]
+) -> tuple[tuple[int, ...], bool]:
+    """Return what is written at once to a target, and whether it must be.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If an existing array does not fit.
+    """
+    if not isinstance(target, str | os.PathLike):
+        return _chunks(_checked(target, root), root.shape), hasattr(target, "chunks")
+    flat = os.fspath(target).endswith(".npy")  # as deep as asked, and as wide as rows are
+    return ((*chunks[:1], *root.shape[1:]) if flat else chunks), not flat
 
 
 def _chunks(array: Any, shape: tuple[int, ...]) -> tuple[int, ...]:

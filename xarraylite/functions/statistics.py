@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex
 
-from .._errors import ExtentTypeError, ShapeError
+from .._errors import DTypeError, ExtentTypeError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..dtypes.names import kind
+from ..dtypes.names import as_dtype, kind
 from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
@@ -295,7 +295,9 @@ def nanmean(
     >>> float(xl.nanmean(xl.asarray([1.0, xl.nan, 2.0])))
     1.5
     """
-    return means.mean(x, axis, dtype, out, keepdims, where=_known(x, where, "nanmean"))
+    chosen = _known(x, where, "nanmean", dtype)
+    made: Any = means.averaged("nanmean", x, axis, dtype, out, keepdims, where=chosen)
+    return made
 
 
 def _known_spread(
@@ -311,14 +313,14 @@ def _known_spread(
     where: object = None,
     correction: float | None = None,
 ) -> XExpression:
-    chosen = _known(x, where, f"nan{name}")
+    chosen = _known(x, where, name, dtype)
     given = (axis, dtype, out, ddof, keepdims)
     made: Any = means.spread(name, x, *given, correction=correction, where=chosen)
     return made
 
 
 @memoised
-@sibling(_known_spread, "var")
+@sibling(_known_spread, "nanvar")
 def nanvar() -> None:
     """Return the variance of the elements that are not NaN, lazily; parameters as for `var`.
 
@@ -331,7 +333,7 @@ def nanvar() -> None:
 
 
 @memoised
-@sibling(_known_spread, "std")
+@sibling(_known_spread, "nanstd")
 def nanstd() -> None:
     """Return the standard deviation of the elements that are not NaN; as `std`, lazy.
 
@@ -343,9 +345,17 @@ def nanstd() -> None:
     """
 
 
-def _known(x: object, where: object, name: str) -> object:
-    """Return which elements count: those that are not NaN, among some."""
+def _known(x: object, where: object, name: str, dtype: object) -> object:
+    """Return which elements count: those that are not NaN, among some.
+
+    Raises
+    ------
+    DTypeError
+        If what may be NaN is to be averaged in a dtype without NaN.
+    """
     known: Any = _filled(x, 0, name)[1]
+    if known is not None and dtype is not None and kind(as_dtype(dtype)) in "biu":
+        raise DTypeError(f"{name}: NaN are left out of floats, so dtype must be one of floats")
     if isinstance(known, Parted):
         known = known.parts(known)[0]
     if known is None or where is None:

@@ -96,7 +96,13 @@ class Source(Protocol):
     ) -> Node:
         """Return the product of two matrices, of which one reads such an operand."""
 
-    def explain(self, node: Node, target: object) -> Any:
+    def explain(
+        self,
+        node: Node,
+        target: object,
+        chunks: int | Sequence[int] | None = None,
+        memory: int | str | None = None,
+    ) -> Any:
         """Return how it would be stored in a target, or evaluated into memory (None)."""
 
 
