@@ -29,7 +29,7 @@ from ..ir.kind import NODE, Kind, Operands, owner_class
 from ..ir.node import RANK, Node
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
-from ..ir.walk import interned, reads_late
+from ..ir.walk import reads_late
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
@@ -113,13 +113,12 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
         return XExpression._of(node)
     formed = recall.of_forms(node, op, operands)
     made = XExpression(node) if formed is None else _handle(formed)
-    if made._kind is NODE and any([isinstance(x, HasNode) and x._kind.formed for x in operands]):
-        return XExpression._of(interned(node))  # forms have no part in common with others
-    if made._kind is not NODE:
-        learn(key, op, operands, made)
-        lazy = [x._operands for x in operands if x.__class__ is XExpression]
-        if len(lazy) == len(operands) and sum(map(len, lazy)) == made._kind.items:
-            made._operands = sum(lazy, ())  # the same objects, by which equal parts are known
+    if made._kind is NODE:
+        return XExpression._of(recall.shared(node, operands))
+    learn(key, op, operands, made)
+    lazy = [x._operands for x in operands if x.__class__ is XExpression]
+    if len(lazy) == len(operands) and sum(map(len, lazy)) == made._kind.items:
+        made._operands = sum(lazy, ())  # the same objects, by which equal parts are known
     return made
 
 
