@@ -99,8 +99,7 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 
     The first operand's kind, or the only one there is, learns where it leads.
     """
-    settled = [x.settled() if isinstance(x, Gathers) else x for x in operands]
-    settled = [ownership.shortened(x) for x in settled]
+    settled = [ownership.shortened(x.settled() if isinstance(x, Gathers) else x) for x in operands]
     if any([x is not y for x, y in zip(settled, operands, strict=True)]):
         return apply(op, *settled)
     known = recall.stretched(op, *operands) if len(operands) == 2 else None
