@@ -47,8 +47,8 @@ def test_all_names_rows_and_aliases() -> None:
 def test_function(op: Op) -> None:
     function = getattr(elementwise, op.name)
     assert (function.__name__, function.__qualname__) == (op.name, op.name)
-    operands = [["x"], ["x1", "x2"], ["condition", "x1", "x2"]][op.arity - 1]
-    operands = operands if op.name != "clip" else ["x", "min", "max"]
+    operands = [["x"], ["x1", "x2"], ["condition", "x", "y"]][op.arity - 1]
+    operands = {"clip": ["a", "min", "max"], "round": ["a"]}.get(op.name, operands)
     assert list(inspect.signature(function).parameters)[: op.arity] == operands
     arguments = [np.asarray(values) for values in op.example]
     result = function(*arguments)

@@ -67,7 +67,7 @@ def test_pages(name: str) -> None:
     assert function.__name__ == name
     assert f"xl.{name}(" in function.__doc__
     parameters = inspect.signature(function).parameters
-    assert list(parameters)[:2] == ["x", "axis"]
+    assert list(parameters)[:2] == ["a", "axis"]
     assert parameters["keepdims"].default is False
 
 

@@ -245,7 +245,7 @@ def _fraction(array: XExpression) -> XExpression:
 
 
 @memoised
-def isposinf(x: object, /, out: object = None) -> XExpression:
+def isposinf(x: object, out: object = None) -> XExpression:
     """Return whether elements are positive infinity, lazily.
 
     Raises
@@ -263,7 +263,7 @@ def isposinf(x: object, /, out: object = None) -> XExpression:
 
 
 @memoised
-def isneginf(x: object, /, out: object = None) -> XExpression:
+def isneginf(x: object, out: object = None) -> XExpression:
     """Return whether elements are negative infinity, lazily.
 
     Raises

@@ -63,8 +63,7 @@ def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
 
 def averaged(
     name: str,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -73,7 +72,7 @@ def averaged(
     where: object = None,
 ) -> Lazy:
     """Return the mean, as `mean` does, in the name of a function."""
-    node, groups = operand_and_groups(x, axis, keepdims, name)
+    node, groups = operand_and_groups(a, axis, keepdims, name)
     node, end = _float_node(node, dtype)
     made = groups.wrap(build.cast(_mean(node, groups, chosen_of(where, node, name)), end))
     return made if out is None else into(out, made, name)
@@ -87,7 +86,7 @@ def mean() -> None:
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Integers and bool are averaged in float64, floats of 16 bits or fewer in float32.
     axis, out, keepdims, where : optional
         As for `sum`.
@@ -159,8 +158,7 @@ def _corrected(name: str, ddof: float, correction: float | None) -> float:
 
 def spread(
     name: str,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -173,7 +171,7 @@ def spread(
 ) -> Lazy:
     """Return the variance, or its root for a name in "std"; see `var`."""
     less = _corrected(name, ddof, correction)
-    node, groups, end = _variance(x, name, axis, dtype, keepdims, less, where, mean)
+    node, groups, end = _variance(a, name, axis, dtype, keepdims, less, where, mean)
     node = build.elementwise(OPS["sqrt"], node) if name.endswith("std") else node
     made = groups.wrap(build.cast(node, end))
     return made if out is None else into(out, made, name)
@@ -187,7 +185,7 @@ def var() -> None:
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Integers and bool are computed in float64, floats of 16 bits or fewer in float32.
     axis, out, keepdims, where : optional
         As for `sum`.
