@@ -33,10 +33,11 @@ def fmin_reference(a: NumpyArray, b: NumpyArray) -> NumpyArray:
 
 def clip_reference(x: NumpyArray, low: NumpyArray, high: NumpyArray) -> NumpyArray:
     """``np.clip``, x itself where it equals a bound, as NumPy has it for bounds of one value."""
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fc":
         return np.asarray(np.clip(x, low, high))
-    raised = np.where(x == low, x, np.maximum(x, low))
-    return np.where(raised == high, raised, np.minimum(raised, high))
+    most: Any = complex(np.inf, np.inf) if x.dtype.kind == "c" else np.inf
+    raised = np.where(x == low, x, np.clip(x, low, most))
+    return np.where(raised == high, raised, np.clip(raised, -most, high))
 
 
 def imag_reference(x: NumpyArray) -> NumpyArray:

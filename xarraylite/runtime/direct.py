@@ -35,14 +35,12 @@ from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
 from .launch import (
     ADDRESS,
-    DOUBLE,
-    FLOAT,
-    INTEGER,
     MOST_DIMENSIONS,
     MOST_WORDS,
     Launcher,
     can_launch,
     entry,
+    number_code,
     packed,
 )
 from .launcher import launcher_of
@@ -52,8 +50,6 @@ if TYPE_CHECKING:
 else:
     folding = later(".codegen.emit.folding")
     reduction = later(".codegen.emit.reduction")
-
-_NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
 
 
 @record(frozen=True, slots=True)
@@ -184,7 +180,8 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     most = 2 * CHUNK if fold else STREAM_BYTES // target.dtype.itemsize
-    limit = min(PARALLEL_FROM // lowered.body.cost, most) - 1
+    cost = lowered.body.cost if fold else lowered.body.vector_cost
+    limit = min(PARALLEL_FROM // cost, most) - 1
     pairs, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in pairs], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
@@ -244,7 +241,7 @@ def _places(graph: Graph, lowered: Lowered) -> list[int]:
 def _entry(leaf: Kind, word: int, rank: int, same: bool) -> list[int]:
     """Return the entry of an operand in a nest of ``rank`` loops."""
     if leaf.scalar:
-        return entry(_NUMBERS.get(leaf.dtype.str[1:], INTEGER), word)
+        return entry(number_code(leaf.dtype), word)
     size = leaf.dtype.itemsize
     if leaf.strides is None:
         return entry(ADDRESS, word, size, same, leaf.rank)

@@ -199,7 +199,7 @@ def _explain_stored(
     """Explain an expression over operands that are kept elsewhere; None if it is none."""
     node: Node | None = None
     text = target if labels is None else labels
-    if isinstance(what, XLabelled) and isinstance(text, str):
+    if type(what) is XLabelled and isinstance(text, str):  # jagged ones are in memory
         node, target = lazily(*resulting(what, text)), None if labels is None else target
     elif isinstance(what, XExpression):
         node = what.node

@@ -31,6 +31,7 @@ class Outside(NamedTuple):
 
 Py_DecRef = Outside("Py_DecRef", "vp")
 Py_IncRef = Outside("Py_IncRef", "vp")
+PyComplex_FromDoubles = Outside("PyComplex_FromDoubles", "pdd")
 PyContextVar_Reset = Outside("PyContextVar_Reset", "ipp")
 PyContextVar_Set = Outside("PyContextVar_Set", "ppp")
 PyDict_Contains = Outside("PyDict_Contains", "ipp")
@@ -128,9 +129,6 @@ METHODS = (
     "product",
     "to_float",
     "jitted",
-    "scalar_float",
-    "scalar_forward",
-    "scalar_reflected",
     "adapted",
     "applied",
     "owned",
@@ -216,12 +214,9 @@ COUNT, CLASS, SIZE = 0, 8, 16
     DOT,
     MADE_NAME,
     MATMUL,
-    SCALAR,
-    ADD,
-    SUBTRACT,
-    MULTIPLY,
-    DIVIDE,
-    NUMPY_FLOAT64,
+    SCALARS,
+    SCALAR_HELD,
+    SCALAR_COMPLEX,
     SCALAR_FLOAT,
     PRODUCT,
     NDARRAY,
@@ -346,4 +341,4 @@ COUNT, CLASS, SIZE = 0, 8, 16
     ROWS,
     *_,
 ) = range(1024)
-ROW = 7
+ROW = 5

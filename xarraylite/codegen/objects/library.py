@@ -34,7 +34,6 @@ INLINE = frozenset(
         "is_promise",
         "get",
         "inside",
-        "is_double",
         "give",
         "give_last",
         "is_array",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .api import (
     APPLIED,
     CLASS,
+    COMPLEX,
     DICT,
     DTYPE,
     EMPTY,
@@ -23,7 +24,7 @@ from .api import (
     OWN_BUFFER,
     POWER,
     REFLECTED,
-    SCALAR,
+    SCALAR_FLOAT,
     SHAPE,
     SIZE,
     SNAPSHOT,
@@ -34,6 +35,7 @@ from .api import (
     TUPLE_ITEMS,
     USED,
     Py_DecRef,
+    PyComplex_FromDoubles,
     PyDict_GetItemWithError,
     PyErr_Clear,
     PyErr_Occurred,
@@ -43,11 +45,13 @@ from .api import (
     PyObject_RichCompareBool,
     PyObject_Vectorcall,
     load,
+    load_double,
     scratch,
     store,
     word,
 )
 from .basics import (
+    DATA,
     EQ,
     LE,
     MOST,
@@ -66,7 +70,7 @@ from .basics import (
     tuple_of,
     whole,
 )
-from .scalars import inside, is_double
+from .scalars import inside
 
 
 def is_used_again(thing: int) -> bool:
@@ -101,10 +105,24 @@ def put(place: int, thing: int) -> int:
     return count
 
 
+def complex_of(value: int) -> int:
+    """Return a Python number as a complex one; 0 if it does not fit."""
+    if load(value + CLASS) == word(COMPLEX):
+        return keep(value)
+    real = PyNumber_Float(value)
+    if real == 0:
+        PyErr_Clear()
+        return 0
+    made = PyComplex_FromDoubles(load_double(real + DATA), 0.0)
+    Py_DecRef(real)
+    return made
+
+
 def number_of(value: int, entry: int) -> int:
     """Return a Python number as it stands among operands; 0 if it does not fit.
 
-    The entry says where it leads: a kind, and the least and greatest whole number.
+    The entry says where it leads: a kind, and the least and greatest whole number, None of floats,
+    or the class of complex numbers.
     """
     cls = load(value + CLASS)
     low = item(entry, 1)
@@ -115,7 +133,11 @@ def number_of(value: int, entry: int) -> int:
         if made == 0:
             PyErr_Clear()
         return made
-    if cls != word(INT) or PyObject_RichCompareBool(low, value, LE) != 1:
+    if low == word(COMPLEX):
+        return complex_of(value)
+    if load(low + CLASS) != word(INT) or cls != word(INT):
+        return 0
+    if PyObject_RichCompareBool(low, value, LE) != 1:
         return 0
     return keep(value) if PyObject_RichCompareBool(value, item(entry, 2), LE) == 1 else 0
 
@@ -239,7 +261,7 @@ def combined(left: int, right: int, key: int) -> int:
         if entry != 0 and load(entry + CLASS) != word(TUPLE):
             return repeated(left, entry)
         return 0 if entry == 0 else with_number(left, right, entry, False)
-    if load(right + CLASS) == word(SCALAR):
+    if load(right + CLASS) == word(SCALAR_FLOAT):
         return with_value(left, right, key)
     if not is_array(right):
         return 0
@@ -250,9 +272,9 @@ def combined(left: int, right: int, key: int) -> int:
 
 def is_float_value(left: int, right: int) -> bool:
     """Tell whether operands are elements of float64 and a value of float64."""
-    if load(right + CLASS) != word(SCALAR) or not is_array(left) or is_traced():
+    if load(right + CLASS) != word(SCALAR_FLOAT) or not is_array(left) or is_traced():
         return False
-    return get(get(left, KIND), DTYPE) == word(FLOAT64) and is_double(inside(right))
+    return get(get(left, KIND), DTYPE) == word(FLOAT64)
 
 
 def with_value(left: int, right: int, key: int) -> int:
@@ -260,14 +282,17 @@ def with_value(left: int, right: int, key: int) -> int:
     entry = leads(left, key, word(FLOAT)) if is_float_value(left, right) else 0
     if entry == 0 or load(entry + CLASS) != word(TUPLE):
         return 0
-    return with_number(left, inside(right), entry, False)
+    number = inside(right)
+    made = with_number(left, number, entry, False)
+    Py_DecRef(number)
+    return made
 
 
 def forward(left: int, right: int, row: int) -> int:
     """``left + right``, for each operation that is an operator."""
     made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
     if made == 0 and is_float_value(left, right) and word(row) != word(POWER):
-        number = PyNumber_Float(inside(right))  # as which Python learns it
+        number = inside(right)  # as which Python learns it
         made = call(word(row + 2), left, number, 2)
         Py_DecRef(number)
         if made == 0:
@@ -288,7 +313,7 @@ def reflected(right: int, left: int, row: int) -> int:
         if made != 0:
             return made
     elif is_float_value(right, left):
-        number = PyNumber_Float(inside(left))
+        number = inside(left)
         made = exchanged(number, right, word(row + 1))
         if made == 0:
             made = call(word(row + 3), right, number, 2)  # which learns it
