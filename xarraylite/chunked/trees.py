@@ -37,11 +37,9 @@ from .plan import WORTH, Compute, Cuts, Grid, Piece, is_small, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
-#: Elements that are folded at a time, at least, where memory allows.
+#: Elements that are folded at a time, at least, where memory allows; half of it where chunks are
+#: kept, as a piece opens no file then, and fewer touch less fresh memory.
 _MANY = 1 << 21
-
-#: The same where chunks are kept, so that a piece opens no file: fewer touch less fresh memory.
-_FEW = 1 << 20
 
 Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
@@ -271,7 +269,7 @@ class Parts:
             wider = self.piece(0, wide, box)
             if wider is None or wider.need + kept > run.budget:
                 break
-            many = size_of(best.box) >= (_FEW if kept else _MANY)
+            many = size_of(best.box) >= _MANY // (2 if kept else 1)
             if many and (kept or wider.moved / wide > WORTH * best.moved / per):
                 break
             per, best = wide, wider
