@@ -67,7 +67,6 @@ def together(arrays: Iterable[Any], joins: Joins) -> list[Any]:
 def maps(function: Callable[P, R]) -> Callable[P, R]:
     """Have a function of each element alone, the first argument's, compute the values of a part."""
     call: Callable[..., Any] = function
-    plainly = or_numpy(function)
 
     @functools.wraps(function)
     def mapped(*args: P.args, **kwargs: P.kwargs) -> R:

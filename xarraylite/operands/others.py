@@ -84,8 +84,8 @@ _OTHERS = frozenset(
     for names in (
         "broadcast_to concat stack vstack hstack dstack column_stack repeat tile roll flip fliplr",
         "flipud rot90 reshape ravel transpose permute_dims squeeze expand_dims moveaxis swapaxes",
-        "split array_split hsplit vsplit dsplit atleast_1d atleast_2d atleast_3d meshgrid take copy",
-        "array_equal array_equiv size ndim shape select array2string array_repr array_str",
+        "split array_split hsplit vsplit dsplit atleast_1d atleast_2d atleast_3d meshgrid take",
+        "copy array_equal array_equiv size ndim shape select array2string array_repr array_str",
         "min max amin amax ptp nanmin nanmax argmin argmax sum mean diff clip abs absolute",
         "equal not_equal less less_equal greater greater_equal maximum minimum add subtract",
     )
