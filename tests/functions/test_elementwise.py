@@ -151,3 +151,16 @@ def test_complex_infinities_have_no_sign(name: str) -> None:
 def test_angles_of_truth_are_those_of_integers() -> None:
     made = xl.angle(xl.asarray([True, False]))
     assert (made.dtype, made.tolist()) == (np.angle([True]).dtype, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("name", ["less", "isnan", "add", "logical_and"])
+@pytest.mark.parametrize("code", ["f8", "i8", "c16"])
+def test_out_keeps_its_own_values_where_nothing_is_computed(name: str, code: str) -> None:
+    """Also those that the result's dtype has no room for."""
+    mask, a = np.array([True, False, True]), np.array([1, 0, 3], "i4")
+    args = (a,) if name == "isnan" else (a, a[::-1])
+    wanted = np.array([5, 2**40, -70000], code)
+    out = xl.asarray(wanted)
+    getattr(np, name)(*args, out=wanted, where=mask)
+    getattr(xl, name)(*map(xl.asarray, args), out=out, where=mask)
+    assert_same_bits(out, wanted)
