@@ -118,6 +118,14 @@ def compiled(engine: str) -> None:
 
 
 @pytest.fixture
+def installed() -> Iterator[None]:
+    """Use the methods in machine code, which many launches would load."""
+    natives.install()
+    yield
+    natives.remove()
+
+
+@pytest.fixture
 def whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep lazy results whole, however long they get: for tests of what is done with long ones."""
     monkeypatch.setattr("xarraylite.arrays.ownership._LONG", 1 << 30)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 import xarraylite as xl
+from tests.threads import run_all
 from xarraylite import _config
 from xarraylite._config import config, settings
 
@@ -74,11 +75,7 @@ def test_blocks_of_threads() -> None:
             with config(threads=k + 1):
                 pause.wait(delay)
 
-    workers = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    run_all([threading.Thread(target=work, args=(k,)) for k in range(4)])
     assert settings.threads == 8
 
 

@@ -15,6 +15,9 @@ from types import TracebackType
 ENGINES = ("auto", "compiled", "reference")
 LAYOUTS = ("row_major", "column_major")
 
+#: The least value of settings that are counts.
+_LEAST = {"threads": 1, "max_result_bytes": 1, "retries": 0}
+
 
 def _parse_bool(text: str) -> bool:
     return text.strip().lower() not in ("", "0", "false", "no", "off")
@@ -41,6 +44,8 @@ class Settings:
     default_layout : str
         ``"row_major"`` or ``"column_major"``: of containers that are made without ``layout=``
         (results of expressions follow their operands).
+    retries : int
+        How often a store that was busy or out of reach is asked again.
     """
 
     __slots__ = (
@@ -50,6 +55,7 @@ class Settings:
         "default_layout",
         "engine",
         "max_result_bytes",
+        "retries",
         "threads",
     )
 
@@ -67,13 +73,15 @@ class Settings:
         self.cache = _parse_bool(environ.get("XARRAYLITE_CACHE", "1"))
         self.cache_dir = environ.get("XARRAYLITE_CACHE_DIR", "")
         self.max_result_bytes = _parse_count(environ, "XARRAYLITE_MAX_RESULT_BYTES") or 1 << 47
+        self.retries = _parse_count(environ, "XARRAYLITE_RETRIES", "3")
 
 
-def _parse_count(environ: Mapping[str, str], name: str) -> int:
-    """Return a variable's value, 0 where it is not set."""
-    text = environ.get(name, "0")
+def _parse_count(environ: Mapping[str, str], name: str, default: str = "0") -> int:
+    """Return a variable's value, or the default where it is not set."""
+    text = environ.get(name, default)
     if not text.strip().isdecimal():
-        raise ValueError(f"{name} is {text!r}; it must be a whole number, 0 for the default")
+        rule = ", 0 for the default" if default == "0" else ""
+        raise ValueError(f"{name} is {text!r}; it must be a whole number{rule}")
     return int(text)
 
 
@@ -263,5 +271,6 @@ def _check(name: str, value: object) -> None:
         raise ValueError(f"config: engine must be one of {ENGINES}, got {value!r}")
     if name == "default_layout" and value not in LAYOUTS:
         raise ValueError(f"config: default_layout must be one of {LAYOUTS}, got {value!r}")
-    if name in ("threads", "max_result_bytes") and isinstance(value, int) and value < 1:
-        raise ValueError(f"config: {name} must be at least 1, got {value}")
+    least = _LEAST.get(name)
+    if least is not None and isinstance(value, int) and value < least:
+        raise ValueError(f"config: {name} must be at least {least}, got {value}")

@@ -42,25 +42,24 @@ Axes = int | Sequence[int] | None
 
 def _along_one(
     transform: Any,
-    x: Any,
-    /,
+    a: Any,
     n: int | None = None,
     axis: int = -1,
     norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
-    made: XArray = transform(x, n, axis, norm)
+    made: XArray = transform(a, n, axis, norm)
     return made
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_one, numpy.fft.fft)
 def fft() -> None:
     """Return the discrete Fourier transform along an axis.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Real or complex.
     n : int, optional
         Number of elements to transform: the axis is cut, or filled with zeros.
@@ -92,7 +91,7 @@ def fft() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_one, numpy.fft.ifft)
 def ifft() -> None:
     """Return the inverse of `fft`; parameters as there.
@@ -105,7 +104,7 @@ def ifft() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_one, numpy.fft.rfft)
 def rfft() -> None:
     """Return the first ``n // 2 + 1`` elements of the transform of a real array; see `fft`.
@@ -118,7 +117,7 @@ def rfft() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_one, numpy.fft.irfft)
 def irfft() -> None:
     """Return the inverse of `rfft`, real; ``n`` is the number of its elements.
@@ -131,7 +130,7 @@ def irfft() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_one, numpy.fft.hfft)
 def hfft() -> None:
     """Return the real transform of a signal with Hermitian symmetry, of which half is given.
@@ -144,7 +143,7 @@ def hfft() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_one, numpy.fft.ihfft)
 def ihfft() -> None:
     """Return the inverse of `hfft`: half of a signal with Hermitian symmetry.
@@ -159,8 +158,7 @@ def ihfft() -> None:
 
 def _along_several(
     transform: Any,
-    x: Any,
-    /,
+    a: Any,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
@@ -168,18 +166,18 @@ def _along_several(
 ) -> XArray:
     # Sizes without axes are those of the last ones.
     along = axes if s is None or axes is not None else range(-len(s), 0)
-    made: XArray = transform(x, s, along, norm)
+    made: XArray = transform(a, s, along, norm)
     return made
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_several, numpy.fft.fftn)
 def fftn() -> None:
     """Return the discrete Fourier transform along several axes.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Real or complex.
     s : sequence of int, optional
         Number of elements to transform along each axis.
@@ -209,7 +207,7 @@ def fftn() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_several, numpy.fft.ifftn)
 def ifftn() -> None:
     """Return the inverse of `fftn`; parameters as there.
@@ -222,7 +220,7 @@ def ifftn() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_several, numpy.fft.rfftn)
 def rfftn() -> None:
     """Return `fftn` of a real array, of whose last axis the first half is enough.
@@ -235,7 +233,7 @@ def rfftn() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_several, numpy.fft.irfftn)
 def irfftn() -> None:
     """Return the inverse of `rfftn`, real.
@@ -250,18 +248,17 @@ def irfftn() -> None:
 
 def _along_two(
     transform: Any,
-    x: Any,
-    /,
+    a: Any,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
     norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
-    made: XArray = transform(x, s, axes, norm)
+    made: XArray = transform(a, s, axes, norm)
     return made
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_two, numpy.fft.fft2)
 def fft2() -> None:
     """Return `fftn` of the last two dimensions.
@@ -274,7 +271,7 @@ def fft2() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_two, numpy.fft.ifft2)
 def ifft2() -> None:
     """Return `ifftn` of the last two dimensions.
@@ -287,7 +284,7 @@ def ifft2() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_two, numpy.fft.rfft2)
 def rfft2() -> None:
     """Return `rfftn` of the last two dimensions.
@@ -300,7 +297,7 @@ def rfft2() -> None:
     """
 
 
-@computed("x")
+@computed("a")
 @sibling(_along_two, numpy.fft.irfft2)
 def irfft2() -> None:
     """Return `irfftn` of the last two dimensions.
@@ -314,7 +311,7 @@ def irfft2() -> None:
 
 
 def _frequencies(
-    name: str, n: int, /, d: float = 1.0, *, dtype: object = None, device: str | None = None
+    name: str, n: int, d: float = 1.0, *, dtype: object = None, device: str | None = None
 ) -> XArray:
     check_device(device, name)
     wanted = float64 if dtype is None else as_dtype(dtype)
@@ -362,7 +359,7 @@ def rfftfreq() -> None:
 
 
 @computed("x")
-def fftshift(x: Any, /, axes: Axes = None) -> XArray:
+def fftshift(x: Any, axes: Axes = None) -> XArray:
     """Return the elements with the frequency zero moved to the middle.
 
     Parameters
@@ -382,7 +379,7 @@ def fftshift(x: Any, /, axes: Axes = None) -> XArray:
 
 
 @computed("x")
-def ifftshift(x: Any, /, axes: Axes = None) -> XArray:
+def ifftshift(x: Any, axes: Axes = None) -> XArray:
     """Return the inverse of `fftshift`.
 
     Examples

@@ -112,13 +112,13 @@ def cross(x1: object, x2: object, /, *, axis: int = -1) -> XExpression:
     return diagonals.cross(x1, x2, axis, axis, axis)
 
 
-@computed("x")
-def det(x: Any, /) -> XArray:
+@computed("a")
+def det(a: Any) -> XArray:
     """Return the determinants of square matrices.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Matrices in the last two dimensions.
 
     Raises
@@ -132,7 +132,7 @@ def det(x: Any, /) -> XArray:
     >>> float(xl.linalg.det(xl.asarray([[2.0, 1.0], [0.0, 3.0]])))
     6.0
     """
-    return numpy.linalg.det(x)
+    return numpy.linalg.det(a)
 
 
 def diagonal(x: object, /, *, offset: int = 0) -> XExpression:
@@ -225,8 +225,8 @@ def matrix_norm(
     return numpy.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
 
 
-@computed("x")
-def matrix_power(x: Any, n: int, /) -> XArray:
+@computed("a")
+def matrix_power(a: Any, n: int) -> XArray:
     """Return square matrices multiplied ``n`` times, or their inverses if ``n`` is negative.
 
     Examples
@@ -236,16 +236,16 @@ def matrix_power(x: Any, n: int, /) -> XArray:
     XArray([[1, 3],
             [0, 1]])
     """
-    return numpy.linalg.matrix_power(x, n)
+    return numpy.linalg.matrix_power(a, n)
 
 
-@computed("x", "tol", "rtol")
-def matrix_rank(x: Any, /, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> XArray:
+@computed("A", "tol", "rtol")
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> XArray:
     """Return the number of singular values of matrices that are not negligible.
 
     Parameters
     ----------
-    x : array or expression
+    A : array or expression
         Matrices in the last two dimensions.
     tol : float or array, optional
         Singular values up to it are negligible.
@@ -266,7 +266,7 @@ def matrix_rank(x: Any, /, tol: Any = None, hermitian: bool = False, *, rtol: An
     >>> int(xl.linalg.matrix_rank(xl.ones((3, 3))))
     1
     """
-    return numpy.linalg.matrix_rank(x, tol=tol, hermitian=hermitian, rtol=rtol)
+    return numpy.linalg.matrix_rank(A, tol=tol, hermitian=hermitian, rtol=rtol)
 
 
 def vector_norm(

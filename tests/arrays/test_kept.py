@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.threads import run_all
 from xarraylite.arrays import ownership
 from xarraylite.testing import assert_same_bits
 from xarraylite.transforms import natives
@@ -175,11 +176,7 @@ def test_threads_that_share_a_result() -> None:
             if not np.array_equal(np.asarray(xl.eval(e + float(k))), wanted + k):
                 wrong.append(number)
 
-    threads = [threading.Thread(target=use, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_all([threading.Thread(target=use, args=(n,)) for n in range(4)])
     assert not wrong
 
 

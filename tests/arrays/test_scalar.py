@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
+import decimal
+import fractions
+import json
 import math
 import numbers
 import operator
@@ -51,6 +55,40 @@ def test_every_dtype_has_values(dtype: Any) -> None:
         assert made.dtype == dtype
         assert_same_bits(np.asarray(made), values[1, 2])
     assert_same_bits(xl.eval(xl.asarray(x)), values[1, 2])
+
+
+def test_values_are_pythons_numbers_where_numpys_are() -> None:
+    """A float64 is a float to whatever asks for one, a complex128 a complex; others are neither."""
+    for dtype in DTYPES:
+        x, theirs = xl.zeros(1, dtype=dtype)[0], np.zeros(1, dtype)[0]
+        asked = (float, complex, int, numbers.Real, numbers.Complex, numbers.Integral)
+        if dtype.isbuiltin == 1:
+            assert [isinstance(x, cls) for cls in asked] == [
+                isinstance(theirs, cls) for cls in asked
+            ]
+        else:
+            assert isinstance(x, numbers.Real)
+            assert not isinstance(x, float)
+    x, z = xl.asarray([0.1])[0], xl.asarray([1 + 2j])[0]
+    assert json.dumps({"mean": x}) == '{"mean": 0.1}'
+    assert fractions.Fraction(x) == fractions.Fraction(0.1)
+    assert decimal.Decimal(x) == decimal.Decimal(float(x))
+    assert dt.timedelta(days=x) == dt.timedelta(days=0.1)
+    assert (math.floor(x), math.ceil(x), f"{x:.3f}", f"{z:.1f}") == (0, 1, "0.100", "1.0+2.0j")
+    assert (str(x), float.hex(x), complex(z)) == ("0.1", (0.1).hex(), 1 + 2j)
+    for made in (x + 1, 2 * x, -x, x**2, x // 1, xl.sin(x), round(x, 1), abs(z)):
+        assert isinstance(made, xl.XScalar)
+        assert isinstance(made, float)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_comparisons_with_ints_convert_them(dtype: Any) -> None:
+    for number in (0, 1 << 24, (1 << 24) + 1, (1 << 53) + 1, -(1 << 62), 1 << 62):
+        one = np.asarray([number]).astype(dtype)
+        for op in OPERATORS[6:12]:
+            for first, other in ((xl.asarray(one)[0], number), (number, xl.asarray(one)[0])):
+                a, b = [one[0] if isinstance(p, xl.XScalar) else p for p in (first, other)]
+                assert bool(op(first, other)) == bool(op(a, b)), (op, number)
 
 
 @given(st.data())

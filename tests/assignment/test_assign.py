@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -322,3 +323,14 @@ def test_a_stretched_value_leaves_no_program_for_whole_ones() -> None:
     assert c.tolist() == [0, 3, 3, 3, 3, 3]
     c[...] = values[[5, 4, 3, 2, 1, 0]]
     assert c.tolist() == [8, 7, 6, 5, 4, 3]
+
+
+@pytest.mark.parametrize("layout", ["row_major", "{1,0:T(2,2)}"])
+def test_a_copy_of_the_right_hand_side_leaves_it_its_value(layout: str) -> None:
+    """Also where an expression has a node from the start, as those of tiled memory have."""
+    x = xl.asarray(np.arange(6.0).reshape(2, 3), layout=layout)
+    for change in (lambda e: e.astype(e.dtype), copy.copy):
+        e, wanted = x * 2 + 1, np.asarray(x) * 2 + 1
+        x[...] = change(e)
+        assert np.array_equal(e, wanted)
+        assert np.array_equal(x, wanted)

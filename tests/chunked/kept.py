@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,3 +72,20 @@ class Sink:
         self.times[key] += 1
         assert (self.times[key] == 1).all(), "written twice"
         self.values[key] = values
+
+
+def names_in(place: Path) -> list[str]:
+    """Return what is in a directory."""
+    return sorted(path.name for path in place.iterdir())
+
+
+def child_of(code: str, **options: Any) -> subprocess.Popen[str]:
+    """Run some code in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(xl.__file__).parents[1])},
+        **options,
+    )

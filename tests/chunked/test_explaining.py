@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -11,7 +12,7 @@ import pytest
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
 from xarraylite.chunked import explaining, idle, pipeline
-from xarraylite.chunked import plan as planning
+from xarraylite.chunked import target as target_
 
 VALUES = np.ones((400, 600))
 
@@ -30,8 +31,7 @@ def test_a_plan_reads_nothing_and_counts_everything() -> None:
 
 def test_reductions_are_passes_before() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
-    with mock.patch.object(planning, "DEFAULT_BUDGET", 6_000_000):
-        plan = xl.explain((a - xl.mean(a, axis=0)) / xl.max(a))
+    plan = xl.explain((a - xl.mean(a, axis=0)) / xl.max(a), memory="6 MB")
     assert [part.what for part in plan.passes] == [
         "sum over axes (0,)",
         "max over axes (0, 1)",
@@ -45,8 +45,8 @@ def test_what_is_read_again_is_told() -> None:
     e = a[1:] - a[:-1]
 
     def planned(budget: int) -> Any:
-        with mock.patch.object(planning, "DEFAULT_BUDGET", budget):
-            return xl.explain(e, Sink(np.zeros((399, 600)), (1, 600))).passes[0]
+        target = Sink(np.zeros((399, 600)), (1, 600))
+        return xl.explain(e, target, memory=budget).passes[0]
 
     assert planned(2 << 30).again == 0
     assert planned(2 << 30).blocks == 1
@@ -63,10 +63,9 @@ def test_what_is_read_again_is_told() -> None:
 def test_many_blocks_are_told_from_some() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
     target = Sink(np.zeros((400, 600)), (1, 40))
-    with mock.patch.object(planning, "DEFAULT_BUDGET", 2_000_000):
-        exact = xl.explain(a * 2, target).passes[0]
-        with mock.patch.object(idle, "_CUT", 4):
-            told = xl.explain(a * 2, target).passes[0]
+    exact = xl.explain(a * 2, target, memory=2_000_000).passes[0]
+    with mock.patch.object(idle, "_CUT", 4):
+        told = xl.explain(a * 2, target, memory=2_000_000).passes[0]
     assert told.blocks == exact.blocks > 4
     assert told.read == pytest.approx(exact.read, rel=0.2)
     assert told.written == pytest.approx(exact.written, rel=0.2)
@@ -90,15 +89,14 @@ def test_seconds_are_those_of_what_ran_before() -> None:
 def test_what_is_folded_twice_is_one_pass() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
     e = (a - xl.mean(a)) / xl.std(a)
-    with mock.patch.object(planning, "DEFAULT_BUDGET", 6_000_000):
-        assert [part.what[:3] for part in xl.explain(e).passes] == ["sum", "sum", "sto"]
+    plan = xl.explain(e, memory=6_000_000)
+    assert [part.what[:3] for part in plan.passes] == ["sum", "sum", "sto"]
 
 
 def test_bands_are_one_pass() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
     e = (a - xl.mean(a, axis=0)) / xl.std(a, axis=0)
-    with mock.patch.object(planning, "DEFAULT_BUDGET", 6_000_000):
-        (only,) = xl.explain(e, Sink(np.zeros(VALUES.shape), (100, 100))).passes
+    (only,) = xl.explain(e, Sink(np.zeros(VALUES.shape), (100, 100)), memory=6_000_000).passes
     assert only.read == VALUES.nbytes
     assert only.block[0] == VALUES.shape[0]
     assert only.blocks > 1
@@ -115,8 +113,46 @@ def test_assignments_are_explained_too() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
     plan = xl.explain(xl.zeros((400, 600)), a + 1)
     assert plan.bytes_moved == 2 * VALUES.nbytes
-    product = xl.explain(a["i,j"] * a.T["j,k"], "i,k")
-    assert product.bytes_moved >= 2 * VALUES.nbytes
+    e = a["i,j"] * a.T["j,k"]
+    assert xl.explain(e, "i,k").bytes_moved >= 2 * VALUES.nbytes
+    told = xl.explain(e, "product.zarr", "i,k", chunks=50, memory="20 MB")
+    assert "float64[400, 400] into product.zarr" in str(told)
+    assert "in chunks of [50, 50]" in str(told)
+
+
+@pytest.mark.parametrize("chunks", [None, (80, 60)])
+@pytest.mark.parametrize("name", ["a.npy", "a", "sharded", None])
+def test_a_plan_has_the_blocks_of_the_store(
+    tmp_path: Path, name: str | None, chunks: tuple[int, int] | None
+) -> None:
+    zarr = pytest.importorskip("zarr")
+    target: Any = Sink(np.zeros(VALUES.shape), (70, 90))
+    if name == "sharded":
+        target = zarr.create_array(zarr.storage.MemoryStore(), shape=VALUES.shape, dtype="f8",
+                                   chunks=(20, 50), shards=(40, 100))  # fmt: skip
+    elif name is not None:
+        target = tmp_path / name
+    e = xl.open(Kept(VALUES, (100, 100))) + 1
+    told = xl.explain(e, target, chunks=chunks, memory="2 MB").passes[0].block
+    with mock.patch.object(target_.Sink, "begin", side_effect=KeyError) as begun:
+        with pytest.raises(KeyError):
+            xl.store(e, target, chunks=chunks, memory="2 MB")
+    assert begun.call_args.args == (told,)
+
+
+def test_a_plan_is_refused_as_the_store_is() -> None:
+    a = xl.open(Kept(VALUES, (100, 100)))
+    for arguments, memory in (((a - xl.max(a, axis=0), Sink(VALUES, (100, 100))), 500_000),):
+        texts = []
+        for call in (xl.explain, xl.store):
+            with pytest.raises(xl.SizeError, match="least that does") as refused:
+                call(*arguments, memory=memory)
+            texts.append(str(refused.value))
+        assert texts[0] == texts[1]
+    with pytest.raises(xl.ShapeError, match="does not fit a target"):
+        xl.explain(a, np.zeros((3, 3)))
+    with pytest.raises(TypeError, match="kept elsewhere"):
+        xl.explain(xl.ones(3) + 1, memory="2 MB")
 
 
 def test_a_traced_function_says_what_to_do() -> None:

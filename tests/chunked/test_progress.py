@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -28,3 +31,30 @@ def test_a_bar_says_what_is_done(capfd: pytest.CaptureFixture[str]) -> None:
     assert out == ""
     assert "max over axes (0, 1)" in err
     assert "store" in err
+
+
+def test_a_notebook_gets_one_output_that_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ipykernel's shell does it, without widgets."""
+    console = pytest.importorskip("rich.console")
+    shown: list[str] = []
+
+    def show(picture: Any) -> None:
+        shown.append(picture._repr_mimebundle_([], [])["text/html"])
+
+    def display(picture: Any, *, display_id: bool) -> Any:
+        assert display_id
+        show(picture)
+        return SimpleNamespace(update=show)
+
+    module: Any = ModuleType("IPython.display")
+    module.display = display
+    for name, own in (("IPython", ModuleType("IPython")), ("IPython.display", module)):
+        monkeypatch.setitem(sys.modules, name, own)
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr(console, "_is_jupyter", lambda: True)
+    a = xl.open(Kept(VALUES, (5, 30)))
+    with mock.patch.object(bands, "choose_bands", return_value=None):
+        xl.store(a - xl.max(a), np.zeros((20, 30)))
+    assert len(shown) >= 4
+    for told in ("max over axes", "store", "MB/s", "read", "write", "0:00:00"):
+        assert told in shown[-1]

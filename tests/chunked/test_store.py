@@ -1,14 +1,10 @@
-"""Storing: targets, errors, resuming, and what is left when something fails."""
+"""Storing: targets, errors, and what is left when something fails."""
 
 from __future__ import annotations
 
 import os
 import resource
 import signal
-import subprocess
-import sys
-import textwrap
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +12,11 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.chunked.kept import Kept, Sink
+from tests.chunked.kept import Kept, Sink, child_of, names_in
 
 zarr = pytest.importorskip("zarr")
 
 VALUES = np.arange(600.0).reshape(20, 30)
-
-
-@pytest.fixture
-def once(engine: str) -> None:
-    if engine == "reference":
-        pytest.skip("processes and files do not depend on the engine")
-
-
-def names_in(place: Path) -> list[str]:
-    return sorted(path.name for path in place.iterdir())
 
 
 def kept(chunks: tuple[int, ...] = (5, 10)) -> Any:
@@ -182,17 +168,6 @@ def _limited(nbytes: int) -> Any:
     return limit
 
 
-def _child(code: str, **options: Any) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(xl.__file__).parents[1])},
-        **options,
-    )
-
-
 def test_a_full_disk(tmp_path: Path) -> None:
     code = f"""
     import numpy as np, xarraylite as xl
@@ -203,200 +178,8 @@ def test_a_full_disk(tmp_path: Path) -> None:
         except xl.StorageError as error:
             print(error)
     """
-    child = _child(code, preexec_fn=_limited(10_000))
+    child = child_of(code, preexec_fn=_limited(10_000))
     out, err = child.communicate(timeout=60)
     assert child.returncode == 0, err
     assert "elements [0:64, 0:64] in chunks (0, 0): OSError: [Errno 27]" in out
     assert "cannot make" in out
-
-
-# --- resuming ---------------------------------------------------------------------------------
-
-
-class Stops(Kept):
-    """Interrupts after some reads."""
-
-    left = 3
-
-    def __getitem__(self, key: tuple[slice, ...]) -> Any:
-        self.left -= 1
-        if self.left < 0:
-            raise KeyboardInterrupt
-        return super().__getitem__(key)
-
-
-def _interrupted(tmp_path: Path) -> Stops:
-    source = Stops(VALUES, (1, 30))
-    with pytest.raises(KeyboardInterrupt):
-        xl.store(xl.open(source) + 1, tmp_path / "a", memory=2000)
-    source.left = 1000
-    source.read.clear()
-    return source
-
-
-def test_resuming_does_what_is_left(tmp_path: Path) -> None:
-    source = _interrupted(tmp_path)
-    half = tmp_path / "a" / "c" / "3" / "0.0123.partial"  # as a killed process leaves it
-    half.parent.mkdir(parents=True, exist_ok=True)
-    half.write_text("half")
-    with pytest.raises(xl.StorageError, match="resume=True continues it"):
-        xl.store(xl.open(source) + 1, tmp_path / "a")
-    xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
-    assert len(source.read) < 20
-    assert not half.exists()
-    np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
-    assert names_in(tmp_path) == ["a"]
-    with pytest.raises(xl.StorageError, match="no record"):
-        xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
-
-
-def test_another_expression_is_not_resumed(tmp_path: Path) -> None:
-    source = _interrupted(tmp_path)
-    with pytest.raises(xl.StorageError, match="another expression"):
-        xl.store(xl.open(source) + 2, tmp_path / "a", resume=True)
-    with pytest.raises(xl.StorageError, match="another expression"):
-        xl.store(xl.open(source) + 1, tmp_path / "a", chunks=(2, 30), resume=True)
-
-
-def test_changed_operands_are_not_resumed(tmp_path: Path) -> None:
-    np.save(tmp_path / "in.npy", VALUES)
-    c = xl.asarray(np.ones(30))
-    stops = Stops(VALUES, (1, 30))
-
-    def write() -> Any:
-        return xl.open(tmp_path / "in.npy") + c + xl.open(stops)
-
-    with pytest.raises(KeyboardInterrupt):
-        xl.store(write(), tmp_path / "a", memory=3000)
-    c[0] = 2.0
-    with pytest.raises(xl.StorageError, match="an operand has changed"):
-        xl.store(write(), tmp_path / "a", resume=True)
-    c[0] = 1.0
-    np.save(tmp_path / "in.npy", VALUES * 2)
-    os.utime(tmp_path / "in.npy", ns=(1, 1))
-    with pytest.raises(xl.StorageError, match="an operand has changed"):
-        xl.store(write(), tmp_path / "a", resume=True)
-
-
-def test_what_was_begun_and_never_written_is_made_anew(tmp_path: Path) -> None:
-    """As a process leaves it that is killed between the record and the target, or in a pass."""
-    source = _interrupted(tmp_path)
-    record = tmp_path / ".a.xl-store"
-    record.write_bytes(record.read_bytes().split(b"\n")[0] + b"\n")
-    (tmp_path / "a" / "zarr.json").unlink()
-    (tmp_path / f".{record.name}.0123456789abcdef.tmp").write_text("half")
-    xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
-    np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
-    assert names_in(tmp_path) == ["a"]
-
-
-def test_nothing_is_left_of_what_did_not_begin(tmp_path: Path) -> None:
-    source = Stops(VALUES, (5, 30))
-    source.left = 0
-    with pytest.raises(KeyboardInterrupt):
-        xl.store(xl.open(source) - xl.max(xl.open(source)), tmp_path / "a")
-    with pytest.raises(xl.SizeError, match="the least that does"):
-        xl.store(xl.open(source) + 1, tmp_path / "a", memory=1000)
-    with pytest.raises(xl.StorageError, match="cannot make a zarr array"):
-        xl.store(xl.open(source).astype("bfloat16"), tmp_path / "a")
-    assert names_in(tmp_path) == []
-    (tmp_path / "a").write_text("mine")
-    with pytest.raises(xl.SizeError, match="the least that does"):
-        xl.store(xl.open(source) + 1, tmp_path / "a", memory=1000, overwrite=True)
-    assert (tmp_path / "a").read_text() == "mine"
-
-
-@pytest.mark.parametrize("name", ["sum", "max"])
-@pytest.mark.parametrize("keepdims", [True, False])
-def test_results_of_a_fold_are_resumed(name: str, keepdims: bool, tmp_path: Path) -> None:
-    values = np.random.default_rng(0).normal(size=(10, 6000))
-    source, expected = Stops(values, (10, 500)), getattr(xl, name)(xl.asarray(values), axis=0)
-    chunks = (1, 500) if keepdims else (500,)
-
-    def work(resume: bool) -> Any:
-        e = getattr(xl, name)(xl.open(source), axis=0, keepdims=keepdims)
-        return xl.store(e, tmp_path / "a", chunks=chunks, memory=180_000, resume=resume)
-
-    with pytest.raises(KeyboardInterrupt):
-        work(False)
-    record = (tmp_path / ".a.xl-store").read_text().split("\n")
-    assert len(record) > 2
-    source.left = 1000
-    source.read.clear()
-    made = work(True)
-    assert 0 < source.elements < values.size
-    np.testing.assert_allclose(np.ravel(made[...]), expected.numpy())
-    assert names_in(tmp_path) == ["a"]
-
-
-def test_a_damaged_record(tmp_path: Path) -> None:
-    source = _interrupted(tmp_path)
-    record = tmp_path / ".a.xl-store"
-    source.left = 2
-    for _ in range(2):
-        record.write_bytes(record.read_bytes() + b"[19, 0")  # a line cut short by a crash
-        with pytest.raises(KeyboardInterrupt):
-            xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
-        source.left = 2
-    source.left = 1000
-    record.write_bytes(record.read_bytes() + b"[19, 0")
-    xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
-    np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
-    record.write_text("nonsense\n")
-    with pytest.raises(xl.StorageError, match="damaged"):
-        xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
-
-
-_WORK = """
-import os, signal, sys, time
-import numpy as np, xarraylite as xl, zarr
-path, delays = {path!r}, {delays!r}
-
-def work():
-    a = xl.open(path + "/in.npy")
-    xl.store((a - 1) ** 2 + xl.max(a), path + "/out", chunks=(4, 500), memory="2 MB", resume=True)
-
-for delay in delays:
-    child = os.fork()
-    if not child:
-        work()
-        os._exit(0)
-    time.sleep(delay)
-    os.kill(child, {signal})
-    if os.waitpid(child, 0)[1] == 0:
-        break
-print("ready", flush=True)
-if not os.path.exists(path + "/out") or os.path.exists(path + "/.out.xl-store"):
-    work()
-print("done", flush=True)
-"""
-
-
-@pytest.mark.usefixtures("once")
-def test_killed_at_random_moments_and_resumed(tmp_path: Path) -> None:
-    values = np.random.default_rng(0).normal(size=(1200, 500))
-    np.save(tmp_path / "in.npy", values)
-    delays = np.random.default_rng(1).uniform(0.03, 0.3, size=12).tolist()
-    child = _child(_WORK.format(path=str(tmp_path), delays=delays, signal=int(signal.SIGKILL)))
-    out, err = child.communicate(timeout=120)
-    assert out.endswith("done\n"), err
-    expected = (values - 1) ** 2 + values.max()
-    np.testing.assert_array_equal(zarr.open_array(tmp_path / "out")[...], expected)
-    assert names_in(tmp_path) == ["in.npy", "out"]
-
-
-@pytest.mark.usefixtures("once")
-def test_an_interrupt_returns_at_once_and_can_be_resumed(tmp_path: Path) -> None:
-    np.save(tmp_path / "in.npy", np.ones((4000, 500)))
-    child = _child(_WORK.format(path=str(tmp_path), delays=[], signal=0))
-    assert child.stdout is not None
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
-    assert "KeyboardInterrupt" in err
-    assert "done" not in out
-    again = _child(_WORK.format(path=str(tmp_path), delays=[], signal=0))
-    out, err = again.communicate(timeout=60)
-    assert out.endswith("done\n"), err
-    assert (zarr.open_array(tmp_path / "out")[...] == 1.0).all()

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.threads import run_all
 from xarraylite._config import settings
 from xarraylite.codegen import kernel as kernel_module
 from xarraylite.codegen import machine, routines, store, worker
@@ -264,11 +265,7 @@ def test_many_threads_make_a_kernel_once(place: Path) -> None:
         barrier.wait()
         results.append(powers(kernels, 2.0, 3))
 
-    callers = [threading.Thread(target=call) for _ in range(8)]
-    for thread in callers:
-        thread.start()
-    for thread in callers:
-        thread.join()
+    run_all([threading.Thread(target=call) for _ in range(8)])
     assert results == [8.0] * 8
     assert (kernels.compiled, len(kernels)) == (1, 1)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.threads import run_all
 from xarraylite.codegen import worker
 
 
@@ -23,11 +24,7 @@ def ident() -> int:
 
 def test_jobs_run_on_one_thread_that_is_not_the_callers() -> None:
     idents: list[int] = []
-    threads = [threading.Thread(target=lambda: idents.append(worker.run(ident))) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_all([threading.Thread(target=lambda: idents.append(worker.run(ident))) for _ in range(16)])
     assert len(idents) == 16
     assert set(idents) == {worker.run(ident)}
     assert ident() not in idents

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.threads import run_all
 from xarraylite.compiler import steps
 from xarraylite.runtime import run as running
 from xarraylite.runtime.evaluate import clear_programs
@@ -107,11 +108,7 @@ def test_many_threads_evaluate_one_kind() -> None:
             if not (e.numpy() == (number * 3 - k) * (60 + number) + 0.25).all():
                 wrong.append((number, k))
 
-    callers = [threading.Thread(target=caller, args=(k,)) for k in range(16)]
-    for thread in callers:
-        thread.start()
-    for thread in callers:
-        thread.join()
+    run_all([threading.Thread(target=caller, args=(k,)) for k in range(16)])
     assert wrong == []
 
 
@@ -125,11 +122,7 @@ def test_large_evaluations_from_several_threads() -> None:
             results.append(float(xl.max(a * number + 1)) - number * 1_499_999.0)
 
     with xl.config(threads=3):
-        callers = [threading.Thread(target=caller, args=(k,)) for k in range(1, 6)]
-        for thread in callers:
-            thread.start()
-        for thread in callers:
-            thread.join()
+        run_all([threading.Thread(target=caller, args=(k,)) for k in range(1, 6)])
     assert results == [1.0] * 25
 
 

@@ -128,6 +128,12 @@ def test_cost_grows_with_the_work() -> None:
     assert expensive.work.cost > 4 * cheap.work.cost
 
 
+def test_vectors_hold_twice_as_many_numbers_of_32_bits() -> None:
+    wide, narrow = (step_for(xl.ones(1000, dtype=name) + 1) for name in ("float64", "float32"))
+    assert wide.work.cost == 3000
+    assert narrow.work.cost == 2000  # of one and a half each, rounded up
+
+
 def test_traffic_counts_distinct_bytes() -> None:
     assert step_for(ones(30, 20) + ones(20)).traffic == 8 * (600 + 20 + 600)
     assert step_for(positions(50) + 1).traffic == 400

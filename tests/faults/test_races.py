@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.threads import run_all
 
 ROUNDS = int(os.environ.get("XARRAYLITE_FAULT_ROUNDS", "200"))
 
@@ -37,11 +38,7 @@ def together(*works: Callable[[], None]) -> list[BaseException]:
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_all([threading.Thread(target=guarded, args=(work,)) for work in works])
     return errors
 
 

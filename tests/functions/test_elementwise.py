@@ -47,8 +47,8 @@ def test_all_names_rows_and_aliases() -> None:
 def test_function(op: Op) -> None:
     function = getattr(elementwise, op.name)
     assert (function.__name__, function.__qualname__) == (op.name, op.name)
-    operands = [["x"], ["x1", "x2"], ["condition", "x1", "x2"]][op.arity - 1]
-    operands = operands if op.name != "clip" else ["x", "min", "max"]
+    operands = [["x"], ["x1", "x2"], ["condition", "x", "y"]][op.arity - 1]
+    operands = {"clip": ["a", "min", "max"], "round": ["a"]}.get(op.name, operands)
     assert list(inspect.signature(function).parameters)[: op.arity] == operands
     arguments = [np.asarray(values) for values in op.example]
     result = function(*arguments)
@@ -140,3 +140,14 @@ def test_methods_of_ufuncs() -> None:
     pending = a + 0
     xl.add.at(a, [0, 0, 2], 1.5)
     assert (a.tolist(), pending.tolist()) == ([3.0, 0.0, 1.5], [0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("name", ["isposinf", "isneginf"])
+def test_complex_infinities_have_no_sign(name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        getattr(xl, name)(xl.asarray([1j]))
+
+
+def test_angles_of_truth_are_those_of_integers() -> None:
+    made = xl.angle(xl.asarray([True, False]))
+    assert (made.dtype, made.tolist()) == (np.angle([True]).dtype, [0.0, 0.0])

@@ -249,6 +249,21 @@ def test_einsum(spec: str, data: st.DataObject) -> None:
     assert_same_bits(einsum(spec, *[ours for ours, _ in operands]), expected)
 
 
+def test_einsum_in_numpys_other_forms() -> None:
+    x, y = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    a, b, out = xl.asarray(x), xl.asarray(y), xl.zeros((2, 4))
+    assert_same_bits(einsum(a, [0, 1], b, [1, 2], [0, 2]), x @ y)
+    assert_same_bits(einsum(a, [0, 1]), np.einsum(x, [0, 1]))
+    assert_same_bits(einsum(a, [..., 51], [...]), x.sum(1))
+    assert_same_bits(einsum("ij,jk->ik", a, b, optimize="greedy", out=out), x @ y)
+    assert_same_bits(out, x @ y)
+    assert einsum("ij->ji", a, out=out[:, :3].T[:, :2]).shape == (3, 2)
+    assert_same_bits(out[:, :3], x)
+    for wrong in ([0, 52], [0, "a"], [], 3):
+        with pytest.raises(xl.ShapeError, match="einsum"):
+            einsum(a, wrong)
+
+
 def test_einsum_stretches_extents_of_1() -> None:
     p, q = VALUES[:, :1, 0], VALUES[0]
     assert_same_bits(einsum("ij,jk->ik", p, q), np.einsum("ij,jk->ik", p, q))
@@ -292,7 +307,7 @@ def test_einsum_without_operands() -> None:
     with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
         einsum("")
     with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
-        einsum(xl.ones(3), [0])  # type: ignore[arg-type]
+        einsum(xl.ones(3), 0)
 
 
 @pytest.mark.parametrize(
@@ -365,3 +380,17 @@ def test_in_place_products_are_refused_before_they_are_made() -> None:
         a @= b
     assert (count.allocations, count.snapshots) == (1, 0)
     assert a.tolist() == [[float(n)] * n] * n
+
+
+def test_numbers_for_letters_keep_their_order() -> None:
+    a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(12.0).reshape(4, 3)
+    assert np.array_equal(
+        xl.einsum(xl.asarray(a), [0, 30, 2], b, [2, 7]), np.einsum(a, [0, 30, 2], b, [2, 7])
+    )
+    with pytest.raises(xl.ShapeError, match="-1 is negative"):
+        xl.einsum(a, [0, 1, -1])
+
+
+def test_einsum_refuses_to_lose_imaginary_parts() -> None:
+    with pytest.raises(TypeError, match=r"einsum to float64\(complex128\[2, 2\]\)"):
+        xl.einsum("ij->j", xl.ones((2, 2)) + 1j, dtype=float)

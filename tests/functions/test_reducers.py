@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def test_pages(name: str) -> None:
     assert function.__name__ == name
     assert f"xl.{name}(" in function.__doc__
     parameters = inspect.signature(function).parameters
-    assert list(parameters)[:2] == ["x", "axis"]
+    assert list(parameters)[:2] == ["a", "axis"]
     assert parameters["keepdims"].default is False
 
 
@@ -181,3 +182,24 @@ def test_extremes_of_what_is_not_nan(shape: tuple[int, ...], dtype: str) -> None
                 ours = getattr(xl, name)(xl.asarray(x).T, axis=axis)
                 theirs = getattr(np, f"f{name[3:]}").reduce(x.T, axis=axis)
                 assert_same_bits(ours, theirs)
+
+
+@pytest.mark.parametrize("name", ["nanvar", "nanstd"])
+@pytest.mark.parametrize("ddof", [1, 2, 3])
+def test_the_spread_of_too_few_numbers_is_nan_where_nan_are_left_out(name: str, ddof: int) -> None:
+    """`var` of as few is infinite, NumPy's rule for both."""
+    x = np.asarray([[1.0, np.nan, 3.0], [np.nan, np.nan, 2.0]])
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for values in (x, x + 0j, np.asarray([[1, 2], [3, 5]])):
+            wanted = getattr(np, name)(values, axis=1, ddof=ddof)
+            made = getattr(xl, name)(xl.asarray(values), axis=1, ddof=ddof)
+            np.testing.assert_allclose(np.asarray(made), wanted)
+
+
+@pytest.mark.parametrize("name", ["nanmean", "nanvar", "nanstd"])
+def test_reducers_that_leave_out_nan_speak_in_their_own_name(name: str) -> None:
+    with pytest.raises(IndexError, match=rf"^{name}: axis 3"):
+        getattr(xl, name)(xl.zeros(3), axis=3)
+    with pytest.raises(TypeError, match=rf"^{name}: "):
+        getattr(xl, name)(xl.zeros(3), dtype=int)

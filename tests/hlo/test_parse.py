@@ -253,6 +253,8 @@ ERRORS = [
     ("ENTRY e { a = f32[2] constant({1,2,3}) }", 1, 31, "3 elements along dimension 0 of f32[2]"),
     ("ENTRY e { a = u8[] constant(256) }", 1, 29, "256 is out of the range of u8, 0 to 255"),
     ("ENTRY e { a = f16[] constant(1e9) }", 1, 30, "1e9 is out of the range of f16"),
+    ("ENTRY e { a = f32[] constant(.5) }", 1, 30, "expected a number of type f32, found '.5'"),
+    ("ENTRY e { a = f32[] constant(18446744073709551616) }", 1, 30, "does not fit 64 bits"),
     ("ENTRY e { a = s32[2] iota() }", 1, 28, "iota needs the attribute iota_dimension"),
     ("ENTRY e { a = f32[2] parameter(0), sharding={a} }", 1, 45, "a sharding is replicated, max"),
     ("ENTRY e { a = f32[2] parameter(0), x={(} }", 1, 40, "'}' closes '('"),

@@ -160,7 +160,12 @@ def test_attributes_that_nobody_knows_are_kept_as_text() -> None:
         ("f8e8m0fnu[] constant(nan)", "nan"),  # it has no sign
         ("f8e4m3fn[] constant(-nan)", "-nan"),
         ("f8e4m3fnuz[] constant(nan)", "-nan"),  # the negative zero of others
+        ("f4e2m1fn[2] constant({nan, -nan})", "{-0, 0}"),  # it has no NaN
         ("u64[] constant(-1)", "18446744073709551615"),
+        ("s8[] constant(18446744073709551615)", "-1"),  # a word of 64 bits has a sign
+        ("f32[] constant(18446744073709551615)", "-1"),
+        ("f32[] constant(18446744073709551615.)", "1.84467441e+19"),
+        ("s64[] constant(-00000000000000000000000012)", "-12"),
     ],
 )
 def test_constants_of_unusual_types_print_as_xla_prints_them(given: str, printed: str) -> None:

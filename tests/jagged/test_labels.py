@@ -188,6 +188,14 @@ def test_origins_and_lazy_operands() -> None:
     assert xl.eval(truth["i,j"] * truth["k,j"], "i,k").tolist() == [[True, False], [False, False]]
 
 
+def test_a_dense_label_of_one_index_between_jagged_ones() -> None:
+    """No mode of the rows is counted along: every row takes the one element."""
+    a = xl.XJagged([[[1.0, 2.0]], [[3.0]], [[4.0, 5.0, 6.0]]])
+    expected = [[[10.0, 20.0]], [[30.0]], [[40.0, 50.0, 60.0]]]
+    assert xl.eval(a["i,k,j"] * xl.asarray([10.0])["k"], "i,k,j").to_list() == expected
+    assert xl.eval(a["i,k,j"] * xl.asarray([[4.0, 6.0]])["k,m"], "i,k,j").to_list() == expected
+
+
 def test_what_is_jagged() -> None:
     chance = xl.XJagged([[1, 2], [3, 4]])
     assert isinstance(xl.eval(chance["i,j"] * chance["i,j"], "i,j"), xl.XJagged)

@@ -18,6 +18,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.threads import run_all
 from xarraylite._config import config
 from xarraylite._errors import DTypeError, LayoutError, SizeError
 from xarraylite.layout.strided import Strided
@@ -67,11 +68,7 @@ def test_threads_never_get_the_same_bytes() -> None:
         start.wait()
         mine.extend(Buffer.allocate(64) for _ in range(3000))
 
-    threads = [threading.Thread(target=work, args=(mine,)) for mine in found]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_all([threading.Thread(target=work, args=(mine,)) for mine in found])
     addresses = [b.address for mine in found for b in mine]
     assert len(addresses) == len(set(addresses)) == 24000
 
@@ -405,11 +402,7 @@ def test_one_reading_for_all_threads() -> None:
             start.wait()
             found.append(buffer.snapshot())
 
-        threads = [threading.Thread(target=work) for _ in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        run_all([threading.Thread(target=work) for _ in range(6)])
         assert len({id(snapshot) for snapshot in found}) == 1
 
 

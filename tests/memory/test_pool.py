@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.threads import run_all
 from xarraylite.memory.buffer import Buffer
 from xarraylite.memory.pool import (
     ALIGNMENT,
@@ -180,11 +181,7 @@ def test_threads_share_the_pool() -> None:
                 if gone[:64].min() != mark or gone[-64:].max() != mark:
                     failures.append(f"bytes of thread {mark} were overwritten")
 
-    threads = [threading.Thread(target=work, args=(mark,)) for mark in range(1, 7)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_all([threading.Thread(target=work, args=(mark,)) for mark in range(1, 7)])
     assert not failures
     assert 0 < own.kept_bytes <= own.limit
     kept = own._kept.values()

@@ -13,7 +13,7 @@ import numpy as np
 from xarraylite.codegen import jit
 from xarraylite.dtypes import narrow
 from xarraylite.dtypes.names import is_narrow_float, is_narrow_int, kind
-from xarraylite.ops.bodies import elementary, scalars
+from xarraylite.ops.bodies import library
 from xarraylite.ops.cast import register_type
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -23,7 +23,7 @@ REAL = [np.dtype(code) for code in "?bBhHiIlLefd"]
 COMPLEX = [np.dtype("c8"), np.dtype("c16")]
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
-LIBRARY = {**narrow.library(), **scalars.library(), **elementary.library()}
+LIBRARY = {**narrow.library(), **library.others(), **library.elementary()}
 
 _REGISTERS = [d for d in [*REAL, *COMPLEX] if d != np.dtype("f2")]
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.threads import run_all
 from xarraylite.assignment import direct as assigned
 from xarraylite.runtime import bound, direct, replay
 from xarraylite.testing import assert_same_bits
@@ -99,11 +100,7 @@ def test_threads_do_not_mix() -> None:
             if found != 2.0 * (number + k) + k:
                 wrong.append(found)
 
-    threads = [threading.Thread(target=work, args=(100 * k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_all([threading.Thread(target=work, args=(100 * k,)) for k in range(4)])
     assert not wrong
 
 

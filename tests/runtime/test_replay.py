@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,6 @@ pytestmark = [
     pytest.mark.usefixtures("compiled", "installed"),
     pytest.mark.skipif(not loading.can_load(), reason="another interpreter"),
 ]
-
-
-@pytest.fixture
-def installed() -> Iterator[None]:
-    natives.install()
-    yield
-    natives.remove()
 
 
 rng = np.random.default_rng(5)

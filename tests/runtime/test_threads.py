@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import xarraylite as xl
+from tests.threads import run_all
 from xarraylite.blas import calls
 from xarraylite.memory import snapshots
 from xarraylite.runtime import evaluate
@@ -104,11 +105,7 @@ def test_concurrent_callers_do_not_mix(pool: Pool) -> None:
             if sorted(done) != list(range(number, number + 20)):
                 wrong.append((number, done))
 
-    callers = [threading.Thread(target=caller, args=(100 * k,)) for k in range(8)]
-    for thread in callers:
-        thread.start()
-    for thread in callers:
-        thread.join()
+    run_all([threading.Thread(target=caller, args=(100 * k,)) for k in range(8)])
     assert wrong == []
 
 

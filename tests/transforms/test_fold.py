@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.testing import assert_same_bits
-from xarraylite.transforms import natives
 
 
 def xor(a: int, b: int) -> int:
@@ -203,14 +201,6 @@ def test_long_lines_go_by_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
         for axis in range(len(shape)):
             want = np.cumsum(values.reshape(shape), axis=axis)
             np.testing.assert_array_equal(xl.accumulate(add, a, axis), want)
-
-
-@pytest.fixture
-def installed() -> Iterator[None]:
-    """Use what many launches would load."""
-    natives.install()
-    yield
-    natives.remove()
 
 
 @pytest.mark.usefixtures("installed")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.threads import run_all
 from xarraylite.testing import assert_same_bits, count_allocations
 
 
@@ -328,11 +329,7 @@ def test_many_threads_share_one(size: int) -> None:
         except BaseException as error:
             wrong.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(seed,)) for seed in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_all([threading.Thread(target=guarded, args=(seed,)) for seed in range(32)])
     assert wrong == []
 
 

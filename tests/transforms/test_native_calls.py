@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,6 @@ pytestmark = [
 ]
 
 V = np.arange(1.0, 13.0).reshape(3, 4)
-
-
-@pytest.fixture
-def installed() -> Iterator[None]:
-    natives.install()
-    yield
-    natives.remove()
 
 
 def told(made: Any) -> Any:

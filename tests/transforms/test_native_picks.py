@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,6 @@ pytestmark = [
     pytest.mark.usefixtures("compiled", "installed"),
     pytest.mark.skipif(not loading.can_load(), reason="another interpreter"),
 ]
-
-
-@pytest.fixture
-def installed() -> Iterator[None]:
-    natives.install()
-    yield
-    natives.remove()
 
 
 M = np.array([True, False, True, True, False, False])

@@ -6,7 +6,7 @@ import functools
 import gc
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,6 @@ pytestmark = [
 ]
 
 V = np.arange(1.0, 13.0).reshape(3, 4)
-
-
-@pytest.fixture
-def installed() -> Iterator[None]:
-    natives.install()
-    yield
-    natives.remove()
 
 
 def outcome(work: Callable[[], Any]) -> Any:

@@ -40,7 +40,7 @@ from ..ops.op import Op
 from . import few
 from .expression import XExpression, written
 from .placed import Placed
-from .scalar import XScalar, scalar_of
+from .scalar import XFloat64, XScalar, scalar_of
 from .selections import is_advanced, numpy_index, put, stretched
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ else:
     writing = later(".labels.writing")
 
 
-_new = object.__new__
 _count = sys.getrefcount
 
 _NumpyArray = np.ndarray
@@ -307,9 +306,7 @@ class XContainer(Placed, XExpression):
             if one.__class__ is not _NumpyArray and not (
                 tracing.running.value and tracing.is_active()
             ):
-                value = _new(XScalar)
-                value._value = one
-                return value
+                return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
         found: Any = elements.part(self, key)
         if found is None:
             found = few.selected(self, key)
@@ -351,7 +348,9 @@ class XContainer(Placed, XExpression):
         """Yield the values of a vector, read when they are reached, or the rows of others."""
         if len(self._shape) != 1 or self._kind is NODE or tracing.is_active():
             return (self[i] for i in range(len(self)))
-        return map(scalar_of, elements.array_of(self))
+        return map(
+            XFloat64 if self._dtype.type is np.float64 else scalar_of, elements.array_of(self)
+        )
 
     # --- assignment ---------------------------------------------------------------------------
 
@@ -365,7 +364,7 @@ class XContainer(Placed, XExpression):
         ReadOnlyError, OverlapError
             If the memory cannot be written.
         """
-        number = value._value if value.__class__ is XScalar else value
+        number = value._value if isinstance(value, XScalar) else value
         if number.__class__ not in self._kind.stored:
             number = elements.fitting(self._kind, number)
         if number is not None:

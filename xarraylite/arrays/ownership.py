@@ -38,7 +38,7 @@ from ..assignment.readers import OWNED
 from ..dtypes.names import bool_, float64
 from ..index.transform import Transform
 from ..ir.kind import NODE
-from ..ir.walk import is_long
+from ..ir.walk import is_long, twin
 from ..memory.block import Memory
 from ..memory.buffer import COUNTS
 from ..operands import tracing
@@ -266,4 +266,4 @@ def become(e: Any, result: Any) -> None:
         del e._used
     e._kind, e._operands = result._kind, result._operands
     if e._kind is NODE:
-        e._node = result.node
+        e._node = twin(result.node)  # two handles of one node would take it for their own

@@ -8,11 +8,15 @@ asks for the standard's interface.
 Between values and Python numbers operators compute at once (`scalar_arithmetic`).  Together with
 an array or an expression a value is a constant of its dtype (NumPy's scalars are "strong" in the
 same sense), so the result is lazy.
+
+As in NumPy, a value of float64 is a `float` and one of complex128 a `complex` (what asks for these
+classes takes it: JSON, fractions, `datetime`), and the others are registered as the numbers that
+they are.  `CLASSES` has the class for each dtype.
 """
 
 from __future__ import annotations
 
-from numbers import Number
+from numbers import Complex, Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +24,7 @@ import numpy as np
 from .._errors import DTypeError
 from .._later import later
 from ..assignment.assign import check_cast
-from ..dtypes.names import as_dtype, dtype_name, kind
+from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, kind
 from ..operands.nodes import OneValue, is_number
 from ..operands.operators import Operators
 from ..operands.others import as_other
@@ -28,7 +32,7 @@ from ..operands.representation import html, shows_dtype
 from ..operands.ufuncs import ufunc_table
 from .expression import XExpression
 from .face import Face
-from .scalar_arithmetic import binary, compute, unary
+from .scalar_arithmetic import binary, compute, real_binary, real_unary, unary
 
 if TYPE_CHECKING:
     from ..runtime import reference
@@ -41,9 +45,18 @@ _new = object.__new__
 _COMPLEX: frozenset[Any] = frozenset((np.complex128, np.complex64))
 
 
-def scalar_of(value: object) -> XScalar:
-    """Return a NumPy scalar, or a Python number that stands for its dtype, as a value."""
-    made = _new(XScalar)
+def scalar_of(value: Any) -> XScalar:
+    """Return a NumPy scalar, or a Python number that stands for its dtype, as a value.
+
+    Raises
+    ------
+    KeyError
+        If it is neither.
+    """
+    cls = CLASSES[value.__class__]
+    if cls is XFloat64 or cls is XComplex128:
+        return cls(value)  # type: ignore[no-any-return]
+    made = _new(cls)
     made._value = value
     return made
 
@@ -81,11 +94,15 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
 
-    def __init__(self, value: object, dtype: object = None) -> None:
+    #: A number as a value, of whichever class.
+    _of = staticmethod(scalar_of)
+
+    def __new__(cls, value: object, dtype: object = None) -> XScalar:  # noqa: PYI034
+        """Return the value in the class of its dtype."""
         made = XExpression._container(value, dtype)
         if made.size != 1:
             raise TypeError(f"XScalar: one element is needed, got the shape {made.shape}")
-        self._value = made.numpy().reshape(())[()]
+        return scalar_of(made.numpy().reshape(())[()])
 
     # --- the array object ------------------------------------------------------------------------
 
@@ -285,4 +302,72 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         return XScalar, (self.item(), dtype_name(self.dtype))
 
 
-Number.register(XScalar)
+class XHeld(XScalar):
+    """A value that holds its number."""
+
+    __slots__ = ("_value",)
+
+
+@Real.register
+class XFloating(XHeld):
+    """A value of a real dtype other than float64."""
+
+    __slots__ = ()
+
+
+@Integral.register
+class XInteger(XHeld):
+    """A value of an integer dtype."""
+
+    __slots__ = ()
+
+
+class XBool(XHeld):
+    """A truth value."""
+
+    __slots__ = ()
+
+
+@Complex.register
+class XComplexFloating(XHeld):
+    """A value of complex64."""
+
+    __slots__ = ()
+
+
+class XFloat64(XScalar, float, binary=real_binary, unary=real_unary):  # type: ignore[misc]
+    """A value of float64, which is its number."""
+
+    __slots__ = ()
+
+    __new__ = float.__new__  # type: ignore[assignment]
+    _value = property(float.__float__)
+    __float__ = float.__float__
+    __int__ = float.__int__
+    __bool__ = float.__bool__
+    __str__ = float.__repr__
+    __format__ = float.__format__  # type: ignore[assignment]
+    __hash__ = float.__hash__  # type: ignore[assignment]
+
+
+class XComplex128(XScalar, complex):
+    """A value of complex128, which is its number."""
+
+    __slots__ = ()
+
+    __new__ = complex.__new__  # type: ignore[assignment]
+    _value = property(complex.__pos__)
+    __hash__ = complex.__hash__  # type: ignore[assignment]
+
+
+_KINDS = {"f": XFloating, "i": XInteger, "u": XInteger, "b": XBool, "c": XComplexFloating}
+
+#: The class of a value, by that of the number that it is made of.
+CLASSES: dict[type, type[XScalar]] = {dt.type: _KINDS[kind(dt)] for dt in SUPPORTED} | {
+    np.float64: XFloat64,
+    float: XFloat64,
+    np.complex128: XComplex128,
+    complex: XComplex128,
+    int: XInteger,
+    bool: XBool,
+}

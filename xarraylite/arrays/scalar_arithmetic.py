@@ -32,8 +32,6 @@ else:
     reference = later(".runtime.reference")
 
 
-_new = object.__new__
-
 Way = Callable[..., Any]
 Ways = dict[tuple[type, ...], Way]
 
@@ -57,8 +55,6 @@ _PYTHON: dict[str, Way] = {
     "not_equal": operator.ne,
 }
 
-_COMPARING = frozenset(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"))
-
 #: Python's methods of float64.
 _METHODS = {
     "add": ("__add__", "__radd__"),
@@ -73,9 +69,16 @@ _METHODS = {
     "not_equal": ("__ne__", "__ne__"),
 }
 
-#: The classes of float64, int64 and bool values: NumPy's, and Python's that stand for them.
-_REAL = (np.float64, float)
-_IS_REAL = frozenset(_REAL)
+_SIGNS: dict[str, Way] = {
+    "negative": float.__neg__,
+    "positive": float.__pos__,
+    "abs": float.__abs__,
+}
+
+#: Classes of numbers beside which float64 stays what it is.
+_REAL: frozenset[Any] = frozenset((float, np.float64, int))
+
+#: The classes of int64: NumPy's, and Python's that stands for it.
 _IS_WHOLE: frozenset[Any] = frozenset((np.int64, int))
 _LOW, _HIGH = -(1 << 63), 1 << 63
 _NONE: frozenset[type] = frozenset()
@@ -130,20 +133,12 @@ def _python_ways(op: Op) -> Ways:
     function = _PYTHON.get(op.name)
     if function is None:
         return {}
-    ways: Ways = dict.fromkeys(_alike(op, np.float32, (float, *_mixed(op))), _of_singles(function))
+    ways: Ways = dict.fromkeys(_alike(op, np.float32, (float, int)), _of_singles(function))
     if op.name != "divide":
         for char in "bhilqBHILQ":
             one: Any = np.dtype(char).type
             ways |= dict.fromkeys(_alike(op, one, (int,)), _of_integers(function, one))
     return ways
-
-
-def _mixed(op: Op) -> tuple[type, ...]:
-    """Return which weaker Python numbers a float meets as Python's floats do.
-
-    Python compares a float with an int exactly, NumPy converts the int.
-    """
-    return () if op.name in _COMPARING else (int,)
 
 
 def _alike(op: Op, own: type, weak: tuple[type, ...]) -> list[tuple[type, ...]]:
@@ -193,14 +188,13 @@ def _folded(node: Node) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
 
 
 def compute(cls: type[Any], op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
-    """Return an operation on values and numbers as a value of a class."""
+    """Return an operation on values and numbers as a value."""
     plain = tuple([x.value if isinstance(x, OneValue) else x for x in operands])
-    made = _new(cls)
     try:
-        made._value = ways[tuple([x.__class__ for x in plain])](*plain)
+        result = ways[tuple([x.__class__ for x in plain])](*plain)
     except _FAILS:
-        made._value = _computed(op, plain, ways)
-    return made
+        result = _computed(op, plain, ways)
+    return cls._of(result)
 
 
 #: How the first ways say that they do not lead to the end.
@@ -208,12 +202,9 @@ _FAILS = (KeyError, ZeroDivisionError, OverflowError, TypeError)
 
 
 def binary(op: Op) -> tuple[Way, Way]:
-    """Return an operator's method and its reflected method; float64 and int64 come first."""
+    """Return an operator's method and its reflected method; int64 comes first."""
     ways = _python_ways(op)
-    names = _METHODS.get(op.name, ("__add__", "__add__"))
-    real, real_back = [getattr(float, name) for name in names]
     whole: Any = _PYTHON.get(op.name)
-    reals: frozenset[Any] = frozenset((*_REAL, *_mixed(op)) if op.name in _METHODS else ())
     wholes: frozenset[Any] = _IS_WHOLE if op.name in _METHODS and op.name != "divide" else _NONE
 
     def otherwise(self: Any, one: Any, other: Any, asked: Any) -> Any:
@@ -228,37 +219,19 @@ def binary(op: Op) -> tuple[Way, Way]:
     def forward(self: Any, other: Any) -> Any:
         mine = self._value
         theirs = other._value if other.__class__ is self.__class__ else other
-        if theirs.__class__ in reals and mine.__class__ in _IS_REAL:
-            try:
-                result = real(mine, theirs)
-            except (ZeroDivisionError, OverflowError):
-                return otherwise(self, self, other, other)
-        elif theirs.__class__ in wholes and mine.__class__ in _IS_WHOLE:
+        if theirs.__class__ in wholes and mine.__class__ in _IS_WHOLE:
             result = whole(int(mine), int(theirs))
-            if not (_LOW <= result < _HIGH and _LOW <= theirs < _HIGH):
-                return otherwise(self, self, other, other)
-        else:
-            return otherwise(self, self, other, other)
-        made = _new(self.__class__)
-        made._value = result
-        return made
+            if _LOW <= result < _HIGH and _LOW <= theirs < _HIGH:
+                return self._of(result)
+        return otherwise(self, self, other, other)
 
     def reflected(self: Any, other: Any) -> Any:
         mine = self._value
-        if other.__class__ in reals and mine.__class__ in _IS_REAL:
-            try:
-                result = real_back(mine, other)
-            except (ZeroDivisionError, OverflowError):
-                return otherwise(self, other, self, other)
-        elif other.__class__ in wholes and mine.__class__ in _IS_WHOLE:
+        if other.__class__ in wholes and mine.__class__ in _IS_WHOLE:
             result = whole(int(other), int(mine))
-            if not (_LOW <= result < _HIGH and _LOW <= other < _HIGH):
-                return otherwise(self, other, self, other)
-        else:
-            return otherwise(self, other, self, other)
-        made = _new(self.__class__)
-        made._value = result
-        return made
+            if _LOW <= result < _HIGH and _LOW <= other < _HIGH:
+                return self._of(result)
+        return otherwise(self, other, self, other)
 
     return forward, reflected
 
@@ -266,14 +239,44 @@ def binary(op: Op) -> tuple[Way, Way]:
 def unary(op: Op) -> Way:
     """Return an operator's method."""
     ways = _python_ways(op)
-    real = _PYTHON.get(op.name)
 
     def method(self: Any) -> Any:
-        mine = self._value
-        if real is None or mine.__class__ not in _IS_REAL:
-            return compute(self.__class__, op, (self,), ways)
-        made = _new(self.__class__)
-        made._value = real(float(mine))
-        return made
+        return compute(self.__class__, op, (self,), ways)
 
     return method
+
+
+def real_binary(op: Op) -> tuple[Way, Way]:
+    """Return an operator's two methods of float64, which asks Python's floats first."""
+    general, general_back = binary(op)
+    if op.name not in _METHODS:
+        return general, general_back
+    real, real_back = [getattr(float, name) for name in _METHODS[op.name]]
+
+    def forward(self: Any, other: Any) -> Any:
+        if other.__class__ is self.__class__ or other.__class__ in _REAL:
+            try:  # Python compares a float with an int exactly, NumPy converts the int
+                return self._of(real(self, float(other)))
+            except (ZeroDivisionError, OverflowError):
+                pass
+        return general(self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        if other.__class__ in _REAL:
+            try:
+                return self._of(real_back(self, float(other)))
+            except (ZeroDivisionError, OverflowError):
+                pass
+        return general_back(self, other)
+
+    return forward, reflected
+
+
+def real_unary(op: Op) -> Way:
+    """Return an operator's method of float64."""
+    real = _SIGNS.get(op.name)
+
+    def method(self: Any) -> Any:
+        return self._of(real(self))  # type: ignore[misc]
+
+    return unary(op) if real is None else method

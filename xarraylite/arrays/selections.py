@@ -1,9 +1,9 @@
 """Indices whose result depends on values, or that meet in more than one array: NumPy's own.
 
 An index of integers, slices and one integer array is lazy: it is a view, or a gather inside a
-kernel.  Boolean masks (whose result has as many elements as they have trues) and several arrays,
-which are broadcast against each other, are computed when they are written, by NumPy on the
-evaluated elements, so that every combination means what it means there.
+kernel.  Boolean masks (whose result has as many elements as they have trues), several arrays,
+which are broadcast against each other, and sequences of other libraries are computed when they are
+written, by NumPy on the evaluated elements, so that every combination means what it means there.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 from .._errors import BroadcastError, IndexRangeError, TracedValueError
 from ..dtypes.names import NumpyArray, is_narrow_int
 from ..operands import tracing
-from ..operands.nodes import HasNode, is_masked, unwrapped, values_in
+from ..operands.nodes import HasNode, OneValue, is_masked, unwrapped, values_in
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
+_PLAIN = (HasNode, OneValue, np.ndarray, np.generic, str)
 
 
 def is_advanced(key: Any) -> bool:
-    """Tell whether an index has masks or several arrays."""
+    """Tell whether an index has masks, several arrays, or other sequences of integers."""
     if key.__class__ in _BASIC:
         return False
     arrays = 0
@@ -34,8 +35,10 @@ def is_advanced(key: Any) -> bool:
             arrays += 1
         elif isinstance(item, bool) or getattr(item, "dtype", None) == np.bool_:
             return True
-        else:
+        elif isinstance(item, _PLAIN) or not hasattr(item, "__len__"):
             arrays += getattr(item, "ndim", 0) > 0
+        else:  # a range, a deque, a column of a data frame
+            return True
     return arrays > 1
 
 

@@ -20,8 +20,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
 from ..dtypes.names import NumpyArray
-from .selection import Box, place_of, shape_of
-from .source import keeps, owners_of, reading
+from .selection import Box, owners_of, place_of, shape_of
+from .source import keeps, reading
 from .zarrs import new_array
 
 Key = tuple[int, tuple[int, ...]]

@@ -76,7 +76,7 @@ class Request:
         """Refuse, as `fill` does."""
         raise AssertionError("a request has not been read")
 
-    def explain(self, node: Node, target: object) -> Any:
+    def explain(self, node: Node, target: object, chunks: Any = None, memory: Any = None) -> Any:
         """Refuse, as `fill` does."""
         raise AssertionError("a request has not been read")
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +20,13 @@ from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
 from .cache import Held
-from .idle import Idle, Nowhere
+from .idle import Idle, Nowhere, with_least
 from .loads import Load
 from .pipeline import Run, measured
 from .plan import Piece, budget_of, chunks_for
-from .selection import shape_of, text_of, whole
-from .source import StoredArray, chunks_of, chunks_text, owners_of
-from .target import Sink
+from .selection import chunks_text, owners_of, shape_of, text_of, whole
+from .source import StoredArray
+from .target import Sink, written_at_once
 from .trees import imagined
 
 #: Chunks of a dimension that a drawing shows at most.
@@ -187,21 +188,35 @@ class _Dry(Idle):
             own.drawing = "\n".join([_drawn(load) for load in piece.loads])
 
 
-def explained(root: Node, target: object) -> StoragePlan:
-    """Return how an expression would be stored in a target, or evaluated into memory."""
-    array = target if hasattr(target, "shape") else None
-    asked = chunks_of(getattr(array, "chunks", None), root.shape)
-    chunks = asked or chunks_for(root, None, "explain")
-    flat = str(target).endswith(".npy") if array is None else asked is None
-    whole = target is not None and not flat
-    dry = _Dry(budget_of(None))
-    storing.run_into(root, Sink(Nowhere(root, whole), chunks, "a plan"), dry.run)
-    name = getattr(target, "name", "") or (target if array is None else type(target).__name__)
-    into = "memory" if target is None else str(name)
+def explained(
+    root: Node,
+    target: object,
+    chunks: int | Sequence[int] | None = None,
+    memory: int | str | None = None,
+) -> StoragePlan:
+    """Return how an expression would be stored in a target, or evaluated into memory (None).
+
+    Raises
+    ------
+    SizeError, ShapeError, DTypeError
+        As storing it would.
+    """
+    extents, fixed = chunks_for(root, chunks, "explain"), False
+    if target is not None:
+        extents, fixed = written_at_once(target, root, extents)
+    dry = _Dry(budget_of(memory))
+
+    def work(run: Run) -> None:
+        storing.run_into(root, Sink(Nowhere(root, fixed), extents, "a plan"), run)
+
+    with_least(work, dry.run, work)
+    name = getattr(target, "name", "")
+    if not isinstance(target, str | os.PathLike):
+        name = name or ("memory" if target is None else type(target).__name__)
     nbytes = math.prod(root.shape) * root.dtype.itemsize
     return StoragePlan(
-        f"{describe(root)} into {into}, {nbytes:,} bytes of {dtype_name(root.dtype)} in chunks of "
-        f"{list(chunks)}",
+        f"{describe(root)} into {name or target}, {nbytes:,} bytes of {dtype_name(root.dtype)} in "
+        f"chunks of {list(extents)}",
         tuple([step for part in dry.passes for step in part.steps]),
         (),
         sum([part.read + part.written for part in dry.passes]),

@@ -15,6 +15,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ from .._errors import StorageError
 from ..io.atomic import replace_file
 
 Corner = tuple[int, ...]
+
+#: What writers of chunks, zarr's own among them, call a chunk that is not whole yet.
+_PARTIAL = re.compile(r"(c|c?[0-9.]+)\.[0-9a-f]{32}\.partial")
 
 
 class Journal:
@@ -128,14 +132,14 @@ class Journal:
             self._handle = -1
 
     def remove(self) -> None:
-        """Remove the record, and what killed writers have left of it: all is finished."""
+        """Remove what killed writers have left, and the record last: all is finished."""
         self.close()
-        self._place.unlink(missing_ok=True)
-        for left in self._place.parent.glob(f".{glob.escape(self._place.name)}.*.tmp"):
-            left.unlink(missing_ok=True)
+        left = [*self._place.parent.glob(f".{glob.escape(self._place.name)}.*.tmp")]
         if self.done and self.target.is_dir():
-            for left in self.target.rglob("*.partial"):
-                left.unlink(missing_ok=True)
+            found = self.target.rglob("*.partial")
+            left.extend([path for path in found if _PARTIAL.fullmatch(path.name)])
+        for path in (*left, self._place):
+            path.unlink(missing_ok=True)
 
 
 def _beside(target: Path) -> Path:

@@ -14,6 +14,7 @@ from .extras import imported
 from .inner import layout_codec
 from .operand import Source
 from .places import HDF5, ZIP, library_of, local
+from .retries import patiently
 
 
 def open_(what: Any, key: str = "", /, *, dtype: object = None) -> XExpression:
@@ -88,7 +89,7 @@ def _from_path(path: str, key: str, dtype: object) -> tuple[Any, str]:
         zarr = imported("zarr", "zarr")
         layout_codec()
         store = zarr.storage.ZipStore(path, mode="r") if path.endswith(ZIP) else path
-        found = zarr.open(store, path=key or None, mode="r")
+        found = patiently(lambda: zarr.open(store, path=key or None, mode="r"))
         return _chosen(found, ""), name
     except (ImportError, StorageError):
         raise

@@ -1,15 +1,23 @@
-"""Progress of a long evaluation: shown where somebody can see it, silent elsewhere."""
+"""Progress of a long evaluation: shown where somebody can see it, silent elsewhere.
+
+A terminal gets rich's bars, drawn over by a thread of theirs.  In a notebook those would need
+widgets; there the same table of bars is one output, which is replaced a few times a second.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from types import TracebackType
 from typing import Any, Self
 
 from .extras import imported
 from .pipeline import Clock
 from .plan import Piece
+
+#: Seconds between two pictures in a notebook.
+_REPLACED = 0.25
 
 
 class Progress:
@@ -74,14 +82,63 @@ def _somebody_looks() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
+class _Notebook:
+    """Bars of rich's as one output of a notebook.
+
+    Parameters
+    ----------
+    bars : rich.progress.Progress
+        What is shown; it is not started itself.
+    """
+
+    __slots__ = ("_bars", "_output", "_shown")
+
+    def __init__(self, bars: Any) -> None:
+        self._bars = bars
+        self._output: Any = None
+        self._shown = 0.0
+
+    @property
+    def tasks(self) -> Any:
+        return self._bars.tasks
+
+    def start(self) -> None:
+        """Make the output."""
+        show = imported("IPython.display", "progress").display
+        self._output = show(self._bars.make_tasks_table([]), display_id=True)
+
+    def stop(self) -> None:
+        """Leave the last picture."""
+        self._show(0.0)
+
+    def add_task(self, what: str, **fields: Any) -> Any:
+        """Add a bar."""
+        task = self._bars.add_task(what, **fields)
+        self._show(0.0)
+        return task
+
+    def update(self, task: Any, **fields: Any) -> None:
+        """Move a bar."""
+        self._bars.update(task, **fields)
+        self._show(_REPLACED)
+
+    def _show(self, after: float) -> None:
+        now = time.monotonic()
+        if now - self._shown >= after:
+            self._shown = now
+            self._output.update(self._bars.make_tasks_table(self.tasks))
+
+
 def _bar() -> Any:
-    bars, console = imported("rich.progress", "progress"), imported("rich.console", "progress")
-    return bars.Progress(
-        bars.TextColumn("{task.description}"),
-        bars.BarColumn(),
-        bars.MofNCompleteColumn(),
-        bars.TextColumn("{task.fields[moved]}"),
-        bars.TimeElapsedColumn(),
-        bars.TimeRemainingColumn(),
-        console=console.Console(stderr=True),
+    rich, console = imported("rich.progress", "progress"), imported("rich.console", "progress")
+    screen = console.Console(stderr=True)
+    bars = rich.Progress(
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TextColumn("{task.fields[moved]}"),
+        rich.TimeElapsedColumn(),
+        rich.TimeRemainingColumn(),
+        console=screen,
     )
+    return _Notebook(bars) if screen.is_jupyter else bars

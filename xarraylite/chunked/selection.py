@@ -128,6 +128,15 @@ def place_of(selection: range, low: int, high: int) -> tuple[slice, slice]:
     return slice(first, last), slice(at, at + (last - first - 1) * step + 1, step)
 
 
+def owners_of(selection: Selection, chunk: int) -> Sequence[int]:
+    """Return the chunks that a selection touches along a dimension."""
+    if not isinstance(selection, range):
+        return sorted(set((selection.values // chunk).tolist()))
+    if selection.step > chunk:
+        return sorted({p // chunk for p in selection})
+    return range(selection[0] // chunk, selection[-1] // chunk + 1)
+
+
 def hull(selection: Selection) -> range:
     """Return all positions from the first to the last one."""
     return range(selection[0], selection[-1] + 1)
@@ -200,3 +209,10 @@ def text_of(box: Box) -> str:
         step = f":{s.step}" if isinstance(s, range) and s.step != 1 and len(s) > 1 else ""
         parts.append(f"{s[0]}:{s[-1] + 1}{step}")
     return f"[{', '.join(parts)}]"
+
+
+def chunks_text(box: Box, chunks: Sequence[int]) -> str:
+    """Return the first and the last chunk that a box touches, as messages show them."""
+    first = tuple([s[0] // c for s, c in zip(box, chunks, strict=True)])
+    last = tuple([s[-1] // c for s, c in zip(box, chunks, strict=True)])
+    return f"{first}" if first == last else f"{first} to {last}"

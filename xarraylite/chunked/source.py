@@ -19,21 +19,20 @@ from typing import Any
 import numpy as np
 
 from .._config import settings
-from .._errors import DTypeError, ShapeError, StorageError
+from .._errors import DTypeError, ShapeError
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .places import Carried, identity_of, library_of
+from .retries import chunk_by_chunk
 from .selection import (
     Box,
     Selection,
     as_slices,
     hull,
-    inside,
+    owners_of,
     runs,
     shape_of,
-    shifted,
     size_of,
-    text_of,
 )
 from .zarrs import ZarrReader, new_array
 
@@ -44,9 +43,6 @@ READERS = 4
 
 #: Chunks that a library reads at once, for one call.
 AT_ONCE = 10
-
-#: Chunks that are tried again, at most, to find the one that cannot be read.
-_SEARCHED = 1000
 
 
 class StoredArray:
@@ -174,32 +170,21 @@ class StoredArray:
             made[at] = self._get(tuple(inside))
 
     def _get(self, box: Box) -> NumpyArray:
-        try:
+        def fetched(part: Box) -> NumpyArray:
             with self._lock:
-                return self._fetch(self.array, as_slices(box), shape_of(box))
-        except Exception as error:
-            box, cause = self._culprit(box, error)
-            raise StorageError(
-                f"read: {self.name} {dtype_name(self.dtype)}{list(self.shape)}, elements "
-                f"{text_of(box)} in chunks {chunks_text(box, self.chunks)}: "
-                f"{type(cause).__name__}: {cause}"
-            ) from cause
+                return self._fetch(self.array, as_slices(part), shape_of(part))
 
-    def _culprit(self, box: Box, error: Exception) -> tuple[Box, Exception]:
-        """Return the one chunk of a box that cannot be read, and why, if that is quickly found."""
-        if not self.whole_chunks or isinstance(error, TimeoutError):
-            return box, error
-        sides = []
-        for selection, chunk in zip(box, self.chunks, strict=True):
-            owners = range(selection[0] // chunk, selection[-1] // chunk + 1)
-            own = [(k * chunk, inside(selection, k * chunk, (k + 1) * chunk)) for k in owners]
-            sides.append([shifted(part, low)[0] for low, part in own if part is not None])
-        for part in itertools.islice(itertools.product(*sides), _SEARCHED):
-            try:
-                self._fetch(self.array, as_slices(part), shape_of(part))
-            except Exception as cause:
-                return part, cause
-        return box, error
+        try:
+            return fetched(box)
+        except Exception as error:
+            made = new_array(shape_of(box), self.dtype)
+
+            def again(at: tuple[slice, ...], part: Box) -> None:
+                made[at] = fetched(part)
+
+            what = f"read: {self.name} {dtype_name(self.dtype)}{list(self.shape)}"
+            chunk_by_chunk(again, what, box, self.chunks, self.whole_chunks, error)
+            return made
 
     def identity(self) -> str:
         """Return what tells this array from another one, or from what it was before a change."""
@@ -221,15 +206,6 @@ def decodes(source: Any) -> bool:
 def keeps(source: Any) -> bool:
     """Tell whether chunks of an operand are worth keeping: it reads them as a whole."""
     return isinstance(source, StoredArray) and source.whole_chunks
-
-
-def owners_of(selection: Selection, chunk: int) -> Sequence[int]:
-    """Return the chunks that a selection touches along a dimension."""
-    if not isinstance(selection, range):
-        return sorted(set((selection.values // chunk).tolist()))
-    if selection.step > chunk:
-        return sorted({p // chunk for p in selection})
-    return range(selection[0] // chunk, selection[-1] // chunk + 1)
 
 
 def covered(selection: Selection, chunk: int, extent: int) -> int:
@@ -274,10 +250,3 @@ def chunks_of(chunks: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
         return None
     lengths = [max(c, default=1) if isinstance(c, Sequence) else int(c) for c in chunks]
     return tuple([max(1, min(c, n)) for c, n in zip(lengths, shape, strict=True)])
-
-
-def chunks_text(box: Box, chunks: Sequence[int]) -> str:
-    """Return the first and the last chunk that a box touches, as messages show them."""
-    first = tuple([s[0] // c for s, c in zip(box, chunks, strict=True)])
-    last = tuple([s[-1] // c for s, c in zip(box, chunks, strict=True)])
-    return f"{first}" if first == last else f"{first} to {last}"

@@ -22,8 +22,9 @@ from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import fingerprint
 from .places import HDF5, ZIP, Carried, local, path_of, travels
-from .selection import Box, as_slices, corner, text_of
-from .source import chunks_of, chunks_text
+from .retries import chunk_by_chunk
+from .selection import Box, as_slices, corner
+from .source import chunks_of
 from .zarr_writer import ZarrWriter
 
 
@@ -115,15 +116,17 @@ class Sink:
         StorageError
             If that fails; it names the array, the elements and the chunks.
         """
+
+        def put(at: Any, part: Box) -> None:
+            own = values[at]
+            if self._writer is None or not self._writer.write(part, own):
+                self.array[as_slices(part) if part else ()] = own
+
         try:
-            if self._writer is None or not self._writer.write(box, values):
-                self.array[as_slices(box) if box else ()] = values
+            put((), box)
         except Exception as error:
-            raise StorageError(
-                f"write: {self.name} {dtype_name(values.dtype)}{list(self.array.shape)}, elements "
-                f"{text_of(box)} in chunks {chunks_text(box, self.chunks)}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
+            what = f"write: {self.name} {dtype_name(values.dtype)}{list(self.array.shape)}"
+            chunk_by_chunk(put, what, box, self.chunks, self.whole, error)
 
     def record(self, box: Box) -> None:
         """Say that a block is finished."""
@@ -221,14 +224,13 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
         If an existing array does not fit.
     """
     chunks, resume, overwrite = form.chunks, form.resume, form.overwrite
+    own, _ = written_at_once(target, root, chunks)
     if not isinstance(target, str | os.PathLike):
         if resume:
             raise StorageError(
                 "store: resume=True needs a path as target, beside which finished blocks are kept"
             )
-        return Sink(
-            _checked(target, root), _chunks(target, root.shape), f"target {type(target).__name__}"
-        )
+        return Sink(target, own, f"target {type(target).__name__}")
     path = local(os.fspath(target))
     if path.endswith(HDF5 + ZIP):
         raise StorageError(
@@ -265,13 +267,23 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
         place.unlink(missing_ok=True)
         return _new_npy(place, root) if flat else form.new_zarr(path, root, True)
 
-    own = _rows(root.shape, chunks) if flat else chunks
     return Sink(None, own, path, Journal(place, form.mark), make)
 
 
-def _rows(shape: tuple[int, ...], chunks: tuple[int, ...]) -> tuple[int, ...]:
-    """Return chunks of a flat file: as deep as asked, and as wide as rows are."""
-    return (*chunks[:1], *shape[1:])
+def written_at_once(
+    target: object, root: Node, chunks: tuple[int, ...]
+) -> tuple[tuple[int, ...], bool]:
+    """Return what is written at once to a target, and whether it must be.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If an existing array does not fit.
+    """
+    if not isinstance(target, str | os.PathLike):
+        return _chunks(_checked(target, root), root.shape), hasattr(target, "chunks")
+    flat = os.fspath(target).endswith(".npy")  # as deep as asked, and as wide as rows are
+    return ((*chunks[:1], *root.shape[1:]) if flat else chunks), not flat
 
 
 def _chunks(array: Any, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from numba.extending import intrinsic
 
 from .._errors import DTypeError, XarrayliteError
 from ..dtypes import bits, narrow
-from ..ops.bodies import elementary, scalars
+from ..ops.bodies import library as bodies
 from ..ops.user import global_names
 from .emit.routine import LLVM, Routine
 from .machine import run_passes
@@ -170,7 +170,7 @@ def _outside_function(found: api.Outside) -> Any:
 @cache
 def scalar_library() -> dict[str, FunctionType]:
     """Return the scalar functions that bodies may call, by name."""
-    return {**narrow.library(), **scalars.library(), **elementary.library(), **library.library()}
+    return {**narrow.library(), **bodies.others(), **bodies.elementary(), **library.library()}
 
 
 @cache

@@ -90,7 +90,8 @@ def map_step(
     spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
     block = ArgumentBlock(spec.words())
     outer = _put_loops(block, nest, spec)
-    cost = lowered.body.cost * nest.extents[-1] * (spec.tall if mode is Mode.TILED else lanes)
+    across = spec.tall if mode is Mode.TILED else lanes
+    cost = lowered.body.vector_cost * nest.extents[-1] * across
     return block.step(
         kernels.get(spec, emit_map),
         lowered,

@@ -21,14 +21,14 @@ from .groups import Lazy
 from .jagged_joins import any_jagged, as_jagged, same_extents
 
 
-def array_equal(a: object, b: object, /, equal_nan: bool = False) -> bool:
+def array_equal(a1: object, a2: object, equal_nan: bool = False) -> bool:
     """Tell whether two arrays have the same shape and equal elements.
 
     A jagged array has the shape of a dense one if all its rows do.
 
     Parameters
     ----------
-    a, b : arrays, expressions or numbers
+    a1, a2 : arrays, expressions or numbers
         What to compare; dtypes need not agree.
     equal_nan : bool, default False
         Whether NaN are equal to each other.
@@ -44,15 +44,15 @@ def array_equal(a: object, b: object, /, equal_nan: bool = False) -> bool:
     >>> xl.array_equal(xl.asarray([1, 2]), xl.asarray([1.0, 2.0]))
     True
     """
-    if any_jagged([a, b]):
-        if not same_extents(a, b, "array_equal"):
+    if any_jagged([a1, a2]):
+        if not same_extents(a1, a2, "array_equal"):
             return False
-        a, b = [as_jagged(x, "array_equal").flat for x in (a, b)]
-    if isinstance(a, XExpression) and isinstance(b, XExpression) and not equal_nan:
-        return a.shape == b.shape and bool(reducers.all(a == b))
-    if isinstance(a, Parted) or isinstance(b, Parted):
-        return _same_parts(a, b, equal_nan)
-    left, right = as_node(a, "array_equal"), as_node(b, "array_equal")
+        a1, a2 = [as_jagged(x, "array_equal").flat for x in (a1, a2)]
+    if isinstance(a1, XExpression) and isinstance(a2, XExpression) and not equal_nan:
+        return a1.shape == a2.shape and bool(reducers.all(a1 == a2))
+    if isinstance(a1, Parted) or isinstance(a2, Parted):
+        return _same_parts(a1, a2, equal_nan)
+    left, right = as_node(a1, "array_equal"), as_node(a2, "array_equal")
     if left.shape != right.shape:
         return False
     same = XExpression(build.elementwise(OPS["equal"], left, right))
@@ -92,7 +92,6 @@ def array_equiv(a1: object, a2: object) -> bool:
 def allclose(
     a: object,
     b: object,
-    /,
     rtol: float = 1e-5,
     atol: float = 1e-8,
     equal_nan: bool = False,

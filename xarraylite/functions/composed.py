@@ -16,7 +16,7 @@ from .._errors import DTypeError, ShapeError
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..dtypes.info import finfo
-from ..dtypes.names import bool_, complex128, dtype_name, float64, is_narrow_float, kind
+from ..dtypes.names import bool_, complex128, dtype_name, float64, int64, is_narrow_float, kind
 from ..dtypes.promotion import result_type as promoted
 from ..ir import build
 from ..operands.moving import maps
@@ -42,6 +42,12 @@ def _floats(x: object, operation: str) -> XExpression:
     if kind(node.dtype) in "fc":
         return XExpression(node)
     return XExpression(build.cast(node, _of("sqrt", XExpression(node)).dtype))
+
+
+def _ordered(x: object, operation: str) -> XExpression:
+    """Return an operand in floats; complex numbers have no sign."""
+    build.require_real(as_node(x, operation), operation)
+    return _floats(x, operation)
 
 
 @memoised
@@ -161,7 +167,9 @@ def angle(z: object, deg: bool = False) -> XExpression:
     >>> xl.eval(xl.angle(xl.asarray([1j, -1.0]), deg=True))
     XArray([ 90., 180.])
     """
-    array = _floats(z, "angle")
+    node = as_node(z, "angle")
+    whole = build.cast(node, int64) if kind(node.dtype) == "b" else node  # its floats are NumPy's
+    array = _floats(XExpression(whole), "angle")
     imag = _of("imag", array) if kind(array.dtype) == "c" else _constant(0, array.dtype)
     made = _of("atan2", imag, _of("real", array))
     return _of("multiply", made, 180 / math.pi) if deg else made
@@ -237,8 +245,13 @@ def _fraction(array: XExpression) -> XExpression:
 
 
 @memoised
-def isposinf(x: object, /, out: object = None) -> XExpression:
+def isposinf(x: object, out: object = None) -> XExpression:
     """Return whether elements are positive infinity, lazily.
+
+    Raises
+    ------
+    DTypeError
+        For complex numbers, whose infinities have no sign.
 
     Examples
     --------
@@ -246,12 +259,17 @@ def isposinf(x: object, /, out: object = None) -> XExpression:
     >>> xl.isposinf(xl.asarray([xl.inf, -xl.inf, 1.0])).tolist()
     [True, False, False]
     """
-    return into(out, _of("equal", _floats(x, "isposinf"), math.inf), "isposinf")
+    return into(out, _of("equal", _ordered(x, "isposinf"), math.inf), "isposinf")
 
 
 @memoised
-def isneginf(x: object, /, out: object = None) -> XExpression:
+def isneginf(x: object, out: object = None) -> XExpression:
     """Return whether elements are negative infinity, lazily.
+
+    Raises
+    ------
+    DTypeError
+        For complex numbers, whose infinities have no sign.
 
     Examples
     --------
@@ -259,7 +277,7 @@ def isneginf(x: object, /, out: object = None) -> XExpression:
     >>> xl.isneginf(xl.asarray([xl.inf, -xl.inf, 1.0])).tolist()
     [False, True, False]
     """
-    return into(out, _of("equal", _floats(x, "isneginf"), -math.inf), "isneginf")
+    return into(out, _of("equal", _ordered(x, "isneginf"), -math.inf), "isneginf")
 
 
 @memoised

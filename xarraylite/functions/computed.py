@@ -366,6 +366,7 @@ def invoked(
     positional = [takes.get(n) for n in names]
     rest = next((k for k, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), len(names))
     place = names.index("out") if "out" in names else -1
+    typed = names.index("dtype") if "dtype" in names else len(names)
     count = len(names)
     plan = _plan(function, signature, takes, arithmetic)
 
@@ -395,7 +396,10 @@ def invoked(
         for key in kwargs.keys() & takes:
             if kwargs[key] is not None or key not in optional:
                 kwargs[key] = takes[key](kwargs[key], name, narrow)
+        dtype = args[typed] if len(args) > typed else kwargs.get("dtype")
         try:
+            if dtype is not None and typed < count:
+                narrow.wide.append(np.empty(0, dtype))  # results of that dtype stay as they are
             if arithmetic:
                 with np.errstate(all="ignore"):
                     made = function(*taken, **kwargs)

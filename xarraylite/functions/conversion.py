@@ -36,8 +36,7 @@ else:
 
 
 def asarray(
-    values: object,
-    /,
+    a: object,
     dtype: object = None,
     order: MemoryOrder = None,
     *,
@@ -47,11 +46,11 @@ def asarray(
     strides: Sequence[int] | None = None,
     shape: object = None,
 ) -> XContainer:
-    """Return ``values`` as a container.
+    """Return ``a`` as a container.
 
     Parameters
     ----------
-    values : array, expression, scalar, buffer or nested lists
+    a : array, expression, scalar, buffer or nested lists
         A container of the wanted dtype and layout is returned as it is.
     dtype : dtype, optional
         By default that of the values.
@@ -73,7 +72,7 @@ def asarray(
     Returns
     -------
     XContainer
-        An `XArray` unless ``values`` is a container already.
+        An `XArray` unless ``a`` is a container already.
 
     Raises
     ------
@@ -96,19 +95,19 @@ def asarray(
     plain = dtype is order is device is layout is None and strides is None
     try:
         if plain and shape is None and copy is not False:
-            made = _copied(values, copy)
+            made = _copied(a, copy)
             if made is not None:
                 return made
-        return _made(values, dtype, order, device, copy, layout, strides, shape)
+        return _made(a, dtype, order, device, copy, layout, strides, shape)
     except DTypeError:
-        other = None if isinstance(values, str | bytes) else array_of(values, dtype)
+        other = None if isinstance(a, str | bytes) else array_of(a, dtype)
         if other is not None:
             return cast("XContainer", other)
-        text = None if dtype is None else array_of(values)
+        text = None if dtype is None else array_of(a)
         if text is None or text.dtype.kind not in "US":
             raise
-        values = text.astype(loop_dtype(as_dtype(dtype)))  # numbers that are written out
-        return _made(values, dtype, order, device, copy, layout, strides, shape)
+        a = text.astype(loop_dtype(as_dtype(dtype)))  # numbers that are written out
+        return _made(a, dtype, order, device, copy, layout, strides, shape)
 
 
 def _made(

@@ -322,8 +322,7 @@ def ordered(order: MemoryOrder, layout: LayoutLike, name: str) -> LayoutLike:
 
 def _made_like(
     make: Callable[..., XArray],
-    x: XExpression,
-    /,
+    a: XExpression,
     dtype: object = None,
     order: MemoryOrder = None,
     subok: bool = True,
@@ -332,17 +331,17 @@ def _made_like(
     device: str | None = None,
     layout: LayoutLike = None,
 ) -> XArray:
-    if order is device is layout is None and shape is None and _is_plain(x):
-        return make(x._shape, x._kind.dtype if dtype is None else dtype)
+    if order is device is layout is None and shape is None and _is_plain(a):
+        return make(a._shape, a._kind.dtype if dtype is None else dtype)
     name = f"{make.__name__}_like"
-    extents, kind_, place = _like(x, dtype, order, layout, shape, name)
-    return _owned(x, make(extents, kind_, device=device, layout=place))
+    extents, kind_, place = _like(a, dtype, order, layout, shape, name)
+    return _owned(a, make(extents, kind_, device=device, layout=place))
 
 
 @makes_rows
 @sibling(_made_like, empty)
 def empty_like() -> None:
-    """Return an uninitialised container of the shape, dtype and layout of ``x``.
+    """Return an uninitialised container of the shape, dtype and layout of ``prototype``.
 
     Examples
     --------
@@ -355,7 +354,7 @@ def empty_like() -> None:
 @makes_rows
 @sibling(_made_like, zeros)
 def zeros_like() -> None:
-    """Return a container of zeros of the shape, dtype and layout of ``x``.
+    """Return a container of zeros of the shape, dtype and layout of ``a``.
 
     Examples
     --------
@@ -368,7 +367,7 @@ def zeros_like() -> None:
 @makes_rows
 @sibling(_made_like, ones)
 def ones_like() -> None:
-    """Return a container of ones of the shape, dtype and layout of ``x``.
+    """Return a container of ones of the shape, dtype and layout of ``a``.
 
     Examples
     --------
@@ -380,8 +379,7 @@ def ones_like() -> None:
 
 @makes_rows
 def full_like(
-    x: XExpression,
-    /,
+    a: XExpression,
     fill_value: object,
     dtype: object = None,
     order: MemoryOrder = None,
@@ -391,7 +389,7 @@ def full_like(
     device: str | None = None,
     layout: LayoutLike = None,
 ) -> XArray:
-    """Return a container of one value of the shape, dtype and layout of ``x``.
+    """Return a container of one value of the shape, dtype and layout of ``a``.
 
     Examples
     --------
@@ -399,7 +397,7 @@ def full_like(
     >>> xl.full_like(xl.asarray([1, 2]), 7)
     XArray([7, 7])
     """
-    if order is device is layout is None and shape is None and _is_plain(x):
-        return full(x._shape, fill_value, x._kind.dtype if dtype is None else dtype)
-    extents, kind_, place = _like(x, dtype, order, layout, shape, "full_like")
-    return _owned(x, full(extents, fill_value, kind_, device=device, layout=place))
+    if order is device is layout is None and shape is None and _is_plain(a):
+        return full(a._shape, fill_value, a._kind.dtype if dtype is None else dtype)
+    extents, kind_, place = _like(a, dtype, order, layout, shape, "full_like")
+    return _owned(a, full(extents, fill_value, kind_, device=device, layout=place))

@@ -8,7 +8,7 @@ from .of_numpy import Array, of_numpy
 
 
 @of_numpy
-def convolve(a: Array, v: Array, /, mode: str = "full") -> Any:
+def convolve(a: Array, v: Array, mode: str = "full") -> Any:
     """Return the convolution of two vectors.
 
     >>> xl.convolve([1, 2], [1, 1, 1])
@@ -17,7 +17,7 @@ def convolve(a: Array, v: Array, /, mode: str = "full") -> Any:
 
 
 @of_numpy
-def correlate(a: Array, v: Array, /, mode: str = "valid") -> Any:
+def correlate(a: Array, v: Array, mode: str = "valid") -> Any:
     """Return the correlation of two vectors.
 
     >>> xl.correlate([1, 2, 3], [1, 1])

@@ -92,7 +92,7 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
     return promotion.result_type(*kinds)
 
 
-def can_cast(from_: object, to: object, /, casting: str = "safe") -> bool:
+def can_cast(from_: object, to: object, casting: str = "safe") -> bool:
     """Return whether one dtype converts to another under a casting rule.
 
     Parameters

@@ -46,13 +46,13 @@ class SVDResult(NamedTuple):
     Vh: XArray
 
 
-@computed("x")
-def cholesky(x: Any, /, *, upper: bool = False) -> XArray:
+@computed("a")
+def cholesky(a: Any, *, upper: bool = False) -> XArray:
     """Return the triangular ``L`` with ``L @ L.mT.conj() == x``.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Square matrices, Hermitian and positive-definite, in the last two dimensions; one triangle
         is read.
     upper : bool, default False
@@ -61,7 +61,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> XArray:
     Returns
     -------
     XArray
-        Of the shape of ``x``.
+        Of the shape of ``a``.
 
     Raises
     ------
@@ -75,16 +75,16 @@ def cholesky(x: Any, /, *, upper: bool = False) -> XArray:
     XArray([[2., 0.],
             [1., 2.]])
     """
-    return numpy.linalg.cholesky(x, upper=upper)
+    return numpy.linalg.cholesky(a, upper=upper)
 
 
-@computed("x")
-def eig(x: Any, /) -> EigResult:
+@computed("a")
+def eig(a: Any) -> EigResult:
     """Return the eigenvalues and right eigenvectors of square matrices.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Matrices in the last two dimensions.
 
     Returns
@@ -103,13 +103,13 @@ def eig(x: Any, /) -> EigResult:
     >>> xl.linalg.eig(xl.asarray([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
     XArray([2.+0.j, 3.+0.j])
     """
-    values, vectors = numpy.linalg.eig(x)
+    values, vectors = numpy.linalg.eig(a)
     wanted = _complex(values)
     return EigResult(values.astype(wanted), vectors.astype(wanted))
 
 
-@computed("x")
-def eigvals(x: Any, /) -> XArray:
+@computed("a")
+def eigvals(a: Any) -> XArray:
     """Return the eigenvalues of square matrices, always complex; see `eig`.
 
     Examples
@@ -118,7 +118,7 @@ def eigvals(x: Any, /) -> XArray:
     >>> xl.linalg.eigvals(xl.asarray([[0.0, 1.0], [-1.0, 0.0]]))
     XArray([0.+1.j, 0.-1.j])
     """
-    values = numpy.linalg.eigvals(x)
+    values = numpy.linalg.eigvals(a)
     return values.astype(_complex(values))
 
 
@@ -126,13 +126,13 @@ def _complex(values: Any) -> Any:
     return numpy.result_type(values.dtype, numpy.complex64)
 
 
-@computed("x")
-def eigh(x: Any, /, UPLO: Triangle = "L") -> EighResult:
+@computed("a")
+def eigh(a: Any, UPLO: Triangle = "L") -> EighResult:
     """Return the eigenvalues and eigenvectors of Hermitian matrices.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Matrices in the last two dimensions.
     UPLO : {"L", "U"}, default "L"
         Which triangle is read.
@@ -153,11 +153,11 @@ def eigh(x: Any, /, UPLO: Triangle = "L") -> EighResult:
     >>> xl.linalg.eigh(xl.asarray([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
     XArray([1., 3.])
     """
-    return EighResult(*numpy.linalg.eigh(x, UPLO))
+    return EighResult(*numpy.linalg.eigh(a, UPLO))
 
 
-@computed("x")
-def eigvalsh(x: Any, /, UPLO: Triangle = "L") -> XArray:
+@computed("a")
+def eigvalsh(a: Any, UPLO: Triangle = "L") -> XArray:
     """Return the eigenvalues of Hermitian matrices in ascending order; see `eigh`.
 
     Examples
@@ -166,16 +166,16 @@ def eigvalsh(x: Any, /, UPLO: Triangle = "L") -> XArray:
     >>> xl.linalg.eigvalsh(xl.asarray([[2.0, 1.0], [1.0, 2.0]]))
     XArray([1., 3.])
     """
-    return numpy.linalg.eigvalsh(x, UPLO)
+    return numpy.linalg.eigvalsh(a, UPLO)
 
 
-@computed("x")
-def qr(x: Any, /, mode: Literal["reduced", "complete", "r"] = "reduced") -> QRResult:
+@computed("a")
+def qr(a: Any, mode: Literal["reduced", "complete", "r"] = "reduced") -> QRResult:
     """Return orthogonal and upper triangular factors of matrices.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Matrices in the last two dimensions.
     mode : {"reduced", "complete", "r"}, default "reduced"
         ``Q`` of ``min(m, n)`` or of ``m`` columns, or ``R`` alone.
@@ -197,12 +197,12 @@ def qr(x: Any, /, mode: Literal["reduced", "complete", "r"] = "reduced") -> QRRe
     >>> q.shape, r.shape
     ((3, 2), (2, 2))
     """
-    made = numpy.linalg.qr(x, mode)
+    made = numpy.linalg.qr(a, mode)
     return made if mode == "r" else QRResult(*made)
 
 
-@computed("x")
-def slogdet(x: Any, /) -> SlogdetResult:
+@computed("a")
+def slogdet(a: Any) -> SlogdetResult:
     """Return sign and logarithm of the modulus of the determinants of square matrices.
 
     Examples
@@ -211,18 +211,18 @@ def slogdet(x: Any, /) -> SlogdetResult:
     >>> xl.linalg.slogdet(xl.asarray([[0.0, 1.0], [1.0, 0.0]])).sign
     XScalar(-1.0)
     """
-    return SlogdetResult(*numpy.linalg.slogdet(x))
+    return SlogdetResult(*numpy.linalg.slogdet(a))
 
 
-@computed("x")
+@computed("a")
 def svd(
-    x: Any, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> SVDResult:
     """Return the singular value decomposition of matrices.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Matrices in the last two dimensions.
     full_matrices : bool, default True
         Make ``U`` and ``Vh`` square.
@@ -234,7 +234,7 @@ def svd(
     Returns
     -------
     SVDResult or XArray
-        ``U``, ``S`` (descending) and ``Vh``, whose product is ``x``.
+        ``U``, ``S`` (descending) and ``Vh``, whose product is ``a``.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def svd(
     >>> xl.linalg.svd(xl.asarray([[3.0, 0.0], [0.0, 4.0]])).S
     XArray([4., 3.])
     """
-    made = numpy.linalg.svd(x, full_matrices, compute_uv, hermitian)
+    made = numpy.linalg.svd(a, full_matrices, compute_uv, hermitian)
     return SVDResult(*made) if compute_uv else made
 
 

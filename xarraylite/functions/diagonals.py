@@ -32,13 +32,13 @@ from .reducers import sum as total
 @memoised
 @moves
 def diagonal(
-    x: object, /, offset: int = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
+    a: object, offset: int = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> XExpression:
-    """Return the diagonals of two dimensions: a view where ``x`` is a container.
+    """Return the diagonals of two dimensions: a view where ``a`` is a container.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Of rank 2 or more.
     offset : int, default 0
         Which diagonal: positive above the main one.
@@ -62,9 +62,9 @@ def diagonal(
     >>> xl.diagonal(xl.asarray([[1, 2], [3, 4]]))
     XView([1, 4])
     """
-    array = as_array(x, "diagonal")
+    array = as_array(a, "diagonal")
     build.require_rank(array.node, 2, "diagonal")
-    rows, columns = [check_axis(a, array.ndim, "diagonal") for a in (axis1, axis2)]
+    rows, columns = [check_axis(axis, array.ndim, "diagonal") for axis in (axis1, axis2)]
     if rows == columns:
         raise AxisError(f"diagonal({describe(array.node)}): axis1 and axis2 are both {rows}")
     offset = whole(offset, "diagonal", "offset")
@@ -84,8 +84,7 @@ def diagonal(
 
 @memoised
 def trace(
-    x: object,
-    /,
+    a: object,
     offset: int = 0,
     axis1: SupportsIndex = 0,
     axis2: SupportsIndex = 1,
@@ -100,7 +99,7 @@ def trace(
     >>> int(xl.trace(xl.asarray([[1, 2], [3, 4]])))
     5
     """
-    along = diagonal(x, offset, axis1, axis2)
+    along = diagonal(a, offset, axis1, axis2)
     return into(out, total(along, axis=-1, dtype=dtype), "trace")
 
 
@@ -125,12 +124,12 @@ def _triangle(x: object, k: int, name: str, upper: bool) -> XExpression:
 
 
 @memoised
-def tril(x: object, /, k: int = 0) -> XExpression:
+def tril(m: object, k: int = 0) -> XExpression:
     """Return the lower triangles of matrices, zero elsewhere, lazily.
 
     Parameters
     ----------
-    x : array or expression
+    m : array or expression
         Matrices in the last two dimensions; a vector is every row of one.
     k : int, default 0
         The last diagonal that is kept: positive above the main one.
@@ -138,7 +137,7 @@ def tril(x: object, /, k: int = 0) -> XExpression:
     Returns
     -------
     XExpression
-        Of the shape and dtype of ``x``.
+        Of the shape and dtype of ``m``.
 
     Raises
     ------
@@ -152,11 +151,11 @@ def tril(x: object, /, k: int = 0) -> XExpression:
     XArray([[1, 0],
             [3, 4]])
     """
-    return _triangle(x, k, "tril", False)
+    return _triangle(m, k, "tril", False)
 
 
 @memoised
-def triu(x: object, /, k: int = 0) -> XExpression:
+def triu(m: object, k: int = 0) -> XExpression:
     """Return the upper triangles of matrices, from diagonal ``k`` on; see `tril`.
 
     Examples
@@ -166,7 +165,7 @@ def triu(x: object, /, k: int = 0) -> XExpression:
     XArray([[1, 2],
             [0, 4]])
     """
-    return _triangle(x, k, "triu", True)
+    return _triangle(m, k, "triu", True)
 
 
 @memoised

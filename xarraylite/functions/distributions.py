@@ -185,7 +185,7 @@ def corrcoef(x: Array, y: Array | None = None, rowvar: bool = True, *, dtype: DT
 
 @of_numpy
 def cumsum(
-    a: Array, /, axis: int | None = None, dtype: DType = None, out: Container | None = None
+    a: Array, axis: int | None = None, dtype: DType = None, out: Container | None = None
 ) -> Any:
     """Return running sums, of the flattened array unless an axis is given.
 

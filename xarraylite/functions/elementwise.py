@@ -135,12 +135,12 @@ rad2deg = unary("rad2deg")
 
 @memoised
 @maps
-def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
+def round(a: object, decimals: int = 0, out: object = None) -> XExpression:
     """Return the values rounded to a number of decimals, halves to even.
 
     Parameters
     ----------
-    x : array, expression or number
+    a : array, expression or number
         Values; any dtype.
     decimals : int, default 0
         Places after the point; negative ones before it.  As in NumPy, floats are scaled by the
@@ -171,7 +171,7 @@ def round(x: object, /, decimals: int = 0, out: object = None) -> XExpression:
     >>> np.asarray(xl.round(xl.asarray([2.56, 1.43]), 1)).tolist()
     [2.6, 1.4]
     """
-    return into(out, _rounded(x, decimals), "round")
+    return into(out, _rounded(a, decimals), "round")
 
 
 def _rounded(x: object, decimals: int) -> XExpression:
@@ -191,14 +191,14 @@ def _rounded(x: object, decimals: int) -> XExpression:
 _MISSING: Any = object()
 
 
-def where(condition: object, x1: object = _MISSING, x2: object = _MISSING, /) -> Any:
+def where(condition: object, x: object = _MISSING, y: object = _MISSING) -> Any:
     """Choose between two values, element by element; alone, return where a condition holds.
 
     Parameters
     ----------
     condition : array, expression or number
-        Where it is nonzero, `x1` is taken.
-    x1, x2 : array, expression or number
+        Where it is nonzero, `x` is taken.
+    x, y : array, expression or number
         Values, broadcast against each other and the condition.
 
     Returns
@@ -228,14 +228,14 @@ def where(condition: object, x1: object = _MISSING, x2: object = _MISSING, /) ->
     >>> np.asarray(xl.where(x > 0, x, 0.0)).tolist()
     [0.0, 2.0]
     """
-    if x2 is _MISSING:
-        if x1 is not _MISSING:
+    if y is _MISSING:
+        if x is not _MISSING:
             raise ValueError("where: give both values, or the condition alone")
         return nonzero(condition)
     try:
-        return expression.apply(OPS["where"], condition, x1, x2)
+        return expression.apply(OPS["where"], condition, x, y)
     except DTypeError:
-        values = [array_of(x) for x in (x1, x2)]
+        values = [array_of(value) for value in (x, y)]
         if values[0] is None or values[1] is None:
             raise
         made: Any = np.where(np.asarray(condition), values[0], values[1])
@@ -244,8 +244,7 @@ def where(condition: object, x1: object = _MISSING, x2: object = _MISSING, /) ->
 
 @memoised
 def clip(
-    x: object,
-    /,
+    a: object,
     min: object = None,
     max: object = None,
     out: object = None,
@@ -257,7 +256,7 @@ def clip(
 
     Parameters
     ----------
-    x : array, expression or number
+    a : array, expression or number
         Values.
     min, max : array, expression or number, optional
         Bounds, broadcast against `x`; None for none.  A Python int at or beyond the end of the
@@ -300,7 +299,7 @@ def clip(
     """
     min = a_min if min is None else min
     max = a_max if max is None else max
-    return into(out, _clipped(x, min, max), "clip")
+    return into(out, _clipped(a, min, max), "clip")
 
 
 def _clipped(x: object, min: object, max: object) -> XExpression:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 from .._errors import LayoutError
 from .._later import later
@@ -38,17 +38,17 @@ def makes_rows(function: Callable[Concatenate[XExpression, P], XArray]) -> Makes
     """Return a function that also makes a jagged array, like one."""
 
     @wraps(function)
-    def made(x: Any, /, *args: P.args, **kwargs: P.kwargs) -> Any:
-        if isinstance(x, XExpression):
-            return function(x, *args, **kwargs)
-        if not isinstance(x, lazy.XJaggedExpression):
-            return function(XExpression(as_node(x, function.__name__)), *args, **kwargs)
+    def made(a: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
+        if isinstance(a, XExpression):
+            return function(a, *args, **kwargs)
+        if not isinstance(a, lazy.XJaggedExpression):
+            return function(XExpression(as_node(a, function.__name__)), *args, **kwargs)
         if kwargs.get("layout") is not None:
             raise LayoutError(
-                f"{function.__name__}: {x.summary()} has the layout of its rows, got "
+                f"{function.__name__}: {a.summary()} has the layout of its rows, got "
                 f"layout={kwargs['layout']!r}"
             )
-        rows = XExpression(x.node)  # whose layout does not matter: it is row-major
-        return array.XJagged._own(function(rows, *args, **kwargs), x.jagged_shape)
+        rows = XExpression(a.node)  # whose layout does not matter: it is row-major
+        return array.XJagged._own(function(rows, *args, **kwargs), a.jagged_shape)
 
-    return made
+    return cast("MakesRows[P]", made)

@@ -11,13 +11,15 @@ are bool.
 from __future__ import annotations
 
 import functools
+import operator
+import string
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype
+from ..dtypes.names import as_dtype, dtype_name, kind
 from ..ir import build
 from ..labels import products
 from ..operands.nodes import as_node
@@ -144,21 +146,21 @@ def _is_product(subscripts: str) -> bool:
     return ranks and kept == wanted and len({*kept, left[-1]}) == len(kept) + 1
 
 
-def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
+def tensordot(a: object, b: object, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
     """Return the sum of products over pairs of dimensions.
 
     Parameters
     ----------
-    x1, x2 : array or expression
+    a, b : array or expression
         Of any rank.
     axes : int or pair of sequences of int, default 2
-        How many of the last dimensions of ``x1`` meet the first ones of ``x2``, in order; or the
-        dimensions of ``x1`` and those of ``x2`` that they meet.
+        How many of the last dimensions of ``a`` meet the first ones of ``b``, in order; or the
+        dimensions of ``a`` and those of ``b`` that they meet.
 
     Returns
     -------
     XArray
-        The dimensions of ``x1`` that are left, then those of ``x2``.
+        The dimensions of ``a`` that are left, then those of ``b``.
 
     Raises
     ------
@@ -179,17 +181,17 @@ def tensordot(x1: object, x2: object, /, axes: int | tuple[Axes, Axes] = 2) -> X
     XArray([[ 506, 1298],
             [1298, 3818]])
     """
-    left, right = as_node(x1, "tensordot"), as_node(x2, "tensordot")
+    left, right = as_node(a, "tensordot"), as_node(b, "tensordot")
     return XArray._filled(products.tensordot(left, right, axes), left, right)
 
 
 @memoised
-def outer(x1: object, x2: object, /, out: object = None) -> XExpression:
+def outer(a: object, b: object, out: object = None) -> XExpression:
     """Return the products of all pairs of elements, lazily.
 
     Parameters
     ----------
-    x1, x2 : array or expression
+    a, b : array or expression
         Flattened.
     out : container, optional
         Where to write the result.
@@ -197,7 +199,7 @@ def outer(x1: object, x2: object, /, out: object = None) -> XExpression:
     Returns
     -------
     XExpression
-        One row for each element of ``x1``, one column for each of ``x2``.
+        One row for each element of ``a``, one column for each of ``b``.
 
     Examples
     --------
@@ -206,8 +208,8 @@ def outer(x1: object, x2: object, /, out: object = None) -> XExpression:
     XArray([[ 1, 10],
             [ 2, 20]])
     """
-    rows = XExpression(build.reshape(as_node(x1, "outer"), (-1, 1)))
-    columns = XExpression(build.reshape(as_node(x2, "outer"), (1, -1)))
+    rows = XExpression(build.reshape(as_node(a, "outer"), (-1, 1)))
+    columns = XExpression(build.reshape(as_node(b, "outer"), (1, -1)))
     return into(out, apply(OPS["multiply"], rows, columns), "outer")
 
 
@@ -281,7 +283,14 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     return vecdot(*flat)
 
 
-def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArray | XExpression:
+def einsum(
+    subscripts: object,
+    /,
+    *operands: Any,
+    out: object = None,
+    optimize: object = True,
+    dtype: object = None,
+) -> XArray | XExpression:
     """Return the sum of products that subscripts say.
 
     Parameters
@@ -291,9 +300,14 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
         ``->`` those of the result.  Letters that the result leaves out are summed.  Without
         ``->`` the result has the letters that occur once, in alphabetical order.  An ellipsis
         stands for further dimensions, which are broadcast.  A letter that an operand has twice
-        takes its diagonal.
+        takes its diagonal.  NumPy's other form, ``einsum(a, [0, 1], b, [1, 2], [0, 2])``, has
+        numbers for letters.
     *operands : array or expression
         As many as there are groups.
+    out : container, optional
+        Where to write the result.
+    optimize : optional
+        Changes nothing: the order of the products is always the one that costs least.
     dtype : dtype, optional
         To compute in and to return; by default the operands' common one.
 
@@ -308,6 +322,8 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
     ShapeError
         For malformed subscripts, a number of letters that is not an operand's rank, or a letter
         with two extents (other than 1, which is stretched).
+    DTypeError
+        If complex operands are to be computed in a real dtype.
 
     See Also
     --------
@@ -329,6 +345,8 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
     >>> xl.einsum("ii", a)
     XArray(5.)
     """
+    if operands and isinstance(operands[0], list | tuple) and not isinstance(subscripts, str):
+        subscripts, operands = _lettered((subscripts, *operands))
     if not operands or not isinstance(subscripts, str):
         raise ShapeError(
             f"einsum({subscripts!r}, ...): takes a text of subscripts, and an operand for each "
@@ -336,8 +354,37 @@ def einsum(subscripts: str, /, *operands: object, dtype: object = None) -> XArra
         )
     if dtype is None and len(operands) == 2 and _is_product(subscripts):
         left, right = operands
-        if _are_real(left, right) and left.shape[-1] == right.shape[0]:  # type: ignore[attr-defined]
-            return matmul(left, right)
+        if _are_real(left, right) and left.shape[-1] == right.shape[0]:
+            return matmul(left, right, out)
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
-    return XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)
+    if wanted is not None and kind(wanted) != "c":
+        for node in nodes:
+            build.require_real(node, f"einsum to {dtype_name(wanted)}")
+    made = XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)
+    return made if out is None else into(out, made, "einsum")
+
+
+def _lettered(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Return subscripts that are lists of numbers as text, and the operands between them."""
+    count = len(given) // 2
+    try:
+        groups = ["".join([_letter(k) for k in part]) for part in given[1 : 2 * count : 2]]
+        end = ["".join([_letter(k) for k in part]) for part in given[2 * count :]]
+    except (TypeError, IndexError) as error:
+        raise ShapeError(
+            f"einsum: lists of numbers from 0 to 51 are subscripts ({error})"
+        ) from None
+    return "->".join([",".join(groups), *end]), given[: 2 * count : 2]
+
+
+#: Numbers of dimensions as letters, in an order that is that of the numbers.
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+
+
+def _letter(number: Any) -> str:
+    if number is Ellipsis:
+        return "..."
+    if operator.index(number) < 0:
+        raise IndexError(f"{number} is negative")
+    return _LETTERS[operator.index(number)]

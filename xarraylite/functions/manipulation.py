@@ -45,26 +45,26 @@ def _same(array: XExpression) -> XExpression:
 
 @memoised
 @moves
-def broadcast_to(x: object, /, shape: Axes) -> XExpression:
-    """Return a view of ``x`` stretched to ``shape``; stretched dimensions have stride 0.
+def broadcast_to(array: object, shape: Axes) -> XExpression:
+    """Return a view of ``array`` stretched to ``shape``; stretched dimensions have stride 0.
 
     Parameters
     ----------
-    x : array or expression
+    array : array or expression
         What to stretch.
     shape : sequence of int
-        A shape that ``x`` broadcasts to.
+        A shape that ``array`` broadcasts to.
 
     Returns
     -------
     XExpression
-        A view where ``x`` is a container.  It cannot be written, as NumPy's cannot: one element may
-        stand in many places.
+        A view where ``array`` is a container.  It cannot be written, as NumPy's cannot: one
+        element may stand in many places.
 
     Raises
     ------
     BroadcastError
-        If ``x`` does not stretch to ``shape``.
+        If ``array`` does not stretch to ``shape``.
 
     Examples
     --------
@@ -73,15 +73,15 @@ def broadcast_to(x: object, /, shape: Axes) -> XExpression:
     XView([[1, 2],
            [1, 2]])
     """
-    array = as_array(x, "broadcast_to")
+    made = as_array(array, "broadcast_to")
     target = as_shape(shape, "broadcast_to")
-    build.broadcast_to(array.node, target)
-    stretch = steps.broadcast(array.shape, target)
-    if not isinstance(array, XContainer):
-        return array if array.shape == target else array._view(stretch)
-    made: Any = array._view(stretch)
-    made._shield()
-    return made  # type: ignore[no-any-return]
+    build.broadcast_to(made.node, target)
+    stretch = steps.broadcast(made.shape, target)
+    if not isinstance(made, XContainer):
+        return made if made.shape == target else made._view(stretch)
+    stretched: Any = made._view(stretch)
+    stretched._shield()
+    return stretched  # type: ignore[no-any-return]
 
 
 def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
@@ -105,20 +105,20 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
 
 
 @memoised
-def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
-    """Return ``x`` with its dimensions in another order.
+def permute_dims(a: object, axes: Sequence[SupportsIndex]) -> XExpression:
+    """Return ``a`` with its dimensions in another order.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         What to permute.
     axes : sequence of int
-        Dimension ``j`` of the result is dimension ``axes[j]`` of ``x``.
+        Dimension ``j`` of the result is dimension ``axes[j]`` of ``a``.
 
     Returns
     -------
     XExpression
-        A view where ``x`` is a container.
+        A view where ``a`` is a container.
 
     Raises
     ------
@@ -131,13 +131,13 @@ def permute_dims(x: object, /, axes: Sequence[SupportsIndex]) -> XExpression:
     >>> xl.permute_dims(xl.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    array = as_array(x, "permute_dims")
+    array = as_array(a, "permute_dims")
     if not is_vector(axes):
         raise AxisTypeError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
     order = tuple(axes)
     if len(check_axes(order, array.ndim, "permute_dims")) != array.ndim:
         raise AxisError(f"permute_dims: {order} is no permutation of {array.ndim} dimensions")
-    return array._view(steps.permute(array.shape, [int(a) % array.ndim for a in order]))
+    return array._view(steps.permute(array.shape, [int(axis) % array.ndim for axis in order]))
 
 
 @memoised
@@ -162,8 +162,8 @@ def matrix_transpose(x: object, /) -> XExpression:
 
 
 @memoised
-def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
-    """Return ``x`` with its dimensions reversed, or in the order ``axes``.
+def transpose(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
+    """Return ``a`` with its dimensions reversed, or in the order ``axes``.
 
     Examples
     --------
@@ -173,25 +173,24 @@ def transpose(x: object, /, axes: Sequence[SupportsIndex] | None = None) -> XExp
     >>> xl.transpose(xl.zeros((2, 3, 4)), (0, 2, 1)).shape
     (2, 4, 3)
     """
-    array = as_array(x, "transpose")
+    array = as_array(a, "transpose")
     return permute_dims(array, range(array.ndim)[::-1] if axes is None else axes)
 
 
 @memoised
 @moves
 def reshape(
-    x: object,
-    /,
+    a: object,
     shape: Axes,
     order: Literal["C", "F", "A", "K"] = "C",
     *,
     copy: bool | None = None,
 ) -> XExpression:
-    """Return the elements of ``x`` in row-major order under another shape.
+    """Return the elements of ``a`` in row-major order under another shape.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         What to reshape.
     shape : int or sequence of int
         New extents of the same size; one may be -1.
@@ -203,7 +202,7 @@ def reshape(
     Returns
     -------
     XExpression
-        A view where ``x`` is a container whose strides allow it.
+        A view where ``a`` is a container whose strides allow it.
 
     Raises
     ------
@@ -218,7 +217,7 @@ def reshape(
     >>> xl.reshape(xl.arange(6), (2, -1)).shape
     (2, 3)
     """
-    array = as_array(x, "reshape")
+    array = as_array(a, "reshape")
     target = infer_extent(shape, array.size)
     if order == "F":
         turned: XExpression = reshape(array.T, target[::-1], copy=copy).T
@@ -237,8 +236,8 @@ def reshape(
 
 
 @memoised
-def flip(x: object, /, axis: Axes | None = None) -> XExpression:
-    """Return ``x`` with the order of elements reversed along ``axis`` (all by default).
+def flip(m: object, axis: Axes | None = None) -> XExpression:
+    """Return ``m`` with the order of elements reversed along ``axis`` (all by default).
 
     Raises
     ------
@@ -251,13 +250,13 @@ def flip(x: object, /, axis: Axes | None = None) -> XExpression:
     >>> xl.flip(xl.arange(3))
     XView([2, 1, 0])
     """
-    array = as_array(x, "flip")
+    array = as_array(m, "flip")
     return array._view(steps.flip(array.shape, check_axes(axis, array.ndim, "flip")))
 
 
 @memoised
-def squeeze(x: object, /, axis: Axes | None = None) -> XExpression:
-    """Return ``x`` without the dimensions ``axis``, whose extents must be 1; all such by default.
+def squeeze(a: object, axis: Axes | None = None) -> XExpression:
+    """Return ``a`` without the dimensions ``axis``, whose extents must be 1; all such by default.
 
     Raises
     ------
@@ -270,7 +269,7 @@ def squeeze(x: object, /, axis: Axes | None = None) -> XExpression:
     >>> xl.squeeze(xl.zeros((1, 3)), 0).shape
     (3,)
     """
-    array = as_array(x, "squeeze")
+    array = as_array(a, "squeeze")
     if axis is None:
         axis = [k for k, extent in enumerate(array.shape) if extent == 1]
     axes = check_axes(axis, array.ndim, "squeeze")
@@ -283,8 +282,8 @@ def squeeze(x: object, /, axis: Axes | None = None) -> XExpression:
 
 
 @memoised
-def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
-    """Return ``x`` with dimensions of extent 1 inserted at ``axis`` of the result.
+def expand_dims(a: object, axis: Axes = 0) -> XExpression:
+    """Return ``a`` with dimensions of extent 1 inserted at ``axis`` of the result.
 
     Raises
     ------
@@ -297,7 +296,7 @@ def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
     >>> xl.expand_dims(xl.zeros(3), axis=1).shape
     (3, 1)
     """
-    array = as_array(x, "expand_dims")
+    array = as_array(a, "expand_dims")
     given = tuple(axis) if is_vector(axis) else (axis,)
     axes = check_axes(given, array.ndim + len(given), "expand_dims")
     check_rank(array.ndim + len(given), "expand_dims")
@@ -305,8 +304,8 @@ def expand_dims(x: object, /, axis: Axes = 0) -> XExpression:
 
 
 @memoised
-def moveaxis(x: object, /, source: Axes, destination: Axes) -> XExpression:
-    """Return ``x`` with the dimensions ``source`` moved to ``destination``, the rest in order.
+def moveaxis(a: object, source: Axes, destination: Axes) -> XExpression:
+    """Return ``a`` with the dimensions ``source`` moved to ``destination``, the rest in order.
 
     Raises
     ------
@@ -319,7 +318,7 @@ def moveaxis(x: object, /, source: Axes, destination: Axes) -> XExpression:
     >>> xl.moveaxis(xl.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    array = as_array(x, "moveaxis")
+    array = as_array(a, "moveaxis")
     rank = array.ndim
     sources = tuple(source) if is_vector(source) else (source,)
     targets = tuple(destination) if is_vector(destination) else (destination,)
@@ -407,7 +406,6 @@ def concat(
 @moves
 def stack(
     arrays: Sequence[object],
-    /,
     axis: SupportsIndex = 0,
     out: object = None,
     *,

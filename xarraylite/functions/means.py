@@ -7,6 +7,8 @@ in common.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..dtypes.names import DType, as_dtype, float32, float64, int64, is_narrow_float, kind
@@ -40,16 +42,18 @@ def _float_node(node: Node, dtype: object) -> tuple[Node, DType]:
     return node, node.dtype
 
 
-def _count(node: Node, groups: Groups, chosen: Node | None, less: float = 0.0) -> Operand:
-    """Return how many elements of each group count, ``less`` subtracted, at least 0."""
+def _count(
+    node: Node, groups: Groups, chosen: Node | None, less: float = 0.0, least: float = 0.0
+) -> Operand:
+    """Return how many elements of each group count, less ``less``; ``least`` if none is left."""
     if chosen is None:
         return groups.count(node.dtype, less)
     number = build.cast(groups.fold(SUM, build.cast(chosen, int64)), node.dtype)
     if not less:
         return number
-    return build.elementwise(
-        OPS["maximum"], build.elementwise(OPS["subtract"], number, float(less)), 0.0
-    )
+    left = build.elementwise(OPS["subtract"], number, float(less))
+    some = build.elementwise(OPS["greater"], left, 0.0)
+    return build.elementwise(OPS["where"], some, left, least)
 
 
 def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
@@ -57,11 +61,9 @@ def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
     return build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
 
 
-@takes_jagged
-@memoised
-def mean(
-    x: object,
-    /,
+def averaged(
+    name: str,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -69,11 +71,22 @@ def mean(
     *,
     where: object = None,
 ) -> Lazy:
+    """Return the mean, as `mean` does, in the name of a function."""
+    node, groups = operand_and_groups(a, axis, keepdims, name)
+    node, end = _float_node(node, dtype)
+    made = groups.wrap(build.cast(_mean(node, groups, chosen_of(where, node, name)), end))
+    return made if out is None else into(out, made, name)
+
+
+@takes_jagged
+@memoised
+@sibling(averaged, "mean")
+def mean() -> None:
     """Return the arithmetic mean.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Integers and bool are averaged in float64, floats of 16 bits or fewer in float32.
     axis, out, keepdims, where : optional
         As for `sum`.
@@ -91,10 +104,6 @@ def mean(
     >>> float(xl.mean(xl.asarray([1, 2, 6])))
     3.0
     """
-    node, groups = operand_and_groups(x, axis, keepdims, "mean")
-    node, end = _float_node(node, dtype)
-    made = groups.wrap(build.cast(_mean(node, groups, chosen_of(where, node, "mean")), end))
-    return made if out is None else into(out, made, "mean")
 
 
 def _variance(
@@ -110,6 +119,8 @@ def _variance(
     """Return the mean square distance from the mean, in two passes, and the result's dtype."""
     check_numbers(name, float, correction=correction)
     node, groups = operand_and_groups(x, axis, keepdims, name)
+    # Where too few are left, NumPy's functions of what is not NaN say so of floats.
+    least = math.nan if name.startswith("nan") and kind(node.dtype) in "fc" else 0.0
     node, end = _float_node(node, dtype)
     chosen = chosen_of(where, node, name)
     kept = groups.kept()
@@ -122,7 +133,7 @@ def _variance(
     else:
         square = build.elementwise(OPS["square"], distance)
     total = groups.fold(SUM, others(square, chosen, 0))
-    count = _count(square, groups, chosen, correction)
+    count = _count(square, groups, chosen, correction, least)
     return build.elementwise(OPS["divide"], total, count), groups, _real_dtype(end)
 
 
@@ -147,8 +158,7 @@ def _corrected(name: str, ddof: float, correction: float | None) -> float:
 
 def spread(
     name: str,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -159,10 +169,10 @@ def spread(
     mean: object = None,
     correction: float | None = None,
 ) -> Lazy:
-    """Return the variance, or its root for the name "std"; see `var`."""
+    """Return the variance, or its root for a name in "std"; see `var`."""
     less = _corrected(name, ddof, correction)
-    node, groups, end = _variance(x, name, axis, dtype, keepdims, less, where, mean)
-    node = build.elementwise(OPS["sqrt"], node) if name == "std" else node
+    node, groups, end = _variance(a, name, axis, dtype, keepdims, less, where, mean)
+    node = build.elementwise(OPS["sqrt"], node) if name.endswith("std") else node
     made = groups.wrap(build.cast(node, end))
     return made if out is None else into(out, made, name)
 
@@ -175,7 +185,7 @@ def var() -> None:
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Integers and bool are computed in float64, floats of 16 bits or fewer in float32.
     axis, out, keepdims, where : optional
         As for `sum`.

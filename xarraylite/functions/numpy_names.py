@@ -55,20 +55,31 @@ def array2string(a: object, *args: Any, **options: Any) -> str:
     return np.array2string(np.asarray(XExpression(as_node(a, "array2string"))), *args, **options)
 
 
-def array_str(a: object) -> str:
-    """Return the values as text, as ``str`` does.
+def array_str(
+    a: object,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """Return the values as text, as ``str`` does; the options are those of `set_printoptions`.
 
     Examples
     --------
     >>> import xarraylite as xl
-    >>> xl.array_str(xl.asarray([1, 2]))
-    '[1 2]'
+    >>> xl.array_str(xl.asarray([1, 1 / 3]), precision=2)
+    '[1.   0.33]'
     """
-    return str(np.asarray(XExpression(as_node(a, "array_str"))))
+    with _printed(max_line_width, precision, suppress_small):
+        return str(np.asarray(XExpression(as_node(a, "array_str"))))
 
 
-def array_repr(a: object) -> str:
-    """Return what ``repr`` of the array made of the values is.
+def array_repr(
+    arr: object,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """Return what ``repr`` of the array made of the values is; options as of `array_str`.
 
     Examples
     --------
@@ -76,7 +87,13 @@ def array_repr(a: object) -> str:
     >>> xl.array_repr([1, 2])
     'XArray([1, 2])'
     """
-    return repr(XArray(as_array(a, "array_repr")))
+    with _printed(max_line_width, precision, suppress_small):
+        return repr(XArray(as_array(arr, "array_repr")))
+
+
+def _printed(width: int | None, precision: int | None, suppress: bool | None) -> Any:
+    given: dict[str, Any] = {"linewidth": width, "precision": precision, "suppress": suppress}
+    return np.printoptions(**{name: x for name, x in given.items() if x is not None})
 
 
 def binary_repr(num: int, width: int | None = None) -> str:

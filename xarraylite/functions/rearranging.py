@@ -40,12 +40,12 @@ Ints = SupportsIndex | Iterable[SupportsIndex]
 
 @memoised
 @moves
-def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
+def roll(a: object, shift: Ints, axis: Axes | None = None) -> XExpression:
     """Return the elements moved along a dimension; those that leave come in at the other end.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         What to move.
     shift : int or sequence of int
         How far, towards higher indices.
@@ -55,7 +55,7 @@ def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
     Returns
     -------
     XExpression
-        Lazy, of the shape of ``x``.
+        Lazy, of the shape of ``a``.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def roll(x: object, /, shift: Ints, axis: Axes | None = None) -> XExpression:
     >>> xl.eval(xl.roll(xl.arange(5), 2))
     XArray([3, 4, 0, 1, 2])
     """
-    array = as_array(x, "roll")
+    array = as_array(a, "roll")
     if axis is None:
         return reshape(_rolled(reshape(array, (-1,)), _total(shift), 0), array.shape)
     along, far = np.asarray(axis), np.asarray(shift)
@@ -165,8 +165,8 @@ def flipud(m: object) -> XExpression:
 
 
 @memoised
-def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpression:
-    """Return ``x`` with two dimensions exchanged.
+def swapaxes(a: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpression:
+    """Return ``a`` with two dimensions exchanged.
 
     Examples
     --------
@@ -174,8 +174,8 @@ def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpressi
     >>> xl.swapaxes(xl.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    array = as_array(x, "swapaxes")
-    one, other = [check_axis(a, array.ndim, "swapaxes") for a in (axis1, axis2)]
+    array = as_array(a, "swapaxes")
+    one, other = [check_axis(axis, array.ndim, "swapaxes") for axis in (axis1, axis2)]
     order = list(range(array.ndim))
     order[one], order[other] = other, one
     return permute_dims(array, order)
@@ -199,12 +199,12 @@ def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
 
 @memoised
 @moves
-def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
+def ravel(a: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     """Return all elements as one dimension: a view where that is possible.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         What to flatten.
     order : {"C", "F"}, default "C"
         Row-major or column-major.
@@ -215,19 +215,19 @@ def ravel(x: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     >>> xl.eval(xl.ravel(xl.asarray([[1, 2], [3, 4]]), "F"))
     XArray([1, 3, 2, 4])
     """
-    return reshape(x, (-1,), order=order)
+    return reshape(a, (-1,), order=order)
 
 
 @memoised
 @moves
-def tile(x: object, repetitions: Ints, /) -> XExpression:
+def tile(A: object, reps: Ints) -> XExpression:
     """Return copies of the array side by side, lazily.
 
     Parameters
     ----------
-    x : array or expression
+    A : array or expression
         What to repeat.
-    repetitions : int or sequence of int
+    reps : int or sequence of int
         How often along each dimension, aligned to the last ones.
 
     Returns
@@ -247,8 +247,8 @@ def tile(x: object, repetitions: Ints, /) -> XExpression:
     XArray([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    array = as_array(x, "tile")
-    times = as_shape(repetitions, "tile")
+    array = as_array(A, "tile")
+    times = as_shape(reps, "tile")
     rank = builtins.max(len(times), array.ndim)
     times = (1,) * (rank - len(times)) + times
     extents = (1,) * (rank - array.ndim) + array.shape
@@ -260,12 +260,12 @@ def tile(x: object, repetitions: Ints, /) -> XExpression:
 
 @memoised
 @moves
-def repeat(x: object, /, repeats: Any, axis: SupportsIndex | None = None) -> XExpression:
+def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpression:
     """Return each element several times in a row, lazily.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         What to repeat.
     repeats : int or array of int
         How often: all alike, or one number for each index along the axis.
@@ -292,7 +292,7 @@ def repeat(x: object, /, repeats: Any, axis: SupportsIndex | None = None) -> XEx
     >>> xl.eval(xl.repeat(xl.asarray([1, 2]), [1, 3]))
     XArray([1, 2, 2, 2])
     """
-    array = as_array(x, "repeat")
+    array = as_array(a, "repeat")
     if axis is None:
         array, axis = reshape(array, (-1,)), 0
     along = check_axis(axis, array.ndim, "repeat")

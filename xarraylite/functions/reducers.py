@@ -70,8 +70,7 @@ def others(node: Node, chosen: Node | None, value: object) -> Node:
 
 def total(
     op: Reduction,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -82,12 +81,12 @@ def total(
     """Return a sum or a product; see `sum`."""
     whole = axis is None and dtype is None and initial is None and keepdims is False
     whole = whole and where is None
-    known = expression.folded(op, x) if whole else None
+    known = expression.folded(op, a) if whole else None
     if known is not None:
         return known if out is None else into(out, known, op.name)
-    made = _added(op, x, axis, dtype, keepdims, initial, where)
+    made = _added(op, a, axis, dtype, keepdims, initial, where)
     if whole:
-        learn_fold(op, x, made)
+        learn_fold(op, a, made)
     return made if out is None else into(out, made, op.name)
 
 
@@ -116,12 +115,12 @@ def sum() -> None:
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         What to add up.
     axis : int, tuple of int or None
         Dimensions to add over; all by default.
     dtype : dtype, optional
-        Dtype of the result; by default int64 or uint64 for integers and bool, else that of ``x``.
+        Dtype of the result; by default int64 or uint64 for integers and bool, else that of ``a``.
         Sums of bool are "any", products "all".
     out : container, optional
         Where to write the result.
@@ -165,8 +164,7 @@ def prod() -> None:
 
 def extreme(
     op: Reduction,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     out: object = None,
     keepdims: bool = False,
@@ -175,12 +173,12 @@ def extreme(
 ) -> Lazy:
     """Return the least or the greatest element; see `min`."""
     whole = axis is None and initial is None and keepdims is False and where is None
-    known = expression.folded(op, x) if whole else None
+    known = expression.folded(op, a) if whole else None
     if known is not None:
         return known if out is None else into(out, known, op.name)
-    made = _chosen(op, x, axis, keepdims, initial, where)
+    made = _chosen(op, a, axis, keepdims, initial, where)
     if whole:
-        learn_fold(op, x, made)
+        learn_fold(op, a, made)
     return made if out is None else into(out, made, op.name)
 
 
@@ -203,7 +201,7 @@ def min() -> None:
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Real.
     axis, out, keepdims, initial, where : optional
         As for `sum`; ``where`` needs ``initial``.
@@ -211,12 +209,12 @@ def min() -> None:
     Returns
     -------
     XExpression
-        The lazy minima, in the dtype of ``x``.
+        The lazy minima, in the dtype of ``a``.
 
     Raises
     ------
     DTypeError
-        If ``x`` is complex.
+        If ``a`` is complex.
     ShapeError
         If there is nothing to compare and no ``initial``.
 
@@ -243,15 +241,14 @@ def max() -> None:
 
 def _truth(
     op: Reduction,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     out: object = None,
     keepdims: bool = False,
     *,
     where: object = None,
 ) -> Lazy:
-    node, groups = operand_and_groups(x, axis, keepdims, op.name)
+    node, groups = operand_and_groups(a, axis, keepdims, op.name)
     truth = others(build.cast(node, bool_), chosen_of(where, node, op.name), op.identity)
     made = groups.wrap(groups.fold(op, truth))
     return made if out is None else into(out, made, op.name)
@@ -287,7 +284,7 @@ def all() -> None:
 
 @takes_jagged
 @memoised
-def count_nonzero(x: object, /, axis: Axis = None, *, keepdims: bool = False) -> Lazy:
+def count_nonzero(a: object, axis: Axis = None, *, keepdims: bool = False) -> Lazy:
     """Return the number of elements that are not zero, as int64.
 
     Examples
@@ -296,15 +293,14 @@ def count_nonzero(x: object, /, axis: Axis = None, *, keepdims: bool = False) ->
     >>> int(xl.count_nonzero(xl.asarray([0, 2, 3])))
     2
     """
-    node, groups = operand_and_groups(x, axis, keepdims, "count_nonzero")
+    node, groups = operand_and_groups(a, axis, keepdims, "count_nonzero")
     truth = build.cast(build.cast(node, bool_), int64)
     return groups.wrap(groups.fold(SUM, truth))
 
 
 def _position(
     name: str,
-    x: object,
-    /,
+    a: object,
     axis: SupportsIndex | None = None,
     out: object = None,
     *,
@@ -314,7 +310,7 @@ def _position(
     op = MIN if name == "argmin" else MAX
     asked: Any = axis
     axes: Any = (asked,) if isinstance(asked, Iterable) else asked
-    node, groups = operand_and_groups(x, axes, keepdims, name)
+    node, groups = operand_and_groups(a, axes, keepdims, name)
     build.require_real(node, name)
     refuse_empty(groups, name, node)
     kept = groups.kept()
@@ -335,7 +331,7 @@ def argmin() -> None:
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Real.
     axis : int or None
         Dimension to search; None counts positions in row-major order.

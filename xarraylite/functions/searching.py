@@ -30,10 +30,9 @@ Side = Literal["left", "right"]
 _MANY = 1 << 10
 
 
-@computed("x", arithmetic=False)
+@computed("a", arithmetic=False)
 def sort(
-    x: Any,
-    /,
+    a: Any,
     axis: int | None = -1,
     kind: str | None = None,
     order: None = None,
@@ -45,7 +44,7 @@ def sort(
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Real or complex; NaN are last.
     axis : int or None, default -1
         Dimension to sort along; None sorts all elements.
@@ -75,15 +74,15 @@ def sort(
     XArray([3, 2, 1])
     """
     if axis is None:
-        x, axis = np.ravel(x), 0
+        a, axis = np.ravel(a), 0
     keep = stable and kind in (None, "stable", "mergesort")
-    many = np.size(x) >= _MANY
-    made = np.sort(x, axis=axis, kind=kind if not keep else None if many else "stable")
+    many = np.size(a) >= _MANY
+    made = np.sort(a, axis=axis, kind=kind if not keep else None if many else "stable")
     if keep and many and _has_negative_zero(made):
-        made = np.sort(x, axis=axis, kind="stable")
+        made = np.sort(a, axis=axis, kind="stable")
     if descending:
         if keep and _has_negative_zero(made):
-            made = np.sort(np.flip(x, axis), axis=axis, kind="stable")
+            made = np.sort(np.flip(a, axis), axis=axis, kind="stable")
         made = np.flip(made, axis)
     return made
 
@@ -97,10 +96,9 @@ def _has_negative_zero(values: NumpyArray) -> bool:
     return bool((words == np.iinfo(words.dtype).min).any())
 
 
-@computed("x", arithmetic=False)
+@computed("a", arithmetic=False)
 def argsort(
-    x: Any,
-    /,
+    a: Any,
     axis: int | None = -1,
     kind: str | None = None,
     order: None = None,
@@ -112,7 +110,7 @@ def argsort(
 
     Parameters
     ----------
-    x, axis, kind, order, descending, stable : optional
+    a, axis, kind, order, descending, stable : optional
         As for `sort`; a stable order has the first of equal elements first.
 
     Returns
@@ -132,16 +130,16 @@ def argsort(
     XArray([0, 1, 2])
     """
     keep = stable and kind in (None, "stable", "mergesort")
-    plain = keep and not descending and axis is not None and isinstance(x, np.ndarray)
-    if plain and x.size < _MANY:
-        return x.argsort(axis, "stable")
+    plain = keep and not descending and axis is not None and isinstance(a, np.ndarray)
+    if plain and a.size < _MANY:
+        return a.argsort(axis, "stable")
     if axis is None:
-        x, axis = np.ravel(x), 0
+        a, axis = np.ravel(a), 0
     if not descending:
-        found: Any = _positions(x, axis, kind, keep)
+        found: Any = _positions(a, axis, kind, keep)
         return found
-    last = np.shape(x)[axis] - 1 if np.ndim(x) else 0
-    return last - np.flip(_positions(np.flip(x, axis), axis, kind, keep), axis)
+    last = np.shape(a)[axis] - 1 if np.ndim(a) else 0
+    return last - np.flip(_positions(np.flip(a, axis), axis, kind, keep), axis)
 
 
 def _positions(x: NumpyArray, axis: int, kind: str | None, stable: bool) -> NumpyArray:
@@ -155,30 +153,30 @@ def _positions(x: NumpyArray, axis: int, kind: str | None, stable: bool) -> Nump
     return np.argsort(x, axis=axis, kind="stable")
 
 
-@computed("x1", "x2", "sorter", arithmetic=False)
-def searchsorted(x1: Any, x2: Any, /, side: Side = "left", sorter: Any = None) -> XArray:
+@computed("a", "v", "sorter", arithmetic=False)
+def searchsorted(a: Any, v: Any, side: Side = "left", sorter: Any = None) -> XArray:
     """Return where elements would have to be inserted to keep an order.
 
     Parameters
     ----------
-    x1 : array or expression
+    a : array or expression
         Of rank 1, in ascending order.
-    x2 : array, expression or number
+    v : array, expression or number
         What to insert.
     side : {"left", "right"}, default "left"
         Before or after equal elements.
     sorter : array of int, optional
-        Positions that put ``x1`` in order, as `argsort` gives them.
+        Positions that put ``a`` in order, as `argsort` gives them.
 
     Returns
     -------
     XArray
-        int64 positions, of the shape of ``x2``.
+        int64 positions, of the shape of ``v``.
 
     Raises
     ------
     ValueError
-        If ``x1`` is not of rank 1, or the side is unknown.
+        If ``a`` is not of rank 1, or the side is unknown.
 
     Examples
     --------
@@ -186,18 +184,18 @@ def searchsorted(x1: Any, x2: Any, /, side: Side = "left", sorter: Any = None) -
     >>> xl.searchsorted(xl.asarray([1, 2, 2, 3]), xl.asarray([2, 9]))
     XArray([1, 4])
     """
-    if isinstance(x1, np.ndarray):
-        return x1.searchsorted(x2, side, sorter)
-    return np.searchsorted(x1, x2, side=side, sorter=sorter)
+    if isinstance(a, np.ndarray):
+        return a.searchsorted(v, side, sorter)
+    return np.searchsorted(a, v, side=side, sorter=sorter)
 
 
-@computed("x", arithmetic=False)
-def nonzero(x: Any, /) -> tuple[XArray, ...]:
+@computed("a", arithmetic=False)
+def nonzero(a: Any) -> tuple[XArray, ...]:
     """Return the positions of elements that are not zero, one array per dimension.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Of rank 1 or more; NaN is not zero.
 
     Returns
@@ -216,13 +214,12 @@ def nonzero(x: Any, /) -> tuple[XArray, ...]:
     >>> xl.nonzero(xl.asarray([[0, 1], [2, 0]]))
     (XArray([0, 1]), XArray([1, 0]))
     """
-    return x.nonzero() if isinstance(x, np.ndarray) and x.ndim else np.nonzero(x)
+    return a.nonzero() if isinstance(a, np.ndarray) and a.ndim else np.nonzero(a)
 
 
 @moves
 def take(
-    x: object,
-    /,
+    a: object,
     indices: Any,
     axis: int | None = None,
     out: object = None,
@@ -232,7 +229,7 @@ def take(
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         What to take from.
     indices : array of int, or int
         Positions; negative ones count from the end.
@@ -262,12 +259,12 @@ def take(
     XArray([[3, 1],
             [6, 4]])
     """
-    if isinstance(x, XContainer) and mode == "raise" and (axis is not None or x.ndim == 1):
-        before = check_axis(0 if axis is None else axis, x.ndim, "take")
-        known = few.selected(x, (*(slice(None),) * before, indices))
+    if isinstance(a, XContainer) and mode == "raise" and (axis is not None or a.ndim == 1):
+        before = check_axis(0 if axis is None else axis, a.ndim, "take")
+        known = few.selected(a, (*(slice(None),) * before, indices))
         if type(known) is XExpression:  # of no mask
             return into(out, known, "take")
-    node = as_node(x, "take")
+    node = as_node(a, "take")
     if axis is None:
         node, axis = build.reshape(node, (-1,)), 0
     axis = check_axis(axis, len(node.shape), "take")
@@ -289,18 +286,18 @@ def take(
     return into(out, XExpression(taken), "take")
 
 
-@computed("x", "indices", arithmetic=False)
-def take_along_axis(x: Any, /, indices: Any, axis: int | None = -1) -> XArray:
+@computed("arr", "indices", arithmetic=False)
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> XArray:
     """Return the elements at positions that differ from place to place along an axis.
 
     Parameters
     ----------
-    x : array or expression
+    arr : array or expression
         What to take from.
     indices : array of int
         Of the same rank; the other dimensions are broadcast.
     axis : int or None, default -1
-        The dimension that positions are along; None flattens ``x``.
+        The dimension that positions are along; None flattens ``arr``.
 
     Returns
     -------
@@ -322,4 +319,4 @@ def take_along_axis(x: Any, /, indices: Any, axis: int | None = -1) -> XArray:
     XArray([[1, 3],
             [1, 2]])
     """
-    return np.take_along_axis(x, indices, axis)
+    return np.take_along_axis(arr, indices, axis)

@@ -9,7 +9,7 @@ from .of_numpy import Array, Arrays, Container, of_numpy
 
 @of_numpy(arithmetic=False)
 def partition(
-    a: Array, /, kth: int | tuple[int, ...], axis: int | None = -1, kind: str = "introselect"
+    a: Array, kth: int | tuple[int, ...], axis: int | None = -1, kind: str = "introselect"
 ) -> Any:
     """Return the elements in such an order that some are where sorting would put them.
 

@@ -44,7 +44,6 @@ def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> X
 
 def arange(
     start: float,
-    /,
     stop: float | None = None,
     step: float = 1,
     dtype: object = None,
@@ -117,7 +116,6 @@ def _is_whole(value: object) -> bool:
 def linspace(
     start: complex,
     stop: complex,
-    /,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
@@ -229,9 +227,8 @@ def geomspace(
 
 
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
+    N: int,
+    M: int | None = None,
     k: int = 0,
     dtype: object = None,
     order: MemoryOrder = None,
@@ -243,7 +240,7 @@ def eye(
 
     Parameters
     ----------
-    n_rows, n_cols : int
+    N, M : int
         Extents; square by default.
     k : int, default 0
         Which diagonal: positive above the main one.
@@ -266,7 +263,7 @@ def eye(
     """
     check_device(device, "eye")
     layout = ordered(order, layout, "eye")
-    shape = as_shape((n_rows, n_rows if n_cols is None else n_cols), "eye")
+    shape = as_shape((N, N if M is None else M), "eye")
     kind_ = float64 if dtype is None else as_dtype(dtype)
     check_size(shape, kind_, "eye")
     values = np.eye(shape[0], shape[1], k=k, dtype=kind_ if kind_.isbuiltin == 1 else bool)

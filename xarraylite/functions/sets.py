@@ -36,7 +36,7 @@ class UniqueInverseResult(NamedTuple):
 
 
 @computed("x", arithmetic=False)
-def unique_all(x: Any, /) -> UniqueAllResult:
+def unique_all(x: Any) -> UniqueAllResult:
     """Return the distinct elements, where each is first, which one each element is, how often.
 
     Parameters
@@ -60,7 +60,7 @@ def unique_all(x: Any, /) -> UniqueAllResult:
 
 
 @computed("x", arithmetic=False)
-def unique_counts(x: Any, /) -> UniqueCountsResult:
+def unique_counts(x: Any) -> UniqueCountsResult:
     """Return the distinct elements, and how often each occurs.
 
     Examples
@@ -73,7 +73,7 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
 
 
 @computed("x", arithmetic=False)
-def unique_inverse(x: Any, /) -> UniqueInverseResult:
+def unique_inverse(x: Any) -> UniqueInverseResult:
     """Return the distinct elements, and which of them each element is.
 
     Examples
@@ -86,7 +86,7 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
 
 
 @computed("x", arithmetic=False)
-def unique_values(x: Any, /) -> XArray:
+def unique_values(x: Any) -> XArray:
     """Return the distinct elements in ascending order.
 
     Examples
@@ -98,11 +98,10 @@ def unique_values(x: Any, /) -> XArray:
     return np.unique(x, equal_nan=False)
 
 
-@computed("x1", "x2", arithmetic=False)
+@computed("element", "test_elements", arithmetic=False)
 def isin(
-    x1: Any,
-    x2: Any,
-    /,
+    element: Any,
+    test_elements: Any,
     assume_unique: bool = False,
     invert: bool = False,
     *,
@@ -112,9 +111,9 @@ def isin(
 
     Parameters
     ----------
-    x1 : array, expression or number
+    element : array, expression or number
         What to look for; NaN is never found.
-    x2 : array, expression or number
+    test_elements : array, expression or number
         Where, in any order.
     assume_unique : bool, default False
         Both have no element twice, which saves time.
@@ -126,7 +125,7 @@ def isin(
     Returns
     -------
     XArray
-        bool, of the shape of ``x1``.
+        bool, of the shape of ``element``.
 
     Examples
     --------
@@ -134,4 +133,4 @@ def isin(
     >>> xl.isin(xl.asarray([1, 2, 3]), [3, 1])
     XArray([ True, False,  True])
     """
-    return np.isin(x1, x2, assume_unique=assume_unique, invert=invert, kind=kind)
+    return np.isin(element, test_elements, assume_unique=assume_unique, invert=invert, kind=kind)

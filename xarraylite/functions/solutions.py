@@ -9,13 +9,13 @@ from ..arrays.xarray import XArray
 from .computed import computed, numpy
 
 
-@computed("x")
-def inv(x: Any, /) -> XArray:
+@computed("a")
+def inv(a: Any) -> XArray:
     """Return the inverses of square matrices.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Matrices in the last two dimensions.
 
     Raises
@@ -30,16 +30,16 @@ def inv(x: Any, /) -> XArray:
     XArray([[0.5 , 0.  ],
             [0.  , 0.25]])
     """
-    return numpy.linalg.inv(x)
+    return numpy.linalg.inv(a)
 
 
-@computed("x", "rcond", "rtol")
-def pinv(x: Any, /, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> XArray:
+@computed("a", "rcond", "rtol")
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> XArray:
     """Return the Moore-Penrose inverses of matrices.
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Matrices in the last two dimensions.
     rcond, rtol : float or array, optional
         Singular values up to that share of the greatest one count as zero.
@@ -59,27 +59,27 @@ def pinv(x: Any, /, rcond: Any = None, hermitian: bool = False, *, rtol: Any = N
     """
     if rcond is None and rtol is None:
         # The standard's default; NumPy's own is 1e-15 whatever the dtype.
-        wide = x.dtype if x.dtype.kind in "fc" else numpy.dtype(float)
-        rtol = max(x.shape[-2:]) * numpy.finfo(wide).eps
+        wide = a.dtype if a.dtype.kind in "fc" else numpy.dtype(float)
+        rtol = max(a.shape[-2:]) * numpy.finfo(wide).eps
     share = {"rtol": rtol} if rcond is None else {"rcond": rcond}
-    return numpy.linalg.pinv(x, hermitian=hermitian, **share)
+    return numpy.linalg.pinv(a, hermitian=hermitian, **share)
 
 
-@computed("x1", "x2")
-def solve(x1: Any, x2: Any, /) -> XArray:
+@computed("a", "b")
+def solve(a: Any, b: Any) -> XArray:
     """Return the solutions of systems of linear equations ``x1 @ x == x2``.
 
     Parameters
     ----------
-    x1 : array or expression
+    a : array or expression
         Square matrices in the last two dimensions.
-    x2 : array or expression
+    b : array or expression
         A vector, if its rank is 1, else columns in the last two dimensions.
 
     Returns
     -------
     XArray
-        Of the shape of ``x2``, the others broadcast.
+        Of the shape of ``b``, the others broadcast.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def solve(x1: Any, x2: Any, /) -> XArray:
     >>> xl.linalg.solve(xl.asarray([[2.0, 0.0], [0.0, 4.0]]), xl.asarray([2.0, 2.0]))
     XArray([1. , 0.5])
     """
-    return numpy.linalg.solve(x1, x2)
+    return numpy.linalg.solve(a, b)
 
 
 @computed("a", "b")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex
 
-from .._errors import ExtentTypeError, ShapeError
+from .._errors import DTypeError, ExtentTypeError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..dtypes.names import kind
+from ..dtypes.names import as_dtype, kind
 from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
@@ -93,8 +93,7 @@ def cumulative_prod() -> None:
 
 @memoised
 def diff(
-    x: object,
-    /,
+    a: object,
     n: int = 1,
     axis: SupportsIndex = -1,
     prepend: object = None,
@@ -104,14 +103,14 @@ def diff(
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         Numbers, or bool, whose difference is "not equal".
     n : int, default 1
         How many times.
     axis : int, default -1
         Along which dimension.
     prepend, append : array, expression or number, optional
-        What stands before and after ``x``.
+        What stands before and after ``a``.
 
     Returns
     -------
@@ -131,14 +130,14 @@ def diff(
     >>> xl.eval(xl.diff(xl.asarray([1, 4, 9, 16]), n=2))
     XArray([2, 2])
     """
-    if isinstance(x, Parted) and n >= 0:
-        return _of_parts(x, n, axis, [prepend, append])
-    node, n = as_node(x, "diff"), whole(n, "diff", "n")
+    if isinstance(a, Parted) and n >= 0:
+        return _of_parts(a, n, axis, [prepend, append])
+    node, n = as_node(a, "diff"), whole(n, "diff", "n")
     along = check_axis(axis, len(node.shape), "diff")
     if n < 0:
         raise ValueError(f"diff({describe(node)}): n must not be negative, got {n}")
     if n == 0:
-        return as_array(x, "diff")
+        return as_array(a, "diff")
     ends = [_end(e, node, along) for e in (prepend, append)]
     parts = [part for part in (ends[0], node, ends[1]) if part is not None]
     node = build.concat(parts, along, "diff") if len(parts) > 1 else node
@@ -190,8 +189,7 @@ def _filled(x: object, value: object, name: str) -> tuple[XExpression, XExpressi
 
 def _known_total(
     op: Reduction,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -199,7 +197,7 @@ def _known_total(
     initial: object = None,
     where: object = None,
 ) -> XExpression:
-    filled, _ = _filled(x, op.identity, f"nan{op.name}")
+    filled, _ = _filled(a, op.identity, f"nan{op.name}")
     found: Any = reducers.total(op, filled, axis, dtype, out, keepdims, initial, where)
     return found
 
@@ -236,15 +234,14 @@ _OF_KNOWN = {MIN: KNOWN_MIN, MAX: KNOWN_MAX}
 
 def _known_extreme(
     op: Reduction,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     out: object = None,
     keepdims: bool = False,
     initial: object = None,
     where: object = None,
 ) -> XExpression:
-    array = as_array(x, f"nan{op.name}")
+    array = as_array(a, f"nan{op.name}")
     op = _OF_KNOWN[op] if kind(array.dtype) == "f" else op
     found: Any = reducers.extreme(op, array, axis, out, keepdims, initial, where)
     return found
@@ -278,8 +275,7 @@ def nanmax() -> None:
 
 @memoised
 def nanmean(
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -295,13 +291,14 @@ def nanmean(
     >>> float(xl.nanmean(xl.asarray([1.0, xl.nan, 2.0])))
     1.5
     """
-    return means.mean(x, axis, dtype, out, keepdims, where=_known(x, where, "nanmean"))
+    chosen = _known(a, where, "nanmean", dtype)
+    made: Any = means.averaged("nanmean", a, axis, dtype, out, keepdims, where=chosen)
+    return made
 
 
 def _known_spread(
     name: str,
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     dtype: object = None,
     out: object = None,
@@ -309,16 +306,17 @@ def _known_spread(
     keepdims: bool = False,
     *,
     where: object = None,
+    mean: object = None,
     correction: float | None = None,
 ) -> XExpression:
-    chosen = _known(x, where, f"nan{name}")
+    chosen = _known(a, where, name, dtype)
     given = (axis, dtype, out, ddof, keepdims)
-    made: Any = means.spread(name, x, *given, correction=correction, where=chosen)
+    made: Any = means.spread(name, a, *given, correction=correction, mean=mean, where=chosen)
     return made
 
 
 @memoised
-@sibling(_known_spread, "var")
+@sibling(_known_spread, "nanvar")
 def nanvar() -> None:
     """Return the variance of the elements that are not NaN, lazily; parameters as for `var`.
 
@@ -331,7 +329,7 @@ def nanvar() -> None:
 
 
 @memoised
-@sibling(_known_spread, "std")
+@sibling(_known_spread, "nanstd")
 def nanstd() -> None:
     """Return the standard deviation of the elements that are not NaN; as `std`, lazy.
 
@@ -343,9 +341,17 @@ def nanstd() -> None:
     """
 
 
-def _known(x: object, where: object, name: str) -> object:
-    """Return which elements count: those that are not NaN, among some."""
+def _known(x: object, where: object, name: str, dtype: object) -> object:
+    """Return which elements count: those that are not NaN, among some.
+
+    Raises
+    ------
+    DTypeError
+        If what may be NaN is to be averaged in a dtype without NaN.
+    """
     known: Any = _filled(x, 0, name)[1]
+    if known is not None and dtype is not None and kind(as_dtype(dtype)) in "biu":
+        raise DTypeError(f"{name}: NaN are left out of floats, so dtype must be one of floats")
     if isinstance(known, Parted):
         known = known.parts(known)[0]
     if known is None or where is None:
@@ -357,7 +363,7 @@ def _known(x: object, where: object, name: str) -> object:
 
 
 @memoised
-def ptp(x: object, /, axis: Axis = None, out: object = None, keepdims: bool = False) -> XExpression:
+def ptp(a: object, axis: Axis = None, out: object = None, keepdims: bool = False) -> XExpression:
     """Return the greatest element less the least, lazily; parameters as for `max`.
 
     Examples
@@ -366,15 +372,14 @@ def ptp(x: object, /, axis: Axis = None, out: object = None, keepdims: bool = Fa
     >>> int(xl.ptp(xl.asarray([3, 9, 4])))
     6
     """
-    high = reducers.max(x, axis, None, keepdims)
-    low = reducers.min(x, axis, None, keepdims)
+    high = reducers.max(a, axis, None, keepdims)
+    low = reducers.min(a, axis, None, keepdims)
     return into(out, high - low, "ptp")
 
 
 @memoised
 def average(
-    x: object,
-    /,
+    a: object,
     axis: Axis = None,
     weights: object = None,
     returned: bool = False,
@@ -385,12 +390,12 @@ def average(
 
     Parameters
     ----------
-    x : array or expression
+    a : array or expression
         What to average.
     axis, keepdims : optional
         As for `mean`.
     weights : array or expression, optional
-        Of the shape of ``x``, or of the axes; all 1 by default.
+        Of the shape of ``a``, or of the axes; all 1 by default.
     returned : bool, default False
         Return the sums of the weights too.
 
@@ -410,7 +415,7 @@ def average(
     >>> float(xl.average(xl.asarray([1.0, 5.0]), weights=[3, 1]))
     2.0
     """
-    array = as_array(x, "average")
+    array = as_array(a, "average")
     if weights is None:
         mean = means.mean(array, axis, keepdims=keepdims)
         count = array.size // max(mean.size, 1)

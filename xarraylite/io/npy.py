@@ -34,8 +34,7 @@ _MISSING = _Missing()
 
 def save(
     file: FilePath | BinaryWriter,
-    array: object = _MISSING,
-    /,
+    arr: object = _MISSING,
     *,
     compressed: bool = False,
     **arrays: object,
@@ -50,7 +49,7 @@ def save(
     ----------
     file : path or file
         Path, used exactly as it is, or a file opened in binary mode.
-    array : array, expression, scalar, nested lists, or mapping of str to any of them
+    arr : array, expression, scalar, nested lists, or mapping of str to any of them
         One array, in column-major order if it has that; or several by name.  Expressions are
         evaluated.
     compressed : bool, default False
@@ -94,19 +93,19 @@ def save(
     >>> xl.load(file)
     {'first': XArray([1, 2], dtype=bfloat16), 'second': XArray([2, 4], dtype=bfloat16)}
     """
-    several = isinstance(array, Mapping) or array is _MISSING
-    if arrays and array is not _MISSING:
+    several = isinstance(arr, Mapping) or arr is _MISSING
+    if arrays and arr is not _MISSING:
         raise TypeError("save: give one array, a mapping, or keyword arrays; not two of them")
-    if array is _MISSING and not arrays:
+    if arr is _MISSING and not arrays:
         raise TypeError("save: nothing to save; give an array, a mapping, or keyword arrays")
     if compressed and not several:
         raise ValueError(
             "save: compressed=True is for several arrays; a .npy file has no such form"
         )
     write = (
-        _archive_writer(array if isinstance(array, Mapping) else arrays, compressed)
+        _archive_writer(arr if isinstance(arr, Mapping) else arrays, compressed)
         if several
-        else partial(write_array, contents=contents_of(array, "save"))
+        else partial(write_array, contents=contents_of(arr, "save"))
     )
     _put(file, write, several)
 
@@ -147,7 +146,7 @@ def _check_suffix(path: str, several: bool) -> None:
         raise ValueError(f"save: {path!r} ends in {wrong}, but {what} written as {right}")
 
 
-def savez(file: FilePath | BinaryWriter, /, *args: object, **kwds: object) -> None:
+def savez(file: FilePath | BinaryWriter, *args: object, **kwds: object) -> None:
     """Save several arrays as `numpy.savez` does: those by position as ``arr_0``, ``arr_1``...
 
     Examples
@@ -163,7 +162,7 @@ def savez(file: FilePath | BinaryWriter, /, *args: object, **kwds: object) -> No
     _savez(file, args, kwds, False)
 
 
-def savez_compressed(file: FilePath | BinaryWriter, /, *args: object, **kwds: object) -> None:
+def savez_compressed(file: FilePath | BinaryWriter, *args: object, **kwds: object) -> None:
     """Save several arrays, compressed; see `savez`."""
     _savez(file, args, kwds, True)
 

@@ -152,7 +152,7 @@ def from_json(text: str | bytes, /, *, dtype: object = None) -> XArray:
         raise FormatError(f"from_json: {error}") from None
 
 
-def info(x: object, /) -> str:
+def info(x: object) -> str:
     """Return in words what an array is: its class, dtype, shape, and where its elements lie.
 
     Examples

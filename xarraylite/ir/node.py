@@ -22,7 +22,8 @@ node already have its loop dtypes, so whoever runs it promotes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, Protocol
 
 from .._records import record
@@ -38,6 +39,11 @@ Shape = tuple[int, ...]
 
 #: What is fixed of an operand's shape: nothing, its rank, or all of it.
 FREE, RANK, SHAPE = range(3)
+
+
+def _from(get: Callable[[Any], tuple[Node, ...]]) -> Any:
+    """Return the property `Node.args` of nodes that are computed from others."""
+    return property(get, doc="The nodes this one is computed from.")
 
 
 class _Noted:
@@ -90,7 +96,13 @@ class Source(Protocol):
     ) -> Node:
         """Return the product of two matrices, of which one reads such an operand."""
 
-    def explain(self, node: Node, target: object) -> Any:
+    def explain(
+        self,
+        node: Node,
+        target: object,
+        chunks: int | Sequence[int] | None = None,
+        memory: int | str | None = None,
+    ) -> Any:
         """Return how it would be stored in a target, or evaluated into memory (None)."""
 
 
@@ -132,10 +144,7 @@ class Elementwise(Node):
     op: Op
     operands: tuple[Node, ...]
 
-    @property
-    def args(self) -> tuple[Node, ...]:
-        """The nodes this one is computed from."""
-        return self.operands
+    args = _from(attrgetter("operands"))
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -145,10 +154,7 @@ class View(Node):
     arg: Node
     step: Transform | Reshape
 
-    @property
-    def args(self) -> tuple[Node, ...]:
-        """The nodes this one is computed from."""
-        return (self.arg,)
+    args = _from(lambda node: (node.arg,))
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -159,10 +165,7 @@ class Gather(Node):
     axis: int
     index: Leaf
 
-    @property
-    def args(self) -> tuple[Node, ...]:
-        """The nodes this one is computed from."""
-        return (self.arg, self.index)
+    args = _from(attrgetter("arg", "index"))
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -172,10 +175,7 @@ class Concat(Node):
     parts: tuple[Node, ...]
     axis: int
 
-    @property
-    def args(self) -> tuple[Node, ...]:
-        """The nodes this one is computed from."""
-        return self.parts
+    args = _from(attrgetter("parts"))
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -187,10 +187,7 @@ class Reduce(Node):
     axes: tuple[int, ...]
     keepdims: bool
 
-    @property
-    def args(self) -> tuple[Node, ...]:
-        """The nodes this one is computed from."""
-        return (self.arg,)
+    args = _from(lambda node: (node.arg,))
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -203,7 +200,4 @@ class SegmentReduce(Reduce):
 
     offsets: Leaf
 
-    @property
-    def args(self) -> tuple[Node, ...]:
-        """The nodes this one is computed from."""
-        return (self.arg, self.offsets)
+    args = _from(attrgetter("arg", "offsets"))

@@ -120,6 +120,15 @@ def with_args(node: Node, args: tuple[Node, ...]) -> Node:
     return replace(node, arg=args[0], index=index)
 
 
+def twin(node: Node) -> Node:
+    """Return another node of the same value: one more user of what it is made of."""
+    if isinstance(node, Elementwise):
+        return replace(node, operands=(*node.operands,))
+    if isinstance(node, Concat):
+        return replace(node, parts=(*node.parts,))
+    return replace(node)
+
+
 def structure(node: Node, args: tuple[int, ...]) -> tuple[Hashable, ...]:
     """Return what a node that is no operand does, its arguments given by their numbers."""
     if isinstance(node, Elementwise):

@@ -185,7 +185,7 @@ class Rows:
 
     def places_leaf(self, extents: tuple[int, ...]) -> Leaf:
         """Return `places` as an operand of kernels."""
-        if extents[1:] == (1,) * (len(extents) - 1):
+        if extents[0] != 1 and extents[1:] == (1,) * (len(extents) - 1):
             return self.nodes_leaf(1)
         return self._leaf("places", extents, self.places)
 

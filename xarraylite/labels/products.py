@@ -183,16 +183,14 @@ def matmul(left: Node, right: Node, check: Check | None = None) -> Made:
     """Return the matrix product of the last two dimensions; see `xl.matmul`."""
     call = call_of(("matmul",), left, right)
     known = _again(call, check)
-    return _matmul(left, right, call, check) if known is None else known
+    if known is not None:
+        return known
+    return contract(*_labels_of(left, right), None, "matmul", call, check)
 
 
 def reads_in_place(left: Node, right: Node) -> bool:
     """Tell whether BLAS has multiplied two such operands as they lie."""
     return recall(call_of(("matmul",), left, right)) is not None
-
-
-def _matmul(left: Node, right: Node, call: Call | None, check: Check | None) -> Made:
-    return contract(*_labels_of(left, right), None, "matmul", call, check)
 
 
 def _labels_of(left: Node, right: Node) -> tuple[list[tuple[Node, Labels]], Labels]:
@@ -222,10 +220,8 @@ def vecdot(left: Node, right: Node, axis: int) -> Made:
     """Return the dot products along ``axis``, the left operand conjugated; see `xl.vecdot`."""
     call = call_of(("vecdot", axis), left, right) if type(axis) is int else None
     known = _again(call)
-    return _vecdot(left, right, axis, call) if known is None else known
-
-
-def _vecdot(left: Node, right: Node, axis: int, call: Call | None) -> Made:
+    if known is not None:
+        return known
     shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
     axis = _whole(axis, AxisError(f"{shown}: the axis is a whole number"))
     least = min(len(left.shape), len(right.shape))
@@ -270,25 +266,8 @@ def tensordot(left: Node, right: Node, axes: object) -> Made:
     named = _named(axes)
     call = None if named is None else call_of(("tensordot", named), left, right)
     known = _again(call)
-    return _tensordot(left, right, axes, call) if known is None else known
-
-
-def _named(axes: object) -> object:
-    """Return axes of Python's integers as part of a key; None for all else."""
-    if type(axes) is int:
-        return axes
-    if not isinstance(axes, tuple):
-        return None
-    parts = [tuple(part) if type(part) is list else part for part in axes]
-    for part in parts:
-        if type(part) is not int and not (
-            type(part) is tuple and all([type(axis) is int for axis in part])
-        ):
-            return None
-    return tuple(parts)
-
-
-def _tensordot(left: Node, right: Node, axes: object, call: Call | None) -> Made:
+    if known is not None:
+        return known
     shown = f"tensordot({describe(left)}, {describe(right)}, axes={axes})"
     first, second = _pairs_of_axes(axes, len(left.shape), len(right.shape), shown)
     for a, b in zip(first, second, strict=True):
@@ -305,6 +284,21 @@ def _tensordot(left: Node, right: Node, axes: object, call: Call | None) -> Made
     out += [k for d, k in enumerate(own_right) if d not in second]
     operands = [(left, tuple(own_left)), (right, tuple(own_right))]
     return contract(operands, tuple(out), None, "tensordot", call)
+
+
+def _named(axes: object) -> object:
+    """Return axes of Python's integers as part of a key; None for all else."""
+    if type(axes) is int:
+        return axes
+    if not isinstance(axes, tuple):
+        return None
+    parts = [tuple(part) if type(part) is list else part for part in axes]
+    for part in parts:
+        if type(part) is not int and not (
+            type(part) is tuple and all([type(axis) is int for axis in part])
+        ):
+            return None
+    return tuple(parts)
 
 
 def _pairs_of_axes(
@@ -345,15 +339,10 @@ def _whole(value: Any, error: ShapeError) -> int:
 
 def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Made:
     """Return the sum of products that ``spec`` says; see `xl.einsum`."""
-    if len(operands) != 2:
-        return _einsum(spec, operands, dtype, None)
-    left, right = operands
-    call = call_of(("einsum", spec, dtype), left, right)
-    known = _again(call)
-    return _einsum(spec, operands, dtype, call) if known is None else known
-
-
-def _einsum(spec: str, operands: Sequence[Node], dtype: DType | None, call: Call | None) -> Made:
+    call = call_of(("einsum", spec, dtype), *operands) if len(operands) == 2 else None
+    again = _again(call)
+    if again is not None:
+        return again
     shown = f"einsum({spec!r}, {', '.join([describe(node) for node in operands])})"
     inputs, out = _parsed(spec, [len(node.shape) for node in operands], shown)
     for labels, node in zip(inputs, operands, strict=True):

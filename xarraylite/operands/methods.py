@@ -23,9 +23,7 @@ from .nodes import OneValue
 Method = Callable[..., Any]
 
 
-def _method(
-    name: str, order: str = "", function: str | None = None, *, inside: bool = False
-) -> Any:
+def _method(name: str, order: str = "", *, inside: bool = False) -> Any:
     """Return the method of one row.
 
     Parameters

@@ -131,10 +131,11 @@ class Lifted(Evaluates):
 class OneValue:
     """Base of array scalars: what they hold.
 
-    It is a NumPy scalar, or the Python number that stands for a float64, an int64 or a bool.
+    It is a NumPy scalar, or the Python number that stands for a float64, an int64, a bool or a
+    complex128.
     """
 
-    __slots__ = ("_value",)
+    __slots__ = ()
 
     _value: Any
 
@@ -146,7 +147,12 @@ class OneValue:
         return value if known is None else known(value)  # type: ignore[no-any-return]
 
 
-_STANDING: dict[type, Any] = {float: np.float64, int: np.int64, bool: np.bool_}
+_STANDING: dict[type, Any] = {
+    float: np.float64,
+    int: np.int64,
+    bool: np.bool_,
+    complex: np.complex128,
+}
 
 #: Classes of numbers whose kind is their class; their values are converted when they are met.
 NUMBERS = frozenset((bool, int, float, np.float64, np.float32, np.int64, np.int32, np.bool_))

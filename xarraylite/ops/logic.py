@@ -59,6 +59,14 @@ def _order(name: str, sign: str, hlo: str) -> Op:
     )
 
 
+def _predicate(
+    name: str, of_integers: str, of_floats: str, where: str, hlo: str | None = None
+) -> Op:
+    """Return the row of a question about floats, which integers and bools answer alike."""
+    bodies = {**dict.fromkeys("biu", of_integers), "f": of_floats, "c": f"{name}_c({{0}})"}
+    return row(name, rules.PREDICATE, bodies, f"True where x {where}.", hlo=hlo, example=(_EDGE,))
+
+
 ROWS: tuple[Op, ...] = (
     _equality("equal", "{0} == {1}", "", "x1 == x2.", "compare EQ", "NaN equals nothing."),
     _equality(
@@ -68,27 +76,10 @@ ROWS: tuple[Op, ...] = (
     _order("less_equal", "<=", "LE"),
     _order("greater", ">", "GT"),
     _order("greater_equal", ">=", "GE"),
-    row(
-        "isnan",
-        rules.PREDICATE,
-        {**dict.fromkeys("biu", "False"), "f": "{0} != {0}", "c": "isnan_c({0})"},
-        "True where x is NaN, for complex numbers in either part.",
-        example=(_EDGE,),
-    ),
-    row(
-        "isinf",
-        rules.PREDICATE,
-        {**dict.fromkeys("biu", "False"), "f": "isinf_f({0})", "c": "isinf_c({0})"},
-        "True where x is infinite, for complex numbers in either part.",
-        example=(_EDGE,),
-    ),
-    row(
-        "isfinite",
-        rules.PREDICATE,
-        {**dict.fromkeys("biu", "True"), "f": "isfinite_f({0})", "c": "isfinite_c({0})"},
-        "True where x is neither infinite nor NaN.",
-        hlo="is-finite",
-        example=(_EDGE,),
+    _predicate("isnan", "False", "{0} != {0}", "is NaN, for complex numbers in either part"),
+    _predicate("isinf", "False", "isinf_f({0})", "is infinite, for complex numbers in either part"),
+    _predicate(
+        "isfinite", "True", "isfinite_f({0})", "is neither infinite nor NaN", hlo="is-finite"
     ),
     row(
         "signbit",
@@ -97,30 +88,21 @@ ROWS: tuple[Op, ...] = (
         "True where the sign bit is set, -0.0 and negative NaN included.",
         example=([-1.0, -0.0, 0.0],),
     ),
-    row(
-        "logical_and",
-        rules.LOGICAL,
-        {"b": "{0} & {1}"},
-        "True where both are nonzero.",
-        hlo="and",
-        example=(_P, _Q),
-    ),
-    row(
-        "logical_or",
-        rules.LOGICAL,
-        {"b": "{0} | {1}"},
-        "True where either is nonzero.",
-        hlo="or",
-        example=(_P, _Q),
-    ),
-    row(
-        "logical_xor",
-        rules.LOGICAL,
-        {"b": "{0} != {1}"},
-        "True where exactly one is nonzero.",
-        hlo="xor",
-        example=(_P, _Q),
-    ),
+    *[
+        row(
+            f"logical_{name}",
+            rules.LOGICAL,
+            {"b": body},
+            f"True where {which} nonzero.",
+            hlo=name,
+            example=(_P, _Q),
+        )
+        for name, body, which in (
+            ("and", "{0} & {1}", "both are"),
+            ("or", "{0} | {1}", "either is"),
+            ("xor", "{0} != {1}", "exactly one is"),
+        )
+    ],
     row(
         "logical_not",
         rules.LOGICAL,
@@ -129,30 +111,21 @@ ROWS: tuple[Op, ...] = (
         hlo="not",
         example=(_P,),
     ),
-    row(
-        "bitwise_and",
-        rules.INTEGERS,
-        dict.fromkeys("biu", "{0} & {1}"),
-        "Bits set in both.",
-        hlo="and",
-        example=(_I, _J),
-    ),
-    row(
-        "bitwise_or",
-        rules.INTEGERS,
-        dict.fromkeys("biu", "{0} | {1}"),
-        "Bits set in either.",
-        hlo="or",
-        example=(_I, _J),
-    ),
-    row(
-        "bitwise_xor",
-        rules.INTEGERS,
-        dict.fromkeys("biu", "{0} ^ {1}"),
-        "Bits set in exactly one.",
-        hlo="xor",
-        example=(_I, _J),
-    ),
+    *[
+        row(
+            f"bitwise_{name}",
+            rules.INTEGERS,
+            dict.fromkeys("biu", f"{{0}} {sign} {{1}}"),
+            f"Bits set in {where}.",
+            hlo=name,
+            example=(_I, _J),
+        )
+        for name, sign, where in (
+            ("and", "&", "both"),
+            ("or", "|", "either"),
+            ("xor", "^", "exactly one"),
+        )
+    ],
     row(
         "bitwise_invert",
         rules.INTEGERS,
@@ -162,22 +135,19 @@ ROWS: tuple[Op, ...] = (
         aliases=("invert", "bitwise_not"),
         example=(_I,),
     ),
-    row(
-        "bitwise_left_shift",
-        rules.SHIFTS,
-        {"i": "left_shift_i({0}, {1})", "u": "left_shift_u({0}, {1})"},
-        "Bits moved up, zeros moved in.",
-        aliases=("left_shift",),
-        example=(_I, _J),
-        notes="Nothing is left if the distance is negative or reaches the width.",
-    ),
-    row(
-        "bitwise_right_shift",
-        rules.SHIFTS,
-        {"i": "right_shift_i({0}, {1})", "u": "right_shift_u({0}, {1})"},
-        "Bits moved down with the sign copied in.",
-        aliases=("right_shift",),
-        example=(_I, _J),
-        notes="Only the sign is left if the distance is negative or reaches the width.",
-    ),
+    *[
+        row(
+            f"bitwise_{way}_shift",
+            rules.SHIFTS,
+            {kind: f"{way}_shift_{kind}({{0}}, {{1}})" for kind in "iu"},
+            f"Bits moved {moved}.",
+            aliases=(f"{way}_shift",),
+            example=(_I, _J),
+            notes=f"{left} if the distance is negative or reaches the width.",
+        )
+        for way, moved, left in (
+            ("left", "up, zeros moved in", "Nothing is left"),
+            ("right", "down with the sign copied in", "Only the sign is left"),
+        )
+    ],
 )

@@ -9,7 +9,7 @@ the loop dtypes.  ``{t}`` is the short name of the first argument's register typ
 ``b1``, ``c64``…), so ``"sin_{t}({0})"`` picks ``sin_f32`` or ``sin_f64``.  Arguments are names,
 and the body stands between parentheses: those of a cast to the result dtype, without which it is
 not complete, for Numba computes ``int8 + int8`` in int64 and the cast is what makes it wrap.
-Functions that a body calls live in ``ops/bodies/scalars.py`` and ``ops/bodies/elementary.py``.
+Functions that a body calls live in ``ops/bodies/``.
 """
 
 from __future__ import annotations

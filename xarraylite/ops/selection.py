@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ..dtypes.names import NumpyArray
@@ -30,10 +33,11 @@ def fmin_reference(a: NumpyArray, b: NumpyArray) -> NumpyArray:
 
 def clip_reference(x: NumpyArray, low: NumpyArray, high: NumpyArray) -> NumpyArray:
     """``np.clip``, x itself where it equals a bound, as NumPy has it for bounds of one value."""
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fc":
         return np.asarray(np.clip(x, low, high))
-    raised = np.where(x == low, x, np.maximum(x, low))
-    return np.where(raised == high, raised, np.minimum(raised, high))
+    most: Any = complex(np.inf, np.inf) if x.dtype.kind == "c" else np.inf
+    raised = np.where(x == low, x, np.clip(x, low, most))
+    return np.where(raised == high, raised, np.clip(raised, -most, high))
 
 
 def imag_reference(x: NumpyArray) -> NumpyArray:
@@ -57,63 +61,35 @@ def fdim_reference(a: NumpyArray, b: NumpyArray) -> NumpyArray:
     return np.where((a > b) | (a != a) | (b != b), a - b, zero)
 
 
+def _extreme(
+    name: str, sign: str, which: str, over_nan: Callable[..., Any] | None = None, **more: Any
+) -> Op:
+    """Return the row of an extreme, or of one that passes NaN over (which has a reference)."""
+    passes = over_nan is not None
+    bodies = {
+        "b": "{0} | {1}" if sign == ">" else "{0} & {1}",
+        **dict.fromkeys("iu", f"{{0}} if {{0}} {sign} {{1}} else {{1}}"),
+        **({} if passes else {"h": f"first_{name}_f({{0}}, {{1}})"}),
+        **{kind: f"{name}_{kind}({{0}}, {{1}})" for kind in "fc"},
+    }
+    nan = "the other one if one is NaN" if passes else "NaN if either is NaN"
+    more["notes"] = "Of two equal values, -0.0 and 0.0 among them, it is the first." * passes
+    summary = f"{which} of two values; {nan}."
+    return row(name, rules.ANY, bodies, summary, reference=over_nan, example=(_X, _Y), **more)
+
+
+def _whole(name: str, summary: str, **more: Any) -> Op:
+    """Return the row of a rounding to integers."""
+    bodies = {**dict.fromkeys("biu", "{0}"), "f": f"{name}_f({{0}})"}
+    summary = f"{summary}, as a float for floats."
+    return row(name, rules.REAL, bodies, summary, example=(_X,), **more)
+
+
 ROWS: tuple[Op, ...] = (
-    row(
-        "maximum",
-        rules.ANY,
-        {
-            "b": "{0} | {1}",
-            **dict.fromkeys("iu", "{0} if {0} > {1} else {1}"),
-            "h": "first_maximum_f({0}, {1})",
-            "f": "maximum_f({0}, {1})",
-            "c": "maximum_c({0}, {1})",
-        },
-        "The greater of two values; NaN if either is NaN.",
-        hlo="maximum",
-        example=(_X, _Y),
-    ),
-    row(
-        "minimum",
-        rules.ANY,
-        {
-            "b": "{0} & {1}",
-            **dict.fromkeys("iu", "{0} if {0} < {1} else {1}"),
-            "h": "first_minimum_f({0}, {1})",
-            "f": "minimum_f({0}, {1})",
-            "c": "minimum_c({0}, {1})",
-        },
-        "The smaller of two values; NaN if either is NaN.",
-        hlo="minimum",
-        example=(_X, _Y),
-    ),
-    row(
-        "fmax",
-        rules.ANY,
-        {
-            "b": "{0} | {1}",
-            **dict.fromkeys("iu", "{0} if {0} > {1} else {1}"),
-            "f": "fmax_f({0}, {1})",
-            "c": "fmax_c({0}, {1})",
-        },
-        "The greater of two values; the other one if one is NaN.",
-        reference=fmax_reference,
-        example=(_X, _Y),
-        notes="Of two equal values, -0.0 and 0.0 among them, it is the first.",
-    ),
-    row(
-        "fmin",
-        rules.ANY,
-        {
-            "b": "{0} & {1}",
-            **dict.fromkeys("iu", "{0} if {0} < {1} else {1}"),
-            "f": "fmin_f({0}, {1})",
-            "c": "fmin_c({0}, {1})",
-        },
-        "The smaller of two values; the other one if one is NaN.",
-        reference=fmin_reference,
-        example=(_X, _Y),
-        notes="Of two equal values, -0.0 and 0.0 among them, it is the first.",
-    ),
+    _extreme("maximum", ">", "The greater", hlo="maximum"),
+    _extreme("minimum", "<", "The smaller", hlo="minimum"),
+    _extreme("fmax", ">", "The greater", fmax_reference),
+    _extreme("fmin", "<", "The smaller", fmin_reference),
     row(
         "fdim",
         rules.REAL_NUMBER,
@@ -141,30 +117,9 @@ ROWS: tuple[Op, ...] = (
         notes="A real NaN, as a value or a bound, gives NaN; where the bounds are crossed, the "
         "upper one wins.",
     ),
-    row(
-        "floor",
-        rules.REAL,
-        {**dict.fromkeys("biu", "{0}"), "f": "floor_f({0})"},
-        "Largest integer not above x, as a float for floats.",
-        hlo="floor",
-        example=(_X,),
-    ),
-    row(
-        "ceil",
-        rules.REAL,
-        {**dict.fromkeys("biu", "{0}"), "f": "ceil_f({0})"},
-        "Smallest integer not below x, as a float for floats.",
-        hlo="ceil",
-        example=(_X,),
-    ),
-    row(
-        "trunc",
-        rules.REAL,
-        {**dict.fromkeys("biu", "{0}"), "f": "trunc_f({0})"},
-        "x rounded toward zero, as a float for floats.",
-        aliases=("fix",),
-        example=(_X,),
-    ),
+    _whole("floor", "Largest integer not above x", hlo="floor"),
+    _whole("ceil", "Smallest integer not below x", hlo="ceil"),
+    _whole("trunc", "x rounded toward zero", aliases=("fix",)),
     row(
         "round",
         rules.ROUNDED,

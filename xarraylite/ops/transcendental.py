@@ -1,6 +1,6 @@
 """Rows of the op table: elementary functions.
 
-Bodies are the vectorisable ones of ``ops/bodies/elementary.py``, within 4 units in the last place.
+Bodies are the vectorisable ones of ``ops/bodies/``, within 4 units in the last place.
 Complex arguments have no body; NumPy evaluates them.
 """
 

@@ -184,7 +184,8 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     most = 2 * CHUNK if fold else STREAM_BYTES // target.dtype.itemsize
-    limit = min(PARALLEL_FROM // lowered.body.cost, most) - 1
+    cost = lowered.body.cost if fold else lowered.body.vector_cost
+    limit = min(PARALLEL_FROM // cost, most) - 1
     pairs, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in pairs], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]

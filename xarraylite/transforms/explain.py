@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -31,7 +32,7 @@ from ..ir.walk import postorder
 from ..labels.labelled import XLabelled
 from ..labels.notes import Note
 from ..labels.products import Explained, Unwritten
-from ..labels.writing import checked, explained, operands_of, resulting
+from ..labels.writing import checked, explained, lazily, operands_of, resulting
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
@@ -106,7 +107,14 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(destination: object, expression: object = None) -> Explanation:
+def explain(
+    destination: object,
+    expression: object = None,
+    labels: str | None = None,
+    *,
+    chunks: int | Sequence[int] | None = None,
+    memory: int | str | None = None,
+) -> Explanation:
     """Return the plan of an evaluation: kernels, loops, bytes moved, temporaries and why.
 
     Products such as ``a @ b`` are computed when they are written; how they were is told first.
@@ -121,6 +129,10 @@ def explain(destination: object, expression: object = None) -> Explanation:
     expression : optional
         What would be assigned, or where `store` would store what is kept elsewhere.
         After a labelled expression that ``xl.eval`` would evaluate, the labels of the result.
+    labels : str, optional
+        Those of the result, where a labelled expression comes before where it would be stored.
+    chunks, memory : optional
+        As `store` takes them, of expressions over operands that are kept elsewhere.
 
     Returns
     -------
@@ -131,6 +143,10 @@ def explain(destination: object, expression: object = None) -> Explanation:
     ------
     BroadcastError
         If the expression does not broadcast into the destination.
+    TypeError
+        If labels, chunks or a budget are given of what has no operand that is kept elsewhere.
+    SizeError
+        If the budget is too small for one block; it says how much would do.
 
     Examples
     --------
@@ -145,11 +161,9 @@ def explain(destination: object, expression: object = None) -> Explanation:
       1. BLAS: float64[4, 4][i,j] * float64[4, 4][j,k] over j, [4, 4] @ [4, 4] in float64
       0 kernel(s), 384 bytes moved, 128 bytes for the result, 0 bytes in 0 temporaries
     """
-    if isinstance(destination, XExpression):
-        source = engine.graph_of(destination.node, None, True)
-        if not isinstance(source, Graph):
-            plan: Explanation = source.explain(destination.node, expression)
-            return plan
+    plan = _explain_stored(destination, expression, labels, chunks, memory)
+    if plan is not None:
+        return plan
     notes: list[Note] = []
     rows = as_rows(destination, expression, notes)
     if rows is not None:
@@ -157,16 +171,7 @@ def explain(destination: object, expression: object = None) -> Explanation:
     if isinstance(destination, XLabelled):
         return _explain_labelled(destination, expression)
     if expression is None:
-        if isinstance(destination, XContainer):
-            return _explain_container(destination)
-        node = as_node(destination, "explain")
-        layout = engine.result_layout(canonical(node, None, False), node)
-        target = Target.imagined(layout, node.dtype)
-        name = "a new container"
-        if isinstance(layout, TiledMap):
-            name = f"{name} with the layout {layout.layout}"
-        nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
-        return _after(_products([node]), _explanation(node, target, True, name, nbytes))
+        return _explain_new(destination)
     noalias = isinstance(destination, NoAlias)
     container = destination.target if isinstance(destination, NoAlias) else destination
     if isinstance(container, XPicked):
@@ -182,6 +187,46 @@ def explain(destination: object, expression: object = None) -> Explanation:
     target = Target(container.buffer, container.map, container.dtype)
     name = f"noalias({container.summary()})" if noalias else container.summary()
     return _after(_products([node], own), _explanation(node, target, noalias, name, 0))
+
+
+def _explain_stored(
+    what: object,
+    target: object,
+    labels: str | None,
+    chunks: int | Sequence[int] | None,
+    memory: int | str | None,
+) -> Explanation | None:
+    """Explain an expression over operands that are kept elsewhere; None if it is none."""
+    node: Node | None = None
+    text = target if labels is None else labels
+    if type(what) is XLabelled and isinstance(text, str):  # jagged ones are in memory
+        node, target = lazily(*resulting(what, text)), None if labels is None else target
+    elif isinstance(what, XExpression):
+        node = what.node
+    source: Any = None if node is None else engine.graph_of(node, None, True)
+    if source is not None and not isinstance(source, Graph):
+        plan: Explanation = source.explain(node, target, chunks, memory)
+        return plan
+    if (labels, chunks, memory) != (None, None, None):
+        raise TypeError(
+            "explain: labels, chunks and memory are for expressions over operands that are kept "
+            f"elsewhere (open), got {type(what).__name__}"
+        )
+    return None
+
+
+def _explain_new(what: object) -> Explanation:
+    """Explain an evaluation into new memory."""
+    if isinstance(what, XContainer):
+        return _explain_container(what)
+    node = as_node(what, "explain")
+    layout = engine.result_layout(canonical(node, None, False), node)
+    target = Target.imagined(layout, node.dtype)
+    name = "a new container"
+    if isinstance(layout, TiledMap):
+        name = f"{name} with the layout {layout.layout}"
+    nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
+    return _after(_products([node]), _explanation(node, target, True, name, nbytes))
 
 
 def _grows(node: Node, container: XArray) -> bool:

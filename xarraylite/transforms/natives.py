@@ -20,7 +20,7 @@ from ..arrays import expression, few, xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.face import Face
-from ..arrays.scalar import XScalar
+from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensorView
 from ..assignment import direct, elements, readers
@@ -77,7 +77,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.OPERANDS: (XExpression, "_operands"),
     api.OWN_BUFFER: (XContainer, "_buffer"),
     api.OWN_DTYPE: (XContainer, "_dtype"),
-    api.SCALAR_VALUE: (XScalar, "_value"),
+    api.SCALAR_VALUE: (XHeld, "_value"),
     api.OWN_ARRAY: (XContainer, "_array"),
     api.START: (XContainer, "_start"),
     api.FORCED: (XArray, "_forced"),
@@ -165,7 +165,6 @@ class _Methods:
         self._add(binary("owned"), xarray, "owned", api.OWNED)
         self._add(listed("new_container"), elements, "new_container", api.NEW_CONTAINER)
         self._add(listed("replayed"), direct, "replayed")
-        self._add(unary("scalar_float"), XScalar, "__float__", api.SCALAR_FLOAT)
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(binary("duplicated"), xarray, "duplicated", api.DUPLICATED)
         self._add(listed("recalled"), fronts, "recalled")
@@ -178,7 +177,6 @@ class _Methods:
         self._add(ternary("indexed"), selection, "indexed", api.INDEXED)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
         rows: dict[Op, int] = {}
-        arithmetic = {OPS[name] for name in ("add", "subtract", "multiply", "divide")}
         for name, entry in entries().items():
             row = rows.setdefault(entry.op, api.ROWS + api.ROW * len(rows))
             self.words |= {row: id(entry.op), row + 1: id(entry.op.reflected)}
@@ -187,9 +185,6 @@ class _Methods:
                 continue
             what, word = ("reflected", row + 3) if entry.reflected else ("forward", row + 2)
             self._add(binary(what, row), XExpression, name, word)
-            if entry.op in arithmetic:
-                what = "scalar_reflected" if entry.reflected else "scalar_forward"
-                self._add(binary(what, row), XScalar, name, row + 5 + entry.reflected)
             in_place = f"__i{name[2:]}"
             if hasattr(InPlace, in_place):
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
@@ -263,13 +258,11 @@ def _objects() -> dict[int, object]:
         api.DOT: dot,
         api.STRIDED_DOT: strided,
         api.MADE_NAME: sys.intern("made"),
-        api.SCALAR: XScalar,
-        api.ADD: OPS["add"],
-        api.SUBTRACT: OPS["subtract"],
-        api.MULTIPLY: OPS["multiply"],
-        api.DIVIDE: OPS["divide"],
+        api.SCALARS: CLASSES,
+        api.SCALAR_HELD: XHeld,
+        api.SCALAR_FLOAT: XFloat64,
+        api.SCALAR_COMPLEX: XComplex128,
         api.POWER: OPS["pow"],
-        api.NUMPY_FLOAT64: np.float64,
         api.RESHAPE_NAME: sys.intern("reshape"),
         api.OWNER_NAME: sys.intern("owner"),
         api.PIN_NAME: sys.intern("pin"),

@@ -1,4 +1,4 @@
-"""Total order: floats of every format, by their bits."""
+"""Total order: floats of every format, by their bits.  The same bits as narrower elements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from xarraylite.hlo.evaluation.bits import total_order
+from xarraylite.hlo.evaluation.bits import bitcast_convert, reduce_precision, total_order
 
 FORMATS = {
     "float4_e2m1fn": 16, "float6_e2m3fn": 64, "float6_e3m2fn": 64, "float8_e3m4": 256,
@@ -31,3 +31,27 @@ def test_all_numbers_of_a_format(name):
     assert signs == sorted(signs, reverse=True)
     if missing.sum() == 1:  # that of a format without -0 stands where -0 would, and is negative
         assert missing[0] == name.endswith("fnuz")
+
+
+UNSIGNED = {2: ml_dtypes.uint2, 4: ml_dtypes.uint4, 8: np.uint8, 16: np.uint16, 32: np.uint32}
+
+
+@pytest.mark.parametrize("narrow", [2, 4, 8])
+def test_the_first_of_narrower_elements_has_the_lowest_bits(narrow):
+    for wide in (width for width in UNSIGNED if width > narrow):
+        count = min(1 << wide, 4096)
+        words = np.random.default_rng(wide).permutation(count).astype(UNSIGNED[wide])
+        parts = bitcast_convert(
+            words, np.dtype(UNSIGNED[narrow]), (wide, narrow), (count, wide // narrow)
+        )
+        values = [int(word) for word in words.astype(np.uint32)]
+        for k in range(wide // narrow):
+            want = [value >> (k * narrow) & (1 << narrow) - 1 for value in values]
+            assert parts[:, k].astype(np.uint32).tolist() == want
+        back = bitcast_convert(parts, words.dtype, (narrow, wide), (count,))
+        assert back.tobytes() == words.tobytes()
+
+
+def test_nans_stay_where_no_mantissa_does():
+    made = reduce_precision(np.float32([np.nan, -np.nan, np.inf, 1.7]), 5, 0)
+    assert np.array_equal(made, np.float32([np.nan, -np.nan, np.inf, 2]), equal_nan=True)

@@ -94,6 +94,15 @@ class Body:
         """What an element costs: operations by the table, 1 for all else."""
         return sum([s.op.cost if isinstance(s, Apply) else 1 for s in self.instructions])
 
+    @property
+    def vector_cost(self) -> int:
+        """What an element costs where elements are computed as vectors.
+
+        Costs are those of 64-bit numbers.  A vector holds twice as many of up to 32 bits.
+        """
+        narrow = all([s.dtype.itemsize <= 4 for s in self.instructions])
+        return -(-self.cost // 2) if narrow else self.cost
+
 
 def emit_body(
     b: Builder,

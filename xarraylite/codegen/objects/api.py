@@ -128,9 +128,6 @@ METHODS = (
     "product",
     "to_float",
     "jitted",
-    "scalar_float",
-    "scalar_forward",
-    "scalar_reflected",
     "adapted",
     "applied",
     "owned",
@@ -216,12 +213,9 @@ COUNT, CLASS, SIZE = 0, 8, 16
     DOT,
     MADE_NAME,
     MATMUL,
-    SCALAR,
-    ADD,
-    SUBTRACT,
-    MULTIPLY,
-    DIVIDE,
-    NUMPY_FLOAT64,
+    SCALARS,
+    SCALAR_HELD,
+    SCALAR_COMPLEX,
     SCALAR_FLOAT,
     PRODUCT,
     NDARRAY,
@@ -348,4 +342,4 @@ COUNT, CLASS, SIZE = 0, 8, 16
     ROWS,
     *_,
 ) = range(1024)
-ROW = 7
+ROW = 5

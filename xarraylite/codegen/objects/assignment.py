@@ -30,8 +30,6 @@ from .api import (
     PROMISED,
     PROMISED_ASSIGN,
     PROMISED_PART,
-    SCALAR,
-    SCALAR_VALUE,
     SCRATCH,
     SETTINGS,
     SHAPE,
@@ -85,6 +83,7 @@ from .basics import (
 )
 from .evaluation import record_of
 from .operators import combined, leads, number_of, of_number
+from .scalars import inside
 from .views import is_index, is_plain, steps_of, view_of
 
 #: Operations up to which an updated result stays lazy (`arrays.ownership`).
@@ -196,14 +195,16 @@ def stored(to: int, key: int, value: int) -> bool:
     several = not is_index(key, True)
     if several and not (is_numpys(key) and 0 <= size_of(get(to, SHAPE)) <= FEW):
         return False
-    number = get(value, SCALAR_VALUE) if load(value + CLASS) == word(SCALAR) else value
     array = get(to, OWN_ARRAY)
-    if array == 0 or not fits(get(to, KIND), number) or waiting_for(get(to, OWN_BUFFER)) != 0:
+    if array == 0 or waiting_for(get(to, OWN_BUFFER)) != 0:
         return False
-    if PyObject_SetItem(array, key, number) != 0:
+    number = inside(value)
+    done = fits(get(to, KIND), number)
+    if done and PyObject_SetItem(array, key, number) != 0:
         PyErr_Clear()  # Python says what is wrong
-        return False
-    return True
+        done = False
+    Py_DecRef(number)
+    return done
 
 
 def is_promise(to: int) -> bool:

@@ -21,7 +21,6 @@ from .fronts import (
 from .operators import applied, folded, forward, reflected, single
 from .picks import get_item, selected_few
 from .remembered import recalled
-from .scalars import scalar_float, scalar_forward, scalar_reflected
 from .scattered import filtered, indexed, pick_evaluated, pick_settled, pick_wrote, set_item
 
 
@@ -56,64 +55,58 @@ def entry(which: int, one: int, two: int, three: int, row: int) -> int:
     if which == 13:
         return jitted(one, two, three)
     if which == 14:
-        return scalar_float(one)
-    if which == 15:
-        return scalar_forward(one, two, row)
-    if which == 16:
-        return scalar_reflected(one, two, row)
-    if which == 17:
         return adapted(two)
-    if which == 18:
+    if which == 15:
         return applied(two, three)
-    if which == 19:
+    if which == 16:
         return owned(two)
-    if which == 20:
+    if which == 17:
         return replayed(load(two), load(two + 8), load(two + 16))
-    if which == 21:
+    if which == 18:
         return new_container(two, three)
-    if which == 22:
+    if which == 19:
         return assign(one, two)
-    if which == 23:
+    if which == 20:
         return promised(two)
-    if which == 24:
+    if which == 21:
         return promised_part(one, two)
-    if which == 25:
+    if which == 22:
         return recalled(two)
-    if which == 26:
+    if which == 23:
         return handed(two)
-    if which == 27:
+    if which == 24:
         return method(one, two, three, row)
-    if which == 28:
+    if which == 25:
         return attribute(two, row)
-    if which == 29:
+    if which == 26:
         return selected_few(two, three)
     return further(which, one, two, three, row)
 
 
 def further(which: int, one: int, two: int, three: int, row: int) -> int:
     """Do what one of the rest of `METHODS` does."""
-    if which == 30:
+    if which == 27:
         return one_element(one, two, three, row)
-    if which == 31:
+    if which == 28:
         return taken_along(one, two, three, row)
-    if which == 32:
+    if which == 29:
         return dotted(one, two, three, row)
-    if which == 33:
+    if which == 30:
         return length(one, row)
-    if which == 34:
+    if which == 31:
         return total(two, row)
-    if which == 35:
+    if which == 32:
         return total_bytes(two, row)
-    if which == 36:
+    if which == 33:
         return duplicated(two)
-    if which == 37:
+    if which == 34:
         return flattened(one, two, three, row)
-    if which == 38:
+    if which == 35:
         return pick_evaluated(one)
-    if which == 39:
+    if which == 36:
         return pick_settled(one)
-    if which == 40:
+    if which == 37:
         return pick_wrote(one, two)
-    if which == 41:
+    if which == 38:
         return filtered(two, three)
     return indexed(two, three)

@@ -31,8 +31,6 @@ from .api import (
     OPERANDS,
     OWN_ARRAY,
     OWNER,
-    SCALAR,
-    SCALAR_VALUE,
     SHAPE,
     SIZE,
     STR,
@@ -78,7 +76,6 @@ from .basics import (
     is_traced,
     item,
     keep,
-    new,
     size_of,
     tuple_of,
 )
@@ -87,6 +84,7 @@ from .evaluation import computed, duplicate
 from .operators import is_used_again
 from .picks import is_mask, leaf_of, picked
 from .remembered import is_described, is_noted, push, remade
+from .scalars import value_of
 
 #: What a parameter takes, by `functions.computed`: an array, a sequence of arrays, either or
 #: anything else; and whether None is passed on.
@@ -235,9 +233,9 @@ def finished_one(made: int, args: int, finish: int) -> int:
             Py_DecRef(done)
             done = call(finish, made, args, 2)
     elif PyType_IsSubtype(cls, word(NUMPY_GENERIC)) != 0:
-        done = new(word(SCALAR))
-        if done != 0:
-            give(done, SCALAR_VALUE, keep(made))
+        done = value_of(made)
+        if done == 0:  # a text, say
+            return made
     elif is_number_class(cls) or cls == word(NONE_TYPE) or cls == word(STR):
         return made
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
+from ...ops.bodies.library import functions_of
 from . import (
     assignment,
     basics,
@@ -33,7 +34,6 @@ INLINE = frozenset(
         "is_promise",
         "get",
         "inside",
-        "is_double",
         "give",
         "give_last",
         "is_array",
@@ -48,9 +48,4 @@ INLINE = frozenset(
 
 def library() -> dict[str, FunctionType]:
     """Return the functions by name."""
-    return {
-        name: value
-        for module in _MODULES
-        for name, value in vars(module).items()
-        if isinstance(value, FunctionType) and value.__module__ == module.__name__
-    }
+    return functions_of(*_MODULES)

@@ -23,7 +23,7 @@ from .api import (
     OWN_BUFFER,
     POWER,
     REFLECTED,
-    SCALAR,
+    SCALAR_FLOAT,
     SHAPE,
     SIZE,
     SNAPSHOT,
@@ -66,7 +66,7 @@ from .basics import (
     tuple_of,
     whole,
 )
-from .scalars import inside, is_double
+from .scalars import inside
 
 
 def is_used_again(thing: int) -> bool:
@@ -239,7 +239,7 @@ def combined(left: int, right: int, key: int) -> int:
         if entry != 0 and load(entry + CLASS) != word(TUPLE):
             return repeated(left, entry)
         return 0 if entry == 0 else with_number(left, right, entry, False)
-    if load(right + CLASS) == word(SCALAR):
+    if load(right + CLASS) == word(SCALAR_FLOAT):
         return with_value(left, right, key)
     if not is_array(right):
         return 0
@@ -250,9 +250,9 @@ def combined(left: int, right: int, key: int) -> int:
 
 def is_float_value(left: int, right: int) -> bool:
     """Tell whether operands are elements of float64 and a value of float64."""
-    if load(right + CLASS) != word(SCALAR) or not is_array(left) or is_traced():
+    if load(right + CLASS) != word(SCALAR_FLOAT) or not is_array(left) or is_traced():
         return False
-    return get(get(left, KIND), DTYPE) == word(FLOAT64) and is_double(inside(right))
+    return get(get(left, KIND), DTYPE) == word(FLOAT64)
 
 
 def with_value(left: int, right: int, key: int) -> int:
@@ -260,14 +260,17 @@ def with_value(left: int, right: int, key: int) -> int:
     entry = leads(left, key, word(FLOAT)) if is_float_value(left, right) else 0
     if entry == 0 or load(entry + CLASS) != word(TUPLE):
         return 0
-    return with_number(left, inside(right), entry, False)
+    number = inside(right)
+    made = with_number(left, number, entry, False)
+    Py_DecRef(number)
+    return made
 
 
 def forward(left: int, right: int, row: int) -> int:
     """``left + right``, for each operation that is an operator."""
     made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
     if made == 0 and is_float_value(left, right) and word(row) != word(POWER):
-        number = PyNumber_Float(inside(right))  # as which Python learns it
+        number = inside(right)  # as which Python learns it
         made = call(word(row + 2), left, number, 2)
         Py_DecRef(number)
         if made == 0:
@@ -288,7 +291,7 @@ def reflected(right: int, left: int, row: int) -> int:
         if made != 0:
             return made
     elif is_float_value(right, left):
-        number = PyNumber_Float(inside(left))
+        number = inside(left)
         made = exchanged(number, right, word(row + 1))
         if made == 0:
             made = call(word(row + 3), right, number, 2)  # which learns it

@@ -1,80 +1,44 @@
-"""Values of float64: what an element is, and the sums and products of two."""
+"""Values: what an element is, and the number in one."""
 
 from __future__ import annotations
 
 from .api import (
-    ADD,
     CLASS,
-    DIVIDE,
-    FLOAT,
-    MULTIPLY,
-    NUMPY_FLOAT64,
-    SCALAR,
+    SCALAR_COMPLEX,
     SCALAR_FLOAT,
+    SCALAR_HELD,
     SCALAR_VALUE,
-    SUBTRACT,
-    Py_DecRef,
+    SCALARS,
+    PyDict_GetItemWithError,
+    PyErr_Clear,
     PyFloat_FromDouble,
-    PyNumber_Float,
+    PyType_IsSubtype,
     load,
     load_double,
+    store,
     word,
 )
-from .basics import DATA, call, get, give, new
-
-
-def is_double(value: int) -> bool:
-    """Tell whether an object is a float of Python or NumPy, which have their value in one place."""
-    if value == 0:
-        return False
-    cls = load(value + CLASS)
-    return cls == word(FLOAT) or cls == word(NUMPY_FLOAT64)
+from .basics import DATA, get, give, keep, new
 
 
 def inside(thing: int) -> int:
-    """Return the number in a value, or a number itself; borrowed."""
-    return get(thing, SCALAR_VALUE) if load(thing + CLASS) == word(SCALAR) else thing
+    """Return the number in a value, or a number itself, as the caller's."""
+    cls = load(thing + CLASS)
+    if cls == word(SCALAR_FLOAT):
+        return PyFloat_FromDouble(load_double(thing + DATA))
+    return keep(get(thing, SCALAR_VALUE) if PyType_IsSubtype(cls, word(SCALAR_HELD)) else thing)
 
 
-def of_two(op: int, left: int, right: int) -> int:
-    """Return an operation on two numbers as a value; 0 where Python has to do it."""
-    if not is_double(left) or not is_double(right):
-        return 0
-    one, other = load_double(left + DATA), load_double(right + DATA)
-    if op == word(ADD):
-        result = one + other
-    elif op == word(SUBTRACT):
-        result = one - other
-    elif op == word(MULTIPLY):
-        result = one * other
-    elif op == word(DIVIDE) and other != 0.0:
-        result = one / other
+def value_of(one: int) -> int:
+    """Return a number of NumPy's as a value; 0 if it is none, or there is no memory."""
+    cls = PyDict_GetItemWithError(word(SCALARS), load(one + CLASS))
+    made = new(cls) if cls != 0 else 0
+    if made == 0:
+        PyErr_Clear()
+    elif cls == word(SCALAR_FLOAT) or cls == word(SCALAR_COMPLEX):
+        store(made + DATA, load(one + DATA))
+        if cls == word(SCALAR_COMPLEX):
+            store(made + DATA + 8, load(one + DATA + 8))
     else:
-        return 0
-    number = PyFloat_FromDouble(result)
-    made = new(word(SCALAR)) if number != 0 else 0
-    if made != 0:
-        give(made, SCALAR_VALUE, number)
-    elif number != 0:
-        Py_DecRef(number)
+        give(made, SCALAR_VALUE, keep(one))
     return made
-
-
-def scalar_forward(left: int, right: int, row: int) -> int:
-    """``left + right``, the left one a value."""
-    made = of_two(word(row), inside(left), inside(right))
-    return made if made != 0 else call(word(row + 5), left, right, 2)
-
-
-def scalar_reflected(right: int, left: int, row: int) -> int:
-    """``left + right``, the right one a value and the left one a number."""
-    made = of_two(word(row), inside(left), inside(right))
-    return made if made != 0 else call(word(row + 6), right, left, 2)
-
-
-def scalar_float(thing: int) -> int:
-    """``float(thing)`` of a value."""
-    value = inside(thing)
-    if is_double(value):
-        return PyNumber_Float(value)
-    return call(word(SCALAR_FLOAT), thing, 0, 1)

@@ -9,15 +9,12 @@ from .api import (
     INT,
     ITEMSIZE,
     KIND,
-    NDARRAY,
     NONE,
     OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
     OWNER,
     PLACES,
-    SCALAR,
-    SCALAR_VALUE,
     SHAPE,
     SIZE,
     SLICE,
@@ -52,6 +49,7 @@ from .basics import (
     tuple_of,
     whole,
 )
+from .scalars import value_of
 
 #: Words of a selection behind the extents and strides of the whole: first position, last and step
 #: of a slice, the extents and strides of what is selected, and where that begins.
@@ -252,10 +250,6 @@ def value_at(thing: int, key: int) -> int:
     if one == 0:
         PyErr_Clear()  # Python says what is wrong
         return 0
-    cls = load(one + CLASS)
-    made = new(word(SCALAR)) if cls != word(NDARRAY) else 0
-    if made == 0:
-        Py_DecRef(one)
-        return 0
-    give(made, SCALAR_VALUE, one)
+    made = value_of(one)
+    Py_DecRef(one)
     return made

@@ -61,8 +61,7 @@ def reduce_precision(values: NumpyArray, exponent: int, mantissa: int) -> NumpyA
         bits = np.where(field > bias + narrow, sign | infinite, bits)
         bits = np.where(field <= bias - narrow, sign, bits)
     made: NumpyArray = np.asarray(bits, word).view(limits.dtype)
-    # With no mantissa there is no NaN to stay.
-    return np.where(np.isnan(values), values if mantissa else values.dtype.type(math.inf), made)
+    return np.where(np.isnan(values), values, made)
 
 
 def _mantissa(dtype: np.dtype[Any]) -> int:
@@ -111,18 +110,15 @@ def bitcast_convert(
     if min(before, after) >= 8:
         flat = np.ascontiguousarray(values).reshape(-1)
         return flat.view(target).reshape(shape)
-    raw = _raw(values) & np.uint8((1 << min(before, 8)) - 1)
-    if before == after:
-        return _signed(raw, after, target).reshape(shape)
-    if before > after:
-        flat = np.ascontiguousarray(raw).reshape(-1).view(np.uint8)
-        parts = [(flat >> np.uint8(at)) & np.uint8((1 << after) - 1) for at in range(0, 8, after)]
-        return _signed(np.stack(parts, -1), after, target).reshape(shape)
-    groups = raw.reshape(-1, 8 // before)
-    whole = np.zeros(len(groups), np.uint8)
-    for k in range(8 // before):
-        whole |= groups[:, k] << np.uint8(k * before)
-    return whole.view(target).reshape(shape)
+    raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    shifts = np.array(range(0, min(max(bits), 8), min(bits)), np.uint8)
+    mask = np.uint8((1 << min(bits)) - 1)
+    if before <= after:
+        parts = (raw & mask).reshape(-1, len(shifts)) << shifts
+        raw = np.bitwise_or.reduce(parts, axis=1, dtype=np.uint8)
+    else:
+        raw = raw[:, None] >> shifts & mask
+    return (raw.view(target) if after >= 8 else _signed(raw, after, target)).reshape(shape)
 
 
 def _signed(raw: NumpyArray, bits: int, target: np.dtype[Any]) -> NumpyArray:

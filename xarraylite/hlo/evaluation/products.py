@@ -55,8 +55,9 @@ def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: tuple[int
         x, y = x.astype(working, copy=False), y.astype(working, copy=False)
     made: Value = new_container(XArray, row_major(working, len(shape)), shape, math.prod(shape))
     out = array_of(made)
-    if out.ndim != x.ndim:
-        out = out.reshape(*x.shape[:-1], y.shape[-1])
+    matrices = (*x.shape[:-1], y.shape[-1])
+    if shape != matrices:
+        out = out.reshape(matrices)
     multiply(x, y, out)
     return made if working == dtype else made.astype(dtype)
 

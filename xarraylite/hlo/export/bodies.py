@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...ops.bodies.scalars import library
+from ...ops.bodies import library
 from .terms import Term, copysign
 
 
@@ -99,7 +99,7 @@ def _code(template: str) -> tuple[CodeType, dict[str, Any]]:
     waiting = list(code.co_names)
     while waiting:
         name = waiting.pop()
-        function = library().get(name)
+        function = library.others().get(name)
         if function is None or name in known:
             continue
         made: dict[str, Any] = {}

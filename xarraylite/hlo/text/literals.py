@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._records import record
 from ...dtypes.element_types import ELEMENT_TYPES, ElementType
-from ...dtypes.names import float8_e4m3fn, float8_e8m0fnu
+from ...dtypes.names import float4_e2m1fn, float8_e4m3fn, float8_e8m0fnu
 from ...xla.spec import ArraySpec
 from .quoting import outer_parts
 
@@ -70,7 +70,7 @@ class HloLiteral:
 # Reading.
 
 _INTEGER = re.compile(r"-?[0-9]+")
-_NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?inf")
+_NUMBER = re.compile(r"(-?[0-9]+)|(?:-?[0-9]+\.?[0-9]*|-\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?inf")
 _NAN = re.compile(r"(-?)nan(?:\(0x([0-9a-fA-F]+)\))?")
 _NAN_PARTS = re.compile(r"-?nan\(0x[0-9a-fA-F]+\)")
 
@@ -204,27 +204,27 @@ def _values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any]:
 def _integer_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any]:
     truth = {"true": 1, "false": 0}
     if kind.name == "pred":
-        numbers = [
-            truth[token] if token in truth else int(_integer(token, kind)) for token in tokens
-        ]
+        numbers = [truth[token] if token in truth else _integer(token, kind) for token in tokens]
         return np.array([number != 0 for number in numbers], bool)
-    numbers = [int(_integer(token, kind)) for token in tokens]
+    numbers = [_integer(token, kind) for token in tokens]
     low, high = 0, 2**kind.bits - 1
-    if kind.name == "u64":  # XLA reads negative numbers too, as those of the same bits
-        numbers = [number + 2**64 if -(2**63) <= number < 0 else number for number in numbers]
-    if not kind.is_unsigned:
+    if not kind.is_unsigned or kind.name == "u64":  # 64 bits have no number that does not fit
         low, high = -(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1
     for number in numbers:
         if not low <= number <= high:
             raise ValueError(f"{number} is out of the range of {kind}, {low} to {high}")
-    wide = np.array(numbers, np.uint64 if kind.name == "u64" else np.int64)
-    return wide.astype(_dtype(kind))
+    return np.array(numbers, np.int64).astype(_dtype(kind))
 
 
-def _integer(token: str, kind: ElementType) -> str:
-    if _INTEGER.fullmatch(token) is None or len(token) > 20:
+def _integer(token: str, kind: ElementType) -> int:
+    """Return a number without a point as XLA reads it: 64 bits with a sign, of all 64-bit words."""
+    # Digits are counted first, as it takes long to read very many.
+    if _INTEGER.fullmatch(token) is None or len(token.lstrip("-0")) > 20:
         raise ValueError(f"expected an integer of type {kind}, found {token[:40]!r}")
-    return token
+    number = int(token)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError(f"{number} does not fit 64 bits")
+    return number - 2**64 if number >= 2**63 else number
 
 
 def _real_values(
@@ -239,11 +239,10 @@ def _real_values(
                 raise ValueError(f"expected a number of type {kind}, found {token[:40]!r}")
             numbers[k] = math.nan
             nans.append((k, match))
-        elif _NUMBER.fullmatch(token) is None:
+        elif (match := _NUMBER.fullmatch(token)) is None:
             raise ValueError(f"expected a number of type {kind}, found {token[:40]!r}")
-        else:
-            # XLA reads a number without a point as an integer, which has no negative zero.
-            numbers[k] = float(token) if token != "-0" else 0.0
+        else:  # a number without a point is an integer, which has no negative zero
+            numbers[k] = _integer(token, kind) if match[1] else float(token)
             if math.isinf(numbers[k]) and "inf" not in token:
                 raise ValueError(f"{token[:40]} is out of the range of float64")
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -278,6 +277,10 @@ _PAYLOAD: Final = {
         "f16": 10, "bf16": 7, "f32": 23, "f64": 52, "f8e5m2": 2, "f8e4m3": 3, "f8e3m4": 4,
     }.items()
 }  # fmt: skip
+# Bits of a NaN and of a negative one, where they differ but in a payload; f4 has zeros for them.
+_NAN_SIGNS: Final = {
+    float8_e4m3fn: (0x7F, 0xFF), float4_e2m1fn: (0x8, 0x0),
+}  # fmt: skip
 _UNSIGNED: Final = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -286,8 +289,8 @@ def _set_nan(values: np.ndarray[Any, Any], k: int, negative: bool, payload: str 
     if not bits:
         if payload is not None:
             raise ValueError(f"NaNs of {values.dtype} have no payload")
-        if values.dtype == float8_e4m3fn and negative:
-            values.view(np.uint8)[k] |= 0x80
+        if values.dtype in _NAN_SIGNS:
+            values.view(np.uint8)[k] = _NAN_SIGNS[values.dtype][negative]
         return
     raw = values.view(_UNSIGNED[values.dtype.itemsize])
     number = 1 << (bits - 1) if payload is None else int(payload, 16)

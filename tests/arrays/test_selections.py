@@ -1,0 +1,50 @@
+"""Indices that NumPy computes: what may stand in them besides masks and arrays."""
+
+from __future__ import annotations
+
+import array
+from collections import deque
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import assert_same_bits
+
+#: Sequences of integers of other classes, alone and beside other items.
+KEYS = [
+    range(2),
+    (range(2), 1),
+    (1, range(2)),
+    (range(2), [0, 4]),
+    (slice(None), range(0, 5, 2)),
+    (..., range(3)),
+    deque([1, -1]),
+    array.array("l", [3, 0]),
+    memoryview(np.array([1, 2])),
+    [range(2), [1, 1]],
+]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_sequences_of_integers_are_indices(key: Any) -> None:
+    values = np.arange(20.0).reshape(4, 5)
+    a, new = xl.asarray(values.copy()), values.copy()
+    assert_same_bits(a[key], values[key])
+    assert_same_bits((a * 2)[key], (values * 2)[key])
+    a[key] -= 1
+    new[key] -= 1
+    assert_same_bits(a, new)
+
+
+@pytest.mark.parametrize(
+    "key", [{1: 2}.keys(), {1}, 1.5, [1.5], b"a", range(9), (range(2), range(3))]
+)
+def test_what_numpy_refuses_is_refused(key: Any) -> None:
+    a = xl.zeros((4, 5))
+    with pytest.raises(IndexError):
+        a[key]
+    with pytest.raises(IndexError):
+        a[key] = 1
+    assert not a.any()

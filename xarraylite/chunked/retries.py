@@ -1,0 +1,170 @@
+"""What is tried again: reads and writes that a store was too busy for, or out of reach.
+
+=========================================  ===================================================
+What was raised, or is the cause of it     Why it may pass
+=========================================  ===================================================
+`TimeoutError`, `ConnectionError` (reset,  The other side is slow, or starts again.
+aborted, refused), `BlockingIOError`
+`OSError` with a number of `_NUMBERS`      The network is down, or what is asked for is in use.
+HTTP's 408, 425, 429, 500, 502, 503, 504   The server says so (RFC 9110, 15.5 and 15.6; RFC 6585).
+codes of `_CODES`                          Throttling, as S3 and those like it call it.
+classes of `_CLASSES`                      Connections that ended, as HTTP libraries call it.
+=========================================  ===================================================
+
+Everything else is raised at once: permissions, files that are missing, full disks, data that cannot
+be decoded.  Classes of other libraries are known by their names, so that none is imported.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import itertools
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from .._config import settings
+from .._errors import StorageError
+from .selection import Box, chunks_text, owners_of, place_of, text_of
+
+T = TypeVar("T")
+
+_PASSING = (TimeoutError, ConnectionError, BlockingIOError, InterruptedError)
+
+_NUMBERS = (
+    {"EAGAIN", "EBUSY", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN", "ENETRESET"}
+    | {"ENETUNREACH", "ENOBUFS", "ETIMEDOUT"}
+)  # fmt: skip
+
+_STATUS = {408, 425, 429, 500, 502, 503, 504}
+
+_CODES = (
+    {"InternalError", "OperationTimedOut", "RequestLimitExceeded", "RequestTimeout", "ServerBusy"}
+    | {"ServiceUnavailable", "SlowDown", "Throttling", "ThrottlingException", "TooManyRequests"}
+)  # fmt: skip
+
+_CLASSES = (
+    {"ClientConnectionError", "ClientPayloadError", "ConnectTimeoutError", "IncompleteRead"}
+    | {"EndpointConnectionError", "IncompleteReadError", "ReadTimeoutError"}
+    | {"ResponseStreamingError"}
+)
+
+#: Seconds before the second try, and at most: each pause is twice as long as the one before.
+FIRST_PAUSE, LAST_PAUSE = 0.1, 5.0
+
+#: Chunks that are tried one by one, at most, where all at once have failed.
+_SEARCHED = 1000
+
+
+def is_passing(error: BaseException | None) -> bool:
+    """Tell whether what was raised, or a cause of it, may not be so the next time."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        number = error.errno if isinstance(error, OSError) else None
+        if isinstance(error, _PASSING) or errno.errorcode.get(number or 0) in _NUMBERS:
+            return True
+        if any([cls.__name__ in _CLASSES for cls in type(error).__mro__]):
+            return True
+        if any([told in _STATUS or told in _CODES for told in _answers(error)]):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _answers(error: BaseException) -> list[Any]:
+    """Return what a server has answered: statuses as numbers, codes as text."""
+    response: Any = getattr(error, "response", None)
+    told = [getattr(error, name, None) for name in ("status", "status_code", "code", "error_code")]
+    told.append(getattr(response, "status_code", None))
+    if isinstance(response, dict):  # of botocore
+        told.append(response.get("Error", {}).get("Code"))
+        told.append(response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
+    return [int(x) if isinstance(x, str) and x.isdecimal() else x
+            for x in told if isinstance(x, int | str)]  # fmt: skip
+
+
+def patiently(work: Callable[[], T], error: Exception | None = None) -> T:
+    """Do some work that does no harm when it is done twice, again where it fails for a while.
+
+    Parameters
+    ----------
+    work : callable
+        What is done.
+    error : Exception, optional
+        What it has raised the first time.
+
+    Raises
+    ------
+    Exception
+        What the work raises: at once, or when it was tried ``settings.retries`` times more.
+    """
+    pause = FIRST_PAUSE
+    for left in range(settings.retries, -1, -1):
+        if error is None:
+            try:
+                return work()
+            except Exception as found:
+                error = found
+        if not left or not is_passing(error):
+            raise error
+        time.sleep(pause)
+        pause, error = min(2 * pause, LAST_PAUSE), None
+    raise AssertionError("the last try returns or raises")
+
+
+def chunk_by_chunk(
+    work: Callable[[tuple[slice, ...], Box], None],
+    what: str,
+    box: Box,
+    chunks: Sequence[int],
+    apart: bool,
+    error: Exception,
+) -> None:
+    """Read or write a box chunk by chunk, after that has failed at once.
+
+    A chunk that fails for a while is tried again; one that cannot be read or written is named.
+
+    Parameters
+    ----------
+    work : callable
+        Does it with a part of the box, given where in the box that is, and where in the array.
+    what : str
+        The operation and the array, as messages show them.
+    box : tuple of range
+        What is read or written.
+    chunks : sequence of int
+        Extents of chunks.
+    apart : bool
+        Whether there are any.
+    error : Exception
+        What was raised.
+
+    Raises
+    ------
+    StorageError
+        If a chunk cannot be read or written.
+    """
+    sides = [_divided(s, c) for s, c in zip(box, chunks, strict=True)]
+    if not apart or math.prod(map(len, sides)) > _SEARCHED:
+        sides = [[(slice(None), s)] for s in box]
+    known = error if all([len(side) == 1 for side in sides]) else None
+    for parts in itertools.product(*sides):
+        part = tuple([own for _, own in parts])
+        try:
+            patiently(functools.partial(work, tuple([at for at, _ in parts]), part), known)
+        except Exception as cause:
+            tries = f" (tried {1 + settings.retries} times)" if is_passing(cause) else ""
+            raise StorageError(
+                f"{what}, elements {text_of(part)} in chunks {chunks_text(part, chunks)}: "
+                f"{type(cause).__name__}: {cause}{tries}"
+            ) from cause
+
+
+def _divided(selection: Any, chunk: int) -> list[tuple[slice, Any]]:
+    """Return the parts of a range by chunks: where they lie in it, and which positions."""
+    owners = owners_of(selection, chunk)
+    found = [place_of(selection, k * chunk, (k + 1) * chunk)[0] for k in owners]
+    return [(at, selection[at]) for at in found]
