@@ -226,7 +226,7 @@ def test_arrays_written_through_arrays(name: str, dtype: str) -> None:
             def work(key: Any = key, shape: tuple[int, ...] = shape) -> Any:
                 c = xl.asarray(np.arange(np.prod(shape)).reshape(shape), dtype=dtype)
                 before = c.tolist()
-                waiting = c * 3
+                waiting = [c * 3]
                 told = []
                 for _ in range(2):  # then with nobody waiting
                     try:
@@ -234,8 +234,7 @@ def test_arrays_written_through_arrays(name: str, dtype: str) -> None:
                     except (ValueError, TypeError, IndexError) as error:
                         told.append((type(error), str(error)))
                     told.append(c.tolist())
-                    del waiting
-                    waiting = 0
+                    waiting.clear()
                 return before, told
 
             both(work)

@@ -55,7 +55,7 @@ def containers(shape: tuple[int, ...]) -> dict[str, Callable[[Array], Any]]:
     made: dict[str, Callable[[Array], Any]] = {
         "row": xl.asarray,
         "tensor": xl.XTensor,
-        "fixed": lambda values: xl.XTensorFixed[xl.int64, shape](values),
+        "fixed": xl.XTensorFixed[xl.int64, shape],
         "adapted": lambda values: xl.adapt(values.copy()),
         "first part": part_of(0),
         "second part": part_of(1),
@@ -155,6 +155,10 @@ def restrided(draw: st.DrawFn, view: Any, numbers: Array) -> tuple[Any, Array]:
     return xl.as_strided(view, extents, strides, first), numbers[tuple(index)]
 
 
+KINDS = ["view", "dynamic", "index", "filter", "reshape", "flat"]
+KINDS += ["strided", "T", "restrided", "block", "line"]
+
+
 @st.composite
 def viewed(draw: st.DrawFn) -> tuple[Any, Array, Any, Array]:
     """A container, its values, a view of it of any kind, and the positions that the view means."""
@@ -162,11 +166,7 @@ def viewed(draw: st.DrawFn) -> tuple[Any, Array, Any, Array]:
     numbers = np.arange(values.size).reshape(values.shape)
     view: Any = a
     for _ in range(draw(st.integers(1, 3))):
-        kind = draw(
-            st.sampled_from(
-                "view dynamic index filter reshape flat strided T restrided block line".split()
-            )
-        )
+        kind = draw(st.sampled_from(KINDS))
         if kind in ("view", "dynamic"):
             mine, theirs = draw(items(numbers.shape))
             view = xl.view(view, *mine) if kind == "view" else xl.dynamic_view(view, mine)
