@@ -380,3 +380,17 @@ def test_in_place_products_are_refused_before_they_are_made() -> None:
         a @= b
     assert (count.allocations, count.snapshots) == (1, 0)
     assert a.tolist() == [[float(n)] * n] * n
+
+
+def test_numbers_for_letters_keep_their_order() -> None:
+    a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(12.0).reshape(4, 3)
+    assert np.array_equal(
+        xl.einsum(xl.asarray(a), [0, 30, 2], b, [2, 7]), np.einsum(a, [0, 30, 2], b, [2, 7])
+    )
+    with pytest.raises(xl.ShapeError, match="-1 is negative"):
+        xl.einsum(a, [0, 1, -1])
+
+
+def test_einsum_refuses_to_lose_imaginary_parts() -> None:
+    with pytest.raises(TypeError, match=r"einsum to float64\(complex128\[2, 2\]\)"):
+        xl.einsum("ij->j", xl.ones((2, 2)) + 1j, dtype=float)

@@ -19,7 +19,7 @@ from typing import Any, SupportsIndex
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype
+from ..dtypes.names import as_dtype, dtype_name, kind
 from ..ir import build
 from ..labels import products
 from ..operands.nodes import as_node
@@ -322,6 +322,8 @@ def einsum(
     ShapeError
         For malformed subscripts, a number of letters that is not an operand's rank, or a letter
         with two extents (other than 1, which is stretched).
+    DTypeError
+        If complex operands are to be computed in a real dtype.
 
     See Also
     --------
@@ -356,6 +358,9 @@ def einsum(
             return matmul(left, right, out)
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
+    if wanted is not None and kind(wanted) != "c":
+        for node in nodes:
+            build.require_real(node, f"einsum to {dtype_name(wanted)}")
     made = XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)
     return made if out is None else into(out, made, "einsum")
 
@@ -373,5 +378,13 @@ def _lettered(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     return "->".join([",".join(groups), *end]), given[: 2 * count : 2]
 
 
+#: Numbers of dimensions as letters, in an order that is that of the numbers.
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+
+
 def _letter(number: Any) -> str:
-    return "..." if number is Ellipsis else string.ascii_letters[operator.index(number)]
+    if number is Ellipsis:
+        return "..."
+    if operator.index(number) < 0:
+        raise IndexError(f"{number} is negative")
+    return _LETTERS[operator.index(number)]

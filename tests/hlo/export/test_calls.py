@@ -61,6 +61,46 @@ def test_function(number, dtype):
     assert np.allclose(left, right, rtol=1e-2 if dtype == "bfloat16" else 1e-5, equal_nan=True)
 
 
+TRANSFORMS: list[Callable[[Any], Any]] = [
+    xl.fft.fft,
+    lambda x: xl.fft.ifft(x, axis=0, norm="ortho"),
+    lambda x: xl.fft.fft(x, n=9, norm="forward"),
+    lambda x: xl.fft.ifft(x, n=4, norm="forward"),
+    lambda x: xl.fft.rfft(xl.real(x), n=5, axis=0),
+    xl.fft.irfft,
+    lambda x: xl.fft.irfft(x, n=7, norm="forward"),
+    lambda x: xl.fft.rfft2(xl.real(x), norm="ortho"),
+    lambda x: xl.fft.irfft2(x, s=(3, 9)),
+    lambda x: xl.fft.fftn(x, axes=(1, 0)),
+    lambda x: xl.fft.ifftn(x, s=(-1, 4)),
+    lambda x: xl.fft.rfftn(xl.real(x)),
+    lambda x: xl.fft.hfft(x, norm="ortho"),
+    lambda x: xl.fft.ihfft(xl.real(x)),
+    lambda x: xl.fft.ifftshift(xl.fft.fftshift(x) * xl.fft.fftshift(x, axes=1), axes=0),
+    lambda x: xl.fft.irfft(xl.fft.rfft(xl.real(x)) * 2, n=6) + 1,
+]
+
+
+@pytest.mark.parametrize("number", range(len(TRANSFORMS)))
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_transform(number, dtype):
+    function = TRANSFORMS[number]
+    given = xl.asarray((PLAIN + 1j * PLAIN[::-1]).astype(dtype))
+    module = xl.to_hlo(function, given)
+    module.verify()
+    got, want = xl.hlo.parse(module.to_text("short_parsable"))(given), xl.asarray(function(given))
+    assert (got.dtype, got.shape) == (want.dtype, want.shape)
+    assert np.allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+def test_transforms_of_integers_and_narrow_floats():
+    for dtype, want in (("int32", "complex128"), ("bfloat16", "complex64")):
+        given = xl.asarray(PLAIN).astype(dtype)
+        module = xl.to_hlo(xl.fft.fft, xl.asarray(given))
+        assert module.entry.root.shape.dtype == want
+        assert np.allclose(module(xl.asarray(given)), np.fft.fft(PLAIN), atol=1e-4)
+
+
 def test_labelled_expressions():
     a, b = xl.asarray(PLAIN), xl.asarray(PLAIN.T.copy())
     module = xl.to_hlo(a["i,j"] * b["j,k"] * 2, labels="k,i")
@@ -95,6 +135,10 @@ def test_refusals():
         xl.to_hlo(xl.sort, "c64[3]")
     with pytest.raises(xl.HloError, match="no HLO for cumsum with out"):
         xl.to_hlo(lambda x: xl.cumsum(x, out=xl.zeros(3)), "f64[3]")
+    with pytest.raises(xl.HloError, match="not 'twice'"):
+        xl.to_hlo(lambda x: xl.fft.fft(x, norm="twice"), "f64[3]")
+    with pytest.raises(xl.ShapeError, match="0 elements along dimension 0"):
+        xl.to_hlo(lambda x: xl.fft.rfft(x, n=0), "f64[3]")
     with pytest.raises(xl.HloError, match="linear rule"):
         xl.to_hlo(lambda x: xl.quantile(x, 0.5, method="nearest"), "f64[3]")
     with pytest.raises(xl.AxisError, match="an axis is needed for rank 2"):

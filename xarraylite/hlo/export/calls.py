@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,19 +25,8 @@ from ...ops.table import OPS
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..values import WindowDimension
-from .terms import Term, Writer, default_spec
-
-
-class Export(Protocol):
-    """Who writes a module."""
-
-    writer: Writer
-
-    def term(self, value: object) -> Term:
-        """Write an expression."""
-
-    def result(self, term: Term) -> XExpression:
-        """Return the expression that stands for what was written."""
+from .terms import Export, Term, Writer, default_spec
+from .transforms import TRANSFORMS
 
 
 def _compared(writer: Writer, dtypes: Sequence[np.dtype[Any]], descending: bool) -> HloComputation:
@@ -227,6 +216,7 @@ CALLS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         "quantile": _quantile(1),
         "searchsorted": _searchsorted,
         "sort": _sort,
+        **TRANSFORMS,
     }
 )
 """What is written for functions by name; takes the export and the arguments."""

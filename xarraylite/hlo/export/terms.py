@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from ...arrays.expression import XExpression
 from ...dtypes.info import finfo, iinfo
 from ...dtypes.names import DType, bool_, kind
 from ...layout.layout import Layout
@@ -280,6 +281,18 @@ class Term:
         return self.compare("NE", other)
 
     __hash__ = object.__hash__
+
+
+class Export(Protocol):
+    """Who writes a module."""
+
+    writer: Writer
+
+    def term(self, value: object) -> Term:
+        """Write an expression."""
+
+    def result(self, term: Term) -> XExpression:
+        """Return the expression that stands for what was written."""
 
 
 def signbit(x: Term) -> Term:
