@@ -86,7 +86,7 @@ def _doubled(x: float) -> float:
         lambda a: xl.late(a + 1),
         lambda a: a.to_layout("{1,0:T(2,2)}") + 1,
         xl.vectorize(_doubled),
-        lambda a: a * 1j,
+        lambda a: a.astype("int4") * 1,
     ],
 )
 def test_what_needs_more_than_a_kind_says_is_a_node(make: Any) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.ir.nodes import leaf
 from xarraylite.ir import build
 from xarraylite.ir.node import Elementwise, Leaf, Node
-from xarraylite.ir.walk import postorder, reads_anew, rebuild
+from xarraylite.ir.walk import interned, is_long, postorder, reads_anew, rebuild
 from xarraylite.memory.snapshots import LateSnapshot
 from xarraylite.ops.table import OPS
 
@@ -106,3 +106,26 @@ def test_of_a_graph_that_grows_only_what_is_new_is_visited(
         root = Elementwise(root.shape, root.dtype, OPS["negative"], (root,))
         assert reads_anew(root) is late
     assert len(visited) == 300
+
+
+def test_what_does_the_same_is_one_node() -> None:
+    first, second = leaf((2,)), leaf((2,))
+    one = build.elementwise(ADD, first, build.scalar(2.0, first.dtype))
+    again = build.elementwise(ADD, replace(first), build.scalar(2.0, first.dtype))
+    other = build.elementwise(ADD, first, build.scalar(-2.0, first.dtype))
+    root = build.elementwise(
+        ADD, build.elementwise(ADD, one, again), build.elementwise(ADD, other, second)
+    )
+    made = interned(root)
+    assert len(postorder(made)) == len(postorder(root)) - 3
+    assert made.args[0].args[0] is made.args[0].args[1]
+    assert made.args[1].args[0] is not made.args[0].args[0]
+    assert interned(made) is made
+
+
+@given(graphs())
+def test_is_long_counts_nodes(root: Node) -> None:
+    nodes = postorder(root)
+    for most in range(len(nodes) + 2):
+        for part in nodes:  # each notes what its users go by
+            assert is_long(part, most) == (len(postorder(part)) > most)

@@ -103,3 +103,45 @@ def test_reflected_methods_that_are_called_by_name() -> None:
         assert xl.XExpression.__rsub__(a, b).tolist() == [2.0, 0.0, -2.0]
         with pytest.raises(TypeError, match="bitwise_and"):
             xl.XExpression.__rand__(a, b > 1)
+
+
+#: Numbers of every class, some of them no number of a narrower dtype.
+OF_ALL_CLASSES: tuple[Any, ...] = (
+    *(True, 3, 0.1, -0.0, 2.5, 1e6, float("inf"), 0.5 - 2j, complex(0.1, -0.0)),
+    *(np.bool_(True), np.int8(3), np.uint16(3), np.int64(3), np.float16(0.1), np.float32(0.1)),
+    *(np.float64(0.1), np.complex64(0.1 + 1j), np.complex128(0.1 + 1j)),
+)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "complex64", "complex128", "float32"])
+@pytest.mark.parametrize("operation", ["add", "mul", "sub", "eq"])
+def test_numbers_of_all_classes(dtype: str, operation: str) -> None:
+    compute = getattr(operator, operation)
+    a = xl.asarray([1.0, 0.1, -3.0, 0.0], dtype=dtype)
+    values = np.asarray(a)
+    for number in OF_ALL_CLASSES * 2:
+        scalar = xl.asarray([number])[0]
+        with np.errstate(all="ignore"):
+            for ours, theirs in (
+                (compute(a, number), compute(values, number)),
+                (compute(number, a), compute(number, values)),
+                (compute(a, scalar), compute(values, np.asarray([number])[0])),
+            ):
+                made = xl.eval(ours)
+                assert made.dtype == theirs.dtype
+                np.testing.assert_array_equal(np.asarray(made), theirs)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64", "complex128"])
+def test_what_is_written_with_a_number_again_is_known(dtype: str, written: list[str]) -> None:
+    a = xl.asarray([1.0, 2.0, 3.0], dtype=dtype)
+    for number in (0.5, 3, np.float32(2)) + ((2j,) if dtype[0] == "c" else ()):
+        made = []
+        for _ in range(2):
+            written.clear()
+            made.append((xl.eval(a * number).tolist(), xl.eval(number + a).tolist()))
+        assert not written, number
+        assert (
+            made[0] == made[1] == ([number * v for v in (1, 2, 3)], [number + v for v in (1, 2, 3)])
+        )

@@ -38,6 +38,9 @@ WORK: dict[str, Callable[[Any, Any, Any], Any]] = {
     "integers": lambda p, a, b: p.sum((a > 0).astype("int32"), axis=0) * 7,
     "a part": lambda p, a, b: (a + 1)[1:, ::2],
     "reshaped": lambda p, a, b: (a * 2).reshape((-1,)),
+    "complex numbers": lambda p, a, b: (a * 2j + b[:, None]) - (1 + 0.5j),
+    "complex64": lambda p, a, b: (a.astype("complex64") + b[:, None]) * np.complex64(0.1 - 2j),
+    "half numbers": lambda p, a, b: a.astype("float16") * 0.1 + b.astype("float16")[:, None],
     "none": lambda p, a, b: p.sum(a[:0], axis=1),
 }
 

@@ -99,8 +99,7 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 
     The first operand's kind, or the only one there is, learns where it leads.
     """
-    settled = [x.settled() if isinstance(x, Gathers) else x for x in operands]
-    settled = [ownership.shortened(x) for x in settled]
+    settled = [ownership.shortened(x.settled() if isinstance(x, Gathers) else x) for x in operands]
     if any([x is not y for x, y in zip(settled, operands, strict=True)]):
         return apply(op, *settled)
     known = recall.stretched(op, *operands) if len(operands) == 2 else None
@@ -113,11 +112,12 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
         return XExpression._of(node)
     formed = recall.of_forms(node, op, operands)
     made = XExpression(node) if formed is None else _handle(formed)
-    if made._kind is not NODE:
-        learn(key, op, operands, made)
-        lazy = [x._operands for x in operands if x.__class__ is XExpression]
-        if len(lazy) == len(operands) and sum(map(len, lazy)) == made._kind.items:
-            made._operands = sum(lazy, ())  # the same objects, by which equal parts are known
+    if made._kind is NODE:
+        return XExpression._of(recall.shared(node, operands))
+    learn(key, op, operands, made)
+    lazy = [x._operands for x in operands if x.__class__ is XExpression]
+    if len(lazy) == len(operands) and sum(map(len, lazy)) == made._kind.items:
+        made._operands = sum(lazy, ())  # the same objects, by which equal parts are known
     return made
 
 

@@ -193,6 +193,7 @@ def one(of: Any, key: Any) -> Any:
 
 #: Up to here Python floats, and ints, are numbers of a shorter float once rounded.
 _MOST = {"f": (float(np.finfo(np.float32).max), 1 << 24), "e": (65504.0, 1 << 11)}
+_MOST["F"] = _MOST["f"]
 
 
 def fitting(kind: Any, value: Any) -> Any:
@@ -200,11 +201,12 @@ def fitting(kind: Any, value: Any) -> Any:
     limits = _MOST.get(kind.dtype.char)
     if limits is None or not kind.stored:
         return None
-    if value.__class__ is float or value.__class__ is int:
-        most = limits[value.__class__ is int]
-        if -most <= value <= most:
-            return kind.dtype.type(value)
-    return None
+    cls = value.__class__
+    if cls is not float and cls is not int and (cls is not complex or kind.dtype.char != "F"):
+        return None
+    most = limits[cls is int]
+    fits = -most <= value.real <= most and -most <= value.imag <= most
+    return kind.dtype.type(value) if fits else None
 
 
 def stored(to: Any, key: Any, value: Any) -> bool:

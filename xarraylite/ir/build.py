@@ -8,7 +8,8 @@ the leaf's layout at once, and neighbouring transforms are composed, so graphs s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -88,6 +89,16 @@ def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
                         f"{dtype_name(dtype)}"
                     ) from None
     return Scalar((), dtype, value, None, parameter)
+
+
+def rounder(dtype: DType) -> Callable[[object], float]:
+    """Return the function that rounds a number to a float dtype; it knows some that it met."""
+
+    @lru_cache(64)
+    def rounded(value: object) -> float:
+        return float(scalar(value, dtype).value)  # type: ignore[arg-type]
+
+    return lambda value: rounded(value) if value else float(value)  # type: ignore[arg-type]
 
 
 def weak_scalar(value: PythonScalar, parameter: int = -1) -> Scalar:

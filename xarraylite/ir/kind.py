@@ -51,7 +51,7 @@ _STORED: dict[str, frozenset[type]] = {
     "d": frozenset((float, int)),
     "D": frozenset((complex, float, int)),
     **dict.fromkeys("bhilqBHILQ", frozenset((int,))),
-    "?": frozenset((bool,)),
+    "?": frozenset((bool, int)),
 }
 
 

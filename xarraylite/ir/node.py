@@ -47,9 +47,9 @@ def _from(get: Callable[[Any], tuple[Node, ...]]) -> Any:
 
 
 class _Noted:
-    """Room for what `walk.reads_anew` has found out about a node."""
+    """Room for what `walk.reads_anew` and `walk.is_long` have found out about a node."""
 
-    __slots__ = ("anew",)
+    __slots__ = ("anew", "most")
 
 
 @record(frozen=True, slots=True, eq=False)

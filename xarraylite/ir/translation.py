@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..dtypes.names import DType
+from ..dtypes.names import DType, is_narrow_int
+from ..dtypes.names import kind as kind_name
 from ..layout.strided import Strided
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import Snapshot
@@ -188,11 +189,12 @@ def _ends(shape: Shape, end: Shape) -> bool:
     return not end or shape[len(shape) - len(end) :] == end
 
 
-def plain(value: object, dtype: DType) -> float | int | None:
+def plain(value: Any, dtype: DType) -> complex | None:
     """Return the Python number that stands for a value of ``dtype`` in operands; None if none."""
-    if dtype.kind in "biu" and dtype.isbuiltin == 1:
-        return int(value)  # type: ignore[call-overload, no-any-return]
-    return float(value) if dtype.char in "fd" else None  # type: ignore[arg-type]
+    which = kind_name(dtype)
+    if which in "fc":
+        return float(value) if which == "f" else complex(value)
+    return None if is_narrow_int(dtype) else int(value)
 
 
 def node_of(kind: Kind, shape: Shape, operands: Operands) -> Node:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 
+import numpy as np
+
 from .node import (
     FREE,
     RANK,
@@ -53,18 +55,36 @@ def source_of(root: Node) -> Source | None:
 
 def has_more(root: Node, most: int) -> bool:
     """Tell whether a graph has more nodes than that; no more of them are visited."""
+    return len(_reached(root, most)) > most
+
+
+def _reached(root: Node, most: int) -> set[int]:
+    """Return the nodes of a graph by identity: all, or more than ``most`` of them."""
     found, stack = {id(root)}, [root]
     while stack and len(found) <= most:
         for arg in stack.pop().args:
             if id(arg) not in found:
                 found.add(id(arg))
                 stack.append(arg)
-    return len(found) > most
+    return found
 
 
 def is_long(root: Node, most: int) -> bool:
-    """Tell whether a graph has more nodes than that, all of which read memory as it was."""
-    return has_more(root, most) and not reads_anew(root)
+    """Tell whether a graph has more nodes than that, all of which read memory as it was.
+
+    What it has at most is noted at the root, so that few graphs that grow are visited: those whose
+    parts may have nodes in common.
+    """
+    if getattr(root, "most", most + 1) <= most:
+        return False
+    parts = {id(arg): arg for arg in root.args}.values()
+    bound = 1 + sum([getattr(arg, "most", most) if arg.args else 1 for arg in parts])
+    if bound > most:
+        bound = len(_reached(root, most))
+    if bound <= most:
+        object.__setattr__(root, "most", bound)
+        return False
+    return not reads_anew(root)
 
 
 def reads_late(root: Node) -> bool:
@@ -97,6 +117,24 @@ def rebuild(root: Node, visit: Callable[[Node, tuple[Node, ...]], Node]) -> Node
     made: dict[int, Node] = {}
     for node in postorder(root):
         made[id(node)] = visit(node, tuple([made[id(arg)] for arg in node.args]))
+    return made[id(root)]
+
+
+def interned(root: Node) -> Node:
+    """Return the graph in which what does the same to the same operands is one node."""
+    first: dict[Hashable, Node] = {}
+    made: dict[int, Node] = {}
+    for node in postorder(root):
+        key: Hashable = id(node)
+        own = node
+        if isinstance(node, Leaf):
+            key = id(node.snapshot), node.map, node.shape, node.dtype
+        elif isinstance(node, Scalar) and isinstance(node.value, np.generic):
+            key = node.dtype, node.value.tobytes(), node.weak, node.parameter
+        elif node.args:
+            args = tuple([made[id(arg)] for arg in node.args])
+            key, own = structure(node, tuple(map(id, args))), with_args(node, args)
+        made[id(node)] = first.setdefault(key, own)
     return made[id(root)]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..dtypes.names import DType
+from ..dtypes.names import DType, is_narrow_float, kind
 from ..dtypes.promotion import int_bounds
-from ..ir.build import CAST
+from ..ir.build import CAST, rounder
 from ..ir.kind import NODE, Form, Kind
 from ..ir.simplify import POWER, POWERS
 from ..ops.op import Op
@@ -70,7 +70,8 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     known = base._kind.leads(POWER, exponent.__class__) or dict.fromkeys(POWERS)
     entry: Any = _with_number(POWER, base, made, -1)
     if entry is not None:
-        entry = entry if entry[1] is None else (entry[0], 0, entry[2])  # negative ones are refused
+        if entry[1].__class__ is int:
+            entry = entry[0], 0, entry[2]  # negative ones are refused
     elif exponent in POWERS and _repeats([*made.now()], [*base.now()]):
         entry = made._kind  # of the base alone, once or several times
     if entry is not None:
@@ -145,11 +146,17 @@ def _scalar_of(kind: Kind, number: int) -> Kind | None:
     return leaf if leaf.scalar else None
 
 
-def _range(leaf: Kind) -> tuple[int, int] | tuple[None, None]:
-    """Return the least and greatest value of an integer scalar; None for floats."""
-    if leaf.dtype.kind == "f":
-        return None, None
-    return (0, 1) if leaf.dtype.kind == "b" else int_bounds(leaf.dtype)
+def _range(leaf: Kind) -> tuple[Any, Any]:
+    """Return the least and greatest value of an integer scalar, None of a float.
+
+    Of other numbers that is what makes a Python number one among the operands.
+    """
+    which = kind(leaf.dtype)
+    if which == "c":
+        return complex, None
+    if which == "f":
+        return (rounder(leaf.dtype) if is_narrow_float(leaf.dtype) else None), None
+    return (0, 1) if which == "b" else int_bounds(leaf.dtype)
 
 
 def learn_conversion(x: HasNode, dtype: DType, made: HasNode) -> None:

@@ -155,7 +155,7 @@ _STANDING: dict[type, Any] = {
 }
 
 #: Classes of numbers whose kind is their class; their values are converted when they are met.
-NUMBERS = frozenset((bool, int, float, np.float64, np.float32, np.int64, np.int32, np.bool_))
+NUMBERS = frozenset((bool, int, float, complex, *[np.dtype(c).type for c in "?bhilqBHILQefdFD"]))
 
 #: Subclasses of these (an IntEnum, say) count as their base.
 _PYTHON: tuple[type[Any], ...] = (bool, int, float, complex)
@@ -259,24 +259,26 @@ def values_in(values: Any) -> Any:
     return np.asarray(values) if isinstance(values, HasNode) else unwrapped(values)
 
 
-def as_item(value: Any, low: int | None, high: int | None) -> float | int:
+def as_item(value: Any, low: Any, high: Any) -> complex:
     """Return a number as it stands among operands.
+
+    ``low`` and ``high`` are the least and the greatest, or None, or what the number is given to.
 
     Raises
     ------
     KeyError
         If it does not fit; whoever writes the operation says so.
     """
-    if low is None:
+    if low.__class__ is not int:
         try:
-            return float(value)
-        except OverflowError:
+            return float(value) if low is None else low(value)
+        except (OverflowError, TypeError):
             raise KeyError from None
     try:
         whole = int(value)
     except (OverflowError, ValueError):  # an infinity, a NaN
         raise KeyError from None
-    if low <= whole <= high and whole == value:  # type: ignore[operator]
+    if low <= whole <= high and whole == value:
         return whole
     raise KeyError
 

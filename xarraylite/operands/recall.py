@@ -14,6 +14,7 @@ from ..ir.build import CAST
 from ..ir.kind import Kind, Operands
 from ..ir.node import Elementwise, Node
 from ..ir.translation import of_parts
+from ..ir.walk import interned
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from . import tracing
@@ -54,11 +55,20 @@ def of_forms(node: Node, op: Op, operands: tuple[object, ...]) -> Found | None:
     """Return a new operation, of whose operands one has a form; None of all others."""
     if tracing.running.value or not isinstance(node, Elementwise) or node.op is not op:
         return None
-    if not any([isinstance(x, HasNode) and x._kind.formed for x in operands]):
+    if not _has_forms(operands):
         return None
     parts = [(x._kind, x.now()) if isinstance(x, HasNode) else None for x in operands]
     found = of_parts(node, parts)
     return None if found is None else (found[0], node.shape, found[1])
+
+
+def shared(node: Node, operands: tuple[object, ...]) -> Node:
+    """Return a new operation that has no kind; forms among its operands have parts in common."""
+    return interned(node) if _has_forms(operands) else node
+
+
+def _has_forms(operands: tuple[object, ...]) -> bool:
+    return any([isinstance(x, HasNode) and x._kind.formed for x in operands])
 
 
 def three(op: Op, keys: tuple[object, object], operands: tuple[object, ...]) -> Found | None:

@@ -35,14 +35,12 @@ from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
 from .launch import (
     ADDRESS,
-    DOUBLE,
-    FLOAT,
-    INTEGER,
     MOST_DIMENSIONS,
     MOST_WORDS,
     Launcher,
     can_launch,
     entry,
+    number_code,
     packed,
 )
 from .launcher import launcher_of
@@ -52,8 +50,6 @@ if TYPE_CHECKING:
 else:
     folding = later(".codegen.emit.folding")
     reduction = later(".codegen.emit.reduction")
-
-_NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
 
 
 @record(frozen=True, slots=True)
@@ -245,7 +241,7 @@ def _places(graph: Graph, lowered: Lowered) -> list[int]:
 def _entry(leaf: Kind, word: int, rank: int, same: bool) -> list[int]:
     """Return the entry of an operand in a nest of ``rank`` loops."""
     if leaf.scalar:
-        return entry(_NUMBERS.get(leaf.dtype.str[1:], INTEGER), word)
+        return entry(number_code(leaf.dtype), word)
     size = leaf.dtype.itemsize
     if leaf.strides is None:
         return entry(ADDRESS, word, size, same, leaf.rank)

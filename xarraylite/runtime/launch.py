@@ -32,6 +32,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from ..codegen.emit.tokens import token
+from ..codegen.objects.replay import COMPLEX, COMPLEX_FLOAT, DOUBLE, FLOAT, INTEGER
+from ..dtypes.names import DType
 from ..memory.buffer import COUNTS, NOWHERE
 from ..memory.snapshots import Snapshot
 
@@ -53,7 +56,8 @@ HEADER = (
 )
 ENTRY = 5 + MOST_DIMENSIONS
 
-ADDRESS, DOUBLE, FLOAT, INTEGER = range(4)
+#: What an argument is that is no number (`codegen.objects.replay` has what numbers are).
+ADDRESS = 0
 
 Launcher = Callable[..., object]
 
@@ -66,6 +70,15 @@ def can_launch() -> bool:
         and sys.byteorder == "little"
         and ctypes.sizeof(ctypes.c_void_p) == 8
     )
+
+
+def number_code(dtype: DType) -> int:
+    """Return what a number of a dtype is in the register of a kernel."""
+    code = token(dtype).value
+    return _CODES.get(code, INTEGER)
+
+
+_CODES = {"f64": DOUBLE, "f32": FLOAT, "c128": COMPLEX, "c64": COMPLEX_FLOAT}
 
 
 def entry(
@@ -152,6 +165,11 @@ def inner() -> str:
         .replace("@ENTRYBYTES", str(8 * ENTRY))
         .replace("@WORDS", str(MOST_WORDS))
         .replace("@DIMS", str(MOST_DIMENSIONS))
+        .replace("@ADDRESS", str(ADDRESS))
+        .replace("@DOUBLE", str(DOUBLE))
+        .replace("@FLOAT", str(FLOAT))
+        .replace("@COMPLEX", str(COMPLEX))
+        .replace("@PAIR", str(COMPLEX_FLOAT))
     )
 
 
@@ -279,9 +297,11 @@ by.type:
   %object = load ptr, ptr %object.at
   %arg.one = add i64 %arg, 1
   switch i64 %type, label %integer [
-    i64 0, label %address
-    i64 1, label %double
-    i64 2, label %float
+    i64 @ADDRESS, label %address
+    i64 @DOUBLE, label %double
+    i64 @FLOAT, label %float
+    i64 @COMPLEX, label %complex
+    i64 @PAIR, label %pair
   ]
 double:
   %f64 = call double @PyFloat_AsDouble(ptr %object)
@@ -291,6 +311,22 @@ float:
   %f32.wide = call double @PyFloat_AsDouble(ptr %object)
   %f32 = fptrunc double %f32.wide to float
   store float %f32, ptr %word.at
+  br label %operand.plain
+complex:
+  %c.real = call double @PyComplex_RealAsDouble(ptr %object)
+  %c.imag = call double @PyComplex_ImagAsDouble(ptr %object)
+  store double %c.real, ptr %word.at
+  %c.imag.at = getelementptr i64, ptr %word.at, i64 1
+  store double %c.imag, ptr %c.imag.at
+  br label %operand.plain
+pair:
+  %p.real.wide = call double @PyComplex_RealAsDouble(ptr %object)
+  %p.imag.wide = call double @PyComplex_ImagAsDouble(ptr %object)
+  %p.real = fptrunc double %p.real.wide to float
+  %p.imag = fptrunc double %p.imag.wide to float
+  store float %p.real, ptr %word.at
+  %p.imag.at = getelementptr i32, ptr %word.at, i64 1
+  store float %p.imag, ptr %p.imag.at
   br label %operand.plain
 integer:
   %i64 = call i64 @PyLong_AsUnsignedLongLongMask(ptr %object)
@@ -411,5 +447,7 @@ declare i64 @llvm.smax.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @PyLong_AsUnsignedLongLongMask(ptr)
 declare double @PyFloat_AsDouble(ptr)
+declare double @PyComplex_RealAsDouble(ptr)
+declare double @PyComplex_ImagAsDouble(ptr)
 declare ptr @PyTuple_GetItem(ptr, i64)
 """

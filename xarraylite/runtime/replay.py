@@ -23,7 +23,7 @@ from typing import Any
 
 from .._records import record
 from ..codegen.kernel import Kernel
-from ..codegen.objects.replay import DOUBLE, FLOAT, OPERAND, TARGET
+from ..codegen.objects.replay import OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
 from ..compiler.limits import PARALLEL_FROM
 from ..compiler.program import KernelStep, Program, Work
@@ -36,10 +36,9 @@ from ..layout.tiled import Map
 from ..memory.buffer import NOWHERE
 from .bound import sample
 from .evaluate import program_of, result_layout
-from .launch import MOST_WORDS
+from .launch import MOST_WORDS, number_code
 
-_NUMBERS = {"f8": DOUBLE, "f4": FLOAT}
-_TEMPORARY, _INTEGER = 2, 0
+_TEMPORARY = 2
 
 #: Temporaries begin at multiples of this.
 _LINE = 64
@@ -171,6 +170,5 @@ def _words(
         offset = 0
     for word, ordinal in step.scalars:
         scalar = graph.nodes[ordinal]
-        number = _NUMBERS.get(scalar.dtype.str[1:], _INTEGER)
-        words += [word, 8 * places[id(scalar)], number]
+        words += [word, 8 * places[id(scalar)], number_code(scalar.dtype)]
     return words

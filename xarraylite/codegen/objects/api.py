@@ -31,6 +31,7 @@ class Outside(NamedTuple):
 
 Py_DecRef = Outside("Py_DecRef", "vp")
 Py_IncRef = Outside("Py_IncRef", "vp")
+PyComplex_FromDoubles = Outside("PyComplex_FromDoubles", "pdd")
 PyContextVar_Reset = Outside("PyContextVar_Reset", "ipp")
 PyContextVar_Set = Outside("PyContextVar_Set", "ppp")
 PyDict_Contains = Outside("PyDict_Contains", "ipp")
@@ -285,6 +286,8 @@ COUNT, CLASS, SIZE = 0, 8, 16
     TABLE,
     REFLECTED,
     USED,
+    OWNING,
+    WEIGHT,
     NOTED,
     FRESH,
     WRITES,

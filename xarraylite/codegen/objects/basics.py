@@ -5,6 +5,7 @@ from __future__ import annotations
 from .api import (
     ARRAY,
     CLASS,
+    COMPLEX,
     CONTAINER,
     COUNT,
     DICT,
@@ -166,9 +167,9 @@ def is_array(thing: int) -> bool:
 
 
 def is_number(value: int) -> bool:
-    """Tell whether a value is of one of the two usual classes of numbers."""
+    """Tell whether a value is of one of the three usual classes of numbers."""
     cls = load(value + CLASS)
-    return cls == word(FLOAT) or cls == word(INT)
+    return cls == word(FLOAT) or cls == word(INT) or cls == word(COMPLEX)
 
 
 def is_traced() -> bool:

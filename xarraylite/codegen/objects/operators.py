@@ -5,6 +5,7 @@ from __future__ import annotations
 from .api import (
     APPLIED,
     CLASS,
+    COMPLEX,
     DICT,
     DTYPE,
     EMPTY,
@@ -34,6 +35,7 @@ from .api import (
     TUPLE_ITEMS,
     USED,
     Py_DecRef,
+    PyComplex_FromDoubles,
     PyDict_GetItemWithError,
     PyErr_Clear,
     PyErr_Occurred,
@@ -43,11 +45,13 @@ from .api import (
     PyObject_RichCompareBool,
     PyObject_Vectorcall,
     load,
+    load_double,
     scratch,
     store,
     word,
 )
 from .basics import (
+    DATA,
     EQ,
     LE,
     MOST,
@@ -101,10 +105,24 @@ def put(place: int, thing: int) -> int:
     return count
 
 
+def complex_of(value: int) -> int:
+    """Return a Python number as a complex one; 0 if it does not fit."""
+    if load(value + CLASS) == word(COMPLEX):
+        return keep(value)
+    real = PyNumber_Float(value)
+    if real == 0:
+        PyErr_Clear()
+        return 0
+    made = PyComplex_FromDoubles(load_double(real + DATA), 0.0)
+    Py_DecRef(real)
+    return made
+
+
 def number_of(value: int, entry: int) -> int:
     """Return a Python number as it stands among operands; 0 if it does not fit.
 
-    The entry says where it leads: a kind, and the least and greatest whole number.
+    The entry says where it leads: a kind, and the least and greatest whole number, None of floats,
+    or the class of complex numbers.
     """
     cls = load(value + CLASS)
     low = item(entry, 1)
@@ -115,7 +133,11 @@ def number_of(value: int, entry: int) -> int:
         if made == 0:
             PyErr_Clear()
         return made
-    if cls != word(INT) or PyObject_RichCompareBool(low, value, LE) != 1:
+    if low == word(COMPLEX):
+        return complex_of(value)
+    if load(low + CLASS) != word(INT) or cls != word(INT):
+        return 0
+    if PyObject_RichCompareBool(low, value, LE) != 1:
         return 0
     return keep(value) if PyObject_RichCompareBool(value, item(entry, 2), LE) == 1 else 0
 

@@ -18,8 +18,11 @@ from .basics import DATA, get
 #: Bytes of a record's head, of a step's, and of what is said of an address and of a number.
 HEAD, STEP, ADDRESS_ENTRY, NUMBER_ENTRY = 32, 32, 40, 24
 
-#: What an address is counted from, and what a number is.
-TARGET, OPERAND, DOUBLE, FLOAT = 0, 1, 1, 2
+#: What an address is counted from.
+TARGET, OPERAND = 0, 1
+
+#: What a number is: an integer, or one or two of float64 or of float32.
+INTEGER, DOUBLE, FLOAT, COMPLEX, COMPLEX_FLOAT = range(1, 6)
 
 
 def address_at(entry: int, target: int, temporary: int, operands: int) -> int:
@@ -36,12 +39,20 @@ def address_at(entry: int, target: int, temporary: int, operands: int) -> int:
     return base * load(entry + 32) + load(entry + 24)
 
 
-def number_at(entry: int, operands: int) -> int:
-    """Return the bits of a number among the operands."""
+def put_number(place: int, entry: int, operands: int) -> None:
+    """Store the bits of a number among the operands, in one word or two."""
     thing, kind = load(operands + load(entry + 8)), load(entry + 16)
-    if kind == DOUBLE:
-        return load(thing + DATA)
-    return load_float(thing + DATA) if kind == FLOAT else PyLong_AsUnsignedLongLongMask(thing)
+    if kind == INTEGER:
+        store(place, PyLong_AsUnsignedLongLongMask(thing))
+        return
+    if kind in (DOUBLE, COMPLEX):
+        store(place, load(thing + DATA))
+    else:
+        store(place, load_float(thing + DATA))
+    if kind == COMPLEX:
+        store(place + 8, load(thing + DATA + 8))
+    elif kind == COMPLEX_FLOAT:
+        store(place, load(place) | load_float(thing + DATA + 8) << 32)
 
 
 def ran(record: int, target: int, temporary: int, operands: int) -> bool:
@@ -58,7 +69,7 @@ def ran(record: int, target: int, temporary: int, operands: int) -> bool:
             store(block + 8 * load(entry), place)
             entry += ADDRESS_ENTRY
         for _ in range(load(at + 24)):
-            store(block + 8 * load(entry), number_at(entry, operands))
+            put_number(block + 8 * load(entry), entry, operands)
             entry += NUMBER_ENTRY
         if xl_call(load(at), block) != 0:
             return False
