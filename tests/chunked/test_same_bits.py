@@ -269,3 +269,18 @@ def test_large_parts_of_sums_fit_small_budgets(
         np.testing.assert_allclose(values, expected, rtol=1e-2)
     else:
         assert values.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("rows", [9, 200, 700])
+def test_sums_of_picked_elements_are_those_of_memory(rows: int) -> None:
+    """A few are copied when they are picked, so that they are added as what is in one piece."""
+    rng = np.random.default_rng(rows)
+    for shape, key in (((rows, 9), [3, -1, 3, 0]), ((rows, 3, 9), [1, 1, 0])):
+        values = rng.normal(size=shape)
+        expected, e = xl.asarray(values), xl.open(Kept(values, (5, *shape[1:])))
+        for fold in (xl.sum, xl.prod, xl.std):
+            one, other = (
+                [fold(x[:, key]), fold(xl.exp(xl.flip(x[1:, ...], axis=0)[:, key]))]
+                for x in (e, expected)
+            )
+            assert list(map(float, one)) == list(map(float, other))

@@ -71,17 +71,17 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 def test_what_is_no_array_of_numbers(name: str, thing: str) -> None:
     if thing == "None" and name in ("a bound of clip", "initial"):
         return  # it means "no bound", "none"
-    if (thing in OTHERS and name in MOVING) or (thing, name) == ("a string", "full"):
-        return  # NumPy moves them, see below
+    if (thing in OTHERS and name in ASKED) or (thing, name) == ("a string", "full"):
+        return  # NumPy does it, see below
     value = {**ARRAYS, **THINGS}[thing]
     with pytest.raises(XarrayliteError) as found:
         FUNCTIONS[name](value)
     assert len(str(found.value)) > 10
 
 
-#: Elements that are no numbers, and functions that ask nothing of elements.
+#: Elements that are no numbers, and functions that NumPy has for some of them.
 OTHERS = ["text", "bytes", "dates", "spans", "structures", "void"]
-MOVING: dict[str, Callable[[Any, Any], Any]] = {
+ASKED: dict[str, Callable[[Any, Any], Any]] = {
     "asarray": lambda xp, x: xp.asarray(x),
     "full": lambda xp, x: xp.full(2, x),
     "broadcast_to": lambda xp, x: xp.broadcast_to(x, (3, 2)),
@@ -91,15 +91,44 @@ MOVING: dict[str, Callable[[Any, Any], Any]] = {
     "concat of these": lambda xp, x: xp.concat([x, x]),
     "reshape": lambda xp, x: xp.reshape(x, (2, 1)),
     "unique": lambda xp, x: xp.unique(x),
+    "array_equal": lambda xp, x: xp.array_equal(x, x[::-1]),
+    "split": lambda xp, x: xp.split(x, 2)[1],
+    "meshgrid": lambda xp, x: xp.meshgrid(x, x)[0],
+    "atleast_2d": lambda xp, x: xp.atleast_2d(x),
+    "select": lambda xp, x: xp.select([[True, False]], [x], x[1:]),
+    "size": lambda xp, x: [xp.size(x), xp.ndim(x), *xp.shape(x)],
+    "array_str": lambda xp, x: xp.array_str(x),
+    "take": lambda xp, x: xp.take(x, [1, 0]),
+    "copy": lambda xp, x: xp.copy(x),
+    "clip": lambda xp, x: xp.clip(x, x[0], x[0]),
+    **{
+        name: lambda xp, x, name=name: getattr(xp, name)(x)
+        for name in ("diff", "ptp", "nanmax", "abs", *REDUCERS[:3], "min", "max", *REDUCERS[-2:])
+    },
+    **{
+        name: lambda xp, x, name=name: getattr(xp, name)(x, x[:1])
+        for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+    },
+    **{
+        name: lambda xp, x, name=name: getattr(xp, name)(x, x[1:])
+        for name in ("maximum", "minimum", "add", "subtract")
+    },
 }
 
 
-@pytest.mark.parametrize("name", MOVING)
-def test_what_only_moves_elements_is_numpys_for_others(name: str) -> None:
-    for thing in OTHERS:
-        ours, theirs = (MOVING[name](xp, ARRAYS[thing]) for xp in (xl, np))
-        assert type(ours) is np.ndarray
-        np.testing.assert_array_equal(ours, theirs)
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("thing", OTHERS)
+def test_what_is_asked_of_others_is_asked_of_numpy(name: str, thing: str) -> None:
+    value = ARRAYS[thing]
+    try:
+        theirs = ASKED[name](np, value)
+    except TypeError:
+        with pytest.raises(XarrayliteError, match="not supported"):
+            ASKED[name](xl, value)
+        return
+    ours = ASKED[name](xl, value)
+    assert not isinstance(ours, xl.XExpression)
+    np.testing.assert_array_equal(ours, theirs)
 
 
 ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {

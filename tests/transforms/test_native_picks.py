@@ -158,6 +158,8 @@ def test_references_are_balanced() -> None:
         view[...] = 1.5
         view *= 2.0
         other[...] = xl.index_view(c, p)
+        c[p] += 1.0
+        c[m] *= c[m]
         with pytest.raises(xl.IndexRangeError):
             xl.index_view(c, np.array([9]))
 
@@ -194,3 +196,70 @@ def test_numbers_written_through_arrays(key: Any) -> None:
     with pytest.raises(xl.ReadOnlyError):
         c[key] = 9.0
     np.testing.assert_array_equal(c, want)
+
+
+#: What is written to elements that an index array selects of ``c``: two rows or elements of it.
+ROWS: dict[str, Callable[[Any, Any], Any]] = {
+    "lazy": lambda c, k: c[k] + 1,
+    "updated": lambda c, k: c[k].__iadd__(2),
+    "updated by another": lambda c, k: c[k].__imul__(c[k]),
+    "a copy": lambda c, k: xl.eval(c[k] * 3),
+    "of the same memory": lambda c, k: c[:2],
+    "reversed": lambda c, k: c[1::-1],
+    "of one row": lambda c, k: c[:1] * 2,
+    "too many": lambda c, k: c[:3] * 2,
+    "of another dtype": lambda c, k: xl.astype(c[k], "complex64"),
+    "its own elements": lambda c, k: c[k],
+}
+
+ONE, FLAGS = np.array([5, -4]), np.array([False, True, False, False, True, False])
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("dtype", ["float64", "int16"])
+def test_arrays_written_through_arrays(name: str, dtype: str) -> None:
+    keys = [ONE, ONE[::-1], ONE * 0 + 3, ONE.astype("int8"), ONE + 1, FLAGS, xl.asarray(FLAGS)]
+    keys += [xl.asarray(ONE), xl.asarray(ONE) + 0, ONE.reshape(2, 1), ONE.tolist(), FLAGS[:5], ...]
+    for shape in [(6,), (6, 2)]:
+        for key in [*keys, (slice(None), np.array([0, 1]))][: len(keys) + len(shape) - 1]:
+
+            def work(key: Any = key, shape: tuple[int, ...] = shape) -> Any:
+                c = xl.asarray(np.arange(np.prod(shape)).reshape(shape), dtype=dtype)
+                before = c.tolist()
+                waiting = [c * 3]
+                told = []
+                for _ in range(2):  # then with nobody waiting
+                    try:
+                        c[key] = ROWS[name](c, key)
+                    except (ValueError, TypeError, IndexError) as error:
+                        told.append((type(error), str(error)))
+                    told.append(c.tolist())
+                    waiting.clear()
+                return before, told
+
+            both(work)
+
+
+def test_in_place_on_lazy_results() -> None:
+    def work(update: Callable[[Any], Any]) -> Any:
+        c = xl.asarray([1.0, 2.0, 4.0])
+        e = c + 1
+        other, before = e, e * 10
+        update(e)
+        held = e * 1
+        update(e)
+        view = e[1:]
+        update(e)
+        return e.tolist(), other is e, before.tolist(), held.tolist(), view.tolist(), c.tolist()
+
+    for update in [
+        lambda e: e.__iadd__(1),
+        lambda e: e.__imul__(0.5),
+        lambda e: e.__isub__(e),
+        lambda e: e.__iadd__(xl.asarray([1.0, 1.0, 1.0])),
+        lambda e: e.__iadd__(xl.asarray([2.0])),
+        lambda e: [e.__iadd__(1) for _ in range(40)],
+        lambda e: e.__iadd__(1j),
+        lambda e: e.__iadd__(np.zeros((2, 3))),
+    ]:
+        both(lambda update=update: work(update))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,23 @@ def containers(shape: tuple[int, ...]) -> dict[str, Callable[[Array], Any]]:
             (slice(None, None, -1),) * len(shape)
         ]
 
+    def part_of(number: int) -> Callable[[Array], Any]:
+        def made(values: Array) -> Any:
+            whole = xl.zeros((shape[0] + 1, *shape[1:]), dtype="int64")
+            pairs = xl.asarray(np.zeros((*whole.shape, 2), np.int64)).view("complex128")[..., 0]
+            part = xl.offset_view(pairs, "int64", number)[1:]
+            part[...] = values
+            return part
+
+        return made
+
     made: dict[str, Callable[[Array], Any]] = {
         "row": xl.asarray,
+        "tensor": xl.XTensor,
+        "fixed": xl.XTensorFixed[xl.int64, shape],
+        "adapted": lambda values: xl.adapt(values.copy()),
+        "first part": part_of(0),
+        "second part": part_of(1),
         "column": lambda values: xl.asarray(values, layout="column_major"),
         "cut": cut,
         "turned": turned,
@@ -107,6 +122,43 @@ def outer(numbers: Array, mine: list[Any], theirs: tuple[Any, ...]) -> Array:
     return numbers
 
 
+def steps_of(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[list[int], list[list[int]], Any]:
+    """A first index, steps of new dimensions in units of old ones, and new extents."""
+    at = [draw(st.integers(0, n - 1)) for n in shape]
+    low, high = list(at), list(at)  # what the new dimensions reach
+    paces: list[list[int]] = []
+    extents = []
+    for _ in range(draw(st.integers(0, 3))):
+        pace = [draw(st.integers(-2, 2)) for _ in shape]
+        rooms = [(n - 1 - b, a) for n, a, b in zip(shape, low, high, strict=True)]
+        most = min([4, *[rooms[k][p < 0] // abs(p) for k, p in enumerate(pace) if p]])
+        extents.append(draw(st.integers(1, most + 1)))
+        for k, p in enumerate(pace):
+            low[k] += min(p, 0) * (extents[-1] - 1)
+            high[k] += max(p, 0) * (extents[-1] - 1)
+        paces.append(pace)
+    return at, paces, tuple(extents)
+
+
+def restrided(draw: st.DrawFn, view: Any, numbers: Array) -> tuple[Any, Array]:
+    """A view under other strides: diagonals, windows, repeated and reversed elements."""
+    at, paces, extents = steps_of(draw, numbers.shape)
+    index = [np.full(extents, i) for i in at]
+    for axis, (pace, n) in enumerate(zip(paces, extents, strict=True)):
+        along = np.arange(n).reshape([-1 if k == axis else 1 for k in range(len(extents))])
+        index = [i + p * along for i, p in zip(index, pace, strict=True)]
+    own = [int(np.prod(numbers.shape[k + 1 :])) for k in range(numbers.ndim)]
+    with suppress(AttributeError, xl.LayoutError):  # else elements are counted in row-major order
+        own = list(view.strides)
+    strides = [sum([p * s for p, s in zip(pace, own, strict=True)]) for pace in paces]
+    first = sum([i * s for i, s in zip(at, own, strict=True)])
+    return xl.as_strided(view, extents, strides, first), numbers[tuple(index)]
+
+
+KINDS = ["view", "dynamic", "index", "filter", "reshape", "flat"]
+KINDS += ["strided", "T", "restrided", "block", "line"]
+
+
 @st.composite
 def viewed(draw: st.DrawFn) -> tuple[Any, Array, Any, Array]:
     """A container, its values, a view of it of any kind, and the positions that the view means."""
@@ -114,11 +166,7 @@ def viewed(draw: st.DrawFn) -> tuple[Any, Array, Any, Array]:
     numbers = np.arange(values.size).reshape(values.shape)
     view: Any = a
     for _ in range(draw(st.integers(1, 3))):
-        kind = draw(
-            st.sampled_from(
-                ["view", "dynamic", "index", "filter", "reshape", "flat", "strided", "T"]
-            )
-        )
+        kind = draw(st.sampled_from(KINDS))
         if kind in ("view", "dynamic"):
             mine, theirs = draw(items(numbers.shape))
             view = xl.view(view, *mine) if kind == "view" else xl.dynamic_view(view, mine)
@@ -143,6 +191,21 @@ def viewed(draw: st.DrawFn) -> tuple[Any, Array, Any, Array]:
             shape = (rows, numbers.size // rows)
             view = xl.reshape_view(view, (rows, -1) if numbers.size else shape, order)
             numbers = numbers.reshape(shape, order="C" if order == "row_major" else "F")
+        elif kind == "restrided" and numbers.ndim and numbers.size:
+            view, numbers = restrided(draw, view, numbers)
+        elif kind == "block":
+            ways = [[k for k in range(1, n + 1) if n % k == 0] or [1] for n in numbers.shape]
+            sizes = [draw(st.sampled_from(way)) for way in ways]
+            split = [m for n, k in zip(numbers.shape, sizes, strict=True) for m in (n // k, k)]
+            order = [*range(0, len(split), 2), *range(1, len(split), 2)]
+            view, numbers = (
+                xl.block_view(view, sizes),
+                numbers.reshape(split).transpose(order),
+            )
+        elif kind == "line" and numbers.ndim == 2 and numbers.size:
+            k, name = draw(st.integers(-min(numbers.shape), -1)), draw(st.booleans())
+            view = xl.row(view, k) if name else xl.col(view, k)
+            numbers = numbers[k] if name else numbers[:, k]
         elif kind == "flat":
             view, numbers = xl.flatten(view), numbers.reshape(-1)
         elif kind == "strided" and numbers.ndim:
@@ -198,7 +261,8 @@ def repeats(view: Any) -> bool:
 @given(viewed(), st.sampled_from(["scalar", "array", "row", "itself", "update"]), st.booleans())
 def test_writing(case: tuple[Any, Array, Any, Array], what: str, many: bool) -> None:
     a, values, view, numbers = case
-    if repeats(view):
+    if repeats(view):  # of a view through positions it may be the base that does
+        assert not isinstance(view, xl.XView) or len(set(numbers.flat)) < numbers.size
         return
     with taken_for(many):
         new = written(view, values.reshape(-1)[numbers], numbers, what)

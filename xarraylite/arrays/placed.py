@@ -106,7 +106,8 @@ class Placed:
         place = self._strided("view")
         values = self._buffer.view(self._dtype, place).view(wanted)
         size, start = wanted.itemsize, place.offset * self._dtype.itemsize
-        if start % size or any([s % size for s in values.strides]):
+        moving = [s for s, n in zip(values.strides, values.shape, strict=True) if n > 1]
+        if start % size or any([s % size for s in moving]):
             raise LayoutError(f"view: {self.summary()} does not lie at multiples of {size} bytes")
         strides = tuple([s // size for s in values.strides])
         made = Strided(values.shape, strides, start // size)

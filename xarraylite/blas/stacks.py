@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
 
 from .._records import record
 from ..dtypes.names import (
@@ -22,7 +25,7 @@ from ..dtypes.names import (
 from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
-from .calls import multiply
+from .calls import in_one_call, multiply, quiet
 from .path import Gemm, Labels, count
 
 #: What BLAS multiplies.
@@ -57,8 +60,7 @@ def carrier(dtype: DType, terms: int) -> DType | None:
     return float64 if largest <= 1 << 53 else None
 
 
-@record(frozen=True, slots=True)
-class Matrices:
+class Matrices(NamedTuple):
     """Stacked matrices in memory.
 
     Attributes
@@ -67,19 +69,95 @@ class Matrices:
         Where they lie.  Not a snapshot: writes do not wait for a product that is about to run.
     place : Strided
         The stack's dimensions, rows and columns.
+    start : int
+        Position of the first element of the array that they are matrices of.
     """
 
     memory: Memory
     place: Strided
+    start: int
 
-    def view(self, dtype: DType) -> NumpyArray:
-        """Return them as a NumPy array over the memory."""
-        return self.memory.view(dtype, self.place)
 
-    def reach(self, itemsize: int) -> tuple[int, int]:
-        """Return the addresses of the first and the last byte that may be read."""
-        low, high = self.place.byte_range(itemsize)
-        return self.memory.address + low, self.memory.address + high
+#: Memory, and the byte at which an array begins in it.
+Operand = tuple[Memory, int]
+
+
+class Window(NamedTuple):
+    """Memory as an array, in bytes from the first element of the array that it is part of."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    start: int
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, place: Strided, base: int, itemsize: int, squeezed: tuple[int, ...]) -> Window:
+        """Return a place, less some dimensions of extent 1, seen from the position ``base``."""
+        axes = [d for d in range(place.ndim) if d - place.ndim not in squeezed]
+        low, high = place.byte_range(itemsize)
+        first = base * itemsize
+        return cls(
+            tuple([place.shape[d] for d in axes]),
+            # never stepped along, and may be too large for a C integer
+            tuple([(place.strides[d] if place.shape[d] > 1 else 1) * itemsize for d in axes]),
+            place.offset * itemsize - first,
+            low - first,
+            high - first,
+        )
+
+    def array(self, dtype: DType, memory: Memory, first: int) -> NumpyArray:
+        """Return the memory; NumPy refuses what would lie outside the buffer."""
+        shape, strides, start, _, _ = self
+        return np.ndarray(shape, dtype, memory.run(), first + start, strides)
+
+
+@record(frozen=True, slots=True)
+class Recipe:
+    """How two operands are multiplied, wherever they lie: what a product is but for addresses.
+
+    Attributes
+    ----------
+    function : callable
+        Takes two arrays and the one it writes.
+    left, right, out : Window
+        What it is given of the operands and the destination.
+    place : Strided
+        The destination, its first element at position 0.
+    dtype : numpy.dtype
+        Dtype of all of them.
+    nbytes : int
+        Bytes of a result of its own.
+    made : object
+        What `explain` is told of such a result.
+    """
+
+    function: Callable[[NumpyArray, NumpyArray, NumpyArray], object]
+    left: Window
+    right: Window
+    out: Window
+    place: Strided
+    dtype: DType
+    nbytes: int
+    made: object
+
+    def arrays(self, left: Operand, right: Operand) -> tuple[NumpyArray, NumpyArray]:
+        """Return what is multiplied of two operands."""
+        return self.left.array(self.dtype, *left), self.right.array(self.dtype, *right)
+
+    def reads(self, left: Operand, right: Operand, buffer: Buffer, first: int) -> bool:
+        """Tell whether an operand may lie where a destination, ``first`` bytes into it, does."""
+        low, high = buffer.address + first + self.out.low, buffer.address + first + self.out.high
+        for window, (memory, begin) in ((self.left, left), (self.right, right)):
+            start = memory.address + begin
+            if start + window.low <= high and low <= start + window.high:
+                return True
+        return False
+
+    def run(self, left: NumpyArray, right: NumpyArray, buffer: Buffer, first: int) -> None:
+        """Write the product to a destination that begins ``first`` bytes into a buffer."""
+        with quiet():
+            self.function(left, right, self.out.array(self.dtype, buffer, first))
 
 
 @record(frozen=True, slots=True)
@@ -90,8 +168,8 @@ class Product:
     ----------
     gemm : Gemm
         The plan.
-    left, right : Matrices or None
-        The operands; None where the product is only explained.
+    factors : tuple of Matrices
+        The two operands; none where the product is only explained.
     dtype : numpy.dtype
         Dtype of operands and result.
     extents : mapping
@@ -99,30 +177,42 @@ class Product:
     """
 
     gemm: Gemm
-    left: Matrices | None
-    right: Matrices | None
+    factors: tuple[Matrices, ...]
     dtype: DType
     extents: Mapping[str, int]
 
+    @property
+    def operands(self) -> tuple[Operand, Operand]:
+        """Where the operands are."""
+        left, right = [(x.memory, x.start * self.dtype.itemsize) for x in self.factors]
+        return left, right
+
+    def recipe(self, place: Strided, labels: Labels, made: object = None) -> Recipe:
+        """Return how the product is written to memory whose dimensions have the given labels."""
+        (left, right), gemm, size = self.factors, self.gemm, self.dtype.itemsize
+        place = place.based()
+        out = matrices(place, labels, gemm.stack, gemm.rows, gemm.columns, self.extents)
+        function: Callable[[NumpyArray, NumpyArray, NumpyArray], object] = multiply
+        squeezed: tuple[tuple[int, ...], ...] = ((), (), ())
+        if in_one_call(left.place.shape, out.shape):  # the one that `multiply` makes
+            function = np.matmul
+            if out.shape[-2:] == (1, 1) and self.dtype in DOT_DTYPES:
+                function, squeezed = np.vecdot, ((-2,), (-1,), (-2, -1))
+        return Recipe(
+            function,
+            Window.of(left.place, left.start, size, squeezed[0]),
+            Window.of(right.place, right.start, size, squeezed[1]),
+            Window.of(out, 0, size, squeezed[2]),
+            place,
+            self.dtype,
+            place.size * size,
+            made,
+        )
+
     def run(self, buffer: Buffer, place: Strided, labels: Labels) -> None:
         """Write the product to memory whose dimensions have the given labels."""
-        if self.left is None or self.right is None:
-            return
-        gemm = self.gemm
-        out = matrices(place, labels, gemm.stack, gemm.rows, gemm.columns, self.extents)
-        left, right = self.left.view(self.dtype), self.right.view(self.dtype)
-        multiply(left, right, buffer.view(self.dtype, out))
-
-    def shares_memory(self, buffer: Buffer, place: Strided) -> bool:
-        """Tell whether an operand may lie in the bytes that ``place`` reaches."""
-        size = self.dtype.itemsize
-        low, high = Matrices(buffer, place).reach(size)
-        for operand in (self.left, self.right):
-            if operand is not None:
-                first, last = operand.reach(size)
-                if first <= high and low <= last:
-                    return True
-        return False
+        recipe = self.recipe(place, labels)
+        recipe.run(*recipe.arrays(*self.operands), buffer, place.offset * self.dtype.itemsize)
 
 
 def matrices(

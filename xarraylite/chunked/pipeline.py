@@ -199,7 +199,7 @@ def run_blocks(
         yield from run.cluster.run_blocks(pieces, take, write, kept, need)
         return
     clock = run.clock
-    pool.trim()  # what other passes have used has other sizes
+    pool.trim(max(0, run.budget - need))  # what other passes have used has other sizes, often
     run.held.fit(run.budget - need)
     cache = ChunkCache(kept, run.held)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read")

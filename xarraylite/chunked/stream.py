@@ -17,11 +17,13 @@ from typing import Any
 
 from ..compiler.graph import byte_span
 from ..compiler.target import Target
+from ..dtypes.names import NumpyArray
 from ..ir import build
-from ..ir.node import Leaf, Node, Reduce, Stored
+from ..ir.node import Gather, Leaf, Node, Reduce, Stored, View
 from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
+from ..operands.gathers import FEW
 from ..runtime import evaluate as engine
 from . import bands, folds
 from .cut import has_stored, read_by
@@ -29,7 +31,7 @@ from .joins import leaf_of
 from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
 from .plan import Choice, Cuts, Cutter, Piece, budget_of, choose, chunks_for
-from .selection import window
+from .selection import whole, window
 from .source import decodes
 
 
@@ -157,10 +159,23 @@ def _evaluated(node: Node, over_stored: bool, run: Run, fold: Callable[[Reduce],
         prepare: Any = getattr(node.source, "prepared", None)
         return replace(node, source=prepare(run)) if prepare else node
     if isinstance(node, Reduce):
-        return fold(node) if over_stored else _in_memory(node)
-    return node
+        return fold(node) if over_stored else leaf_of(computed(node))
+    return _copied(node, run) if isinstance(node, Gather) and _is_few(node.arg) else node
 
 
-def _in_memory(node: Node) -> Node:
-    values = computed(node)
-    return leaf_of(values)
+def _is_few(node: Node) -> bool:
+    """Tell whether elements are picked of a small array, which memory copies when it is written."""
+    size = math.prod(node.shape)
+    while isinstance(node, View):
+        node = node.arg
+    return isinstance(node, Stored) and max(size, math.prod(node.shape)) <= FEW
+
+
+def _copied(node: Gather, run: Run) -> Node:
+    """Return elements that were picked as a leaf."""
+    found: list[NumpyArray] = []
+    run.report("gather", 1)
+    cuts = Cuts(Cutter(Parcel(node)), [whole(node.shape)])
+    for piece in run_blocks(cuts, run, lambda piece, values: found.append(values)):
+        run.advance(piece)
+    return leaf_of(found.pop())

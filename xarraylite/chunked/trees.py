@@ -37,7 +37,8 @@ from .plan import WORTH, Compute, Cuts, Grid, Piece, is_small, too_small
 from .selection import Box, corner, select, shape_of, size_of, whole, window_of
 from .source import keeps
 
-#: Elements that are folded at a time, at least, where memory allows.
+#: Elements that are folded at a time, at least, where memory allows; half of it where chunks are
+#: kept, as a piece opens no file then, and fewer touch less fresh memory.
 _MANY = 1 << 21
 
 Result = tuple[Box, NumpyArray]
@@ -268,7 +269,7 @@ class Parts:
             wider = self.piece(0, wide, box)
             if wider is None or wider.need + kept > run.budget:
                 break
-            many = size_of(best.box) >= _MANY
+            many = size_of(best.box) >= _MANY // (2 if kept else 1)
             if many and (kept or wider.moved / wide > WORTH * best.moved / per):
                 break
             per, best = wide, wider

@@ -12,6 +12,7 @@ from ..ir import build
 from ..jagged.lazy import XJaggedExpression
 from ..operands.moving import Parted
 from ..operands.nodes import as_node
+from ..operands.others import or_numpy
 from ..ops.table import OPS
 from . import reducers
 from .arguments import check_numbers
@@ -21,6 +22,7 @@ from .groups import Lazy
 from .jagged_joins import any_jagged, as_jagged, same_extents
 
 
+@or_numpy
 def array_equal(a1: object, a2: object, equal_nan: bool = False) -> bool:
     """Tell whether two arrays have the same shape and equal elements.
 
@@ -71,6 +73,7 @@ def _same_parts(a: Any, b: Any, equal_nan: bool) -> bool:
     return array_equal(where(known, one, 0), where(known, other, 0), equal_nan)
 
 
+@or_numpy
 def array_equiv(a1: object, a2: object) -> bool:
     """Tell whether two arrays have equal elements once they are broadcast.
 

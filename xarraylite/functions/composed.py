@@ -21,6 +21,7 @@ from ..dtypes.promotion import result_type as promoted
 from ..ir import build
 from ..operands.moving import maps
 from ..operands.nodes import as_node
+from ..operands.others import or_numpy
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from .arguments import check_numbers
@@ -309,6 +310,7 @@ def iscomplex(x: object) -> XExpression:
     return _of("not_equal", _of("imag", XExpression(node)), 0)
 
 
+@or_numpy
 def select(
     condlist: Sequence[object], choicelist: Sequence[object], default: object = 0
 ) -> XExpression:

@@ -21,7 +21,7 @@ from ..ir.kind import NODE, owner_class
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
-from ..operands.others import array_of
+from ..operands.others import array_of, or_numpy
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
 
@@ -226,6 +226,7 @@ def array(
     return XArray(made._reshaped((1,) * (ndmin - made.ndim) + made.shape))
 
 
+@or_numpy
 def copy(a: object, order: MemoryOrder = "K", subok: bool = False) -> XContainer:
     """Return the elements in a new container, in the same order of dimensions.
 

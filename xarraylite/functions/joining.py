@@ -20,6 +20,7 @@ from ..ir import build
 from ..ir.build import WEAK_TYPES, describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
+from ..operands.others import or_numpy
 from ..transforms.memo import memoised
 from .arguments import whole
 from .computed import container
@@ -67,6 +68,7 @@ def unstack(x: object, /, *, axis: SupportsIndex = 0) -> tuple[XExpression, ...]
     )
 
 
+@or_numpy
 def array_split(
     ary: object, indices_or_sections: Any, axis: SupportsIndex = 0
 ) -> list[XExpression]:
@@ -137,6 +139,7 @@ def _split(
     return parts
 
 
+@or_numpy
 def split(ary: object, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[XExpression]:
     """Return equal parts of an array along a dimension; otherwise as `array_split`.
 
@@ -205,6 +208,7 @@ def _at_least(x: object, rank: int, name: str) -> XExpression:
     return reshape(array, shape)
 
 
+@or_numpy
 def atleast_1d(*arrays: object) -> Any:
     """Return the arrays with at least one dimension; a single one as it is, several as a tuple.
 
@@ -218,6 +222,7 @@ def atleast_1d(*arrays: object) -> Any:
     return made[0] if len(made) == 1 else made
 
 
+@or_numpy
 def atleast_2d(*arrays: object) -> Any:
     """Return the arrays with at least two dimensions; a vector becomes a row.
 
@@ -231,6 +236,7 @@ def atleast_2d(*arrays: object) -> Any:
     return made[0] if len(made) == 1 else made
 
 
+@or_numpy
 def atleast_3d(*arrays: object) -> Any:
     """Return the arrays with at least three dimensions: ``(1, n, 1)``, or ``(m, n, 1)``.
 
@@ -362,6 +368,7 @@ def _leaves(arrays: Any) -> Iterable[XExpression]:
         yield as_array(arrays, "block")
 
 
+@or_numpy
 def meshgrid(
     *arrays: object,
     indexing: Literal["xy", "ij"] = "xy",

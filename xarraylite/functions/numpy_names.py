@@ -23,6 +23,7 @@ from ..index.broadcast import check_axis
 from ..ir.kind import NODE
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node, unwrapped
+from ..operands.others import or_numpy
 from .computed import Narrow, container, numpy_of
 from .scalar_types import STANDS, is_abstract, is_value
 
@@ -43,6 +44,7 @@ class errstate(np.errstate):
     """
 
 
+@or_numpy
 def array2string(a: object, *args: Any, **options: Any) -> str:
     """Return the values as text; parameters as for ``numpy.array2string``.
 
@@ -55,6 +57,7 @@ def array2string(a: object, *args: Any, **options: Any) -> str:
     return np.array2string(np.asarray(XExpression(as_node(a, "array2string"))), *args, **options)
 
 
+@or_numpy
 def array_str(
     a: object,
     max_line_width: int | None = None,
@@ -73,6 +76,7 @@ def array_str(
         return str(np.asarray(XExpression(as_node(a, "array_str"))))
 
 
+@or_numpy
 def array_repr(
     arr: object,
     max_line_width: int | None = None,
@@ -233,6 +237,7 @@ def min_scalar_type(a: object) -> np.dtype[Any]:
     return as_dtype(np.min_scalar_type(a)) if isinstance(a, int | float | complex) else node.dtype
 
 
+@or_numpy
 def ndim(a: object) -> int:
     """Return the number of dimensions.
 
@@ -245,6 +250,7 @@ def ndim(a: object) -> int:
     return len(shape(a))
 
 
+@or_numpy
 def shape(a: object) -> tuple[int, ...]:
     """Return the extents.
 
@@ -257,6 +263,7 @@ def shape(a: object) -> tuple[int, ...]:
     return a._shape if isinstance(a, HasNode) else as_node(a, "shape").shape
 
 
+@or_numpy
 def size(a: object, axis: int | tuple[int, ...] | None = None) -> int:
     """Return the number of elements, or the extent of a dimension, or of several together.
 

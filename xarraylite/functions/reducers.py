@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
-from .._errors import ShapeError
+from .._errors import DTypeError, ShapeError
 from ..arrays import expression
 from ..dtypes.names import DType, as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
@@ -19,6 +19,7 @@ from ..ir.node import Node
 from ..jagged.lazy import XJaggedExpression
 from ..operands.learning import learn_fold
 from ..operands.nodes import as_node, as_operand
+from ..operands.others import instead
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from ..transforms.memo import memoised
@@ -81,10 +82,13 @@ def total(
     """Return a sum or a product; see `sum`."""
     whole = axis is None and dtype is None and initial is None and keepdims is False
     whole = whole and where is None
-    known = expression.folded(op, a) if whole else None
-    if known is not None:
-        return known if out is None else into(out, known, op.name)
-    made = _added(op, a, axis, dtype, keepdims, initial, where)
+    try:
+        known = expression.folded(op, a) if whole else None
+        if known is not None:
+            return known if out is None else into(out, known, op.name)
+        made = _added(op, a, axis, dtype, keepdims, initial, where)
+    except DTypeError:
+        return instead(op.name, (a, axis), {"keepdims": keepdims})  # type: ignore[no-any-return]
     if whole:
         learn_fold(op, a, made)
     return made if out is None else into(out, made, op.name)
@@ -173,10 +177,13 @@ def extreme(
 ) -> Lazy:
     """Return the least or the greatest element; see `min`."""
     whole = axis is None and initial is None and keepdims is False and where is None
-    known = expression.folded(op, a) if whole else None
-    if known is not None:
-        return known if out is None else into(out, known, op.name)
-    made = _chosen(op, a, axis, keepdims, initial, where)
+    try:
+        known = expression.folded(op, a) if whole else None
+        if known is not None:
+            return known if out is None else into(out, known, op.name)
+        made = _chosen(op, a, axis, keepdims, initial, where)
+    except DTypeError:
+        return instead(op.name, (a, axis), {"keepdims": keepdims})  # type: ignore[no-any-return]
     if whole:
         learn_fold(op, a, made)
     return made if out is None else into(out, made, op.name)

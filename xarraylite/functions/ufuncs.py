@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from .._errors import CastError
+from .._errors import CastError, DTypeError
 from ..arrays import expression
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
@@ -23,6 +23,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.nodes import as_operand, is_number
+from ..operands.others import instead
 from ..ops.op import Op
 from ..ops.table import OPS
 from .computed import into
@@ -133,7 +134,10 @@ def unary(name: str) -> Unary:
         if out is None and where is True and dtype is None:
             if is_number(x):
                 return applied(op, x)
-            return expression.apply(op, x)
+            try:
+                return expression.apply(op, x)
+            except DTypeError:
+                return instead(name, (x,), {})  # type: ignore[no-any-return]
         return directed(op, (x,), out, where, dtype)
 
     describe_as(function, op, ("x",))
@@ -156,7 +160,10 @@ def binary(name: str) -> Binary:
         if out is None and where is True and dtype is None:
             if is_number(x1) and is_number(x2):
                 return applied(op, x1, x2)
-            return expression.apply(op, x1, x2)
+            try:
+                return expression.apply(op, x1, x2)
+            except DTypeError:
+                return instead(name, (x1, x2), {})  # type: ignore[no-any-return]
         return directed(op, (x1, x2), out, where, dtype)
 
     describe_as(function, op, ("x1", "x2"))

@@ -319,27 +319,29 @@ class Lowering:
         a, b = sketch(left, dtype), sketch(right, dtype)
         gemm = plan_gemm(a, b, summed, self.extents, destination, dtype.itemsize)
         inner = (gemm.rows, gemm.inner), (gemm.inner, gemm.columns)
-        operands: list[Matrices | None] = []
+        factors: tuple[Matrices, ...] = ()
         for part, pack, (rows, columns) in zip(
             (left, right), (gemm.pack_left, gemm.pack_right), inner, strict=True
         ):
             if pack is not None:
                 part = self.packed(part, pack, dtype, why_packed(part, dtype))
-            operands.append(self.view(part, gemm.stack, rows, columns))
-        result = Product(gemm, operands[0], operands[1], dtype, self.extents)
+            factors += self.view(part, gemm.stack, rows, columns)
+        result = Product(gemm, factors, dtype, self.extents)
         if self.notes is not None:
             self.notes.append(product_note(result, left, right, summed))
         return result
 
-    def view(self, part: Indexed, stack: Labels, rows: Labels, columns: Labels) -> Matrices | None:
-        """Return a factor's memory as stacked matrices."""
+    def view(
+        self, part: Indexed, stack: Labels, rows: Labels, columns: Labels
+    ) -> tuple[Matrices, ...]:
+        """Return a factor's memory as stacked matrices; nothing where nothing is run."""
         leaf = part.node
         assert isinstance(leaf, Leaf), "packed, or memory to begin with"
         assert isinstance(leaf.map, Strided), "tiled memory is packed"
         if self.notes is not None:
-            return None
+            return ()
         place = matrices(leaf.map, part.labels, stack, rows, columns, self.extents)
-        return Matrices(Memory.over(leaf.snapshot), place)
+        return (Matrices(Memory.over(leaf.snapshot), place, leaf.map.offset),)
 
     def packed(self, part: Indexed, order: Labels, dtype: DType, reason: str) -> Indexed:
         """Return a factor copied, converted and evaluated into row-major memory."""
@@ -374,7 +376,7 @@ class Lowering:
             buffer = Buffer.allocate(0)
         else:
             buffer = allocate(place, product.dtype)
-        product.run(buffer, place, labels)
+            product.run(buffer, place, labels)
         counters.temporaries += self.notes is None
         node: Node = Leaf(place.shape, product.dtype, buffer.snapshot(), place)
         if kind(self.acc) in "iu" and product.dtype != self.acc:

@@ -28,7 +28,7 @@ from ..memory.block import Memory
 from ..operands.nodes import HasNode
 from ..ops.table import OPS
 from .labelled import Indexed, Labels, Term, XLabelled
-from .remembered import NOTHING, Call, Filled, call_of, hollow, recall
+from .remembered import NOTHING, Call, Filled, call_of, filled, hollow, memories_of, recall
 from .writing import computed, folded, lazily
 
 Shape = tuple[int, ...]
@@ -151,7 +151,7 @@ def _again(call: Call | None, check: Check | None = None) -> Filled | None:
         return None
     if check is not None:
         check(recipe.place.shape, recipe.dtype)
-    return recipe.filled(call)
+    return filled(recipe, *memories_of(call))
 
 
 def _diagonal(node: Node, labels: Labels, operation: str) -> tuple[Node, Labels]:

@@ -10,24 +10,18 @@ whether the destination can be written, and whether it shares memory with an ope
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, TypeGuard
 
-import numpy as np
-
 from .._config import settings
-from .._records import record
-from ..blas.calls import in_one_call, multiply, quiet
-from ..blas.stacks import DOT_DTYPES, Product, matrices
-from ..dtypes.names import DType, NumpyArray
+from ..blas.stacks import Operand, Product, Recipe
+from ..dtypes.names import DType
 from ..ir.node import Leaf, Node
 from ..ir.walk import rebuild, with_args
 from ..layout.strided import Strided
 from ..layout.tiled import Map
-from ..memory.block import Memory
 from ..memory.buffer import NOWHERE, Buffer
 from ..memory.snapshots import Snapshot
-from .labelled import Indexed, Labels, XLabelled
+from .labelled import Indexed, XLabelled
 
 Key = tuple[object, ...]
 
@@ -55,128 +49,18 @@ class Filled(NamedTuple):
         return Leaf(self.map.shape, self.dtype, self.buffer.snapshot(), self.map)
 
 
-class Window(NamedTuple):
-    """Memory as an array, in bytes from the first element of the array that it is part of."""
-
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    start: int
-    low: int
-    high: int
-
-    @classmethod
-    def of(cls, place: Strided, base: int, itemsize: int, squeezed: tuple[int, ...]) -> Window:
-        """Return a place, less some dimensions of extent 1, seen from the position ``base``."""
-        axes = [d for d in range(place.ndim) if d - place.ndim not in squeezed]
-        low, high = place.byte_range(itemsize)
-        first = base * itemsize
-        return cls(
-            tuple([place.shape[d] for d in axes]),
-            # never stepped along, and may be too large for a C integer
-            tuple([(place.strides[d] if place.shape[d] > 1 else 1) * itemsize for d in axes]),
-            place.offset * itemsize - first,
-            low - first,
-            high - first,
-        )
-
-    def array(self, dtype: DType, memory: Memory, first: int) -> NumpyArray:
-        """Return the memory; NumPy refuses what would lie outside the buffer."""
-        shape, strides, start, _, _ = self
-        return np.ndarray(shape, dtype, memory.run(), first + start, strides)
+def filled(recipe: Recipe, left: Operand, right: Operand) -> Filled:
+    """Return a product in new memory."""
+    buffer = Buffer.allocate(recipe.nbytes)
+    recipe.run(*recipe.arrays(left, right), buffer, 0)
+    buffer.made, buffer.special = recipe.made, True
+    return Filled(buffer, recipe.place, recipe.dtype)
 
 
-@record(frozen=True, slots=True)
-class Recipe:
-    """How to multiply two operands like those it was made from.
-
-    Attributes
-    ----------
-    function : callable
-        Takes two arrays and the one it writes.
-    left, right, out : Window
-        What it is given of the operands and the destination.
-    place : Strided
-        The destination, its first element at position 0.
-    dtype : numpy.dtype
-        Dtype of all of them.
-    nbytes : int
-        Bytes of a result of its own.
-    made : object
-        What `explain` is told of such a result.
-    """
-
-    function: Callable[[NumpyArray, NumpyArray, NumpyArray], object]
-    left: Window
-    right: Window
-    out: Window
-    place: Strided
-    dtype: DType
-    nbytes: int
-    made: object
-
-    @classmethod
-    def of(
-        cls, product: Product, call: Call, place: Strided, labels: Labels, made: object = None
-    ) -> Recipe | None:
-        """Return how a call's operands were multiplied; None unless they were read in place."""
-        gemm, dtype, size = product.gemm, product.dtype, product.dtype.itemsize
-        left, right = product.left, product.right
-        packs = gemm.pack_left is not None or gemm.pack_right is not None
-        if packs or left is None or right is None or not place.size:
-            return None
-        _, first, second = call
-        if not (left.memory.is_same(first.snapshot) and right.memory.is_same(second.snapshot)):
-            return None
-        groups = (gemm.stack, gemm.rows, gemm.columns, product.extents)
-        out = matrices(place.based(), labels, *groups)
-        function: Callable[[NumpyArray, NumpyArray, NumpyArray], object] = multiply
-        squeezed: tuple[tuple[int, ...], ...] = ((), (), ())
-        if in_one_call(left.place.shape, out.shape):  # the one that `multiply` makes
-            function = np.matmul
-            if out.shape[-2:] == (1, 1) and dtype in DOT_DTYPES:
-                function, squeezed = np.vecdot, ((-2,), (-1,), (-2, -1))
-        return cls(
-            function,
-            Window.of(left.place, first.map.offset, size, squeezed[0]),
-            Window.of(right.place, second.map.offset, size, squeezed[1]),
-            Window.of(out, 0, size, squeezed[2]),
-            place.based(),
-            dtype,
-            place.size * size,
-            made,
-        )
-
-    def arrays(self, call: Call) -> tuple[NumpyArray, NumpyArray]:
-        """Return what is multiplied of two operands."""
-        _, left, right = call
-        dtype = self.dtype
-        size = dtype.itemsize
-        return (
-            self.left.array(dtype, left.snapshot, left.map.offset * size),
-            self.right.array(dtype, right.snapshot, right.map.offset * size),
-        )
-
-    def reads(self, call: Call, buffer: Buffer, first: int) -> bool:
-        """Tell whether an operand may lie where a destination, ``first`` bytes into it, does."""
-        low, high = buffer.address + first + self.out.low, buffer.address + first + self.out.high
-        size = self.dtype.itemsize
-        for window, leaf in zip((self.left, self.right), call[1:], strict=True):
-            start = leaf.snapshot.address + leaf.map.offset * size
-            if start + window.low <= high and low <= start + window.high:
-                return True
-        return False
-
-    def run(self, left: NumpyArray, right: NumpyArray, buffer: Buffer, first: int) -> None:
-        """Write the product to a destination that begins ``first`` bytes into a buffer."""
-        with quiet():
-            self.function(left, right, self.out.array(self.dtype, buffer, first))
-
-    def filled(self, call: Call) -> Filled:
-        """Return the product in new memory."""
-        buffer = Buffer.allocate(self.nbytes)
-        self.run(*self.arrays(call), buffer, 0)
-        buffer.made, buffer.special = self.made, True
-        return Filled(buffer, self.place, self.dtype)
+def memories_of(call: Call) -> tuple[Operand, Operand]:
+    """Return where the operands of a call are."""
+    left, right = [(x.snapshot, x.map.byte_start(x.dtype.itemsize)) for x in call[1:]]
+    return left, right
 
 
 def is_memory(node: Node) -> TypeGuard[Leaf]:
@@ -227,9 +111,15 @@ def recall(call: Call | None) -> Recipe | None:
     return None if known is None or known.nbytes > settings.max_result_bytes else known
 
 
-def remember(call: Call, recipe: Recipe | None) -> None:
-    """Keep a recipe; when there are too many, all others are forgotten."""
-    if recipe is not None:
+def remember(call: Call, product: Product, recipe: Recipe) -> None:
+    """Keep how a call's operands were multiplied, if they were read in place.
+
+    When there are too many recipes, all others are forgotten.
+    """
+    memories = [matrices.memory for matrices in product.factors]
+    in_place = all([m.is_same(x.snapshot) for m, x in zip(memories, call[1:], strict=True)])
+    packs = product.gemm.pack_left is not None or product.gemm.pack_right is not None
+    if in_place and not packs and recipe.nbytes:
         if len(_recipes) >= _LIMIT:
             _recipes.clear()
         _recipes[call[0]] = recipe

@@ -44,7 +44,7 @@ from .labelled import (
     result_labels,
 )
 from .notes import Note
-from .remembered import Call, Filled, Recipe, call_of_labels, recall, remember
+from .remembered import Call, Filled, call_of_labels, filled, memories_of, recall, remember
 
 #: Stands for the root of an assignment whose operands are not nodes any more.
 _NOTHING = build.scalar(False, np.dtype(np.bool_))
@@ -83,28 +83,32 @@ def assign_labelled(
     call = _call_of_write(destination, text, value)
     recipe = recall(call)
     if recipe is not None and call is not None and not buffer.readonly:
-        first = place.offset * recipe.dtype.itemsize
-        if not recipe.reads(call, buffer, first):
-            arrays = recipe.arrays(call)
-            del call  # nothing waits for its operands but the product
+        first, operands = place.byte_start(recipe.dtype.itemsize), memories_of(call)
+        if not recipe.reads(*operands, buffer, first):
+            arrays = recipe.arrays(*operands)
+            del call, operands  # nothing waits for its operands but the product
             let_go(value, held, noalias, buffer)
             _run(buffer, lambda: recipe.run(*arrays, buffer, first))
             return
+        del operands
     labelled, labels = checked(destination, text, value)
     check_writable(destination, "labelled assignment")
     dense = labelled.dense(labels)
     sketch = Sketch(labels, place.strides) if isinstance(place, Strided) else None
     result = Lowering(dense, labels, sketch, destination.dtype).run()
-    if isinstance(result, Product) and call is not None:
-        assert isinstance(place, Strided), "so the call says"
-        remember(call, Recipe.of(result, call, place, labels))
-    del call, dense
-    let_go(labelled, held, noalias, buffer)
     if not isinstance(result, Product):
+        del call, dense
+        let_go(labelled, held, noalias, buffer)
         write(destination, result, labelled, held, noalias)
         return
     assert isinstance(place, Strided), "BLAS is planned for strided destinations only"
-    if result.shares_memory(buffer, place):
+    made = result.recipe(place, labels)
+    if call is not None:
+        remember(call, result, made)
+    del call, dense
+    let_go(labelled, held, noalias, buffer)
+    start = place.byte_start(result.dtype.itemsize)
+    if made.reads(*result.operands, buffer, start):
         if noalias and settings.check_noalias:
             raise NoAliasError(
                 f"noalias: an operand of {labelled!r} shares memory with the destination of shape "
@@ -112,7 +116,7 @@ def assign_labelled(
             )
         write(destination, _made(result, labels).leaf(), None, False, noalias)
         return
-    _run(buffer, lambda: result.run(buffer, place, labels))
+    _run(buffer, lambda: made.run(*made.arrays(*result.operands), buffer, start))
 
 
 def is_filled(destination: Any, text: str, value: Any, held: bool, noalias: bool) -> bool:
@@ -187,12 +191,15 @@ def check_cast(value: XLabelled, destination: object, dtype: DType) -> None:
         )
 
 
-def _made(product: Product, labels: Labels) -> Filled:
+def _made(
+    product: Product, labels: Labels, call: Call | None = None, explained_as: object = None
+) -> Filled:
     """Return a product in memory of its own."""
     place = Strided.row_major(tuple([product.extents[k] for k in labels]))
-    buffer = Buffer.allocate(place.size * product.dtype.itemsize)
-    product.run(buffer, place, labels)
-    return Filled(buffer, place, product.dtype)
+    recipe = product.recipe(place, labels, explained_as)
+    if call is not None:
+        remember(call, product, recipe)
+    return filled(recipe, *product.operands)
 
 
 def evaluate_labelled(value: object, text: object) -> Filled:
@@ -215,7 +222,7 @@ def evaluate_labelled(value: object, text: object) -> Filled:
     call = call_of_labels(value, (text,)) if isinstance(text, str) else None
     recipe = recall(call)
     if recipe is not None and call is not None:
-        return recipe.filled(call)
+        return filled(recipe, *memories_of(call))
     return computed(*resulting(value, text), "eval", call)
 
 
@@ -269,13 +276,10 @@ def computed(
     place = Strided.row_major(tuple([value.extents[k] for k in labels]))
     result = Lowering(value, labels, Sketch(labels, place.strides), value.dtype).run()
     if isinstance(result, Product):
-        made = _made(result, labels)
-        if call is not None:
-            remember(call, Recipe.of(result, call, place, labels, explained_as))
-    else:
-        made = Filled(engine.evaluate(result, place)[0], place, value.dtype)
-    made.buffer.made, made.buffer.special = explained_as, True
-    return made
+        return _made(result, labels, call, explained_as)
+    buffer, _ = engine.evaluate(result, place)
+    buffer.made, buffer.special = explained_as, True
+    return Filled(buffer, place, value.dtype)
 
 
 def lazily(value: XLabelled, labels: Labels) -> Node | None:

@@ -45,19 +45,18 @@ def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasN
     if op is POWER and operands[0] is own:
         learn_power(own, operands[1], made)
         return
-    entry = _with_number(op, own, made, 0 if operands[0] is not own else -1)
-    if entry is not None:
-        own._kind.learn(key[0], key[1], entry)
-
-
-def _with_number(op: Op, own: HasNode, made: HasNode, place: int) -> tuple[Any, ...] | None:
-    """Return where an operation with a number leads, and the least and the greatest number."""
-    leaf = _scalar_of(made._kind, place) if made._kind.items == own.kind_items() + 1 else None
+    leaf = _number_in(own, made, 0 if operands[0] is not own else -1)
     if leaf is None:
-        return None
-    if op.scalars is not None and op is not POWER and leaf.dtype != own._kind.dtype:
-        return None  # a comparison with what the dtype does not hold is another one
-    return (made._kind, *_range(leaf))
+        return
+    whole = numbers[0].__class__ is int and kind(own._kind.dtype) in "iu"
+    if op.scalars is not None and whole and leaf.dtype != own._kind.dtype:
+        return  # a comparison with what the dtype does not hold is another one
+    own._kind.learn(key[0], key[1], (made._kind, *_range(leaf)))
+
+
+def _number_in(own: HasNode, made: HasNode, place: int) -> Kind | None:
+    """Return the kind of the number in an operation on an array and a number."""
+    return _scalar_of(made._kind, place) if made._kind.items == own.kind_items() + 1 else None
 
 
 def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
@@ -68,10 +67,11 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     if base._kind is NODE or made._kind is NODE or exponent.__class__ not in NUMBERS:
         return
     known = base._kind.leads(POWER, exponent.__class__) or dict.fromkeys(POWERS)
-    entry: Any = _with_number(POWER, base, made, -1)
-    if entry is not None:
-        if entry[1].__class__ is int:
-            entry = entry[0], 0, entry[2]  # negative ones are refused
+    entry: Any = None
+    leaf = _number_in(base, made, -1)
+    if leaf is not None:
+        low, high = _range(leaf)
+        entry = made._kind, 0 if low.__class__ is int else low, high  # negative ones are refused
     elif exponent in POWERS and _repeats([*made.now()], [*base.now()]):
         entry = made._kind  # of the base alone, once or several times
     if entry is not None:

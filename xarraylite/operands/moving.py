@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from .nodes import Lifted
+from .others import or_numpy
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -87,6 +88,7 @@ def moves(function: Callable[P, R]) -> Callable[P, R]:
     """
 
     call: Callable[..., Any] = function
+    plainly = or_numpy(function)
 
     @functools.wraps(function)
     def moved(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -96,7 +98,7 @@ def moves(function: Callable[P, R]) -> Callable[P, R]:
         if several:
             whole = next((x for x in first if isinstance(x, Parted)), None)
         if whole is None:
-            return function(*args, **kwargs)
+            return plainly(*args, **kwargs)
         given = zip(*map(whole.parts, first), strict=True) if several else whole.parts(whole)
         made: Any = [call(list(x) if several else x, *args[1:], **kwargs) for x in given]
         if isinstance(made[0], list | tuple):

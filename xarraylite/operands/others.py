@@ -7,12 +7,18 @@ that is given one is NumPy's function.  Whoever refuses such operands as no numb
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from .._errors import DTypeError
 from ..dtypes.names import SUPPORTED, NumpyArray
 from .nodes import HasNode, OneValue, values_in
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 #: Kinds of NumPy's dtypes whose elements are no numbers; objects are made only by their dtype.
 _KINDS = "USMmV"
@@ -72,26 +78,51 @@ def as_other(values: object, dtype: object) -> NumpyArray:
     return np.asarray(values).astype(other)
 
 
-#: Functions that only move elements, whatever these are.
-_MOVES = frozenset(
+#: Functions of NumPy's that text, dates and the like have too: they move, compare and subtract.
+_OTHERS = frozenset(
     name
     for names in (
         "broadcast_to concat stack vstack hstack dstack column_stack repeat tile roll flip fliplr",
         "flipud rot90 reshape ravel transpose permute_dims squeeze expand_dims moveaxis swapaxes",
+        "split array_split hsplit vsplit dsplit atleast_1d atleast_2d atleast_3d meshgrid take",
+        "copy array_equal array_equiv size ndim shape select array2string array_repr array_str",
+        "min max amin amax ptp nanmin nanmax argmin argmax sum mean diff clip abs absolute",
+        "equal not_equal less less_equal greater greater_equal maximum minimum add subtract",
     )
     for name in names.split()
 )
 
 
-def by_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return what NumPy's function of a name makes of arrays that have no numbers.
+def instead(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return what NumPy's function makes of no numbers; within the handler of a refusal of them.
 
-    NotImplemented where they have, or the function does more than move elements.
+    Raises
+    ------
+    DTypeError
+        The one that is handled, where operands are numbers or NumPy refuses them too.
     """
-    if name not in _MOVES or not args or not _is_of_others(args[0]):
-        return NotImplemented
-    first = values_in(args[0]) if isinstance(args[0], list | tuple) else args[0]
-    return getattr(_numpy, name)(first, *args[1:], **options)
+    if name not in _OTHERS or not any([_is_of_others(x) for x in args]):
+        raise  # noqa: PLE0704
+    plain = [[*map(_plain, x)] if isinstance(x, list) else _plain(x) for x in args]
+    try:
+        return getattr(_numpy, name)(*plain, **options)
+    except TypeError:
+        pass
+    raise  # noqa: PLE0704
+
+
+def or_numpy(function: Callable[P, R]) -> Callable[P, R]:
+    """Have NumPy's function of the same name take operands that are no numbers."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            return function(*args, **options)
+        except DTypeError:
+            made: R = instead(function.__name__, args, options)
+            return made
+
+    return call
 
 
 def _plain(x: Any) -> Any:

@@ -127,10 +127,7 @@ def _called(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> An
     try:
         return function(*args, **options)
     except DTypeError:
-        made = others.by_numpy(function.__name__, args, options)
-        if made is NotImplemented:
-            raise
-        return made
+        return others.instead(function.__name__, args, options)
 
 
 def _key(args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]) -> Any:

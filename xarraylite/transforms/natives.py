@@ -85,6 +85,8 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.TABLE: (Kind, "table"),
     api.REFLECTED: (Op, "reflected"),
     api.USED: (XExpression, "_used"),
+    api.OWNING: (XExpression, "_owning"),
+    api.WEIGHT: (Kind, "weight"),
     api.NOTED: (Kind, "noted"),
     api.FRESH: (Kind, "fresh"),
     api.WRITES: (Kind, "writes"),
@@ -186,6 +188,7 @@ class _Methods:
             in_place = f"__i{name[2:]}"
             if hasattr(InPlace, in_place):
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
+                self._add(binary("in_place", row), XExpression, in_place)
                 self._add(binary("in_place", row), NoAlias, in_place)
 
         self._add_named(api.ROWS + api.ROW * len(rows))

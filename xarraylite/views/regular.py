@@ -263,7 +263,7 @@ def parent_index(
     at = check_index(given, view.shape)
     if isinstance(view, XPicked):
         at, view = view.parent_index(*at), view.base
-    found = _found(view, at, parent) if view.buffer is parent.buffer else None
+    found = _found(view, at, parent) if view.buffer.is_same(parent.buffer) else None
     if found is None:
         raise IndexRangeError(
             f"parent_index: the element at {given} of {view.summary()} is none of "

@@ -286,6 +286,8 @@ COUNT, CLASS, SIZE = 0, 8, 16
     TABLE,
     REFLECTED,
     USED,
+    OWNING,
+    WEIGHT,
     NOTED,
     FRESH,
     WRITES,

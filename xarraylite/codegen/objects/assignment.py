@@ -25,13 +25,12 @@ from .api import (
     OWN_ARRAY,
     OWN_BUFFER,
     OWN_DTYPE,
+    OWNING,
     PROMISE,
     PROMISED,
     PROMISED_ASSIGN,
     PROMISED_PART,
-    PROMISED_SETITEM,
     SCRATCH,
-    SETITEM,
     SETTINGS,
     SHAPE,
     SHARED,
@@ -43,6 +42,8 @@ from .api import (
     STORED,
     TUPLE,
     TUPLE_ITEMS,
+    USED,
+    WEIGHT,
     WRITES,
     Py_DecRef,
     PyDict_GetItemWithError,
@@ -61,11 +62,10 @@ from .basics import (
     DATA,
     DESCRIPTION,
     DIMENSIONS,
-    FEW,
+    MANY,
     REPEATED,
     TWICE,
     call,
-    call_three,
     count_evaluation,
     count_of,
     get,
@@ -82,9 +82,12 @@ from .basics import (
     tuple_of,
 )
 from .evaluation import record_of
-from .operators import leads, number_of, of_number
+from .operators import combined, leads, number_of, of_number
 from .scalars import inside
 from .views import is_index, is_plain, steps_of, view_of
+
+#: Operations up to which an updated result stays lazy (`arrays.ownership`).
+LAZY = 32
 
 #: The greatest float32.
 MOST_SHORT = 3.4028234663852886e38
@@ -190,7 +193,7 @@ def stored(to: int, key: int, value: int) -> bool:
     if not is_container(to):
         return False
     several = not is_index(key, True)
-    if several and not (is_numpys(key) and 0 <= size_of(get(to, SHAPE)) <= FEW):
+    if several and not (is_numpys(key) and 0 <= size_of(get(to, SHAPE)) <= MANY):
         return False
     array = get(to, OWN_ARRAY)
     if array == 0 or waiting_for(get(to, OWN_BUFFER)) != 0:
@@ -251,22 +254,6 @@ def is_part(part: int, value: int) -> bool:
         and PyLong_AsLongLong(get(part, START)) == PyLong_AsLongLong(get(value, START))
         and not overlaps_itself(part)
     )
-
-
-def set_item(to: int, key: int, value: int) -> int:
-    """``to[key] = value``, of a container or a promise."""
-    promise, target = is_promise(to), destination_of(to)
-    if is_lazy(value) or is_container(value):
-        part = keep(target) if key == word(ELLIPSIS) else view_of(target, key)
-        if part != 0:
-            done = is_part(part, value) or assigned(part, value)
-            done = done or (promise and unchecked(part, value))
-            Py_DecRef(part)
-            if done:
-                return keep(word(NONE))
-    elif stored(target, key, value):
-        return keep(word(NONE))
-    return call_three(word(PROMISED_SETITEM if promise else SETITEM), to, key, value)
 
 
 def assign(to: int, value: int) -> int:
@@ -352,8 +339,36 @@ def updated(to: int, value: int, key: int) -> bool:
     return done
 
 
+def exchange(one: int, other: int, slot: int) -> int:
+    """Exchange what two objects hold."""
+    held = get(one, slot)
+    give(one, slot, get(other, slot))
+    return give(other, slot, held)
+
+
+def renewed(to: int, value: int, key: int) -> bool:
+    """Have a lazy result, without views, stand for an operation on it; tell whether done."""
+    if is_traced() or not is_lazy(to) or get(to, OWNING) != 0:
+        return False
+    made = combined(to, value, key)
+    if made == 0:
+        return False
+    kind = get(made, KIND)
+    usual = get(kind, DTYPE) == get(get(to, KIND), DTYPE) and is_same(
+        get(made, SHAPE), get(to, SHAPE)
+    )
+    usual = usual and PyLong_AsLongLong(get(kind, WEIGHT)) <= LAZY
+    if usual:
+        exchange(to, made, KIND)
+        exchange(to, made, OPERANDS)
+        if get(to, USED) != 0:
+            exchange(to, made, USED)
+    Py_DecRef(made)
+    return usual
+
+
 def in_place(to: int, value: int, row: int) -> int:
-    """``to += value`` of a container or a promise, for each operation with such an operator."""
-    if updated(destination_of(to), value, word(row)):
+    """``to += value`` of an array or a promise, for each operation with such an operator."""
+    if updated(destination_of(to), value, word(row)) or renewed(to, value, word(row)):
         return keep(to)
     return call(word(row + 4), to, value, 2)

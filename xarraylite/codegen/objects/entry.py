@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .api import load
-from .assignment import assign, in_place, promised, promised_part, set_item
+from .assignment import assign, in_place, promised, promised_part
 from .calls import adapted, jitted, owned, product, to_array
 from .evaluation import copied, duplicated, evaluated, new_container, replayed, to_float, zeros
 from .fronts import (
@@ -21,7 +21,7 @@ from .fronts import (
 from .operators import applied, folded, forward, reflected, single
 from .picks import get_item, selected_few
 from .remembered import recalled
-from .scattered import filtered, indexed, pick_evaluated, pick_settled, pick_wrote
+from .scattered import filtered, indexed, pick_evaluated, pick_settled, pick_wrote, set_item
 
 
 def entry(which: int, one: int, two: int, three: int, row: int) -> int:

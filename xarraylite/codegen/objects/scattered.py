@@ -1,7 +1,7 @@
 """Few elements at positions in a row-major container: making such views, reading and writing them.
 
 As `views.scattered` and `views.selection` do it, where each element has a position of its own
-(`XIndexView`).
+(`XIndexView`), and `arrays.few` for what is written through an index array or a mask.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from .api import (
     BOOL_DTYPE,
     CLASS,
     DTYPE,
+    ELLIPSIS,
     EMPTY,
     FILTERED,
     FLOAT,
@@ -32,6 +33,8 @@ from .api import (
     PICK_SETTLED,
     PICK_WHERE,
     PICK_WROTE,
+    PROMISED_SETITEM,
+    SETITEM,
     SHAPE,
     SIZE,
     STRIDES,
@@ -50,7 +53,15 @@ from .api import (
     store,
     word,
 )
-from .assignment import waiting_for
+from .assignment import (
+    assigned,
+    destination_of,
+    is_part,
+    is_promise,
+    stored,
+    unchecked,
+    waiting_for,
+)
 from .basics import (
     DATA,
     DESCRIPTION,
@@ -58,6 +69,7 @@ from .basics import (
     FLAGS,
     RANK,
     call,
+    call_three,
     get,
     give,
     is_container,
@@ -70,9 +82,20 @@ from .basics import (
     size_of,
     whole,
 )
-from .evaluation import address_of, computed, new_array, new_buffer
+from .evaluation import address_of, computed, duplicate, new_array, new_buffer
 from .operators import expression
-from .picks import FEW_PICKED, begin_of, copy_of, is_still, leaf_of, private, trues
+from .picks import (
+    FEW_PICKED,
+    are_inside,
+    begin_of,
+    copy_of,
+    extent_of,
+    is_mask,
+    is_still,
+    leaf_of,
+    private,
+    trues,
+)
 from .views import tuple_from, view_class, view_of
 
 #: Flags of an array that is aligned and row-major.
@@ -358,3 +381,119 @@ def indexed(base: int, indices: int) -> int:
     if made != 0 or PyErr_Occurred() != 0:
         return made
     return call(word(INDEXED), base, indices, 2)
+
+
+def apart(to: int, value: int) -> int:
+    """Return values in memory that is not a container's; 0 if they are not of its dtype, or few."""
+    kind, made = get(value, KIND), 0
+    if kind == word(NODE):
+        return 0
+    if is_lazy(value):
+        operands = keep(get(value, OPERANDS))
+        made = computed(kind, get(value, SHAPE), operands + word(TUPLE_ITEMS))
+        Py_DecRef(operands)
+    elif get(kind, STRIDES) == word(NONE) and get(kind, DTYPE) == get(get(to, KIND), DTYPE):
+        alone = get(value, OWN_BUFFER) != get(to, OWN_BUFFER)
+        made = keep(value) if alone else duplicate(value)
+    if made == 0:
+        PyErr_Clear()
+        return 0
+    own = get(made, KIND)
+    if get(own, DTYPE) != get(get(to, KIND), DTYPE) or get(own, STRIDES) != word(NONE):
+        Py_DecRef(made)
+        return 0
+    return made
+
+
+def is_for(value: int, count: int, shape: int, front: int) -> bool:
+    """Tell whether values have the shape of so many selected elements behind some dimensions."""
+    own, rank = get(value, SHAPE), load(shape + SIZE)
+    fits = load(own + SIZE) == rank - front + 1 and whole(item(own, 0)) == count
+    for k in range(front, rank if fits else 0):
+        fits = fits and whole(item(own, k - front + 1)) == whole(item(shape, k))
+    return fits
+
+
+def put_at(to: int, value: int, places: int, count: int) -> bool:
+    """Write to the rows at positions, if all are in range; tell whether it is done."""
+    shape = get(to, SHAPE)
+    rank, extent = load(shape + SIZE), whole(item(shape, 0))
+    if not is_for(value, count, shape, 1) or not are_inside(places, count, extent):
+        return False
+    nbytes = extent_of(shape, 1, rank) * PyLong_AsLongLong(get(get(to, KIND), ITEMSIZE))
+    first, source = begin_of(to), begin_of(value)
+    for k in range(count):
+        at = load(places + 8 * k)
+        at += extent if at < 0 else 0
+        memcpy(first + at * nbytes, source + k * nbytes, nbytes)
+    return True
+
+
+def put_where(to: int, value: int, flags: int, size: int, front: int) -> bool:
+    """Write where a mask of the first dimensions is true; tell whether it is done."""
+    shape = get(to, SHAPE)
+    rank, count = load(shape + SIZE), trues(flags, size)
+    if not is_for(value, count, shape, front):
+        return False
+    nbytes = extent_of(shape, front, rank) * PyLong_AsLongLong(get(get(to, KIND), ITEMSIZE))
+    first, source = begin_of(to), begin_of(value)
+    for k in range(size):
+        if load_byte(flags + k) != 0 and count > 0:
+            memcpy(first + k * nbytes, source, nbytes)
+            source += nbytes
+            count -= 1
+    return True
+
+
+def put_down(to: int, key: int, value: int) -> bool:
+    """Write few elements to those that one index array or mask selects; tell whether it is done."""
+    if not is_array_or_lazy(key) or not is_usual(to):
+        return False
+    mask, made, done = is_mask(key), apart(to, value), False
+    if made == 0:
+        return False
+    dtype = word(BOOL_DTYPE) if mask else word(INT64)
+    line = is_line(key, dtype)  # which is read where it is: nothing is allocated from here on
+    index = 0 if line else private(key, dtype)
+    if (line or index != 0) and is_usual(to) and waiting_for(get(to, OWN_BUFFER)) == 0:
+        places = load(key + DATA) if line else begin_of(index)
+        count = length_of(key) if line else size_of(get(index, SHAPE))
+        front = 1 if line else load(get(index, SHAPE) + SIZE)
+        if mask:
+            done = is_front(to, count if line else -1, index, front)
+            done = done and put_where(to, made, places, count, front)
+        else:
+            done = front == 1 and put_at(to, made, places, count)
+    if index != 0:
+        Py_DecRef(index)
+    Py_DecRef(made)
+    return done
+
+
+def is_front(to: int, count: int, index: int, front: int) -> bool:
+    """Tell whether a mask, perhaps a line of so many flags, has a container's first extents."""
+    shape = get(to, SHAPE)
+    if count >= 0:
+        return whole(item(shape, 0)) == count
+    fits = front <= load(shape + SIZE)
+    for k in range(front if fits else 0):
+        fits = fits and whole(item(get(index, SHAPE), k)) == whole(item(shape, k))
+    return fits
+
+
+def set_item(to: int, key: int, value: int) -> int:
+    """``to[key] = value``, of a container or a promise."""
+    promise, target = is_promise(to), destination_of(to)
+    if is_lazy(value) or is_container(value):
+        if not promise and put_down(target, key, value):
+            return keep(word(NONE))
+        part = keep(target) if key == word(ELLIPSIS) else view_of(target, key)
+        if part != 0:
+            done = is_part(part, value) or assigned(part, value)
+            done = done or (promise and unchecked(part, value))
+            Py_DecRef(part)
+            if done:
+                return keep(word(NONE))
+    elif stored(target, key, value):
+        return keep(word(NONE))
+    return call_three(word(PROMISED_SETITEM if promise else SETITEM), to, key, value)
