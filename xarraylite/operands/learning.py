@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..dtypes.names import DType, is_narrow_float, kind
+from ..dtypes.names import DType, bool_, int64, is_narrow_float, kind
 from ..dtypes.promotion import int_bounds
 from ..ir.build import CAST, rounder
 from ..ir.kind import NODE, Form, Kind
@@ -48,8 +48,9 @@ def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasN
     leaf = _number_in(own, made, 0 if operands[0] is not own else -1)
     if leaf is None:
         return
-    whole = numbers[0].__class__ is int and kind(own._kind.dtype) in "iu"
-    if op.scalars is not None and whole and leaf.dtype != own._kind.dtype:
+    whole = numbers[0].__class__ is int and kind(own._kind.dtype) in "biu"
+    usual = int64 if own._kind.dtype == bool_ else own._kind.dtype
+    if op.scalars is not None and whole and leaf.dtype != usual:
         return  # a comparison with what the dtype does not hold is another one
     own._kind.learn(key[0], key[1], (made._kind, *_range(leaf)))
 
