@@ -223,3 +223,22 @@ def test_content_that_is_no_chunk(compressed: str, count: int, tmp_path: Path) -
         with pytest.raises(xl.StorageError, match=r"\(2, 0\)"):
             xl.eval(e + 0)
     np.testing.assert_array_equal(xl.eval(e[3:] + 0).numpy(), values[3:])
+
+
+@pytest.mark.parametrize(("compressors", "dtype"), [(None, "<f8"), ("auto", "<f8"), (None, ">f8")])
+@pytest.mark.parametrize("shards", [None, (4, 6)])
+def test_a_missing_chunk_is_the_fill_value_or_an_error(
+    tmp_path: Path, shards: tuple[int, int] | None, compressors: Any, dtype: str
+) -> None:
+    zarr = pytest.importorskip("zarr")
+    made = zarr.create_array(tmp_path / "z", shape=(8, 6), chunks=(4, 3), shards=shards,
+                             dtype=dtype, compressors=compressors, fill_value=7.0)  # fmt: skip
+    made[...] = 1.0
+    whole = xl.open(tmp_path / "z", complete=True)
+    np.testing.assert_array_equal(xl.eval(whole + 1), np.full((8, 6), 2.0))
+    (tmp_path / "z" / "c" / "1" / "0").unlink()
+    np.testing.assert_array_equal(xl.eval(xl.open(tmp_path / "z")[4:, :3]), np.full((4, 3), 7.0))
+    for e in (whole, xl.open(tmp_path / "z", complete=True)):
+        np.testing.assert_array_equal(xl.eval(e[:4] + 1), np.full((4, 6), 2.0))
+        with pytest.raises(xl.StorageError, match=r"chunks \(1, 0\): FileNot.*c/1/0 is missing"):
+            xl.eval(e + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 from pathlib import Path
@@ -38,9 +39,12 @@ def test_a_new_npy_file(tmp_path: Path) -> None:
 
 def test_chunks_as_asked(tmp_path: Path) -> None:
     assert xl.store(kept(), tmp_path / "a", chunks=(20, 4)).chunks == (20, 4)
-    with pytest.raises(xl.ShapeError, match=r"chunks \(4,\)"):
-        xl.store(kept(), tmp_path / "b", chunks=(4,))
-    assert not (tmp_path / "b").exists()
+    assert xl.store(kept(), tmp_path / "b", chunks=np.array([7, 1 << 62])).chunks == (7, 30)
+    wrong: list[Any] = [(4,), 0, (4, -1), 2.5, "auto", True, [[1, 2]]]
+    for chunks in wrong:
+        with pytest.raises(xl.ShapeError, match=rf"chunks {re.escape(repr(chunks))} are not one"):
+            xl.store(kept(), tmp_path / "c", chunks=chunks)
+    assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.parametrize("name", ["a", "a.npy"])
@@ -74,7 +78,9 @@ def test_targets_that_do_not_fit(other: Any) -> None:
         xl.store(kept(), other)
 
 
-@pytest.mark.parametrize("memory", ["many", "2 QiB", 0, "0 GB"])
+@pytest.mark.parametrize(
+    "memory", ["many", "2 QiB", 0, "0 GB", -1, True, float("inf"), "nan GB", [1]]
+)
 def test_budgets_that_are_none(memory: Any) -> None:
     with pytest.raises(ValueError, match="memory: "):
         xl.store(kept(), np.zeros((20, 30)), memory=memory)

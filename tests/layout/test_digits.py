@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -92,13 +93,14 @@ def test_every_statement_agrees_with_the_definition(case: Case) -> None:
     assert tiled.physical_size == expected.size
     assert tiled.has_padding == (-1 in expected)
     order = expected.ravel().tolist()
+    indices = list(itertools.product(*map(range, case[0])))
     assert [-1 if at is None else at for at in tiled.memory_order()] == order
     for position, ordinal in enumerate(order):
         index = tiled.multi_index(position)
         if ordinal < 0:
             assert index is None
             continue
-        assert index == tuple(int(i) for i in np.unravel_index(ordinal, case[0]))
+        assert index == indices[ordinal]
         assert tiled.linear_index(index) == tiled.position_by_levels(index) == position
 
 

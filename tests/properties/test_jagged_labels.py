@@ -31,8 +31,13 @@ Elements = dict[tuple[int, ...], int]
 
 
 def extents_of_universe(seed: int) -> dict[str, Extent]:
+    """Smooth labels may have one index, but for that on which all jagged ones depend."""
     rng = np.random.default_rng(seed)
-    known: dict[str, Extent] = {k: n for k, n in UNIVERSE.items() if isinstance(n, int)}
+    known: dict[str, Extent] = {
+        k: 1 if k != "i" and rng.random() < 0.3 else n
+        for k, n in UNIVERSE.items()
+        if isinstance(n, int)
+    }
     for label, needed in UNIVERSE.items():
         if isinstance(needed, int):
             continue

@@ -79,7 +79,7 @@ class Matrices(NamedTuple):
 
 
 #: Memory, and the byte at which an array begins in it.
-Operand = tuple[Memory, int]
+Located = tuple[Memory, int]
 
 
 class Window(NamedTuple):
@@ -141,11 +141,11 @@ class Recipe:
     nbytes: int
     made: object
 
-    def arrays(self, left: Operand, right: Operand) -> tuple[NumpyArray, NumpyArray]:
+    def arrays(self, left: Located, right: Located) -> tuple[NumpyArray, NumpyArray]:
         """Return what is multiplied of two operands."""
         return self.left.array(self.dtype, *left), self.right.array(self.dtype, *right)
 
-    def reads(self, left: Operand, right: Operand, buffer: Buffer, first: int) -> bool:
+    def reads(self, left: Located, right: Located, buffer: Buffer, first: int) -> bool:
         """Tell whether an operand may lie where a destination, ``first`` bytes into it, does."""
         low, high = buffer.address + first + self.out.low, buffer.address + first + self.out.high
         for window, (memory, begin) in ((self.left, left), (self.right, right)):
@@ -182,7 +182,7 @@ class Product:
     extents: Mapping[str, int]
 
     @property
-    def operands(self) -> tuple[Operand, Operand]:
+    def operands(self) -> tuple[Located, Located]:
         """Where the operands are."""
         left, right = [(x.memory, x.start * self.dtype.itemsize) for x in self.factors]
         return left, right

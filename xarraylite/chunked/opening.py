@@ -17,7 +17,9 @@ from .places import HDF5, ZIP, library_of, local
 from .retries import patiently
 
 
-def open_(what: Any, key: str = "", /, *, dtype: object = None) -> XExpression:
+def open_(
+    what: Any, key: str = "", /, *, dtype: object = None, complete: bool = False
+) -> XExpression:
     """Return an array that is kept elsewhere as a lazy operand; nothing is read.
 
     Parameters
@@ -31,6 +33,9 @@ def open_(what: Any, key: str = "", /, *, dtype: object = None) -> XExpression:
         Name of the array in a file or a group.
     dtype : dtype, optional
         What the elements are, of a file whose format does not know their dtype.
+    complete : bool, default False
+        Whether a chunk of a zarr array that is missing is an error when it is read; otherwise it
+        has the fill value, as the format says.
 
     Returns
     -------
@@ -72,7 +77,7 @@ def open_(what: Any, key: str = "", /, *, dtype: object = None) -> XExpression:
             f"open: got {type(what).__name__}; it must be a path, a URL or an object with shape, "
             "dtype and __getitem__"
         )
-    source = Source(array, name, serial=library_of(array) == "h5py")
+    source = Source(array, name, library_of(array) == "h5py", complete)
     return XExpression(Stored(source.shape, source.dtype, source))
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ShapeError, SizeError
+from ..index.broadcast import as_shape
 from ..ir.build import describe
 from ..ir.node import Node
 from .cut import cut, requests
@@ -394,23 +395,27 @@ def budget_of(memory: int | str | None) -> int:
     """
     if memory is None:
         return min(DEFAULT_BUDGET, max(64 << 20, _physical() // _SHARE))
-    if isinstance(memory, str):
-        text = memory.strip().lower().replace(" ", "")
-        number = text.rstrip("kmgtib")
-        unit = text[len(number) :]
-        base = 1024 if unit.endswith("ib") else 0
-        letter = unit.removesuffix("ib").removesuffix("b") or ""
-        try:
-            scale = _UNITS[letter]
-            value = float(number) * (base ** (len(str(scale)) // 3) if base and letter else scale)
-        except (KeyError, ValueError):
-            raise ValueError(
-                f"memory: {memory!r} is no amount of memory; give bytes or text as '2 GiB'"
-            ) from None
-        memory = int(value)
-    if memory < 1:
-        raise ValueError(f"memory: a budget of {memory} bytes holds nothing")
-    return memory
+    try:
+        value = float(_scaled(memory) if isinstance(memory, str) else memory)
+        nbytes = -1 if isinstance(memory, bool) else int(value)
+    except (KeyError, OverflowError, TypeError, ValueError):
+        nbytes = -1
+    if nbytes < 1:
+        raise ValueError(
+            f"memory: {memory!r} is no amount of memory; give bytes, one at least, or text as "
+            "'2 GiB'"
+        )
+    return nbytes
+
+
+def _scaled(memory: str) -> float:
+    text = memory.strip().lower().replace(" ", "")
+    number = text.rstrip("kmgtib")
+    unit = text[len(number) :]
+    base = 1024 if unit.endswith("ib") else 0
+    letter = unit.removesuffix("ib").removesuffix("b") or ""
+    scale = _UNITS[letter]
+    return float(number) * (base ** (len(str(scale)) // 3) if base and letter else scale)
 
 
 def _physical() -> int:
@@ -429,10 +434,14 @@ def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) ->
     """
     shape = root.shape
     if asked is not None:
-        given = (asked,) * len(shape) if isinstance(asked, int) else tuple(asked)
-        if len(given) != len(shape) or any([c < 1 for c in given]):
+        try:
+            each: Any = asked if np.ndim(asked) else (asked,) * len(shape)
+            given = [as_shape(n, "chunks")[0] for n in each]
+        except (TypeError, ValueError):
+            given = [0]
+        if len(given) != len(shape) or 0 in given:
             raise ShapeError(
-                f"{operation}: chunks {given} are not one positive length for each dimension of "
+                f"{operation}: chunks {asked!r} are not one positive length for each dimension of "
                 f"shape {shape}"
             )
         return tuple([max(1, min(c, n)) for c, n in zip(given, shape, strict=True)])

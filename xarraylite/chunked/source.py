@@ -34,7 +34,7 @@ from .selection import (
     shape_of,
     size_of,
 )
-from .zarrs import ZarrReader, new_array
+from .zarrs import ZarrReader, new_array, refuse_missing
 
 _NOTHING = np.empty(0)
 
@@ -67,6 +67,7 @@ class StoredArray:
     """
 
     __slots__ = (
+        "_complete",
         "_fetch",
         "_lock",
         "_serial",
@@ -79,7 +80,7 @@ class StoredArray:
         "whole_chunks",
     )
 
-    def __init__(self, array: Any, name: str, serial: bool = False) -> None:
+    def __init__(self, array: Any, name: str, serial: bool = False, complete: bool = False) -> None:
         self.array = array = array.again() if isinstance(array, Carried) else array
         self.name = name
         self.shape: tuple[int, ...] = as_shape(tuple(array.shape), f"open({name})")
@@ -90,8 +91,8 @@ class StoredArray:
         chunks = getattr(array, "chunks", None)
         self.chunks = chunks_of(chunks, self.shape) or self.shape
         self.whole_chunks = chunks is not None
-        self._serial = serial
-        self._fetch = _fetcher(array, self.dtype)
+        self._serial, self._complete = serial, complete
+        self._fetch = _fetcher(array, self.dtype, complete)
         self.units = self.chunks  # what must be read as a whole
         if getattr(self._fetch, "plain", False):
             self.units = (1, *self.chunks[1:])
@@ -105,7 +106,7 @@ class StoredArray:
         return f"<{self.name}: {dtype_name(self.dtype)}{list(self.shape)} in {self.chunks}>"
 
     def __reduce__(self) -> Any:
-        return type(self), (Carried(self.array), self.name, self._serial)
+        return type(self), (Carried(self.array), self.name, self._serial, self._complete)
 
     @property
     def nbytes(self) -> int:
@@ -218,15 +219,15 @@ def covered(selection: Selection, chunk: int, extent: int) -> int:
 Fetch = Callable[[Any, Any, tuple[int, ...]], NumpyArray]
 
 
-def _fetcher(array: Any, dtype: np.dtype[Any]) -> Fetch:
+def _fetcher(array: Any, dtype: np.dtype[Any], complete: bool) -> Fetch:
     """Return how elements get into memory of ours: without a copy between, where that is known."""
     library = library_of(array)
     if np.dtype(array.dtype) == dtype and array.shape:
         if library == "zarr" and hasattr(array, "get_basic_selection"):
-            return ZarrReader(array, dtype)
+            return ZarrReader(array, dtype, complete)
         if library == "h5py":
             return functools.partial(_from_hdf5, dtype)
-    return functools.partial(_from_any, dtype)
+    return functools.partial(_from_any, dtype, complete and library == "zarr")
 
 
 def _from_hdf5(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
@@ -235,7 +236,11 @@ def _from_hdf5(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...
     return made
 
 
-def _from_any(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
+def _from_any(
+    dtype: np.dtype[Any], complete: bool, array: Any, key: Any, shape: tuple[int, ...]
+) -> NumpyArray:
+    if complete:
+        refuse_missing(array, key)
     values = np.asarray(array[key])
     if values.shape != shape:
         raise ShapeError(f"got shape {values.shape}")

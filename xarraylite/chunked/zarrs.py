@@ -50,6 +50,8 @@ class ZarrReader:
         The array.
     dtype : numpy.dtype
         Dtype of its elements.
+    complete : bool
+        Whether a chunk that is missing is an error.
 
     Attributes
     ----------
@@ -59,10 +61,11 @@ class ZarrReader:
         Whether they are read here, each to where it belongs.
     """
 
-    __slots__ = ("_array", "_codec", "_dtype", "_lent", "_place", "direct", "plain")
+    __slots__ = ("_array", "_codec", "_complete", "_dtype", "_lent", "_place", "direct", "plain")
 
-    def __init__(self, array: Any, dtype: np.dtype[Any]) -> None:
+    def __init__(self, array: Any, dtype: np.dtype[Any], complete: bool) -> None:
         zarr = imported("zarr", "zarr")
+        self._complete = complete
         self._array, self._dtype, self._lent = array, dtype, _lent()
         store, here = array.store, is_local(array)
         name = compression_of(array) if here else None
@@ -94,6 +97,8 @@ class ZarrReader:
         return made
 
     def _by_library(self, key: Any, shape: tuple[int, ...]) -> NumpyArray:
+        if self._complete:
+            refuse_missing(self._array, key)
         out = self._lent(shape, self._dtype)
         self._array.get_basic_selection(key, out=out)
         found: NumpyArray = out.as_numpy_array()
@@ -123,6 +128,23 @@ class ZarrReader:
             fill = functools.partial(_decode, self._codec) if self._codec else _fill
             found.append((at, functools.partial(fill, made, at, self._place / name, low, chunks)))
         return made, found
+
+
+def refuse_missing(array: Any, key: Sequence[slice]) -> None:
+    """Refuse a chunk that is not there, where the library would give the fill value.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a chunk that slices touch is missing.
+    """
+    sync = imported("zarr.core.sync", "zarr").sync
+    kept = array.shards or array.chunks
+    sides = [range(s.start // c, -(-s.stop // c)) for s, c in zip(key, kept, strict=True)]
+    for index in itertools.product(*sides):
+        name = array.metadata.encode_chunk_key(index)
+        if not sync((array.store_path / name).exists()):
+            raise FileNotFoundError(f"{name} is missing")
 
 
 def is_local(array: Any) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeGuard
 
 from .._config import settings
-from ..blas.stacks import Operand, Product, Recipe
+from ..blas.stacks import Located, Product, Recipe
 from ..dtypes.names import DType
 from ..ir.node import Leaf, Node
 from ..ir.walk import rebuild, with_args
@@ -49,7 +49,7 @@ class Filled(NamedTuple):
         return Leaf(self.map.shape, self.dtype, self.buffer.snapshot(), self.map)
 
 
-def filled(recipe: Recipe, left: Operand, right: Operand) -> Filled:
+def filled(recipe: Recipe, left: Located, right: Located) -> Filled:
     """Return a product in new memory."""
     buffer = Buffer.allocate(recipe.nbytes)
     recipe.run(*recipe.arrays(left, right), buffer, 0)
@@ -57,7 +57,7 @@ def filled(recipe: Recipe, left: Operand, right: Operand) -> Filled:
     return Filled(buffer, recipe.place, recipe.dtype)
 
 
-def memories_of(call: Call) -> tuple[Operand, Operand]:
+def memories_of(call: Call) -> tuple[Located, Located]:
     """Return where the operands of a call are."""
     left, right = [(x.snapshot, x.map.byte_start(x.dtype.itemsize)) for x in call[1:]]
     return left, right
