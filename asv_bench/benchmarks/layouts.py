@@ -60,6 +60,19 @@ class Unpack(Pack):
         return self.out
 
 
+class CopyTransposed(Pack):
+    """Rows to columns, into new memory."""
+
+    title = "a.T.copy(), 4096 x 4096 float32, against copyto"
+    wanted = None
+
+    def xarraylite(self) -> object:
+        return self.rows.T.copy()
+
+    def results(self) -> tuple[object, object]:
+        return self.xarraylite(), self.operand.T
+
+
 class PackPairs(Pack):
     """Pairs of rows share 32-bit words."""
 

@@ -351,3 +351,18 @@ def test_views_yield_their_rows() -> None:
     assert np.asarray(a)[1:].sum() == 0
     with pytest.raises(TypeError):
         iter(a[...].reshape(12)[:1].reshape(()))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_large_transposes_are_copied_by_a_kernel(order: str) -> None:
+    """With the values of NumPy, conversions and dimensions of other strides included."""
+    values = np.arange(3 * 160 * 200, dtype=np.int32).reshape(3, 160, 200)
+    a = xl.asarray(values)
+    for axes in ((2, 1, 0), (0, 2, 1), (1, 0, 2)):
+        wanted = values.transpose(axes)
+        made = a.transpose(axes).copy(order)
+        assert_same_bits(made, wanted)
+        assert np.asarray(made).flags[f"{order}_CONTIGUOUS"]
+        assert_same_bits(xl.asarray(a.transpose(axes), dtype="f4"), wanted.astype("f4"))
+    stretched = np.broadcast_to(values[0, 0], (400, 200))
+    assert_same_bits(xl.asarray(xl.asarray(stretched).T, copy=True), stretched.T)

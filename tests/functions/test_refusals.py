@@ -100,6 +100,13 @@ ASKED: dict[str, Callable[[Any, Any], Any]] = {
     "array_str": lambda xp, x: xp.array_str(x),
     "take": lambda xp, x: xp.take(x, [1, 0]),
     "copy": lambda xp, x: xp.copy(x),
+    "count_nonzero": lambda xp, x: xp.count_nonzero(x),
+    "zeros_like": lambda xp, x: xp.zeros_like(x),
+    "a list of extents": lambda xp, x: xp.zeros([2], x.dtype),
+    "stack of these": lambda xp, x: xp.stack([xp.asarray([1, 2]), x]),
+    "stack": lambda xp, x: xp.stack([x, x[::-1]]),
+    "concat": lambda xp, x: xp.concat([xp.asarray([1, 2]), x]),
+    "full_like": lambda xp, x: xp.full_like(x, x[0]),
     "clip": lambda xp, x: xp.clip(x, x[0], x[0]),
     **{
         name: lambda xp, x, name=name: getattr(xp, name)(x)

@@ -193,7 +193,6 @@ TOGGLES = [
     if isinstance(value, bool)
     and name
     not in (
-        "is_in_nested_computation",
         "print_frontend_attributes",
         "print_full_replica_group_list",
         "print_metadata_only_op_name",

@@ -72,4 +72,28 @@ def drawn_words(xp: Xp) -> Any:
     )
 
 
+def moved_words(xp: Xp) -> Any:
+    words, grid = xp.array(["ab", "c", "", "d"]), xp.array([["x", "y"], ["z", "w"]])
+    named = xp.zeros([2], "U3")
+    named[0] = "abcd"
+    return (
+        [xp.take(words, [2, 0]), xp.copy(words), xp.split(words, 2), xp.array_split(words, 3)],
+        [
+            int(xp.count_nonzero(words)),
+            int(xp.argmax(words)),
+            xp.hstack([words[:1], xp.array([1])]),
+        ],
+        [xp.diagonal(grid), xp.meshgrid(words[:2], [1])[0], xp.vsplit(grid, 2)],
+        [xp.empty_like(words).shape, xp.zeros_like(words), xp.full_like(words, "z"), named],
+        [xp.array_equal(words, words.copy()), xp.select([xp.arange(4) < 2], [words], "?")],
+    )
+
+
+def days_and_numbers(xp: Xp) -> Any:
+    first = xp.datetime64("2024-02-27")
+    days = first + xp.arange(4)
+    return days, xp.arange(2) + first, xp.timedelta64(2, "h") * xp.array([1, 3]), days[-1] - first
+
+
 PROGRAMS = [totals_by_name, chosen_words, records, dates, texts_of_numbers, drawn_words]
+PROGRAMS += [moved_words, days_and_numbers]

@@ -40,5 +40,9 @@ class Described:
         stored = e._kind is NODE and any([isinstance(node, Stored) for node in postorder(e.node)])
         if stored or tracing.is_active() or e.dtype.isbuiltin != 1:
             raise AttributeError(f"__array_interface__: NumPy cannot describe {e.summary()}")
-        values = np.ascontiguousarray(e.numpy()).reshape(e.shape)
-        return values.__array_interface__ | {"strides": values.strides, "data": values}
+        values = e.numpy()
+        if not (values.flags.c_contiguous or values.flags.f_contiguous):
+            values = np.ascontiguousarray(values)
+        memory = values if values.flags.c_contiguous else values.T  # what NumPy takes has no gaps
+        found: dict[str, Any] = values.__array_interface__
+        return found | {"strides": values.strides, "data": memory}

@@ -34,7 +34,7 @@ from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
 from ..operands.gathers import gather, is_index_array
-from ..operands.learning import key_of, learn, learn_conversion, learn_product
+from ..operands.learning import key_of, learn, learn_conversion
 from ..operands.nodes import (
     Gathers,
     HasNode,
@@ -45,7 +45,7 @@ from ..operands.nodes import (
     unwrapped,
 )
 from ..operands.operators import Operators, unpicklable
-from ..operands.others import as_other
+from ..operands.others import as_other, instead
 from ..operands.representation import class_of, html
 from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
@@ -62,21 +62,22 @@ else:
     labelled = later(".labels.labelled")
     products = later(".labels.products")
 
+_new = object.__new__
+
 
 def apply(op: Op, *operands: object) -> XExpression:
     """Return the lazy application of ``op`` to whatever may stand in an expression."""
     for operand in operands:
         if isinstance(operand, Lifted):
-            lifted: XExpression = operand.lift(op, operands)
-            return lifted
+            return operand.lift(op, operands)  # type: ignore[no-any-return]
     operands = tuple([used(x) for x in operands])
     if len(operands) == 1:
         return again((op, None), op, *operands)
     if len(operands) == 2:
         left, right = operands
-        if isinstance(left, XExpression):
-            return again((op, key_of(right)), op, left, right)
-        return again((op.reflected, key_of(left)), op, left, right)
+        forward = isinstance(left, XExpression)
+        key = (op, key_of(right)) if forward else (op.reflected, key_of(left))
+        return again(key, op, left, right)
     keys = key_of(operands[1]), key_of(operands[2])
     found = recall.three(op, keys, operands)
     return written((op, *keys), op, *operands) if found is None else _handle(found)
@@ -124,7 +125,10 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation whose kind may be known, though a snapshot has yet to be made."""
     found = recall.operation(key, operands)
-    return written(key, op, *operands) if found is None else _handle(found)
+    try:
+        return written(key, op, *operands) if found is None else _handle(found)
+    except DTypeError:
+        return instead(op.name, operands, {})  # type: ignore[no-any-return]
 
 
 def folded(op: Reduction, x: object) -> XExpression | None:
@@ -133,16 +137,12 @@ def folded(op: Reduction, x: object) -> XExpression | None:
     return None if found is None else _handle(found)
 
 
-_new = object.__new__
-
-
 def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     """Return elements converted to another dtype, lazily."""
     known = recall.conversion(x, dtype)
-    if known is not None:
-        return _handle(known)
-    made = XExpression(build.cast(x.node, dtype))
-    learn_conversion(x, dtype, made)
+    made = XExpression(build.cast(x.node, dtype)) if known is None else _handle(known)
+    if known is None:
+        learn_conversion(x, dtype, made)
     return made
 
 
@@ -448,7 +448,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
             return known
         left, right = self.node, as_node(other, "matmul")
         made = self._container._filled(products.matmul(left, right), left, right)
-        learn_product(self, other, made, products.reads_in_place(left, right))
+        factors.learn(XExpression, (self, other), made, products.reads_in_place(left, right))
         direct.count_launch()
         return made
 

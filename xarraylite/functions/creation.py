@@ -93,6 +93,7 @@ def empty(
 def _usual(shape: object, dtype: object, *options: object) -> Any:
     """Return a new row-major container of a tuple of ints; None where more is asked for."""
     extents: Any = (shape,) if shape.__class__ is int else shape
+    extents = tuple(extents) if extents.__class__ is list else extents
     if extents.__class__ is not tuple or any([x is not None for x in options]):
         return None
     size = room = 1

@@ -11,6 +11,7 @@ from .._later import later
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..operands.nodes import as_node
+from ..operands.others import or_numpy
 
 if TYPE_CHECKING:
     from ..jagged import array, lazy
@@ -37,12 +38,17 @@ class MakesRows(Protocol[P]):
 def makes_rows(function: Callable[Concatenate[XExpression, P], XArray]) -> MakesRows[P]:
     """Return a function that also makes a jagged array, like one."""
 
+    @or_numpy
+    @wraps(function)
+    def dense(a: Any, *args: P.args, **kwargs: P.kwargs) -> XArray:
+        return function(XExpression(as_node(a, function.__name__)), *args, **kwargs)
+
     @wraps(function)
     def made(a: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
         if isinstance(a, XExpression):
             return function(a, *args, **kwargs)
         if not isinstance(a, lazy.XJaggedExpression):
-            return function(XExpression(as_node(a, function.__name__)), *args, **kwargs)
+            return dense(a, *args, **kwargs)
         if kwargs.get("layout") is not None:
             raise LayoutError(
                 f"{function.__name__}: {a.summary()} has the layout of its rows, got "

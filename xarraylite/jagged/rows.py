@@ -187,12 +187,12 @@ class Rows:
         """Return `places` as an operand of kernels."""
         if extents[0] != 1 and extents[1:] == (1,) * (len(extents) - 1):
             return self.nodes_leaf(1)
-        return self._leaf("places", extents, self.places)
+        return self._leaf("places", extents, self.places, math.prod(extents))
 
-    def _leaf(self, kind: str, key: K, make: Callable[[K], Ints]) -> Leaf:
+    def _leaf(self, kind: str, key: K, make: Callable[[K], Ints], most: int = _ANY) -> Leaf:
         leaf = self._leaves.get((kind, key))
         if leaf is None:
-            leaf = self._leaves[kind, key] = index_leaf(make(key), _ANY)
+            leaf = self._leaves[kind, key] = index_leaf(make(key), most)
         return leaf
 
     # --- other operands -----------------------------------------------------------------------

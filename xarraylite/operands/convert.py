@@ -36,6 +36,9 @@ else:
 #: Elements up to which tiled memory is copied through a table of positions.
 SMALL = 1 << 12
 
+#: Elements from which on a transposing copy is a kernel's.
+CROSSED = 1 << 16
+
 LayoutLike = Order | Layout | str | None
 
 #: Stands for values that are not given.
@@ -201,7 +204,7 @@ def store(node: Node, layout: Map) -> Buffer:
     """Return new memory that holds ``node`` under ``layout``; gaps between strides are zero.
 
     Memory that is only copied or converted needs no kernel: NumPy does it, with the same bits,
-    so that making containers never waits for a compiler.
+    so that making containers does not wait for a compiler, but for large transposes.
     """
     if tracing.is_active() and reads_late(node):
         tracing.note_values()
@@ -209,7 +212,7 @@ def store(node: Node, layout: Map) -> Buffer:
     filled = isinstance(layout, TiledMap) or layout.is_contiguous()
     buffer = (raw if filled else zeroed)(layout, node.dtype)
     source = _plain_source(node)
-    if source is None or not (is_quick(layout) and is_quick(source.map)):
+    if source is None or not _is_numpys(layout, source.map):
         engine.assign(Target(buffer, layout, node.dtype, fresh=True), node, True)
     else:
         values = read(source.snapshot, source.dtype, source.map)
@@ -221,6 +224,19 @@ def store(node: Node, layout: Map) -> Buffer:
 def is_quick(layout: Map) -> bool:
     """Tell whether NumPy copies as fast as a kernel, or the kernel is not worth compiling."""
     return isinstance(layout, Strided) or layout.size <= SMALL
+
+
+def _is_numpys(to: Map, source: Map) -> bool:
+    """Tell the same of two layouts: a kernel transposes large arrays ten times as fast."""
+    if not isinstance(to, Strided) or not isinstance(source, Strided) or to.size < CROSSED:
+        return is_quick(to) and is_quick(source)
+    return _nearest(to) == _nearest(source) or -1 in (_nearest(to), _nearest(source))
+
+
+def _nearest(place: Strided) -> int:
+    """Return the dimension along which elements lie nearest to each other; -1 if there is none."""
+    steps = [(abs(s), k) for k, s in enumerate(place.strides) if s and place.shape[k] > 1]
+    return min(steps, default=(0, -1))[1]
 
 
 def _plain_source(node: Node) -> Leaf | None:

@@ -88,6 +88,7 @@ _OTHERS = frozenset(
         "copy array_equal array_equiv size ndim shape select array2string array_repr array_str",
         "min max amin amax ptp nanmin nanmax argmin argmax sum mean diff clip abs absolute",
         "equal not_equal less less_equal greater greater_equal maximum minimum add subtract",
+        "multiply count_nonzero diagonal empty_like zeros_like ones_like full_like",
     )
     for name in names.split()
 )
@@ -136,5 +137,6 @@ def _is_of_others(x: object) -> bool:
     if isinstance(x, np.ndarray | np.generic):
         return is_other(x.dtype)
     if isinstance(x, list | tuple):
-        return bool(x) and all([isinstance(y, str) or _is_of_others(y) for y in x])
+        texts = bool(x) and all([isinstance(y, str) for y in x])
+        return texts or any([_is_of_others(y) for y in x])
     return False

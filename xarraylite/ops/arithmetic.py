@@ -85,11 +85,7 @@ ROWS: tuple[Op, ...] = (
     row(
         "floor_divide",
         rules.REAL_NUMBER,
-        {
-            "i": "floor_divide_i({0}, {1})",
-            "u": "floor_divide_u({0}, {1})",
-            "f": "floor_divide_f({0}, {1})",
-        },
+        {kind: f"floor_divide_{kind}({{0}}, {{1}})" for kind in "iuf"},
         "Quotient of two arrays, rounded down.",
         reference=floor_divide_reference,
         cost=20,
@@ -101,11 +97,7 @@ ROWS: tuple[Op, ...] = (
     row(
         "remainder",
         rules.REAL_NUMBER,
-        {
-            "i": "remainder_i({0}, {1})",
-            "u": "remainder_u({0}, {1})",
-            "f": "remainder_f({0}, {1})",
-        },
+        {kind: f"remainder_{kind}({{0}}, {{1}})" for kind in "iuf"},
         "Remainder of floor division; it has the divisor's sign.",
         cost=20,
         aliases=("mod",),

@@ -190,8 +190,9 @@ class _Printer:
         tab = "  " * indent
         first = tab
         if head is not None:
-            first += head + self.percent
-            first += f"{computation.name} " if options.print_ids else ""
+            first += head
+            if not options.is_in_nested_computation:
+                first += self.percent + (f"{computation.name} " if options.print_ids else "")
         if options.print_program_shape:
             first += f"{self.program_shape(computation)} "
         out: list[Part] = [f"{first}{{\n"]

@@ -28,7 +28,7 @@ class PrintOptions:
     indent_amount : int
         How many levels, of two blanks each, the text is indented.
     is_in_nested_computation : bool
-        Whether an instruction is printed as part of a computation.
+        Whether an instruction is printed as part of a computation, and that without its name.
     print_backend_config, print_control_dependencies, print_extra_attributes, \
     print_frontend_attributes, print_original_value : bool
         Whether these attributes are shown; extra ones are those of the operation itself.
