@@ -267,8 +267,8 @@ def parent_index(
     at = check_index(given, view.shape)
     if isinstance(view, XPicked):
         at, view = view.parent_index(*at), view.base
-    memories = isinstance(view, XContainer) and isinstance(parent, XContainer)
-    same = memories and view.buffer.is_same(parent.buffer)
+    own, other = getattr(view, "buffer", None), getattr(parent, "buffer", None)
+    same = own is not None and other is not None and own.is_same(other)
     found = _found(view, at, parent) if same else None
     if found is None:
         raise IndexRangeError(
