@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.chunked.kept import Kept, child_of, names_in
+from tests.chunked.kept import Kept, Sink, child_of, names_in
 
 zarr = pytest.importorskip("zarr")
 
@@ -118,6 +118,24 @@ def test_nothing_is_left_of_what_did_not_begin(tmp_path: Path) -> None:
     with pytest.raises(xl.SizeError, match="the least that does"):
         xl.store(xl.open(source) + 1, tmp_path / "a", memory=1000, overwrite=True)
     assert (tmp_path / "a").read_text() == "mine"
+
+
+def test_what_an_interrupted_store_still_writes_comes_before_the_next_one() -> None:
+    class Slow(Sink):
+        def __setitem__(self, key: tuple[slice, ...], values: Any) -> None:
+            if values.flat[0] == 1:
+                time.sleep(0.4)
+            self.values[key] = values
+
+    target = Slow(np.zeros((20, 30)), (5, 30))
+    source = Stops(np.zeros((20, 30)), (5, 30))
+    source.left = 1
+    with pytest.raises(KeyboardInterrupt):
+        xl.store(xl.open(source) + 1, target, memory=10_000)
+    xl.store(xl.open(Kept(VALUES, (5, 30))) + 2, target)
+    np.testing.assert_array_equal(target.values, VALUES + 2)
+    time.sleep(0.4)
+    np.testing.assert_array_equal(target.values, VALUES + 2)
 
 
 @pytest.mark.parametrize("name", ["sum", "max"])

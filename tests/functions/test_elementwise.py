@@ -16,6 +16,7 @@ from xarraylite.functions import elementwise
 from xarraylite.functions.pages import page
 from xarraylite.ops.op import Op
 from xarraylite.ops.table import ALIASES, OPS
+from xarraylite.testing import assert_same_bits
 
 PUBLIC = [pytest.param(op, id=op.name) for op in OPS.values() if op.name != "cast"]
 NAMES = set(vars(xl)["_ELEMENTWISE"].split())
@@ -151,3 +152,15 @@ def test_complex_infinities_have_no_sign(name: str) -> None:
 def test_angles_of_truth_are_those_of_integers() -> None:
     made = xl.angle(xl.asarray([True, False]))
     assert (made.dtype, made.tolist()) == (np.angle([True]).dtype, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("name", ["less", "isnan", "add", "logical_and"])
+@pytest.mark.parametrize("code", ["f8", "i8", "c16"])
+def test_out_keeps_its_own_values_where_nothing_is_computed(name: str, code: str) -> None:
+    """Also those that the result's dtype has no room for."""
+    mask, a = np.array([True, False, True]), np.array([1, 0, 3], "i4")
+    args = (a,) if name == "isnan" else (a, a[::-1])
+    before = np.array([5, 2**40, -70000], code)
+    out = xl.asarray(before)
+    getattr(xl, name)(*map(xl.asarray, args), out=out, where=mask)
+    assert_same_bits(out, np.where(mask, getattr(np, name)(*args).astype(code), before))

@@ -7,6 +7,7 @@ import struct
 import warnings
 import zipfile
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -374,3 +375,22 @@ def test_nothing_is_written_beside(tmp_path: Any, monkeypatch: pytest.MonkeyPatc
             loaded(file)
     assert list(tmp_path.iterdir()) == []
     assert not (tmp_path.parent / "evil.npy").exists()
+
+
+def test_numpys_names(tmp_path: Path) -> None:
+    xl.savez(tmp_path / "plain", [1, 2], b=[3])
+    xl.savez_compressed(tmp_path / "packed.npz", [1, 2])
+    with xl.load(tmp_path / "plain.npz") as arrays:
+        assert arrays.files == ["arr_0", "b"]
+    assert same(xl.load(tmp_path / "packed.npz")["arr_0"], [1, 2])  # type: ignore[index, call-overload]
+    with pytest.raises(ValueError, match="those of arrays by position"):
+        xl.savez(io.BytesIO(), [1], arr_0=[2])
+
+
+def test_a_size_must_be_known() -> None:
+    class Reader:
+        def read(self, size: int = -1) -> bytes:
+            return b""
+
+    with pytest.raises(xl.FormatError, match="cannot seek"):
+        xl.load(Reader())

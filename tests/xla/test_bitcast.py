@@ -117,6 +117,9 @@ def test_entangled_dimensions_are_decided_up_to_a_size() -> None:
     small = parse("f32[4,3,5]{0,2,1:T(*,4,2)}")
     assert small.is_bitcast(parse("f32[4,3,5,1]{0,2,1,3:T(*,4,2)}"))
     assert not small.is_bitcast(parse("f32[4,3,5]{0,2,1:T(*,8,2)}"))
+    later = parse("f32[4,6]{1,0:T(2,2)(*,3)}")  # whose digits a later tile combines
+    assert later.is_bitcast(parse("f32[4,6,1]{1,0,2:T(2,2)(*,3)}"))
+    assert not later.is_bitcast(parse("f32[4,6]{0,1:T(2,2)(*,6)}"))
     padded = "f32[4,3,5]{0,2,1:T(*,4000000,2000000)}"
     assert parse(padded).is_bitcast(parse(padded.replace(")", ")(1)")))
     large = parse("f32[200,701,7]{0,1,2:T(2,*,3)}"), parse("f32[200,701,7]{0,1,2:T(2,*,3)(1)}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from xarraylite._errors import LayoutError
 from xarraylite.xla.spec import ArraySpec
 
 parse, buffer = ArraySpec.parse, ArraySpec.buffer
@@ -87,3 +88,11 @@ def test_pairs(name: str, text: str, arguments: tuple[Any, ...]) -> None:
     assert getattr(buffer(SPEC), name)(other, *arguments) == answer
     assert getattr(SPEC, name)(buffer(other), *arguments) == answer
     assert getattr(buffer(SPEC), name)(buffer(other), *arguments) == answer
+
+
+def test_layouts_of_the_arrays_in_buffers() -> None:
+    src, dst = parse("b(f32[2,3]{0,1})"), parse("b(f32[2,3]{1,0})")
+    assert str(src.copy_layout_between_shapes(dst)) == "b(f32[2,3]{0,1})"
+    src.validate_shape()
+    with pytest.raises(LayoutError, match="must increase and lie inside"):
+        parse("b(f32[2]{0:SC(0:9)})").validate_shape()

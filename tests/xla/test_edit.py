@@ -215,3 +215,14 @@ def test_what_edits_refuse() -> None:
         spec.append_minor_dimension(-1)
     with pytest.raises(LayoutError, match="not an array"):
         parse("(f32[2])").permute_dimensions((0,))
+
+
+def test_tuples_of_what_is_validated() -> None:
+    made = ArraySpec.make_tuple_shape([parse("token[]"), parse("f32[2,3]{0,1}")])
+    assert str(made.move_dim_to_major(1)) == "(token[], f32[2,3]{0,1})"
+    assert str(made.move_dim_to_major(0)) == "(token[], f32[2,3]{1,0})"
+    made.validate_shape()
+    unsaid = ArraySpec("f32", (2, 3))
+    unsaid.validate_shape_with_optional_layout()
+    with pytest.raises(LayoutError, match="does not have a layout"):
+        unsaid.validate_shape()

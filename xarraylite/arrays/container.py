@@ -31,7 +31,7 @@ from ..memory.buffer import ALONE, Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import LayoutLike, is_quick, store, values_node
-from ..operands.gathers import gather, index_leaf, is_index_array
+from ..operands.gathers import index_leaf, is_index_array
 from ..operands.learning import key_of
 from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
@@ -421,7 +421,8 @@ class XContainer(Placed, XExpression):
         node = node_of(value, view)
         values = np.asarray(XExpression(converted(node, self._dtype)).numpy())
         positions = read(index.snapshot, index.dtype, index.map)
-        target = gather(view.node, selection).shape
+        before, behind, front = view.shape[:axis], view.shape[axis + 1 :], selection.take_front
+        target = (positions.shape + before if front else before + positions.shape) + behind
         try:
             values = stretched(values, target)
         except ValueError:
@@ -429,7 +430,7 @@ class XContainer(Placed, XExpression):
                 f"assignment: {describe(node)} cannot be broadcast to the selection's shape "
                 f"{target} in {self.summary()}"
             ) from None
-        if selection.take_front:
+        if front:
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         with protect(self._buffer, node, node, value, held):
             write_elements(view.buffer, self._dtype, view.map, values, (axis, positions))

@@ -34,7 +34,7 @@ from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
 from ..operands.gathers import gather, is_index_array
-from ..operands.learning import key_of, learn, learn_conversion, learn_product
+from ..operands.learning import key_of, learn, learn_conversion
 from ..operands.nodes import (
     Gathers,
     HasNode,
@@ -448,7 +448,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
             return known
         left, right = self.node, as_node(other, "matmul")
         made = self._container._filled(products.matmul(left, right), left, right)
-        learn_product(self, other, made, products.reads_in_place(left, right))
+        factors.learn(XExpression, (self, other), made, products.reads_in_place(left, right))
         direct.count_launch()
         return made
 

@@ -1,12 +1,20 @@
-"""Lazy operands of matrix products: BLAS reads memory, so they are evaluated first."""
+"""Matrix products that need not be planned.
+
+BLAS reads memory, so lazy operands are evaluated first.  What it does not multiply (whole numbers,
+short floats) is a fold: of small operands the kind of that fold is learned, and the next such
+product is evaluated as any expression of a kind is.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from .._later import later
 from ..assignment import direct
+from ..ir.kind import NODE
 from ..operands import tracing
+from ..operands.learning import learn_product, stretched_key
 
 if TYPE_CHECKING:
     from ..labels import products
@@ -16,6 +24,11 @@ else:
 #: Codes of the dtypes that BLAS multiplies, and the ranks of a matrix times a matrix or a vector.
 _BLAS = "fdFD"
 _MATRICES = frozenset(((2, 2), (2, 1), (1, 2)))
+
+#: The key of folds in the tables of kinds, and multiplications up to which they are learned.
+_FOLD, _FEW = "fold of products", 1 << 12
+
+_new = object.__new__
 
 
 def product(plain: type[Any], left: Any, right: Any) -> Any:
@@ -33,11 +46,13 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     """
     if not isinstance(right, plain) or tracing.is_active():
         return None
+    if left.dtype.char not in _BLAS:
+        return _folded(plain, left, right)
     lazy = [x for x in (left, right) if x.lasting]
     if not lazy or any([type(x) is not plain for x in lazy]):
         return None
     ranks, dtype = (left.ndim, right.ndim), left.dtype
-    if dtype.char not in _BLAS or right.dtype != dtype or ranks not in _MATRICES:
+    if right.dtype != dtype or ranks not in _MATRICES:
         return None
     sides = (*left.shape[:-1], *right.shape[1:])
     if left.shape[-1] != right.shape[0] or max(sides) < 2 or 0 in (*sides, left.shape[-1]):
@@ -46,6 +61,45 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     if any([x is None for x in found]):
         return None
     made = found[0] @ found[1]
-    parts = products.hollow_operand(left), products.hollow_operand(right)
-    made._buffer.made = products.Unwritten(*parts)
+    made._buffer.made = _told(left, right)
     return made
+
+
+def _told(left: Any, right: Any) -> products.Unwritten:
+    """Return what `explain` is told of a product."""
+    return products.Unwritten(products.hollow_operand(left), products.hollow_operand(right))
+
+
+def _folded(plain: type[Any], left: Any, right: Any) -> Any:
+    """Return a product like one that was learned; None of all others."""
+    found = left._kind.leads(_FOLD, stretched_key(left, right))
+    if found is None:
+        return None
+    e = _new(plain)
+    e._kind, e._shape, first = found
+    e._operands = (*first, *left.now(), *right.now())
+    made = direct.evaluate(e)
+    if made is not None:
+        made._buffer.made, made._buffer.special = _told(left, right), True
+    return made
+
+
+def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool) -> None:
+    """Remember a small product: what BLAS was called with, ``in_place`` or not, or the fold."""
+    left, right = operands
+    if left.dtype.char in _BLAS:
+        learn_product(left, right, made, in_place)
+        return
+    if not isinstance(right, plain) or tracing.is_active():
+        return
+    sides = (*left.shape, *right.shape[1:])
+    if NODE in (left._kind, right._kind) or not 0 < math.prod(sides) <= _FEW:
+        return
+    node = products.fold(left.node, right.node)
+    e = None if node is None else plain(node)
+    if e is None or e._kind is NODE:
+        return
+    own = (*left.now(), *right.now())
+    first = e._operands[: len(e._operands) - len(own)]
+    if [*map(id, e._operands[len(first) :])] == [*map(id, own)]:
+        left._kind.learn(_FOLD, stretched_key(left, right), (e._kind, e._shape, first))

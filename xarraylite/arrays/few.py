@@ -160,6 +160,8 @@ def placed(to: Any, key: Any, value: object) -> bool:
     """
     if to._kind is NODE or tracing.running.value:
         return False
+    if direct.waiting_for(to._buffer):  # perhaps the value itself, which is computed only once
+        return False
     found = _index(key, False, math.inf)
     values = None if found is None else ready(to, value)
     if found is None or values is None or direct.waiting_for(to._buffer):

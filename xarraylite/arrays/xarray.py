@@ -379,7 +379,8 @@ def _copied(cls: type[XArray], values: NumpyArray) -> XArray:
 def owned(values: NumpyArray) -> XArray | None:
     """Return the elements of an array in a container of their own; None if they are many."""
     dtype = values.dtype
-    if values.size > elements.FEW or not dtype.isnative or dtype not in SUPPORTED:
+    most = elements.MANY if values.flags.c_contiguous else elements.FEW
+    if values.size > most or not dtype.isnative or dtype not in SUPPORTED:
         return None
     direct.count_launch()
     return _copied(XArray, values)
@@ -387,7 +388,8 @@ def owned(values: NumpyArray) -> XArray | None:
 
 def duplicated(of: XContainer) -> XArray | None:
     """Return the elements of a strided container in a new row-major one; None if they are many."""
-    if of._kind is NODE or of.size > elements.FEW:
+    kind = of._kind
+    if kind is NODE or of.size > (elements.FEW if kind.strides else elements.MANY):
         return None
     direct.count_launch()
     return _copied(owner_class(of._fixed, of._dtype, of._shape), elements.array_of(of))

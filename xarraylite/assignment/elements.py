@@ -31,8 +31,8 @@ else:
 _new = object.__new__
 
 
-#: Elements up to which NumPy fills a slice as fast as a kernel would.
-FEW = 1 << 14
+#: Elements of what is made here, and up to which one thread copies and fills as fast as kernels.
+FEW, MANY = 1 << 14, 1 << 20
 
 
 def part(of: Any, key: Any) -> Any:
@@ -221,7 +221,7 @@ def stored(to: Any, key: Any, value: Any) -> bool:
     elif key.__class__ is not int:
         if key.__class__ is not slice and key is not Ellipsis:
             return False
-        if to.size > FEW:
+        if to.size > MANY:
             return False
     try:
         array = array_of(to)
@@ -263,7 +263,7 @@ def array_of(container: Any) -> NumpyArray:
 def copied(of: Any) -> Any:
     """Return a container of row-major memory in new memory; None if it is large or tiled."""
     kind = of._kind
-    if kind is NODE or of.size > FEW:
+    if kind is NODE or of.size > MANY:
         return None
     made = new_container(type(of), kind, of._shape, of.size)
     start, nbytes = of._start + of._buffer._start, made._buffer.nbytes

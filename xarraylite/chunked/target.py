@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,10 @@ from .retries import chunk_by_chunk
 from .selection import Box, as_slices, corner
 from .source import chunks_of
 from .zarr_writer import ZarrWriter
+
+#: Blocks that are being written: by which process, to which target, by which thread.  An interrupt
+#: does not wait for them, but whoever writes to the same target next does.
+_writing: dict[tuple[int, Hashable, int], threading.Event] = {}
 
 
 class Sink:
@@ -54,7 +59,7 @@ class Sink:
         Whether chunks must be written as a whole: not those of memory and flat files.
     """
 
-    __slots__ = ("_journal", "_make", "_writer", "array", "chunks", "name", "path", "whole")
+    __slots__ = ("_journal", "_key", "_make", "_writer", "array", "chunks", "name", "path", "whole")
 
     def __init__(
         self,
@@ -68,6 +73,9 @@ class Sink:
         self.chunks = tuple(chunks)
         self.name = name
         self.path = path_of(self.array) if journal is None else journal.target
+        self._key: Hashable = name if self.array is None else id(self.array)
+        if self.path is not None:
+            self._key = self.path.resolve()
         flat = self.path is not None and self.path.suffix == ".npy"
         self.whole = not flat and (self.array is None or hasattr(self.array, "chunks"))
         self._journal = journal
@@ -95,6 +103,9 @@ class Sink:
         StorageError
             If it cannot be made.
         """
+        for key, written in list(_writing.items()):
+            if key[:2] == (os.getpid(), self._key):
+                written.wait()
         if self._journal is not None:
             self._journal.begin(block)
         if self._make is not None:
@@ -122,11 +133,16 @@ class Sink:
             if self._writer is None or not self._writer.write(part, own):
                 self.array[as_slices(part) if part else ()] = own
 
+        key = os.getpid(), self._key, threading.get_ident()
+        written = _writing[key] = threading.Event()
         try:
             put((), box)
         except Exception as error:
             what = f"write: {self.name} {dtype_name(values.dtype)}{list(self.array.shape)}"
             chunk_by_chunk(put, what, box, self.chunks, self.whole, error)
+        finally:
+            del _writing[key]
+            written.set()
 
     def record(self, box: Box) -> None:
         """Say that a block is finished."""
@@ -262,9 +278,12 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
     flat = path.endswith(".npy")
 
     def make() -> Any:
-        if place.is_dir():
-            shutil.rmtree(place)
-        place.unlink(missing_ok=True)
+        try:
+            if place.is_dir():
+                shutil.rmtree(place)
+            place.unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageError(f"store: cannot replace {path}: {error}") from error
         return _new_npy(place, root) if flat else form.new_zarr(path, root, True)
 
     return Sink(None, own, path, Journal(place, form.mark), make)

@@ -17,6 +17,7 @@ from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
 from ..arrays.scalar_arithmetic import compute
 from ..arrays.xarray import XArray
+from ..assignment.assign import check_update
 from ..dtypes.names import as_dtype, bool_, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
@@ -109,8 +110,13 @@ def directed(
         made = expression.apply(op, *operands)
     (out,) = out if isinstance(out, tuple) else (out,)
     if where is not True:
-        others = XExpression(build.scalar(0, made.dtype)) if out is None else out
-        made = expression.apply(OPS["where"], where, made, others).astype(made.dtype)
+        kept: Any = out
+        if isinstance(out, XExpression | np.ndarray):
+            check_update(out, op.name, out.shape, made.dtype)  # type: ignore[arg-type]
+            made = made.astype(as_dtype(out.dtype), copy=False)
+        elif out is None:
+            kept = XExpression(build.scalar(0, made.dtype))
+        made = expression.apply(OPS["where"], where, made, kept)
     if isinstance(out, XExpression | np.ndarray) and made.shape != out.shape:
         made = XExpression(build.broadcast_to(made.node, out.shape))
     return into(out, made, op.name)

@@ -54,9 +54,6 @@ class Window:
         self._most = most
         self._position = 0
 
-    def seekable(self) -> bool:
-        return True
-
     def tell(self) -> int:
         return self._position
 

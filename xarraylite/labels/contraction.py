@@ -236,7 +236,8 @@ class Lowering:
         direct = direct and dtype == self.dtype == self.writes
         if direct and self.fits(left, right, summed, union):
             return self.product(left, right, summed, self.dtype, self.destination)
-        if dtype is None or not self.is_matrix_product(left, right, summed, union):
+        few = dtype != self.dtype and count(union, self.extents) <= SMALL
+        if dtype is None or few or not self.is_matrix_product(left, right, summed, union):
             return self.fused(*self.packed_along(left, right, summed, union), kept, summed)
         if self.notes is None and not direct:
             check_size(kept, self.extents, dtype, "product of two operands")

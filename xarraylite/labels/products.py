@@ -29,7 +29,7 @@ from ..operands.nodes import HasNode
 from ..ops.table import OPS
 from .labelled import Indexed, Labels, Term, XLabelled
 from .remembered import NOTHING, Call, Filled, call_of, filled, hollow, memories_of, recall
-from .writing import computed, lazily
+from .writing import computed, folded, lazily
 
 Shape = tuple[int, ...]
 
@@ -186,6 +186,12 @@ def matmul(left: Node, right: Node, check: Check | None = None) -> Made:
     if known is not None:
         return known
     return contract(*_labels_of(left, right), None, "matmul", call, check)
+
+
+def fold(left: Node, right: Node) -> Node | None:
+    """Return a matrix product that BLAS does not compute as a lazy fold; None if it does."""
+    value, out, _ = _summed(*_labels_of(left, right), None, "matmul")
+    return folded(value, out)
 
 
 def reads_in_place(left: Node, right: Node) -> bool:

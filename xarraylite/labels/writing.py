@@ -296,6 +296,13 @@ def lazily(value: XLabelled, labels: Labels) -> Node | None:
     return result
 
 
+def folded(value: XLabelled, labels: Labels) -> Node | None:
+    """Return an expression as a node; None where BLAS computes a part of it."""
+    notes: list[Note] = []
+    result = Lowering(value, labels, None, value.dtype, notes=notes).run()
+    return None if notes or isinstance(result, Product) else result
+
+
 def explained(
     value: XLabelled, labels: Labels, destination: Writable | None
 ) -> tuple[list[Note], Node | None]:

@@ -20,6 +20,7 @@ from ..arrays.xarray import XArray
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, converted, fit, node_of
 from ..assignment.inplace import InPlace
+from ..dtypes.names import bool_
 from ..operands.nodes import is_number, unwrapped
 from ..ops.op import Op
 from ..ops.table import OPS
@@ -125,6 +126,10 @@ def write_where(target: XExpression, flags: XExpression, value: object) -> None:
     if is_number(value) and is_few(memory):
         if not _filled(memory, flags, value):
             _chosen(memory, flags)[...] = value
+        return
+    numbers = memory.dtype != bool_ and isinstance(memory, XContainer)
+    if numbers and value.__class__ in memory._kind.stored:
+        memory[...] = apply(OPS["where"], flags, value, memory)  # by a kind that is known
         return
     value = _there(value, flags)
     node = converted(node_of(value, memory), memory.dtype)

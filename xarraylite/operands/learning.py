@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..dtypes.names import DType, is_narrow_float, kind
+from ..dtypes.names import DType, bool_, int64, is_narrow_float, kind
 from ..dtypes.promotion import int_bounds
 from ..ir.build import CAST, rounder
 from ..ir.kind import NODE, Form, Kind
@@ -45,19 +45,19 @@ def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasN
     if op is POWER and operands[0] is own:
         learn_power(own, operands[1], made)
         return
-    entry = _with_number(op, own, made, 0 if operands[0] is not own else -1)
-    if entry is not None:
-        own._kind.learn(key[0], key[1], entry)
-
-
-def _with_number(op: Op, own: HasNode, made: HasNode, place: int) -> tuple[Any, ...] | None:
-    """Return where an operation with a number leads, and the least and the greatest number."""
-    leaf = _scalar_of(made._kind, place) if made._kind.items == own.kind_items() + 1 else None
+    leaf = _number_in(own, made, 0 if operands[0] is not own else -1)
     if leaf is None:
-        return None
-    if op.scalars is not None and op is not POWER and leaf.dtype != own._kind.dtype:
-        return None  # a comparison with what the dtype does not hold is another one
-    return (made._kind, *_range(leaf))
+        return
+    whole = numbers[0].__class__ is int and kind(own._kind.dtype) in "biu"
+    usual = int64 if own._kind.dtype == bool_ else own._kind.dtype
+    if op.scalars is not None and whole and leaf.dtype != usual:
+        return  # a comparison with what the dtype does not hold is another one
+    own._kind.learn(key[0], key[1], (made._kind, *_range(leaf)))
+
+
+def _number_in(own: HasNode, made: HasNode, place: int) -> Kind | None:
+    """Return the kind of the number in an operation on an array and a number."""
+    return _scalar_of(made._kind, place) if made._kind.items == own.kind_items() + 1 else None
 
 
 def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
@@ -68,10 +68,11 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     if base._kind is NODE or made._kind is NODE or exponent.__class__ not in NUMBERS:
         return
     known = base._kind.leads(POWER, exponent.__class__) or dict.fromkeys(POWERS)
-    entry: Any = _with_number(POWER, base, made, -1)
-    if entry is not None:
-        if entry[1].__class__ is int:
-            entry = entry[0], 0, entry[2]  # negative ones are refused
+    entry: Any = None
+    leaf = _number_in(base, made, -1)
+    if leaf is not None:
+        low, high = _range(leaf)
+        entry = made._kind, 0 if low.__class__ is int else low, high  # negative ones are refused
     elif exponent in POWERS and _repeats([*made.now()], [*base.now()]):
         entry = made._kind  # of the base alone, once or several times
     if entry is not None:
@@ -191,8 +192,10 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
     strides = [*(one.strides or ()), *(other.strides or ())]
     if strides and not (in_place and min(strides) > 0):
         return
-    if one.dtype.char not in "fd" or not {one.rank, other.rank} <= {1, 2}:
+    if one.dtype.char not in "fdFD" or not {one.rank, other.rank} <= {1, 2}:
         return
+    if one.dtype.char in "FD" and (strides or one.rank == other.rank == 1):
+        return  # which is made as a product of matrices
     extents = (*left._shape, *right._shape[1:])
     if min(extents) > 1 and math.prod(extents) < _FEW:
         shapes = left._shape, right._shape, made._shape

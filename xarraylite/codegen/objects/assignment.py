@@ -62,7 +62,7 @@ from .basics import (
     DATA,
     DESCRIPTION,
     DIMENSIONS,
-    FEW,
+    MANY,
     REPEATED,
     TWICE,
     call,
@@ -193,7 +193,7 @@ def stored(to: int, key: int, value: int) -> bool:
     if not is_container(to):
         return False
     several = not is_index(key, True)
-    if several and not (is_numpys(key) and 0 <= size_of(get(to, SHAPE)) <= FEW):
+    if several and not (is_numpys(key) and 0 <= size_of(get(to, SHAPE)) <= MANY):
         return False
     array = get(to, OWN_ARRAY)
     if array == 0 or waiting_for(get(to, OWN_BUFFER)) != 0:

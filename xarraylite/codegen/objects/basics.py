@@ -52,8 +52,9 @@ DIMENSIONS, FAR = 32, 1 << 62
 #: Most operands of an expression: several fit into `scratch`.
 MOST = 120
 
-#: Elements up to which the calling thread copies and fills.
-FEW = 1 << 14
+#: Elements of new containers that are made here, and up to which the calling thread copies and
+#: fills: several threads are faster from where memory is larger than caches.
+FEW, MANY = 1 << 14, 1 << 20
 
 #: Bytes up to which memory comes from slabs, and from which it comes from the pool.
 SMALL, LARGE = 512, 1 << 20

@@ -76,8 +76,8 @@ from .basics import (
     DESCRIPTION,
     DIMENSIONS,
     EXTENTS,
-    FEW,
     FLAGS,
+    MANY,
     ORDINARY,
     RANK,
     call,
@@ -347,7 +347,7 @@ def owned(array: int) -> int:
     rank = load(array + RANK) & 0xFFFFFFFF
     shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
     size = size_of(shape) if shape != 0 else -1
-    if 0 <= size <= FEW:
+    if 0 <= size <= MANY:
         keep(kind)
         nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
         buffer = new_buffer(nbytes)

@@ -89,6 +89,7 @@ from .basics import (
     LARGE,
     LIMIT,
     LIST_ITEMS,
+    MANY,
     REPEATED,
     SMALL,
     TWICE,
@@ -305,7 +306,7 @@ def duplicate(thing: int) -> int:
     """Return a row-major container's elements in a new one; 0 if they are many."""
     kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
     size = size_of(shape)
-    if not 0 <= size <= FEW:
+    if not 0 <= size <= MANY:
         return 0
     nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
     start = PyLong_AsLongLong(get(thing, START))

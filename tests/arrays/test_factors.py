@@ -1,0 +1,57 @@
+"""Small products that are made again give what the first one gave, and are told of alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.labels import products
+
+DTYPES = ["int64", "uint8", "bool", "float16", "bfloat16", "complex64", "complex128", "float64"]
+SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
+    *(((5,), (5,)), ((3, 4), (4, 2)), ((3, 4), (4,)), ((4,), (4, 3)), ((1, 4), (4, 1))),
+    *(((4, 0), (0, 3)), ((20, 20), (20, 20))),
+]
+
+rng = np.random.default_rng(3)
+
+
+def _operands(dtype: str, shapes: tuple[tuple[int, ...], ...]) -> list[Any]:
+    return [xl.asarray(rng.integers(0, 3, shape), dtype=dtype) for shape in shapes]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_again_and_again(dtype: str, shapes: tuple[tuple[int, ...], ...]) -> None:
+    for _ in range(4):
+        a, b = _operands(dtype, shapes)
+        if dtype.startswith("complex"):
+            a = xl.eval(a * (1 - 2j))
+        made = a @ b
+        wide = "complex128" if dtype.startswith("complex") else "int64"
+        values = np.asarray(a).astype(wide) @ np.asarray(b).astype(wide)
+        assert made.dtype == a.dtype
+        assert np.array_equal(np.asarray(made), values.astype(a.dtype))
+        lazy = (a + a) @ b  # of booleans, + is "or"
+        assert np.array_equal(np.asarray(lazy), np.asarray(xl.eval(a + a) @ b))
+
+
+def test_overflow_wraps_again_and_again() -> None:
+    a = xl.asarray([[1 << 62, 3], [5, -7]])
+    for _ in range(3):
+        assert np.array_equal(np.asarray(a @ a), np.asarray(a) @ np.asarray(a))
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("dtype", ["int64", "float16", "bool"])
+def test_what_is_known_is_not_planned(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = _operands(dtype, ((3, 4), (4, 2)))
+    first = a @ b
+    told = str(xl.explain(first))
+    monkeypatch.setattr(products, "matmul", None)
+    again = a @ b
+    assert np.array_equal(np.asarray(again), np.asarray(first))
+    assert str(xl.explain(again)) == told
