@@ -131,8 +131,8 @@ def _share_memory(one: Any, other: Any) -> bool | None:
 def identity_of(array: Any) -> Iterator[str]:
     """Yield what tells an array from what it was before a change, as far as that can be known.
 
-    Files and stores by the sizes and times of what is in them, arrays of NumPy by their values,
-    dask's and others that know one by their token.
+    Files and stores by the sizes and times of what is in them, arrays of NumPy and stores in memory
+    by their values, dask's and others that know one by their token.
     """
     path = path_of(array)
     if path is not None:
@@ -143,8 +143,12 @@ def identity_of(array: Any) -> Iterator[str]:
         yield str(imported("dask.base", "dask").tokenize(array))
     else:
         store_path: Any = getattr(array, "store_path", None)
-        files: Any = getattr(getattr(store_path, "store", None), "fs", None)
+        store: Any = getattr(store_path, "store", None)
         yield str(store_path)
+        for key, kept in sorted(getattr(store, "_store_dict", {}).items()):  # of a MemoryStore
+            if key.startswith(store_path.path):
+                yield f"{key} {hashlib.sha256(kept.to_bytes()).hexdigest()}"
+        files: Any = getattr(store, "fs", None)
         files = getattr(files, "sync_fs", files)
         if files is not None and not getattr(files, "async_impl", False):
             place = f"{store_path.store.path}/{store_path.path}".rstrip("/")
