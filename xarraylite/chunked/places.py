@@ -33,6 +33,14 @@ def library_of(array: Any) -> str:
     return type(array).__module__.split(".")[0]
 
 
+def name_of(array: Any) -> str:
+    """Return how messages call an array or a group: its library and class, and where it is."""
+    told = getattr(array, "name", None)
+    kind = f"{library_of(array)} {type(array).__name__}"
+    path = getattr(array, "store_path", None) or getattr(array, "filename", None) or told
+    return f"{kind} {path}" if path else kind
+
+
 def local(path: str) -> str:
     """Return a path or URL, URLs of files as paths."""
     return path.removeprefix("file://")
