@@ -169,3 +169,47 @@ class SmallProduct(Statement):
 
     def operands(self, xp: ModuleType) -> dict[str, Any]:
         return {"a": values(8, 8), "b": values(8, 8, seed=1)}
+
+
+class OfDtype(Statement):
+    """Statements of a matrix, a vector of four rows and a mask, of a dtype of their own."""
+
+    dtype = "complex128"
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        z = values(4, 4).astype(self.dtype)
+        return {"z": z, "w": z[0].copy(), "mask": np.arange(N) % 3 == 0}
+
+
+class ComplexNumber(OfDtype):
+    """A complex number is an operand like any other."""
+
+    title = "eval(z * 1j + w), 4 x 4"
+    here, there = "xl.eval(z * 1j + w)", "z * 1j + w"
+    wanted = 1 / 4
+
+
+class MaskNumber(OfDtype):
+    """A mask compared with a whole number."""
+
+    title = "eval(mask == 1), n = 10"
+    here, there = "xl.eval(mask == 1)", "mask == 1"
+    wanted = 1 / 4
+
+
+class WholeProduct(OfDtype):
+    """A product of whole numbers, which no BLAS computes."""
+
+    dtype = "int64"
+    title = "z @ w of int64, 4 x 4"
+    here = "z @ w"
+    wanted = 1 / 6
+
+
+class HalfNumber(OfDtype):
+    """A number that is rounded to half precision first."""
+
+    dtype = "float16"
+    title = "eval(z * 0.1) of float16, 4 x 4"
+    here, there = "xl.eval(z * 0.1)", "z * 0.1"
+    wanted = 1 / 6

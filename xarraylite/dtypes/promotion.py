@@ -55,9 +55,6 @@ from . import names
 from .formats import FORMATS, INT_BITS
 from .names import DType
 
-Weak: TypeAlias = type[bool] | type[int] | type[float] | type[complex]
-"""A Python scalar as an operand: its kind takes part in promotion, its width does not."""
-
 Casting: TypeAlias = str
 """One of NumPy's casting rules: no, equiv, safe, same_kind or unsafe."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, SupportsIndex
 
@@ -16,7 +15,7 @@ from ..index.broadcast import as_shape, check_axis
 from ..index.indices import parse_index
 from ..layout.strided import COLUMN_MAJOR, Strided
 from ..operands.convert import LayoutLike, as_order
-from .items import Positions
+from .items import Positions, integers
 from .selection import flat_positions, reshape_view
 
 
@@ -36,7 +35,7 @@ def at(x: object, /, *index: SupportsIndex) -> XExpression:
     >>> int(xl.at(a, 1, 0))
     30
     """
-    array = as_array(x, "at")
+    array, index = as_array(x, "at"), integers(index, "at")
     if len(index) != array.ndim:
         raise IndexRangeError(f"at: {array.ndim} integers are needed, got {index}")
     return array._view(parse_index(tuple(index), array.shape, lambda item: False).transform)
@@ -56,10 +55,10 @@ def periodic(x: object, /, *index: SupportsIndex) -> XExpression:
     >>> int(xl.periodic(xl.asarray([[1, 2], [3, 4]]), 2, -3))
     2
     """
-    array = as_array(x, "periodic")
+    array, given = as_array(x, "periodic"), integers(index, "periodic")
     if len(index) != array.ndim or 0 in array.shape:
         raise IndexRangeError(f"periodic: index {index} in an array of shape {array.shape}")
-    return at(array, *[operator.index(i) % n for i, n in zip(index, array.shape, strict=True)])
+    return at(array, *[i % n for i, n in zip(given, array.shape, strict=True)])
 
 
 def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
@@ -73,7 +72,7 @@ def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     (True, False, False)
     """
     shape = as_array(x, "in_bounds").shape
-    given = [operator.index(i) for i in index]
+    given = integers(index, "in_bounds")
     return len(given) == len(shape) and all([0 <= i < n for i, n in zip(given, shape, strict=True)])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+from collections.abc import Iterable
 from types import EllipsisType
 from typing import Any, SupportsIndex
 
@@ -78,10 +79,10 @@ class Pick:
             else:
                 found = [k for k in numbers if k not in found] if self.drops else found
                 return np.array(found, np.int64)
-        given = np.array(self.positions, np.int64).reshape(-1)
-        wrong = given[(given < -extent) | (given >= extent)]
-        if wrong.size:
+        wrong = [p for p in self.positions if not -extent <= p < extent]
+        if wrong:
             raise IndexRangeError(f"{self}: {wrong[0]} is out of range for an extent of {extent}")
+        given = np.array(self.positions, np.int64).reshape(-1)
         given = np.where(given < 0, given + extent, given)
         return np.delete(np.arange(extent, dtype=np.int64), given) if self.drops else given
 
@@ -150,10 +151,21 @@ def _listed(given: tuple[Any, ...], name: str) -> tuple[int, ...]:
     if all([item.__class__ is int for item in given]):
         return given
     items = given[0] if len(given) == 1 and is_vector(given[0]) else given
+    return integers(items, name)
+
+
+def integers(items: Iterable[Any], operation: str) -> tuple[int, ...]:
+    """Return positions as Python's integers.
+
+    Raises
+    ------
+    IndexRangeError
+        If one is none.
+    """
     try:
         return tuple([operator.index(item) for item in items if not _is_bool(item)])
     except TypeError:
-        raise IndexRangeError(f"{name}: positions must be integers, got {given}") from None
+        raise IndexRangeError(f"{operation}: positions must be integers, got {items}") from None
 
 
 def _is_bool(item: object) -> bool:

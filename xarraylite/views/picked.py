@@ -12,7 +12,6 @@ written in row-major order of the view, and the last one stays.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, SupportsIndex
 
@@ -35,7 +34,7 @@ from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.representation import container_repr, html
-from .items import Positions
+from .items import Positions, integers
 from .scattered import Scattered
 
 
@@ -161,7 +160,7 @@ def check_index(index: Sequence[SupportsIndex], shape: tuple[int, ...]) -> tuple
     IndexRangeError
         Unless it has one integer in range for each dimension.
     """
-    given = tuple(map(operator.index, index))
+    given = integers(index, "parent_index")
     if len(given) != len(shape) or any(
         [not -n <= i < n for i, n in zip(given, shape, strict=True)]
     ):

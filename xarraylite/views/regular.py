@@ -21,7 +21,7 @@ from ..layout.tiled import TiledMap
 from ..operands.moving import moves
 from .items import Pick
 from .picked import XPicked, check_index, places
-from .selection import pointed, reshape_view, selected
+from .selection import pointed, reshape_view, selected, sequence
 
 
 @moves
@@ -71,7 +71,8 @@ def as_strided(
     paces = row_major_strides(extents) if strides is None else _integers(strides, "as_strided")
     if len(paces) != len(extents):
         raise LayoutError(f"as_strided: strides {paces} are not one for each of {extents}")
-    place = Strided(extents, paces, operator.index(offset))
+    (first,) = _integers((offset,), "as_strided")
+    place = Strided(extents, paces, first)
     strided = isinstance(array, XContainer) and isinstance(array.map, Strided)
     own = array.map if strided else Strided.row_major(array.shape)  # type: ignore[attr-defined]
     low, high = own.bounds()
@@ -92,7 +93,9 @@ def _integers(values: Iterable[SupportsIndex], operation: str) -> tuple[int, ...
     try:
         return tuple(map(operator.index, values))
     except TypeError:
-        raise LayoutError(f"{operation}: strides must be integers, got {values!r}") from None
+        raise LayoutError(
+            f"{operation}: strides and offset must be integers, got {values!r}"
+        ) from None
 
 
 def strided_view(x: object, items: Sequence[Any], /) -> XExpression:
@@ -111,9 +114,10 @@ def strided_view(x: object, items: Sequence[Any], /) -> XExpression:
     >>> xl.strided_view(xl.zeros((3, 2, 4)), [xl.range(0, 1), xl.ellipsis, xl.newaxis, 1]).shape
     (1, 2, 1)
     """
-    if any(isinstance(item, Pick) for item in items):
+    given = sequence(items, "strided_view")
+    if any(isinstance(item, Pick) for item in given):
         raise IndexRangeError("strided_view: no strides say keep or drop; use dynamic_view")
-    return selected(as_array(x, "strided_view"), items)
+    return selected(as_array(x, "strided_view"), given)
 
 
 def block_view(x: object, /, blocks: SupportsIndex | Iterable[SupportsIndex]) -> XExpression:
@@ -263,11 +267,12 @@ def parent_index(
     at = check_index(given, view.shape)
     if isinstance(view, XPicked):
         at, view = view.parent_index(*at), view.base
-    found = _found(view, at, parent) if view.buffer.is_same(parent.buffer) else None
+    own, other = getattr(view, "buffer", None), getattr(parent, "buffer", None)
+    same = own is not None and other is not None and own.is_same(other)
+    found = _found(view, at, parent) if same else None
     if found is None:
         raise IndexRangeError(
-            f"parent_index: the element at {given} of {view.summary()} is none of "
-            f"{parent.summary()}"
+            f"parent_index: the element at {given} of {_shown(view)} is none of {_shown(parent)}"
         )
     return found
 

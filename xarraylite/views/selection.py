@@ -24,7 +24,7 @@ from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, as_order
 from ..operands.gathers import counted_from_front
 from ..operands.moving import moves
-from .items import Pick, Positions
+from .items import Pick, Positions, integers
 from .picked import XDynamicView, XIndexView, XPicked, leaf_of
 from .reshaped import XReshapeView
 
@@ -184,7 +184,20 @@ def dynamic_view(x: object, items: Sequence[Any], /) -> XExpression:
     >>> xl.dynamic_view(xl.arange(5), [xl.keep(4, 0)])
     XView([4, 0])
     """
-    return selected(as_array(x, "dynamic_view"), items)
+    return selected(as_array(x, "dynamic_view"), sequence(items, "dynamic_view"))
+
+
+def sequence(items: Any, operation: str) -> tuple[Any, ...]:
+    """Return what a sequence has.
+
+    Raises
+    ------
+    IndexRangeError
+        For anything else, and a text.
+    """
+    if isinstance(items, str) or not isinstance(items, Iterable):
+        raise IndexRangeError(f"{operation}: a sequence of indices is needed, got {items!r}")
+    return tuple(items)
 
 
 def row(x: object, index: SupportsIndex, /) -> XExpression:
@@ -194,6 +207,8 @@ def row(x: object, index: SupportsIndex, /) -> XExpression:
     ------
     ShapeError
         For another rank.
+    IndexRangeError
+        For an index out of range, or no integer.
 
     Examples
     --------
@@ -201,7 +216,7 @@ def row(x: object, index: SupportsIndex, /) -> XExpression:
     >>> xl.row(xl.asarray([[1, 2], [3, 4]]), 1)
     XView([3, 4])
     """
-    return selected(_matrix(x, "row"), (index,))
+    return selected(_matrix(x, "row"), integers((index,), "row"))
 
 
 def col(x: object, index: SupportsIndex, /) -> XExpression:
@@ -213,7 +228,7 @@ def col(x: object, index: SupportsIndex, /) -> XExpression:
     >>> xl.col(xl.asarray([[1, 2], [3, 4]]), -1)
     XView([2, 4])
     """
-    return selected(_matrix(x, "col"), (slice(None), index))
+    return selected(_matrix(x, "col"), (slice(None), *integers((index,), "col")))
 
 
 def _matrix(x: object, operation: str) -> XExpression:
@@ -277,8 +292,10 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
     few = _few_positions(indices, shape)
     if few is not None:
         return few
+    if not hasattr(indices, "dtype"):
+        indices = list(sequence(indices, operation))
     try:
-        listed = values_of(indices if hasattr(indices, "dtype") else list(indices))
+        listed = values_of(indices)
     except (TypeError, ValueError):
         listed = np.empty(0, object)
     listed = listed.reshape(0, rank) if listed.size == 0 and len(indices) == 0 else listed
