@@ -234,17 +234,6 @@ def ravel_multi_index(
 
 
 @of_numpy(arithmetic=False)
-def ix_(*args: Array) -> Any:
-    """Return index arrays that select the product of positions.
-
-    Returns: tuple of XArray
-
-    >>> [index.shape for index in xl.ix_([0, 1], [0, 2])]
-    [(2, 1), (1, 2)]
-    """
-
-
-@of_numpy(arithmetic=False)
 def diag_indices(n: int, ndim: int = 2) -> Any:
     """Return the positions of the main diagonal.
 
