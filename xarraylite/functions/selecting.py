@@ -60,6 +60,7 @@ def unique(
     axis: int | None = None,
     *,
     equal_nan: bool = True,
+    sorted: bool = True,
 ) -> Any:
     """Return the distinct elements in ascending order.
 
@@ -326,7 +327,7 @@ def resize(a: Array, new_shape: int | tuple[int, ...]) -> Any:
 
 
 @of_numpy
-def trim_zeros(filt: Array, trim: str = "fb") -> Any:
+def trim_zeros(filt: Array, trim: str = "fb", axis: int | tuple[int, ...] | None = None) -> Any:
     """Return a vector without the zeros at its ends.
 
     >>> xl.trim_zeros([0, 1, 0, 2, 0])
