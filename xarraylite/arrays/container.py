@@ -306,6 +306,7 @@ class XContainer(Placed, XExpression):
             if one.__class__ is not _NumpyArray and not (
                 tracing.running.value and tracing.is_active()
             ):
+                direct.count_use()
                 return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
         found: Any = elements.part(self, key)
         if found is None:
