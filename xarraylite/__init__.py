@@ -91,7 +91,7 @@ _MODULES: dict[str, str] = {
     "functions.diagonals": "cross diag diagflat diagonal kron trace tri tril triu",
     "functions.joining": (
         "append array_split atleast_1d atleast_2d atleast_3d block column_stack dsplit dstack "
-        "hsplit hstack meshgrid split unstack vsplit vstack"
+        "hsplit hstack ix_ meshgrid split unstack vsplit vstack"
     ),
     "functions.linear_algebra": "dot einsum inner matmul outer tensordot vdot vecdot",
     "functions.manipulation": (
@@ -125,7 +125,7 @@ _MODULES: dict[str, str] = {
     "functions.searching": "argsort nonzero searchsorted sort take take_along_axis",
     "functions.selecting": (
         "argpartition argwhere bincount choose compress delete diag_indices diag_indices_from "
-        "digitize extract flatnonzero insert intersect1d ix_ lexsort nanargmax nanargmin "
+        "digitize extract flatnonzero insert intersect1d lexsort nanargmax nanargmin "
         "partition ravel_multi_index resize setdiff1d setxor1d sort_complex tril_indices "
         "tril_indices_from trim_zeros triu_indices triu_indices_from union1d unique unravel_index"
     ),

@@ -269,6 +269,7 @@ from .functions.joining import dsplit as dsplit
 from .functions.joining import dstack as dstack
 from .functions.joining import hsplit as hsplit
 from .functions.joining import hstack as hstack
+from .functions.joining import ix_ as ix_
 from .functions.joining import meshgrid as meshgrid
 from .functions.joining import split as split
 from .functions.joining import unstack as unstack
@@ -451,7 +452,6 @@ from .functions.selecting import extract as extract
 from .functions.selecting import flatnonzero as flatnonzero
 from .functions.selecting import insert as insert
 from .functions.selecting import intersect1d as intersect1d
-from .functions.selecting import ix_ as ix_
 from .functions.selecting import lexsort as lexsort
 from .functions.selecting import nanargmax as nanargmax
 from .functions.selecting import nanargmin as nanargmin

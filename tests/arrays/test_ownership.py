@@ -22,3 +22,22 @@ def test_the_result_of_which_a_temporary_is_a_view_reads_no_more(engine: Any) ->
         kept = np.asarray(e).copy()
         m[...] = xl.reshape(e[::-1], (3, 3))
         np.testing.assert_array_equal(np.asarray(e), kept)
+
+
+def test_the_shape_of_a_lazy_result_is_assigned() -> None:
+    a, x = xl.arange(6), np.arange(6)
+    e, y = a * 2, x * 2
+    row, tail = e + 1, e[4:]
+    e.shape = y.shape = (2, -1)
+    e[0] = y[0] = 9
+    np.testing.assert_array_equal(np.asarray(e), y)
+    np.testing.assert_array_equal(np.asarray(e + 1), y + 1)
+    np.testing.assert_array_equal(np.asarray(e.T[1]), y.T[1])
+    assert (e.shape, row.tolist(), tail.tolist()) == ((2, 3), [1, 3, 5, 7, 9, 11], [8, 10])
+    e[1, 2] = -1
+    assert tail.tolist() == [8, -1]
+    e.shape = 6
+    assert (e.shape, int(e.sum())) == ((6,), 9 * 3 + 6 + 8 - 1)
+    with pytest.raises(ValueError, match="shape"):
+        e.shape = (4, 2)
+    assert e.shape == (6,)

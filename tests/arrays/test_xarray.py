@@ -366,3 +366,23 @@ def test_large_transposes_are_copied_by_a_kernel(order: str) -> None:
         assert_same_bits(xl.asarray(a.transpose(axes), dtype="f4"), wanted.astype("f4"))
     stretched = np.broadcast_to(values[0, 0], (400, 200))
     assert_same_bits(xl.asarray(xl.asarray(stretched).T, copy=True), stretched.T)
+
+
+def test_the_shape_of_a_view_is_assigned_as_numpys() -> None:
+    a, x = xl.arange(24).reshape(4, 6), np.arange(24).reshape(4, 6)
+    for view, theirs in ((a, x), (a[1:3], x[1:3]), (a[:, ::2], x[:, ::2]), (a[::-1], x[::-1])):
+        for shape in ((3, 8), (-1,), (2, 3, 2), 6, (2, -1)):
+            try:
+                theirs.shape = shape
+            except (ValueError, AttributeError) as error:
+                with pytest.raises(type(error), match="shape"):
+                    view.shape = shape
+            else:
+                view.shape = shape
+            assert_same_bits(view, theirs)
+    a[0] = x[0] = -1
+    assert_same_bits(a, x)
+    fixed = xl.XTensor([[1, 2], [3, 4]])[:, :]
+    with pytest.raises(xl.ShapeError, match="fixed rank"):
+        fixed.shape = (4,)
+    assert fixed.shape == (2, 2)

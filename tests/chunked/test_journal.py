@@ -92,6 +92,16 @@ def test_changed_operands_are_not_resumed(tmp_path: Path) -> None:
         xl.store(write(), tmp_path / "a", resume=True)
 
 
+def test_a_changed_store_in_memory_is_not_resumed(tmp_path: Path) -> None:
+    kept = zarr.create_array(zarr.storage.MemoryStore(), data=VALUES, chunks=(5, 30))
+    stops = Stops(VALUES, (1, 30))
+    with pytest.raises(KeyboardInterrupt):
+        xl.store(xl.open(kept) + xl.open(stops), tmp_path / "a", memory=20_000)
+    kept[0, 0] = 1.0
+    with pytest.raises(xl.StorageError, match="an operand has changed"):
+        xl.store(xl.open(kept) + xl.open(stops), tmp_path / "a", resume=True)
+
+
 def test_what_was_begun_and_never_written_is_made_anew(tmp_path: Path) -> None:
     """As a process leaves it that is killed between the record and the target, or in a pass."""
     source = _interrupted(tmp_path)

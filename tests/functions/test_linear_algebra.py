@@ -394,3 +394,9 @@ def test_numbers_for_letters_keep_their_order() -> None:
 def test_einsum_refuses_to_lose_imaginary_parts() -> None:
     with pytest.raises(TypeError, match=r"einsum to float64\(complex128\[2, 2\]\)"):
         xl.einsum("ij->j", xl.ones((2, 2)) + 1j, dtype=float)
+
+
+@pytest.mark.parametrize("value", [1.5, xl.asarray(2.0)])
+def test_the_inverse_of_a_number_is_refused(value: object) -> None:
+    with pytest.raises(np.linalg.LinAlgError, match="pinv"):
+        xl.linalg.pinv(value)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from xarraylite.testing import assert_same_bits
 
 SHAPES = st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple)
 FEW = settings(max_examples=25)
@@ -156,3 +157,22 @@ def test_refused(name: str) -> None:
     call, kind, message = REFUSED[name]
     with pytest.raises(kind, match=message):
         call(xl.zeros((2, 3)))
+
+
+def test_ix_views_positions() -> None:
+    a, x = xl.arange(12).reshape(3, 4), np.arange(12).reshape(3, 4)
+    for parts in (
+        ([0, 2], [1, 3]),
+        ([True, False, True], [0]),
+        ([], [1]),
+        (np.array([1]), range(2)),
+    ):
+        ours, theirs = xl.ix_(*parts), np.ix_(*parts)
+        assert [p.shape for p in ours] == [p.shape for p in theirs]
+        assert_same_bits(a[ours], x[theirs])
+    places = xl.asarray([0, 1, 1])
+    rows, columns = xl.ix_(places, places)
+    places[0] = 2
+    assert (int(rows[0, 0]), int(columns[0, 0])) == (2, 2)  # NumPy's are views too
+    with pytest.raises(xl.ShapeError, match="rank 1"):
+        xl.ix_([[1]])

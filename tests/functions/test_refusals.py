@@ -239,3 +239,24 @@ def test_floats_that_no_integer_dtype_holds_are_true() -> None:
     for beyond in (float("nan"), float("inf"), 1e300):
         for _ in range(3):
             assert xl.logical_and(xl.asarray([0, 2]), beyond).tolist() == [False, True]
+
+
+def test_missing_values_are_refused_wherever_numpy_would_be_asked() -> None:
+    """NumPy would ask them back, and so on."""
+    missing = xl.optional(A, xl.asarray([True, False]))
+    for call in (lambda: xl.delete(A, missing), lambda: xl.histogram(A, bins=missing)):
+        with pytest.raises(TypeError, match="values may be missing"):
+            call()
+
+
+def test_what_types_make_of_bytes_and_ranges() -> None:
+    assert xl.int64(range(3)).tolist() == [0, 1, 2]
+    for kind in (xl.int4, xl.int8, xl.float32):
+        assert kind(b"3") == 3
+        with pytest.raises(ValueError, match="b'ab'"):
+            kind(b"ab")
+
+
+def test_a_number_has_no_inverse_matrix() -> None:
+    with pytest.raises(np.linalg.LinAlgError, match=r"pinv\(2.5\)"):
+        xl.linalg.pinv(2.5)

@@ -46,8 +46,6 @@ OTHERS = {
     "empty_like",
     "einsum_path",
     "load",
-    "trim_zeros",
-    "unique",
     "multi_dot",
 }
 OTHERS |= {"cumulative_sum", "cumulative_prod", "isneginf", "isposinf", "real", "imag", "fix"}

@@ -228,7 +228,7 @@ def assigned(values: Array, numbers: Array, new: Array) -> Array:
     return result.reshape(values.shape)
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(viewed(), st.booleans())
 def test_reading(case: tuple[Any, Array, Any, Array], many: bool) -> None:
     a, values, view, numbers = case
@@ -257,7 +257,7 @@ def repeats(view: Any) -> bool:
     return False
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(viewed(), st.sampled_from(["scalar", "array", "row", "itself", "update"]), st.booleans())
 def test_writing(case: tuple[Any, Array, Any, Array], what: str, many: bool) -> None:
     a, values, view, numbers = case

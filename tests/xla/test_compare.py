@@ -7,6 +7,7 @@ from hypothesis import given
 
 from tests.xla.specs import specs
 from xarraylite._errors import IndexRangeError, LayoutError
+from xarraylite.layout.layout import Layout
 from xarraylite.xla.spec import ArraySpec
 
 parse = ArraySpec.parse
@@ -135,3 +136,23 @@ def test_kinds() -> None:
     assert parse("f32[2,0]").is_zero_element_array()
     assert not parse("(s32[0])").is_zero_element_array()
     assert parse("f32[1,0,2]").true_num_dimensions() == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "same_element_type same_rank same_dimensions equal_structure equal compatible is_bitcast",
+        "compatible_kind layouts_in_shapes_equal equal_ignoring_element_type reshape_is_bitcast",
+        "copy_layout_between_shapes align_layouts decompose_bitcast decompose_bitcast_to_trt",
+        "dimensions_unmodified_by_reshape is_reshape_or_transpose_bitcast",
+        "deduce_transpose_dimensions_for_bitcast",
+    ],
+)
+def test_what_is_no_spec_is_refused(name: str) -> None:
+    spec = ArraySpec.parse("f32[2,3]{1,0:T(2,2)}")
+    for each in name.split():
+        for other in (3, "f32[2,3]", None, [spec]):
+            with pytest.raises(TypeError, match="another ArraySpec is needed, got"):
+                getattr(spec, each)(other)
+    with pytest.raises(TypeError, match=r"Layout\.equal: another Layout is needed, got int"):
+        Layout.row_major(2).equal(3)  # type: ignore[arg-type]

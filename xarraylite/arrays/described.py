@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -11,12 +12,24 @@ from ..ir.kind import NODE
 from ..ir.node import Stored
 from ..ir.walk import postorder
 from ..operands import tracing
+from . import ownership
 
 
 class Described:
-    """Base of expressions: values on demand, in memory of their own."""
+    """Base of expressions: their shape, and values on demand, in memory of their own."""
 
     __slots__ = ()
+
+    _shape: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the result; to assign others evaluates it, as writing to it does."""
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape: SupportsIndex | Iterable[SupportsIndex]) -> None:
+        ownership.assign_shape(self, shape)
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Any:
         """Return the values as a NumPy array; ``copy=False`` is refused for a lazy result."""

@@ -241,11 +241,6 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         return self._operands
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Extents of the result."""
-        return self._shape
-
-    @property
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the result."""
         kind = self._kind

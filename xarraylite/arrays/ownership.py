@@ -36,6 +36,7 @@ from typing import Any
 from ..assignment import direct
 from ..assignment.readers import OWNED
 from ..dtypes.names import bool_, float64
+from ..index.broadcast import infer_extent
 from ..index.transform import Transform
 from ..ir.kind import NODE
 from ..ir.walk import is_long, twin
@@ -245,6 +246,24 @@ def _stand_for(e: Any, container: Any) -> None:
     mine = owning(e)
     mine.memory, mine.values = container, None
     e._kind, e._operands, e._node = NODE, (), None
+
+
+def assign_shape(e: Any, shape: Any) -> None:
+    """Have a handle stand for its values under another shape of the same size.
+
+    Raises
+    ------
+    ShapeError
+        If the sizes differ.
+    AttributeError
+        If the values do not lie so that strides could say it.
+    """
+    target = infer_extent(shape, e.size)
+    made = memory_of(e)._reshaped(target)
+    if not hasattr(made, "buffer"):
+        raise AttributeError(f"shape: {e.summary()} is no view under {target}; use reshape")
+    _stand_for(e, made)
+    e._shape = target
 
 
 def stays_lazy(e: Any, result: Any) -> bool:

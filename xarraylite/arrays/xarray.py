@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 import numpy as np
 
 from .._config import LAYOUTS, settings
+from .._errors import ShapeError
 from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..compiler.target import Target
 from ..dtypes.names import SUPPORTED, DType, NumpyArray, as_dtype, float64
-from ..index.broadcast import as_shape
+from ..index.broadcast import as_shape, infer_extent
 from ..ir.kind import NODE, OWNERS, owner_class, row_major
 from ..ir.node import FREE, Node
 from ..ir.walk import fixed_of
@@ -81,6 +82,32 @@ class XView(XContainer):
 
     __slots__ = ()
     _title: ClassVar[str] = "XView"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents; to assign others of the same size views the same elements under them.
+
+        Raises
+        ------
+        ShapeError
+            If the sizes differ, or the type fixes the rank or the shape.
+        AttributeError
+            If the elements do not lie so that strides could say it.
+        """
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape: SupportsIndex | Iterable[SupportsIndex]) -> None:
+        target = infer_extent(shape, self.size)
+        if self._fixed != FREE and len(target) != self.ndim:
+            raise ShapeError(f"shape: {self.summary()} has a fixed rank, and {target} another")
+        made: Any = self._reshaped(target)
+        if not isinstance(made, XContainer) or made._buffer is not self._buffer:
+            raise AttributeError(
+                f"shape: {self.summary()} with strides {self.strides} is no view under {target}; "
+                "use reshape, which copies where it has to"
+            )
+        self._lie(made._buffer, made._map, self._dtype)
 
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new container that owns them; see `XContainer.copy`."""

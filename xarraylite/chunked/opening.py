@@ -13,7 +13,7 @@ from ..ir.node import Stored
 from .extras import imported
 from .inner import layout_codec
 from .operand import Source
-from .places import HDF5, ZIP, library_of, local
+from .places import HDF5, ZIP, library_of, local, name_of
 from .retries import patiently
 
 
@@ -71,7 +71,7 @@ def open_(
     if isinstance(what, str | os.PathLike):
         array, name = _from_path(local(os.fspath(what)), key, dtype)
     else:
-        array, name = _chosen(what, key), _name_of(what)
+        array, name = _chosen(what, key), name_of(what)
     if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
         raise DTypeError(
             f"open: got {type(what).__name__}; it must be a path, a URL or an object with shape, "
@@ -107,13 +107,6 @@ def _chosen(what: Any, key: str) -> Any:
     if key or not hasattr(what, "shape"):
         if hasattr(what, "keys") and (not key or key not in what):
             lacks = f"has no array {key!r}" if key else "is a group, and which array is not said"
-            raise StorageError(f"open: {_name_of(what)} {lacks}; it has {sorted(what.keys())}")
+            raise StorageError(f"open: {name_of(what)} {lacks}; it has {sorted(what.keys())}")
         what = what[key] if key else what
     return getattr(what, "variable", what)  # of xarray's DataArray
-
-
-def _name_of(array: Any) -> str:
-    told = getattr(array, "name", None)
-    kind = f"{type(array).__module__.split('.')[0]} {type(array).__name__}"
-    path = getattr(array, "store_path", None) or getattr(array, "filename", None) or told
-    return f"{kind} {path}" if path else kind

@@ -33,6 +33,14 @@ def library_of(array: Any) -> str:
     return type(array).__module__.split(".")[0]
 
 
+def name_of(array: Any) -> str:
+    """Return how messages call an array or a group: its library and class, and where it is."""
+    told = getattr(array, "name", None)
+    kind = f"{library_of(array)} {type(array).__name__}"
+    path = getattr(array, "store_path", None) or getattr(array, "filename", None) or told
+    return f"{kind} {path}" if path else kind
+
+
 def local(path: str) -> str:
     """Return a path or URL, URLs of files as paths."""
     return path.removeprefix("file://")
@@ -131,8 +139,8 @@ def _share_memory(one: Any, other: Any) -> bool | None:
 def identity_of(array: Any) -> Iterator[str]:
     """Yield what tells an array from what it was before a change, as far as that can be known.
 
-    Files and stores by the sizes and times of what is in them, arrays of NumPy by their values,
-    dask's and others that know one by their token.
+    Files and stores by the sizes and times of what is in them, arrays of NumPy and stores in memory
+    by their values, dask's and others that know one by their token.
     """
     path = path_of(array)
     if path is not None:
@@ -143,8 +151,12 @@ def identity_of(array: Any) -> Iterator[str]:
         yield str(imported("dask.base", "dask").tokenize(array))
     else:
         store_path: Any = getattr(array, "store_path", None)
-        files: Any = getattr(getattr(store_path, "store", None), "fs", None)
+        store: Any = getattr(store_path, "store", None)
         yield str(store_path)
+        for key, kept in sorted(getattr(store, "_store_dict", {}).items()):  # of a MemoryStore
+            if key.startswith(store_path.path):
+                yield f"{key} {hashlib.sha256(kept.to_bytes()).hexdigest()}"
+        files: Any = getattr(store, "fs", None)
         files = getattr(files, "sync_fs", files)
         if files is not None and not getattr(files, "async_impl", False):
             place = f"{store_path.store.path}/{store_path.path}".rstrip("/")

@@ -22,7 +22,7 @@ from .extras import imported
 from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import fingerprint
-from .places import HDF5, ZIP, Carried, local, path_of, travels
+from .places import HDF5, ZIP, Carried, local, name_of, path_of, travels
 from .retries import chunk_by_chunk
 from .selection import Box, as_slices, corner
 from .source import chunks_of
@@ -246,7 +246,7 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
             raise StorageError(
                 "store: resume=True needs a path as target, beside which finished blocks are kept"
             )
-        return Sink(target, own, f"target {type(target).__name__}")
+        return Sink(target, own, name_of(target))
     path = local(os.fspath(target))
     if path.endswith(HDF5 + ZIP):
         raise StorageError(

@@ -345,7 +345,7 @@ def several(x: Any, operation: str, narrow: Narrow) -> Any:
 
 def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
     """Return an array as `numpy_of` has it, also within a list, and anything else as it is."""
-    if isinstance(x, HasNode | np.ndarray):
+    if isinstance(x, HasNode | np.ndarray | Lifted):
         return numpy_of(x, operation, narrow)
     if isinstance(x, list | tuple):
         return [perhaps(item, operation, narrow) for item in x]

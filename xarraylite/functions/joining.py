@@ -14,6 +14,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
+from ..dtypes.names import bool_, int64
 from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
@@ -26,6 +27,7 @@ from .arguments import whole
 from .computed import container
 from .groups import Lazy
 from .manipulation import broadcast_to, concat, listed, reshape
+from .searching import nonzero
 
 
 @moves
@@ -421,3 +423,43 @@ def meshgrid(
         shape[place] = x.size
     made = thin if sparse else [broadcast_to(x, shape) for x in thin]
     return tuple([XArray(x) for x in made] if copy else made)
+
+
+#: What an empty list of positions is.
+_NOWHERE = np.empty(0, int64)
+
+
+def ix_(*args: object) -> tuple[XExpression, ...]:
+    """Return index arrays that select the product of positions.
+
+    Parameters
+    ----------
+    *args : array or expression
+        Positions along each dimension, or a mask of them.
+
+    Returns
+    -------
+    tuple of XExpression
+        As many, of as many dimensions, which broadcast: views of containers.
+
+    Raises
+    ------
+    ShapeError
+        If an array is not of rank 1.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.reshape(xl.arange(9), (3, 3))
+    >>> a[xl.ix_([0, 2], [True, False, True])]
+    XArray([[0, 2],
+            [6, 8]])
+    """
+    found = []
+    for place, arg in enumerate(args):
+        array = as_array(_NOWHERE if isinstance(arg, list) and not arg else arg, "ix_")
+        if array.ndim != 1:
+            raise ShapeError(f"ix_({describe(array.node)}): positions are of rank 1")
+        array = nonzero(array)[0] if array.dtype == bool_ else array
+        found.append(reshape(array, [array.size if k == place else 1 for k in range(len(args))]))
+    return tuple(found)

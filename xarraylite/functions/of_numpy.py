@@ -184,6 +184,7 @@ WORDS: dict[str, str] = {
     "dtype": "Of the result.",
     "discont": "Greatest jump that is kept.",
     "equal_nan": "Whether NaN are equal.",
+    "sorted": "Whether the order has to be ascending.",
     "return_index": "Return also where each is first.",
     "return_inverse": "Return also which of them each element is.",
     "return_counts": "Return also how often each occurs.",

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar, scalar_of
-from ..dtypes.names import as_dtype, is_narrow_float, kind
+from ..dtypes.names import as_dtype, is_narrow_float, is_narrow_int, kind
 from .conversion import asarray
 
 
@@ -114,8 +114,10 @@ class ScalarType:
             made = value.astype(self.dtype)
             return made if made.shape else XScalar(made)
         value = _plain(value)
-        if isinstance(value, list | tuple | np.ndarray):
+        if isinstance(value, list | tuple | range | np.ndarray):
             return asarray(value, dtype=self.dtype)
+        if isinstance(value, bytes) and is_narrow_int(self.dtype):  # ml_dtypes takes text alone
+            value = int(value)
         if is_narrow_float(self.dtype) and not more:  # ml_dtypes would round twice
             return XScalar(float(value), self.dtype)
         return scalar_of(self.dtype.type(value, *more))

@@ -60,6 +60,7 @@ def unique(
     axis: int | None = None,
     *,
     equal_nan: bool = True,
+    sorted: bool = True,
 ) -> Any:
     """Return the distinct elements in ascending order.
 
@@ -233,17 +234,6 @@ def ravel_multi_index(
 
 
 @of_numpy(arithmetic=False)
-def ix_(*args: Array) -> Any:
-    """Return index arrays that select the product of positions.
-
-    Returns: tuple of XArray
-
-    >>> [index.shape for index in xl.ix_([0, 1], [0, 2])]
-    [(2, 1), (1, 2)]
-    """
-
-
-@of_numpy(arithmetic=False)
 def diag_indices(n: int, ndim: int = 2) -> Any:
     """Return the positions of the main diagonal.
 
@@ -337,7 +327,7 @@ def resize(a: Array, new_shape: int | tuple[int, ...]) -> Any:
 
 
 @of_numpy
-def trim_zeros(filt: Array, trim: str = "fb") -> Any:
+def trim_zeros(filt: Array, trim: str = "fb", axis: int | tuple[int, ...] | None = None) -> Any:
     """Return a vector without the zeros at its ends.
 
     >>> xl.trim_zeros([0, 1, 0, 2, 0])

@@ -57,10 +57,11 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
     >>> xl.linalg.pinv(xl.asarray([[2.0, 0.0]])).shape
     (2, 1)
     """
+    a = numpy.asarray(a)
     if rcond is None and rtol is None:
         # The standard's default; NumPy's own is 1e-15 whatever the dtype.
         wide = a.dtype if a.dtype.kind in "fc" else numpy.dtype(float)
-        rtol = max(a.shape[-2:]) * numpy.finfo(wide).eps
+        rtol = max(a.shape[-2:], default=0) * numpy.finfo(wide).eps
     share = {"rtol": rtol} if rcond is None else {"rcond": rcond}
     return numpy.linalg.pinv(a, hermitian=hermitian, **share)
 

@@ -21,7 +21,7 @@ from dataclasses import KW_ONLY, fields, replace
 from functools import lru_cache
 from typing import Any, cast
 
-from .._errors import IndexRangeError, LayoutError
+from .._errors import DTypeError, IndexRangeError, LayoutError
 from .._records import record
 from ..dtypes.element_types import ElementType
 from ..index.broadcast import HasExtents, unwrap_shape
@@ -389,6 +389,8 @@ class Layout:
         >>> tiled.equal(plain), tiled.equal(plain, ignore_tiles=True)
         (False, True)
         """
+        if not isinstance(other, Layout):
+            raise DTypeError(f"Layout.equal: another Layout is needed, got {type(other).__name__}")
         if self.minor_to_major != other.minor_to_major:
             return False
         ignored = (

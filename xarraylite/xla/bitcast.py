@@ -26,6 +26,7 @@ from .fields import (
     layout_of,
     require_array,
     require_bounded,
+    require_spec,
 )
 from .positions import Positions, geometry
 from .sizes import Sizes
@@ -311,7 +312,7 @@ class Bitcasts(Edits, Sizes, Positions):
 
 
 def _same_element_type(spec: SpecFields, dst: SpecFields, ignore: bool) -> bool:
-    return ignore or spec.element_type.name == dst.element_type.name
+    return ignore or spec.element_type.name == require_spec(dst, "bitcast").element_type.name
 
 
 def _units_stay(spec: SpecFields, dst: SpecFields) -> bool:

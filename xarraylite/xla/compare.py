@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Self, TypeAlias
 
-from .fields import UNBOUNDED, SpecFields, members
+from .fields import UNBOUNDED, SpecFields, members, require_spec
 
 Parts: TypeAlias = frozenset[str]
 """What a comparison leaves out: the names of the options of `equal` that are set."""
@@ -38,11 +38,11 @@ class Comparisons(SpecFields):
 
     def same_element_type(self, other: Self) -> bool:
         """Tell whether the element types are the same."""
-        return self.element_type.name == other.element_type.name
+        return self.element_type.name == require_spec(other, "same_element_type").element_type.name
 
     def same_rank(self, other: Self) -> bool:
         """Tell whether both have as many dimensions."""
-        return len(self.dimensions) == len(other.dimensions)
+        return len(self.dimensions) == len(require_spec(other, "same_rank").dimensions)
 
     def same_dimensions(self, other: Self) -> bool:
         """Tell whether the extents are equal; one without a bound equals any."""
@@ -58,7 +58,7 @@ class Comparisons(SpecFields):
 
         As in XLA, an empty tuple and a leaf are alike: neither has members.
         """
-        left, right = members(self), members(other)
+        left, right = members(self), members(require_spec(other, "equal_structure"))
         return len(left) == len(right) and all(
             [a.equal_structure(b) for a, b in zip(left, right, strict=True)]
         )
@@ -187,6 +187,7 @@ def _set(options: Mapping[str, object]) -> Parts:
 
 def _leaves(lhs: Comparisons, rhs: Comparisons) -> list[tuple[Comparisons, Comparisons]] | None:
     """Return what stands at the same path of both; None where tuples are nested otherwise."""
+    require_spec(rhs, "comparison of specs")
     if not (lhs.is_tuple or rhs.is_tuple):
         return [(lhs, rhs)]
     if lhs.is_tuple != rhs.is_tuple or len(lhs.tuple_shapes) != len(rhs.tuple_shapes):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from .._errors import IndexRangeError, LayoutError
+from .._errors import DTypeError, IndexRangeError, LayoutError
 from ..dtypes.element_types import ElementType
 from ..layout.layout import Layout
 from ..layout.text import UNBOUNDED as UNBOUNDED
@@ -83,9 +83,22 @@ def members(spec: S) -> tuple[S, ...]:
     return cast("tuple[S, ...]", spec.tuple_shapes) if spec.is_tuple else ()
 
 
+def require_spec(spec: S, operation: str) -> S:
+    """Return what is a spec.
+
+    Raises
+    ------
+    DTypeError
+        If it is anything else.
+    """
+    if not isinstance(spec, SpecFields):
+        raise DTypeError(f"{operation}: another ArraySpec is needed, got {type(spec).__name__}")
+    return spec
+
+
 def require_array(spec: S, operation: str) -> S:
     """Return an array, that in a buffer too; refuse tuples, tokens and opaque values."""
-    if spec.is_array:
+    if require_spec(spec, operation).is_array:
         return spec
     if spec.is_buffer:
         return cast("S", spec.tuple_shapes[0])

@@ -20,6 +20,7 @@ from .fields import (
     members,
     rebuild,
     require_array,
+    require_spec,
     retuple,
 )
 
@@ -153,7 +154,7 @@ class Relayouts(SpecFields):
         LayoutError
             If structures or ranks differ, or a layout does not fit.
         """
-        if self.is_tuple != dst.is_tuple:
+        if self.is_tuple != require_spec(dst, "copy_layout_between_shapes").is_tuple:
             raise LayoutError(f"copy_layout_between_shapes: {self} and {dst} differ in structure")
         if self.is_tuple:
             if len(self.tuple_shapes) != len(dst.tuple_shapes):
