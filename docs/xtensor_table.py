@@ -162,7 +162,9 @@ EXPRESSIONS: Rows = (
     Row(
         "`broadcast(e, shape)`",
         "`xl.broadcast_to(e, shape)`",
-        "same(xl.broadcast_to(v, (2, 3)), [[3, -1, 2]] * 2)",
+        "same(xl.broadcast_to(v, (2, 3)), [[3, -1, 2]] * 2)\n"
+        "assert xl.broadcast_to(v, (2, 3)).readonly",
+        "it cannot be written, in either",
     ),
     Row(
         "`xt::xexpression<D>`, concepts",
