@@ -303,9 +303,8 @@ class XContainer(Placed, XExpression):
                 one = self._array[key]
             except (AttributeError, IndexError):
                 one = elements.one(self, key)
-            if one.__class__ is not _NumpyArray and not (
-                tracing.running.value and tracing.is_active()
-            ):
+            if one.__class__ is not _NumpyArray and not tracing.is_active():
+                direct.count_use()
                 return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
         found: Any = elements.part(self, key)
         if found is None:

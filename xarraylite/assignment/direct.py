@@ -62,6 +62,11 @@ _count = sys.getrefcount
 def count_launch() -> None:
     """Count a launch, or what takes as long; where there are many, machine code takes over."""
     evaluations.value += 1
+    count_use()
+
+
+def count_use() -> None:
+    """Count what machine code does faster, and is no evaluation."""
     if next(_launches) == OFTEN:
         imported(".transforms.natives").install()
 

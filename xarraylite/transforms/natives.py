@@ -140,6 +140,13 @@ _SLOTS: dict[int, tuple[type, str]] = {
 }
 
 
+#: Operations of two values of float64 that are in machine code, in the order of their codes.
+_OF_VALUES = (
+    *("add", "subtract", "multiply", "divide"),
+    *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
+)
+
+
 class _Methods:
     """What is to be replaced: classes and names, and the functions in machine code."""
 
@@ -177,6 +184,7 @@ class _Methods:
         self._add(ternary("indexed"), selection, "indexed", api.INDEXED)
         self._add(called("jitted"), Jitted, "__call__", api.JITTED)
         rows: dict[Op, int] = {}
+        codes = {OPS[name]: code for code, name in enumerate(_OF_VALUES, 1)}
         for name, entry in entries().items():
             row = rows.setdefault(entry.op, api.ROWS + api.ROW * len(rows))
             self.words |= {row: id(entry.op), row + 1: id(entry.op.reflected)}
@@ -185,6 +193,10 @@ class _Methods:
                 continue
             what, word = ("reflected", row + 3) if entry.reflected else ("forward", row + 2)
             self._add(binary(what, row), XExpression, name, word)
+            if entry.op in codes:
+                self.words[row + 7] = codes[entry.op]
+                what = "scalar_reflected" if entry.reflected else "scalar_forward"
+                self._add(binary(what, row), XFloat64, name, row + 5 + entry.reflected)
             in_place = f"__i{name[2:]}"
             if hasattr(InPlace, in_place):
                 self._add(binary("in_place", row), XContainer, in_place, row + 4)
@@ -262,6 +274,7 @@ def _objects() -> dict[int, object]:
         api.SCALAR_HELD: XHeld,
         api.SCALAR_FLOAT: XFloat64,
         api.SCALAR_COMPLEX: XComplex128,
+        api.NUMPY_FLOAT64: np.float64,
         api.POWER: OPS["pow"],
         api.RESHAPE_NAME: sys.intern("reshape"),
         api.OWNER_NAME: sys.intern("owner"),

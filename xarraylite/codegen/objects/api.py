@@ -155,6 +155,8 @@ METHODS = (
     "pick_wrote",
     "filtered",
     "indexed",
+    "scalar_forward",
+    "scalar_reflected",
 )
 
 #: Words of `scratch`.
@@ -218,6 +220,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     SCALAR_HELD,
     SCALAR_COMPLEX,
     SCALAR_FLOAT,
+    NUMPY_FLOAT64,
     PRODUCT,
     NDARRAY,
     TRUE,
@@ -343,4 +346,4 @@ COUNT, CLASS, SIZE = 0, 8, 16
     ROWS,
     *_,
 ) = range(1024)
-ROW = 5
+ROW = 8

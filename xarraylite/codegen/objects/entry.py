@@ -21,6 +21,7 @@ from .fronts import (
 from .operators import applied, folded, forward, reflected, single
 from .picks import get_item, selected_few
 from .remembered import recalled
+from .scalars import scalar_forward, scalar_reflected
 from .scattered import filtered, indexed, pick_evaluated, pick_settled, pick_wrote, set_item
 
 
@@ -109,4 +110,6 @@ def further(which: int, one: int, two: int, three: int, row: int) -> int:
         return pick_wrote(one, two)
     if which == 38:
         return filtered(two, three)
-    return indexed(two, three)
+    if which == 39:
+        return indexed(two, three)
+    return scalar_forward(one, two, row) if which == 40 else scalar_reflected(one, two, row)
