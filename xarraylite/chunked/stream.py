@@ -169,7 +169,7 @@ def _is_few(node: Gather) -> bool:
     size = max(picked, math.prod(arg.shape))
     while isinstance(arg, View):
         arg = arg.arg
-    return isinstance(arg, Stored) and 0 < picked and max(size, math.prod(arg.shape)) <= FEW
+    return isinstance(arg, Stored) and picked > 0 and max(size, math.prod(arg.shape)) <= FEW
 
 
 def _copied(node: Gather, run: Run) -> Node:
