@@ -200,11 +200,10 @@ def run_blocks(
     if run.cluster is not None:
         yield from run.cluster.run_blocks(pieces, take, write, kept, need)
         return
-    clock = run.clock
+    clock, ended = run.clock, threading.Event()
     pool.trim(max(0, run.budget - need))  # what other passes have used has other sizes, often
     run.held.fit(run.budget - need)
     cache = ChunkCache(kept, run.held)
-    ended = threading.Event()
     readers = ThreadPoolExecutor(READERS, "xarraylite-read", give_up_at, (cache.closed,))
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write", give_up_at, (ended,))
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
