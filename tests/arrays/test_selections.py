@@ -27,7 +27,7 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize("key", KEYS, ids=str)
+@pytest.mark.parametrize("key", KEYS)
 def test_sequences_of_integers_are_indices(key: Any) -> None:
     values = np.arange(20.0).reshape(4, 5)
     a, new = xl.asarray(values.copy()), values.copy()

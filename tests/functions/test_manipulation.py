@@ -171,6 +171,14 @@ def test_reshape_copy() -> None:
             xl.reshape(a, wrong)
 
 
+def test_broadcast_arrays_that_have_the_shape_are_written() -> None:
+    a, b = xl.zeros(3), xl.zeros((2, 3))
+    p, q = xl.broadcast_arrays(a, xl.ones(3))
+    p += 1
+    xl.broadcast_arrays(a, b)[1][0, 0] = 5
+    assert (a.tolist(), q.tolist(), b[0, 0]) == ([1, 1, 1], [1, 1, 1], 5)
+
+
 def test_broadcast_arrays() -> None:
     first, second, third = xl.broadcast_arrays(xl.ones((3, 1)), np.arange(4), 2.5)
     assert first.shape == second.shape == third.shape == (3, 4)

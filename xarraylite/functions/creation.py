@@ -342,7 +342,7 @@ def _made_like(
 @makes_rows
 @sibling(_made_like, empty)
 def empty_like() -> None:
-    """Return an uninitialised container of the shape, dtype and layout of ``prototype``.
+    """Return an uninitialised container of the shape, dtype and layout of ``a``.
 
     Examples
     --------

@@ -85,7 +85,12 @@ def broadcast_to(array: object, shape: Axes) -> XExpression:
 
 
 def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
-    """Return views of all arrays stretched to their common shape.
+    """Return all arrays in their common shape.
+
+    Returns
+    -------
+    tuple of array
+        Those that have the shape themselves; of the others read-only views (`broadcast_to`).
 
     Raises
     ------
@@ -101,7 +106,7 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     """
     known = [as_array(x, "broadcast_arrays") for x in arrays]
     shape = broadcast_shapes(*[x.shape for x in known])
-    return tuple([broadcast_to(x, shape) for x in known])
+    return tuple([x[...] if x.shape == shape else broadcast_to(x, shape) for x in known])
 
 
 @memoised

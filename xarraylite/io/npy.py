@@ -55,7 +55,8 @@ def save(
     compressed : bool, default False
         Compress the arrays of an ``.npz``.
     **arrays
-        Several arrays, by keyword.
+        Several arrays, by keyword: any but ``file``, ``arr`` and ``compressed``, names that a
+        mapping may have.
 
     Raises
     ------
