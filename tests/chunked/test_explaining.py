@@ -160,6 +160,18 @@ def test_a_plan_is_refused_as_the_store_is() -> None:
         assert texts[0] == texts[1]
     with pytest.raises(xl.ShapeError, match="does not fit a target"):
         xl.explain(a, np.zeros((3, 3)))
+    for wrong, error in (
+        ((np.zeros(VALUES.shape), "i"), xl.ShapeError),
+        (("x.h5",), xl.StorageError),
+    ):
+        texts = []
+        for call in (xl.explain, xl.store):
+            with pytest.raises(error) as refused:
+                call(a + 1, *wrong)
+            texts.append(str(refused.value))
+        assert texts[0] == texts[1]
+    with pytest.raises(TypeError, match="need a target"):
+        xl.explain(a + 1, chunks=7)
     with pytest.raises(TypeError, match="kept elsewhere"):
         xl.explain(xl.ones(3) + 1, memory="2 MB")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import ml_dtypes
 import numpy as np
@@ -242,3 +243,36 @@ def test_a_missing_chunk_is_the_fill_value_or_an_error(
         np.testing.assert_array_equal(xl.eval(e[:4] + 1), np.full((4, 6), 2.0))
         with pytest.raises(xl.StorageError, match=r"chunks \(1, 0\): FileNot.*c/1/0 is missing"):
             xl.eval(e + 1)
+
+
+@pytest.mark.parametrize("layout", [None, "column_major"])
+@pytest.mark.parametrize("again", [False, True])
+def test_what_was_stored_is_complete(tmp_path: Path, layout: str | None, again: bool) -> None:
+    """Chunks that are all fill value too, of a store that was resumed as well."""
+    pytest.importorskip("zarr")
+    source = Kept(np.zeros((8, 6)), (2, 6))
+    if again:
+        rows = [np.zeros((2, 6)), np.zeros((2, 6)), KeyboardInterrupt, KeyboardInterrupt]
+        stops = mock.patch.object(Kept, "__getitem__", side_effect=rows)
+        with stops, pytest.raises(KeyboardInterrupt):
+            xl.store(xl.open(source), tmp_path / "z", layout=layout, memory=700)
+    xl.store(xl.open(source), tmp_path / "z", layout=layout, memory=700, resume=again)
+    assert len(source.read) < 4 or not again
+    found = xl.eval(xl.open(tmp_path / "z", complete=True) + 1)
+    np.testing.assert_array_equal(found, np.ones((8, 6)))
+
+
+@pytest.mark.parametrize("compressors", [None, "auto"])
+def test_only_chunks_that_are_read_must_be_there(tmp_path: Path, compressors: Any) -> None:
+    zarr = pytest.importorskip("zarr")
+    made = zarr.create_array(tmp_path / "z", shape=(40,), chunks=(4,), dtype="f8",
+                             compressors=compressors)  # fmt: skip
+    made[...] = values = np.arange(1.0, 41.0)
+    for k in (1, 7):
+        (tmp_path / "z" / "c" / str(k)).unlink()
+    e = xl.open(tmp_path / "z", complete=True)
+    for key in (slice(None, None, 20), slice(None, None, 16), [0, 39], [0, 8, 39], slice(8, 28)):
+        np.testing.assert_array_equal(xl.eval(e[key] + 1), values[key] + 1)
+    for key, name in ((slice(None, None, 29), 7), (slice(None, 24, 2), 1), ([0, 9, 30], 7)):
+        with pytest.raises(xl.StorageError, match=rf"chunks \({name},\): .*c/{name} is missing"):
+            xl.eval(e[key] + 1)

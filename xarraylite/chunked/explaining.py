@@ -198,7 +198,7 @@ def explained(
 
     Raises
     ------
-    SizeError, ShapeError, DTypeError
+    SizeError, ShapeError, DTypeError, StorageError
         As storing it would.
     """
     extents, fixed = chunks_for(root, chunks, "explain"), False

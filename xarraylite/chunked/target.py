@@ -33,6 +33,10 @@ from .zarr_writer import ZarrWriter
 _writing: dict[tuple[int, Hashable, int], threading.Event] = {}
 
 
+#: How new arrays of zarr are written: chunks that are all fill value too, so that none is missing.
+_ALL = {"write_empty_chunks": True}
+
+
 class Sink:
     """Where blocks are written.
 
@@ -224,7 +228,7 @@ class Form:
         own = {} if self.serializer is None else {"serializer": self.serializer}
         told = {"shape": root.shape, "dtype": root.dtype, "chunks": self.chunks, **own}
         try:
-            return zarr.create_array(path, overwrite=overwrite, **told)
+            return zarr.create_array(path, overwrite=overwrite, config=_ALL, **told)
         except Exception as error:
             with contextlib.suppress(OSError):
                 Path(path).rmdir()  # zarr leaves it empty
@@ -252,11 +256,6 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
             )
         return Sink(target, own, name_of(target))
     path = local(os.fspath(target))
-    if path.endswith(HDF5 + ZIP):
-        raise StorageError(
-            f"store: {path} would be opened as another format; a new array is a directory of zarr "
-            "or a .npy file, and what is in other files is given as an array that takes slices"
-        )
     if "://" in path:
         if resume:
             raise StorageError(
@@ -302,10 +301,18 @@ def written_at_once(
     ------
     ShapeError, DTypeError
         If an existing array does not fit.
+    StorageError
+        If no new array can be under a path.
     """
     if not isinstance(target, str | os.PathLike):
         return _chunks(_checked(target, root), root.shape), hasattr(target, "chunks")
-    flat = os.fspath(target).endswith(".npy")  # as deep as asked, and as wide as rows are
+    path = local(os.fspath(target))
+    if path.endswith(HDF5 + ZIP):
+        raise StorageError(
+            f"store: {path} would be opened as another format; a new array is a directory of zarr "
+            "or a .npy file, and what is in other files is given as an array that takes slices"
+        )
+    flat = path.endswith(".npy")  # as deep as asked, and as wide as rows are
     return ((*chunks[:1], *root.shape[1:]) if flat else chunks), not flat
 
 
@@ -339,7 +346,9 @@ def _existing(place: Path, root: Node) -> Any:
             array: Any = np.load(place, mmap_mode="r+", allow_pickle=False)
         else:
             layout_codec()
-            array = imported("zarr", "zarr").open_array(str(place), mode="r+")
+            zarr = imported("zarr", "zarr")
+            with zarr.config.set({f"array.{name}": told for name, told in _ALL.items()}):
+                array = zarr.open_array(str(place), mode="r+")
     except ImportError:
         raise
     except Exception as error:

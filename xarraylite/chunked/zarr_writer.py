@@ -3,7 +3,8 @@
 Where a chunk is one file on a local disk, and its bytes are its elements, compressed or not, they
 are encoded from where they were computed and written in one call, under another name first, so that
 nobody reads half a chunk.  The library writes everything else: parts of chunks, other codecs and
-stores, and chunks that begin with the fill value, which it leaves out where they are nothing else.
+stores, and chunks that begin with the fill value, which it leaves out where they are nothing else,
+unless the array is to have all of them.
 """
 
 from __future__ import annotations

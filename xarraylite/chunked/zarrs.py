@@ -26,6 +26,7 @@ from ..dtypes.names import NumpyArray
 from ..memory.buffer import Buffer
 from ..memory.pool import POOL_FROM
 from .extras import imported
+from .selection import owners_of
 
 #: Where elements of a chunk go in what is read, and what reads them there if it can.
 Part = tuple[tuple[slice, ...], Callable[[], bool]]
@@ -131,16 +132,16 @@ class ZarrReader:
 
 
 def refuse_missing(array: Any, key: Sequence[slice]) -> None:
-    """Refuse a chunk that is not there, where the library would give the fill value.
+    """Refuse a chunk, or a shard, that is not there, where the library would give the fill value.
 
     Raises
     ------
     FileNotFoundError
-        If a chunk that slices touch is missing.
+        If one that has elements of slices is missing.
     """
     sync = imported("zarr.core.sync", "zarr").sync
     kept = array.shards or array.chunks
-    sides = [range(s.start // c, -(-s.stop // c)) for s, c in zip(key, kept, strict=True)]
+    sides = [owners_of(range(s.start, s.stop, s.step), c) for s, c in zip(key, kept, strict=True)]
     for index in itertools.product(*sides):
         name = array.metadata.encode_chunk_key(index)
         if not sync((array.store_path / name).exists()):

@@ -144,9 +144,12 @@ def explain(
     BroadcastError
         If the expression does not broadcast into the destination.
     TypeError
-        If labels, chunks or a budget are given of what has no operand that is kept elsewhere.
+        If labels, chunks or a budget are given of what has no operand that is kept elsewhere, or
+        chunks without where it would be stored.
     SizeError
         If the budget is too small for one block; it says how much would do.
+    ShapeError, DTypeError, StorageError
+        If `store` would refuse the labels or the target.
 
     Examples
     --------
@@ -205,6 +208,10 @@ def _explain_stored(
         node = what.node
     source: Any = None if node is None else engine.graph_of(node, None, True)
     if source is not None and not isinstance(source, Graph):
+        if labels is not None and type(what) is not XLabelled:
+            resulting(what, labels)  # refuses them
+        if chunks is not None and target is None:
+            raise TypeError("explain: chunks are those of a new array, so they need a target")
         plan: Explanation = source.explain(node, target, chunks, memory)
         return plan
     if (labels, chunks, memory) != (None, None, None):
