@@ -9,6 +9,7 @@ from __future__ import annotations
 from .api import (
     ADDRESS,
     BOOL_DTYPE,
+    BUFFER,
     CLASS,
     DTYPE,
     ELLIPSIS,
@@ -393,7 +394,8 @@ def apart(to: int, value: int) -> int:
         made = computed(kind, get(value, SHAPE), operands + word(TUPLE_ITEMS))
         Py_DecRef(operands)
     elif get(kind, STRIDES) == word(NONE) and get(kind, DTYPE) == get(get(to, KIND), DTYPE):
-        alone = get(value, OWN_BUFFER) != get(to, OWN_BUFFER)
+        buffer = get(value, OWN_BUFFER)  # a shield has another buffer's bytes
+        alone = buffer != get(to, OWN_BUFFER) and load(buffer + CLASS) == word(BUFFER)
         made = keep(value) if alone else duplicate(value)
     if made == 0:
         PyErr_Clear()
