@@ -184,7 +184,7 @@ def test_literals_of_every_kind() -> None:
         "  c = c64[1] constant({(1.5,-inf)})  d = bf16[] constant(0.1)"
         "  f = f32[3] constant({nan(0x1), -nan, -0.0})  g = u64[] constant(18446744073709551615)"
         "  h = (s32[], (f64[2])) constant((3, ({1e-300,2})))  i = f32[2,0] constant({{},{}})"
-        "  j = f32[12] constant({...}) }"
+        "  j = f32[12] constant({...})  k = f8e8m0fnu[3] constant({1e-50, 3e-39, 2}) }"
     )
 
     def values(name: str) -> np.ndarray:
@@ -200,6 +200,7 @@ def test_literals_of_every_kind() -> None:
     assert values("f").view(np.uint32).tolist() == [0x7F800001, 0xFFC00000, 0x80000000]
     assert values("g") == 2**64 - 1
     assert values("i").shape == (2, 0)
+    assert values("k").astype(np.float64).tolist() == [2.0**-127, 2.0**-127, 2]  # has no zero
     pair = module.find("h").literal
     assert [e.shape.human_string() for e in pair.elements] == ["s32[]", "(f64[2])"]
     assert module.find("j").literal.is_elided

@@ -55,3 +55,24 @@ def test_the_first_of_narrower_elements_has_the_lowest_bits(narrow):
 def test_nans_stay_where_no_mantissa_does():
     made = reduce_precision(np.float32([np.nan, -np.nan, np.inf, 1.7]), 5, 0)
     assert np.array_equal(made, np.float32([np.nan, -np.nan, np.inf, 2]), equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
+def test_no_number_changes_where_no_bit_is_lost(name):
+    dtype = np.dtype(getattr(ml_dtypes, name, name))
+    values = np.arange(FORMATS[name]).astype(f"u{dtype.itemsize}").view(dtype)
+    for exponent, mantissa in ((8, 10), (8, 7)) if name == "bfloat16" else ((5, 10), (8, 23)):
+        with np.errstate(invalid="ignore"):
+            made = reduce_precision(values, exponent, mantissa)
+            missing = np.isnan(values)
+            assert np.array_equal(np.isnan(made), missing)
+        assert made[~missing].tobytes() == values[~missing].tobytes()
+
+
+def test_numbers_of_16_bits_are_rounded_in_their_own_format():
+    tiny = np.float16([1, 3, 4, 5, 12, 1023]) * np.float16(2**-24)
+    made = reduce_precision(tiny, 8, 7).astype(np.float64) * 2.0**24
+    assert made.tolist() == [0, 0, 0, 8, 16, 1024]  # as JAX has it: ties to even, of 3 bits
+    assert reduce_precision(np.float16([6e-5, 1.2002, 300, -3e-5]), 4, 3).tolist() == [
+        0, 1.25, np.inf, -0.0,
+    ]  # fmt: skip

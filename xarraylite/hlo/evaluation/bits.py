@@ -17,6 +17,10 @@ def _raw(values: NumpyArray) -> NumpyArray:
     return np.ascontiguousarray(values).reshape(values.shape).view(_UNSIGNED[values.itemsize])
 
 
+def _mantissa(dtype: np.dtype[Any]) -> int:
+    return round(-math.log2(float(finfo(dtype).eps)))
+
+
 def total_order(values: NumpyArray) -> NumpyArray:
     """Return signed integers in the order of floats from -NaN to NaN, or integers as they are.
 
@@ -38,14 +42,14 @@ def total_order(values: NumpyArray) -> NumpyArray:
 def reduce_precision(values: NumpyArray, exponent: int, mantissa: int) -> NumpyArray:
     """Round floats to fewer bits of exponent and mantissa, ties to even, keeping their type.
 
-    What is too large becomes infinite, what is too small zero; NaNs stay.
+    What is too large becomes infinite, what is too small for the exponent zero; NaNs stay, and so
+    do subnormals where the exponent is as long as theirs.  Floats of a byte become float16 for it.
     """
-    if values.dtype.itemsize < 4:
-        wide = values.astype(np.float32)
+    if values.dtype.itemsize == 1:
+        wide = values.astype(np.float32 if "e8m0" in values.dtype.name else np.float16)
         return reduce_precision(wide, exponent, mantissa).astype(values.dtype)
-    limits = finfo(values.dtype)
     width = 8 * values.itemsize
-    have = {32: 23, 64: 52}[width]
+    have = _mantissa(values.dtype)
     have_exponent = width - 1 - have
     word: Any = _UNSIGNED[values.itemsize]
     bits = _raw(values)
@@ -60,12 +64,8 @@ def reduce_precision(values: NumpyArray, exponent: int, mantissa: int) -> NumpyA
         infinite = word(((1 << have_exponent) - 1) << have)
         bits = np.where(field > bias + narrow, sign | infinite, bits)
         bits = np.where(field <= bias - narrow, sign, bits)
-    made: NumpyArray = np.asarray(bits, word).view(limits.dtype)
+    made: NumpyArray = np.asarray(bits, word).view(values.dtype)
     return np.where(np.isnan(values), values, made)
-
-
-def _mantissa(dtype: np.dtype[Any]) -> int:
-    return round(-math.log2(float(finfo(dtype).eps)))
 
 
 def stochastic_convert(values: NumpyArray, random: NumpyArray, target: np.dtype[Any]) -> NumpyArray:

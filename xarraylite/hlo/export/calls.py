@@ -141,11 +141,11 @@ def _standard(opcode: str) -> Callable[..., Any]:
     return written
 
 
-def _searchsorted(export: Export, x1: Any, x2: Any, side: str = "left", sorter: Any = None) -> Any:
+def _searchsorted(export: Export, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """How many elements of a line are less (or not greater) than each of some others."""
     if sorter is not None:
         raise HloError("to_hlo: there is no HLO for searchsorted with a sorter")
-    line, values = as_array(x1, "searchsorted"), expand_dims(as_array(x2, "searchsorted"), -1)
+    line, values = as_array(a, "searchsorted"), expand_dims(as_array(v, "searchsorted"), -1)
     before = apply(OPS["less" if side == "left" else "less_equal"], line, values)
     if kind(values.dtype) == "f":  # NaN is behind everything else
         missing = apply(OPS["isnan"], values)

@@ -11,10 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from ..._errors import HloError, ShapeError
+import numpy as np
+
+from ..._errors import XarrayliteError
 from ...arrays.expression import apply
 from ...arrays.operand import as_array
-from ...dtypes.names import complex64, complex128, float32, float64, kind
+from ...dtypes.formats import loop_dtype
+from ...dtypes.names import complex64, complex128, float32, float64, is_narrow_float
+from ...functions.computed import numpy, refusal
 from ...functions.manipulation import moveaxis
 from ...functions.rearranging import pad, roll
 from ...index.broadcast import check_axis
@@ -26,19 +30,21 @@ _DIVIDED: Final = MappingProxyType({"backward": 0.0, "ortho": 0.5, "forward": 1.
 
 
 def _transformed(
-    export: Export, opcode: str, x: Any, n: int | None, axis: int, norm: str | None
+    export: Export, opcode: str, x: Any, n: Any, axis: Any, norm: str | None, front: str = ""
 ) -> Any:
-    """Write the transform of one dimension; the opcode is its ``fft_type``."""
+    """Write the transform of one dimension; the opcode is its ``fft_type``.
+
+    NumPy's function, ``front`` if its name is another, says what of no lines at all becomes: it
+    refuses what it refuses when it computes, and its result has the dtype and the size.
+    """
     array = as_array(x, "fft")
     along = check_axis(axis, array.ndim, "fft")
-    size = array.shape[along]
-    count = n if n is not None else 2 * (size - 1) if opcode == "IRFFT" else size
-    if count < 1:
-        raise ShapeError(f"fft: {count} elements along dimension {along} of {array.shape}")
-    if norm is not None and norm not in _DIVIDED:
-        raise HloError(f"to_hlo: transforms are divided by one of {[*_DIVIDED]}, not {norm!r}")
-    wide = array.dtype in (float64, complex128) or kind(array.dtype) not in "fc"
+    none = np.empty((0, array.shape[along]), loop_dtype(array.dtype))
+    usual = getattr(numpy.fft, front or opcode.lower())(none, n, -1, norm)
+    wide = usual.dtype in (float64, complex128)
     real, whole = (float64, complex128) if wide else (float32, complex64)
+    lines = none.shape[1] if n is None else int(n)
+    count = lines if opcode == "RFFT" else usual.shape[1]
     half = count // 2 + 1
     term = export.term(_cut(moveaxis(array, along, -1), half if opcode == "IRFFT" else count))
     made = export.writer.term(
@@ -65,7 +71,7 @@ def _cut(line: Any, count: int) -> Any:
 
 def _one(opcode: str) -> Callable[..., Any]:
     def written(
-        export: Export, x: Any, n: int | None = None, axis: int = -1, norm: str | None = None
+        export: Export, x: Any, n: Any = None, axis: Any = -1, norm: str | None = None
     ) -> Any:
         return _transformed(export, opcode, x, n, axis, norm)
 
@@ -74,25 +80,28 @@ def _one(opcode: str) -> Callable[..., Any]:
 
 def _several(opcode: str, usual: tuple[int, int] | None = None) -> Callable[..., Any]:
     """Return what writes a transform of some dimensions, of all or the usual ones without axes."""
+    plain = "IFFT" if opcode[0] == "I" else "FFT"
 
     def written(
         export: Export,
         x: Any,
-        s: Sequence[int] | None = None,
-        axes: Sequence[int] | None = usual,
+        s: Sequence[Any] | None = None,
+        axes: Sequence[Any] | None = usual,
         norm: str | None = None,
     ) -> Any:
         found = as_array(x, "fft")
+        shape = found.shape
         if axes is None:
             axes = range(found.ndim) if s is None else range(-len(s), 0)
-        sizes = [None] * len(axes) if s is None else [None if n == -1 else n for n in s]
-        if len(sizes) != len(axes):
-            raise ShapeError(f"fft: sizes {s} for the dimensions {tuple(axes)} of {found.shape}")
-        plain = "IFFT" if opcode[0] == "I" else "FFT"
-        order = [(opcode, *pair) for pair in zip(sizes, axes, strict=True)][::-1]
-        # What is real, or becomes it, is the last dimension, transformed first or last.
-        order[1:] = [(plain, n, axis) for _, n, axis in order[1:]]
-        for step in order[::-1] if opcode == "IRFFT" else order:
+        # Sizes are those of the operand, whatever becomes of a dimension that is named twice.
+        sizes = [-1] * len(axes) if s is None else s
+        pairs = zip(sizes, axes, strict=True)
+        steps = [(plain, shape[axis] if n == -1 else n, axis) for n, axis in pairs]
+        if opcode != plain:  # what is real, or becomes it, is the last dimension
+            _, size, axis = steps[-1]
+            steps[-1] = (opcode, None if s is None and opcode == "IRFFT" else size, axis)
+        # It is transformed first or last.
+        for step in steps if opcode == "IRFFT" else steps[::-1]:
             found = _transformed(export, step[0], found, step[1], step[2], norm)
         return found
 
@@ -102,13 +111,14 @@ def _several(opcode: str, usual: tuple[int, int] | None = None) -> Callable[...,
 def _hermitian(opcode: str) -> Callable[..., Any]:
     """Return what writes a transform of, or to, a signal whose spectrum is real."""
     other = {"backward": "forward", "forward": "backward"}
+    front = "hfft" if opcode == "IRFFT" else "ihfft"
 
     def written(
-        export: Export, x: Any, n: int | None = None, axis: int = -1, norm: str | None = None
+        export: Export, x: Any, n: Any = None, axis: Any = -1, norm: str | None = None
     ) -> Any:
         rule = other.get(norm or "backward", norm)
         given = apply(OPS["conj"], as_array(x, "fft")) if opcode == "IRFFT" else x
-        made = _transformed(export, opcode, given, n, axis, rule)
+        made = _transformed(export, opcode, given, n, axis, rule, front)
         return made if opcode == "IRFFT" else apply(OPS["conj"], made)
 
     return written
@@ -117,25 +127,43 @@ def _hermitian(opcode: str) -> Callable[..., Any]:
 def _shifted(sign: int) -> Callable[..., Any]:
     def written(export: Export, x: Any, axes: Any = None) -> Any:
         array = as_array(x, "fftshift")
-        given = range(array.ndim) if axes is None else (axes,) if isinstance(axes, int) else axes
+        single = isinstance(axes, int | np.integer)
+        given = range(array.ndim) if axes is None else (axes,) if single else axes
         along = tuple([check_axis(axis, array.ndim, "fftshift") for axis in given])
         return roll(array, tuple([sign * (array.shape[axis] // 2) for axis in along]), along)
 
     return written
 
 
+def _as_computed(name: str, written: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what refuses what the computed function refuses, and rounds to narrow floats."""
+
+    def called(export: Export, x: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            made = written(export, x, *args, **kwargs)
+        except XarrayliteError:
+            raise
+        except (ValueError, TypeError, IndexError) as error:
+            raise refusal(name, (x, *args, *kwargs.values()), error) from None
+        narrow = is_narrow_float(x.dtype) and made.dtype == float32
+        return made.astype(x.dtype) if narrow else made
+
+    return called
+
+
+_DIRECTIONS: Final = ("fft", "ifft", "rfft", "irfft")
 TRANSFORMS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
-        **{name: _one(name.upper()) for name in ("fft", "ifft", "rfft", "irfft")},
-        **{
-            f"{name}2": _several(name.upper(), (-2, -1))
-            for name in ("fft", "ifft", "rfft", "irfft")
-        },
-        **{f"{name}n": _several(name.upper()) for name in ("fft", "ifft", "rfft", "irfft")},
-        "fftshift": _shifted(1),
-        "hfft": _hermitian("IRFFT"),
-        "ifftshift": _shifted(-1),
-        "ihfft": _hermitian("RFFT"),
+        name: _as_computed(name, written)
+        for name, written in {
+            **{name: _one(name.upper()) for name in _DIRECTIONS},
+            **{f"{name}2": _several(name.upper(), (-2, -1)) for name in _DIRECTIONS},
+            **{f"{name}n": _several(name.upper()) for name in _DIRECTIONS},
+            "fftshift": _shifted(1),
+            "hfft": _hermitian("IRFFT"),
+            "ifftshift": _shifted(-1),
+            "ihfft": _hermitian("RFFT"),
+        }.items()
     }
 )
 """What is written for transforms by name; takes the export and the arguments."""

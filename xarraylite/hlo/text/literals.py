@@ -245,6 +245,9 @@ def _real_values(
             numbers[k] = _integer(token, kind) if match[1] else float(token)
             if math.isinf(numbers[k]) and "inf" not in token:
                 raise ValueError(f"{token[:40]} is out of the range of float64")
+    if dtype == float8_e8m0fnu:  # which has no zero to round to
+        least = 2.0**-127
+        numbers = np.where((numbers > 0) & (numbers < least), least, numbers)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         values = numbers.astype(dtype)
     overflow = np.isfinite(numbers) & ~np.isfinite(values.astype(np.float64))
