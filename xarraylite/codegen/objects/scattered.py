@@ -387,9 +387,7 @@ def indexed(base: int, indices: int) -> int:
 def apart(to: int, value: int) -> int:
     """Return values in memory that is not a container's; 0 if they are not of its dtype, or few."""
     kind, made = get(value, KIND), 0
-    if kind == word(NODE):
-        return 0
-    if is_lazy(value):
+    if is_lazy(value) and kind != word(NODE):
         operands = keep(get(value, OPERANDS))
         made = computed(kind, get(value, SHAPE), operands + word(TUPLE_ITEMS))
         Py_DecRef(operands)
@@ -401,10 +399,10 @@ def apart(to: int, value: int) -> int:
         PyErr_Clear()
         return 0
     own = get(made, KIND)
-    if get(own, DTYPE) != get(get(to, KIND), DTYPE) or get(own, STRIDES) != word(NONE):
-        Py_DecRef(made)
-        return 0
-    return made
+    if get(own, DTYPE) == get(get(to, KIND), DTYPE) and get(own, STRIDES) == word(NONE):
+        return made
+    Py_DecRef(made)
+    return 0
 
 
 def is_for(value: int, count: int, shape: int, front: int) -> bool:
