@@ -140,6 +140,15 @@ def test_a_plan_has_the_blocks_of_the_store(
     assert begun.call_args.args == (told,)
 
 
+def test_a_budget_is_kept_for_many_elements_picked_of_few() -> None:
+    few, target = xl.open(np.arange(10.0)), np.zeros((600, 1000))
+    at = np.arange(target.size).reshape(target.shape) % 10
+    plan = xl.explain(few[at] + 1, target, memory="1 MB")
+    assert [part.what for part in plan.passes] == ["store"]
+    assert plan.passes[0].peak <= 1_000_000
+    np.testing.assert_array_equal(xl.store(few[at] + 1, target, memory="1 MB"), at + 1)
+
+
 def test_a_plan_is_refused_as_the_store_is() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
     for arguments, memory in (((a - xl.max(a, axis=0), Sink(VALUES, (100, 100))), 500_000),):

@@ -51,13 +51,14 @@ def test_resuming_does_what_is_left(tmp_path: Path) -> None:
     half = tmp_path / "a" / "c" / "3" / f"0.{'0a' * 16}.partial"  # as a killed process leaves it
     mine = [tmp_path / "a" / name for name in ("my.partial", f"notes.{'0a' * 16}.partial")]
     half.parent.mkdir(parents=True, exist_ok=True)
-    for path in (half, *mine):
+    other = tmp_path / "a" / f"zarr.{'0a' * 16}.partial"
+    for path in (half, other, *mine):
         path.write_text("half")
     with pytest.raises(xl.StorageError, match="resume=True continues it"):
         xl.store(xl.open(source) + 1, tmp_path / "a")
     xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
     assert len(source.read) < 20
-    assert [path.exists() for path in (half, *mine)] == [False, True, True]
+    assert [path.exists() for path in (half, other, *mine)] == [False, False, True, True]
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
     assert names_in(tmp_path) == ["a"]
     with pytest.raises(xl.StorageError, match="no record"):

@@ -11,7 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept
-from xarraylite.chunked.places import Carried, same_place
+from xarraylite.chunked.places import Carried, identity_of, same_place
 
 zarr = pytest.importorskip("zarr")
 
@@ -79,19 +79,22 @@ def test_arrays_of_one_store() -> None:
         xl.store(xl.open(again)[::-1], a)
 
 
-def _interrupted(what: Any, target: Path) -> None:
-    class Stops(Kept):
-        def __getitem__(self, key: tuple[slice, ...]) -> Any:
-            if key[0].start:
-                raise KeyboardInterrupt
-            return super().__getitem__(key)
+class Stops(Kept):
+    """Is interrupted after its first row, if at all."""
 
-    e = xl.open(what) + xl.open(Stops(VALUES, (1, 6)))
-    with pytest.raises(KeyboardInterrupt):
-        xl.store(e, target, chunks=(1, 6), memory=600)
+    stops = True
+
+    def __getitem__(self, key: tuple[slice, ...]) -> Any:
+        if key[0].start and self.stops:
+            raise KeyboardInterrupt
+        return super().__getitem__(key)
 
 
-@pytest.mark.parametrize("kind", ["memory", "dask", "url", "file"])
+class Own(np.ndarray[Any, Any]):
+    """A class of a user's."""
+
+
+@pytest.mark.parametrize("kind", ["memory", "own", "masked", "dask", "url", "file"])
 def test_changes_of_operands_are_noticed(kind: str, tmp_path: Path) -> None:
     da = pytest.importorskip("dask.array")
     values = VALUES.copy()
@@ -99,18 +102,43 @@ def test_changes_of_operands_are_noticed(kind: str, tmp_path: Path) -> None:
     if kind == "url":
         zarr.create_array(url, data=values, chunks=(1, 6))
 
-    def opened() -> Any:
-        if kind == "file":
-            np.save(tmp_path / "in.npy", values)
-            return tmp_path / "in.npy"
-        return {"memory": values, "dask": da.from_array(values, chunks=(1, 6)), "url": url}[kind]
+    np.save(tmp_path / "in.npy", values)
 
-    target = tmp_path / "t.npy"
-    _interrupted(opened(), target)
+    def opened() -> Any:
+        return {
+            "file": tmp_path / "in.npy",
+            "memory": values,
+            "own": values.view(Own),
+            "masked": np.ma.masked_array(values, values < 0),
+            "dask": da.from_array(values, chunks=(1, 6)),
+            "url": url,
+        }[kind]
+
+    target, stops = tmp_path / "t.npy", Stops(VALUES, (1, 6))
+
+    def write() -> None:
+        xl.store(xl.open(opened()) + xl.open(stops), target, chunks=(1, 6), memory=600, resume=True)
+
+    for _ in range(2):  # nothing has changed yet
+        with pytest.raises(KeyboardInterrupt):
+            write()
+    stops.stops = False
     values[3] += 1
+    np.save(tmp_path / "in.npy", values)
     if kind == "url":
         zarr.open_array(url)[3] = values[3]
     with pytest.raises(xl.StorageError, match="an operand has changed"):
-        xl.store(
-            xl.open(opened()) + xl.open(Kept(VALUES, (1, 6))), target, chunks=(1, 6), resume=True
-        )
+        write()
+
+
+@pytest.mark.parametrize("path", ["z", ""])
+def test_changes_of_siblings_are_none(path: str) -> None:
+    store = zarr.storage.MemoryStore()
+    made = zarr.create_array(store, name=path, data=VALUES, chunks=(2, 3))
+    before = list(identity_of(made))
+    assert len(before) > 4
+    if path:
+        zarr.create_array(store, name="z_log", data=VALUES)
+        assert list(identity_of(made)) == before
+    made[0, 0] = -1
+    assert list(identity_of(made)) != before

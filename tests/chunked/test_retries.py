@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import errno
+import time
+import urllib.error
 from typing import Any
 
 import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.chunked.kept import Kept
+from tests.chunked.kept import Kept, child_of
 from xarraylite.chunked import retries
 
 VALUES = np.arange(600.0).reshape(20, 30)
@@ -41,6 +43,10 @@ class ClientConnectionError(Exception):
     """As an HTTP library calls it."""
 
 
+class ConnectError(Exception):
+    """As another one calls it."""
+
+
 class AnswerError(Exception):
     """What a server has answered, as libraries tell it."""
 
@@ -61,7 +67,7 @@ _BUSY: list[Exception] = [
 
 def test_a_store_that_is_busy_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(retries.time, "sleep", pauses.append)
+    monkeypatch.setattr(retries, "_wait", pauses.append)
     source, target = (Flaky(VALUES.copy(), (5, 30), _BUSY) for _ in range(2))
     with xl.config(retries=6):
         xl.store(xl.open(source) + 1, target, memory=10_000)
@@ -94,3 +100,79 @@ def test_what_will_not_pass_is_raised_at_once(error: Exception) -> None:
         ):
             xl.store(xl.open(source) + 1, target)
         assert max((source if what == "read" else target).tried.values()) <= 1
+
+
+def test_what_led_to_an_error_is_asked() -> None:
+    def raised(new: Exception, cause: Any = None) -> Exception:
+        try:
+            try:
+                raise ConnectionRefusedError("refused")
+            except OSError as error:
+                if cause is None:
+                    raise new  # noqa: B904
+                raise new from (error if cause else None)
+        except Exception as found:
+            return found
+
+    assert retries.is_passing(urllib.error.URLError(ConnectionRefusedError("refused")))
+    assert retries.is_passing(raised(ValueError("first")))
+    assert retries.is_passing(raised(ValueError("first"), True))
+    assert not retries.is_passing(raised(ValueError("first"), False))
+    assert not retries.is_passing(urllib.error.URLError("unknown"))
+    for name in ("requests.exceptions.ConnectionError", "httpx.ConnectError", "httpx.ReadTimeout"):
+        module, _, last = name.rpartition(".")
+        found = getattr(pytest.importorskip(module), last)
+        assert retries.is_passing(found("none"))
+
+
+@pytest.mark.parametrize("wrong", ["read", "write"])
+def test_a_chunk_is_tried_so_often(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+    """The block that fails at once counts, and nothing follows it without a pause."""
+    pauses: list[float] = []
+    monkeypatch.setattr(retries, "_wait", pauses.append)
+    for count in (0, 1, 3):
+        flaky = Flaky(VALUES.copy(), (5, 30), [TimeoutError("slow")] * 99)
+        source, target = (flaky, np.zeros_like(VALUES)) if wrong == "read" else (VALUES, flaky)
+        told = rf"\(tried {count + 1} times\)" if count else r"TimeoutError: slow$"
+        pauses.clear()
+        with xl.config(retries=count), pytest.raises(xl.StorageError, match=told):
+            xl.store(xl.open(source) + 1, target)
+        assert flaky.tried == {0: count}
+        assert pauses == [0.1, 0.2, 0.4][:count]
+    flaky = Flaky(VALUES.copy(), (5, 30), [TimeoutError("slow")] * 3)
+    source, target = (flaky, np.zeros_like(VALUES)) if wrong == "read" else (VALUES, flaky)
+    pauses.clear()
+    xl.store(xl.open(source) + 1, target)
+    np.testing.assert_array_equal(target if wrong == "read" else flaky.values, VALUES + 1)
+    assert flaky.tried == {0: 3, 5: 3, 10: 3, 15: 3}
+    assert pauses == [0.1, 0.2, 0.4] * 4
+
+
+def test_what_cannot_pass_after_what_could_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "_wait", lambda seconds: False)
+    for chunks in ((5, 30), (20, 30)):
+        flaky = Flaky(VALUES, chunks, [TimeoutError("slow"), *[PermissionError("no")] * 9])
+        with pytest.raises(xl.StorageError, match=r"PermissionError: no$"):
+            xl.eval(xl.open(flaky) + 1)
+        assert flaky.tried == {0: 1}
+
+
+@pytest.mark.parametrize("wrong", ["read", "write"])
+def test_an_interrupted_run_tries_no_more(wrong: str) -> None:
+    child = child_of(f"""
+        import os, signal, threading
+        import numpy as np, xarraylite as xl
+        from tests.chunked.test_retries import Flaky, VALUES
+        flaky = Flaky(VALUES.copy(), (1, 30), [TimeoutError("slow")] * 3)
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            if {wrong == "read"}:
+                xl.eval(xl.open(flaky) + 1)
+            else:
+                xl.store(xl.open(VALUES) + 1, flaky)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """)
+    start = time.perf_counter()
+    assert child.communicate(timeout=60)[0] == "interrupted\n"
+    assert time.perf_counter() - start < 6  # of 14 seconds of pauses

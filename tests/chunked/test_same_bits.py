@@ -284,3 +284,17 @@ def test_sums_of_picked_elements_are_those_of_memory(rows: int) -> None:
                 for x in (e, expected)
             )
             assert list(map(float, one)) == list(map(float, other))
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_an_empty_pick_inside_an_expression(stored: bool) -> None:
+    values = np.arange(10.0)
+    memory, s = xl.asarray(values), xl.open(values)
+    for pick in (lambda a: a[np.zeros(0, int)], lambda a: a[[]], lambda a: xl.take(a, [])):
+        for write in (
+            lambda a, pick=pick: xl.concat([pick(a), a if stored else memory]),
+            lambda a, pick=pick: xl.sum(pick(a)) + a,
+        ):
+            expected = xl.eval(write(memory))
+            np.testing.assert_array_equal(xl.eval(write(s)), expected)
+            np.testing.assert_array_equal(xl.store(write(s), np.zeros(len(expected))), expected)

@@ -20,6 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
 from ..dtypes.names import NumpyArray
+from .retries import give_up_at
 from .selection import Box, owners_of, place_of, shape_of
 from .source import keeps, reading
 from .zarrs import new_array
@@ -71,6 +72,11 @@ class Held:
 class ChunkCache:
     """Reads blocks through the chunks that were used last.
 
+    Attributes
+    ----------
+    closed : threading.Event
+        Whether anything is still waited for.
+
     Parameters
     ----------
     capacity : int
@@ -79,7 +85,7 @@ class ChunkCache:
         Chunks that other passes have read, or will read.
     """
 
-    __slots__ = ("_capacity", "_held", "_kept", "_lock", "_pool", "_size")
+    __slots__ = ("_capacity", "_held", "_kept", "_lock", "_pool", "_size", "closed")
 
     def __init__(self, capacity: int, held: Held) -> None:
         self._capacity = capacity
@@ -87,7 +93,10 @@ class ChunkCache:
         self._kept: OrderedDict[Key, tuple[Future[NumpyArray], int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(reading(), "xarraylite-chunks")
+        self.closed = threading.Event()
+        self._pool = ThreadPoolExecutor(
+            reading(), "xarraylite-chunks", initializer=give_up_at, initargs=(self.closed,)
+        )
 
     def read(self, source: Any, box: Box) -> NumpyArray:
         """Return the elements of an operand in a box, row-major."""
@@ -145,6 +154,7 @@ class ChunkCache:
 
     def close(self) -> None:
         """Forget the chunks, and read no more."""
+        self.closed.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._kept.clear()
 

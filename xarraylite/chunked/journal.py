@@ -26,8 +26,8 @@ from ..io.atomic import replace_file
 
 Corner = tuple[int, ...]
 
-#: What writers of chunks, zarr's own among them, call a chunk that is not whole yet.
-_PARTIAL = re.compile(r"(c|c?[0-9.]+)\.[0-9a-f]{32}\.partial")
+#: What writers, zarr's own among them, call a chunk or metadata that are not whole yet.
+_PARTIAL = re.compile(r"(zarr|c|c?[0-9.]+)\.[0-9a-f]{32}\.partial")
 
 
 class Journal:

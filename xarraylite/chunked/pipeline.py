@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,7 @@ from .cache import ChunkCache, Held
 from .cut import bind
 from .loads import Load, within
 from .plan import AHEAD, BEHIND, Cuts, Piece
+from .retries import give_up_at
 from .selection import Box, select
 from .source import READERS
 from .zarrs import new_array
@@ -198,12 +200,12 @@ def run_blocks(
     if run.cluster is not None:
         yield from run.cluster.run_blocks(pieces, take, write, kept, need)
         return
-    clock = run.clock
+    clock, ended = run.clock, threading.Event()
     pool.trim(max(0, run.budget - need))  # what other passes have used has other sizes, often
     run.held.fit(run.budget - need)
     cache = ChunkCache(kept, run.held)
-    readers = ThreadPoolExecutor(READERS, "xarraylite-read")
-    writers = ThreadPoolExecutor(WRITERS, "xarraylite-write")
+    readers = ThreadPoolExecutor(READERS, "xarraylite-read", give_up_at, (cache.closed,))
+    writers = ThreadPoolExecutor(WRITERS, "xarraylite-write", give_up_at, (ended,))
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
     left, start, before = iter(pieces), time.perf_counter(), clock.read + clock.written
@@ -237,6 +239,7 @@ def run_blocks(
         measured.add(clock.read + clock.written - before, time.perf_counter() - start)
     except BaseException as error:
         patient = isinstance(error, Exception)  # what was computed is written, as far as it goes
+        cache.close()
         readers.shutdown(wait=False, cancel_futures=True)
         writers.shutdown(wait=False, cancel_futures=not patient)
         wait([future for _, future in leaving], timeout=None if patient else GRACE)
@@ -245,6 +248,7 @@ def run_blocks(
         readers.shutdown(wait=False, cancel_futures=True)
         writers.shutdown(wait=False)
         cache.close()
+        ended.set()
 
 
 def _written(leaving: deque[tuple[Piece, Future[None]]], clock: Clock) -> Piece:

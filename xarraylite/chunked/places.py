@@ -145,16 +145,19 @@ def identity_of(array: Any) -> Iterator[str]:
     path = path_of(array)
     if path is not None:
         yield from _state(path)
-    elif type(array) is np.ndarray:
-        yield hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).data).hexdigest()
+    elif isinstance(array, np.ndarray):
+        masks = [np.ma.getmaskarray(array)] if isinstance(array, np.ma.MaskedArray) else []
+        for part in (array, *masks):
+            yield hashlib.sha256(np.ascontiguousarray(part).view(np.uint8).data).hexdigest()
     elif hasattr(array, "__dask_tokenize__"):
         yield str(imported("dask.base", "dask").tokenize(array))
     else:
         store_path: Any = getattr(array, "store_path", None)
         store: Any = getattr(store_path, "store", None)
         yield str(store_path)
+        own = "" if store_path is None or not store_path.path else f"{store_path.path}/"
         for key, kept in sorted(getattr(store, "_store_dict", {}).items()):  # of a MemoryStore
-            if key.startswith(store_path.path):
+            if key.startswith(own):
                 yield f"{key} {hashlib.sha256(kept.to_bytes()).hexdigest()}"
         files: Any = getattr(store, "fs", None)
         files = getattr(files, "sync_fs", files)

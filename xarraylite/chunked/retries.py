@@ -1,18 +1,19 @@
 """What is tried again: reads and writes that a store was too busy for, or out of reach.
 
 =========================================  ===================================================
-What was raised, or is the cause of it     Why it may pass
+What was raised, or what led to it         Why it may pass
 =========================================  ===================================================
 `TimeoutError`, `ConnectionError` (reset,  The other side is slow, or starts again.
 aborted, refused), `BlockingIOError`
 `OSError` with a number of `_NUMBERS`      The network is down, or what is asked for is in use.
 HTTP's 408, 425, 429, 500, 502, 503, 504   The server says so (RFC 9110, 15.5 and 15.6; RFC 6585).
 codes of `_CODES`                          Throttling, as S3 and those like it call it.
-classes of `_CLASSES`                      Connections that ended, as HTTP libraries call it.
+classes of `_CLASSES`                      Refused, ended or timed out, as HTTP libraries say it.
 =========================================  ===================================================
 
 Everything else is raised at once: permissions, files that are missing, full disks, data that cannot
-be decoded.  Classes of other libraries are known by their names, so that none is imported.
+be decoded.  Classes of other libraries are known by their names, so that none is imported.  What
+led to an error is its cause, what was handled when it was raised, and the ``reason`` it gives.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import errno
 import functools
 import itertools
 import math
-import time
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -48,7 +49,8 @@ _CODES = (
 _CLASSES = (
     {"ClientConnectionError", "ClientPayloadError", "ConnectTimeoutError", "IncompleteRead"}
     | {"EndpointConnectionError", "IncompleteReadError", "ReadTimeoutError"}
-    | {"ResponseStreamingError"}
+    | {"ResponseStreamingError", "ChunkedEncodingError", "ConnectionError", "Timeout"}
+    | {"NetworkError", "ConnectError", "RemoteProtocolError", "TimeoutException"}
 )
 
 #: Seconds before the second try, and at most: each pause is twice as long as the one before.
@@ -58,10 +60,38 @@ FIRST_PAUSE, LAST_PAUSE = 0.1, 5.0
 _SEARCHED = 1000
 
 
+#: Which event ends the pauses of a thread; threads of no run have one that never comes.
+_own, _NEVER = threading.local(), threading.Event()
+
+
+def give_up_at(over: threading.Event) -> None:
+    """Try nothing again in this thread once a run is over."""
+    _own.over = over
+
+
+def _over() -> threading.Event:
+    found: threading.Event = getattr(_own, "over", _NEVER)
+    return found
+
+
+def _wait(seconds: float) -> bool:
+    """Pause; tell whether the run is over."""
+    return _over().wait(seconds)
+
+
+def _pause(tries: int) -> float:
+    """Return for how long to pause after so many tries."""
+    return min(FIRST_PAUSE * 2.0 ** (tries - 1), LAST_PAUSE)
+
+
 def is_passing(error: BaseException | None) -> bool:
-    """Tell whether what was raised, or a cause of it, may not be so the next time."""
+    """Tell whether what was raised, or what led to it, may not be so the next time."""
     seen: set[int] = set()
-    while error is not None and id(error) not in seen:
+    left = [error]
+    while left:
+        error = left.pop()
+        if error is None or id(error) in seen:
+            continue
         seen.add(id(error))
         number = error.errno if isinstance(error, OSError) else None
         if isinstance(error, _PASSING) or errno.errorcode.get(number or 0) in _NUMBERS:
@@ -70,7 +100,9 @@ def is_passing(error: BaseException | None) -> bool:
             return True
         if any([told in _STATUS or told in _CODES for told in _answers(error)]):
             return True
-        error = error.__cause__
+        reason = getattr(error, "reason", None)
+        left.append(reason if isinstance(reason, BaseException) else None)
+        left.append(error.__cause__ if error.__suppress_context__ else error.__context__)
     return False
 
 
@@ -86,33 +118,37 @@ def _answers(error: BaseException) -> list[Any]:
             for x in told if isinstance(x, int | str)]  # fmt: skip
 
 
-def patiently(work: Callable[[], T], error: Exception | None = None) -> T:
+def patiently(work: Callable[[], T], error: Exception | None = None, tries: int = 1) -> T:
     """Do some work that does no harm when it is done twice, again where it fails for a while.
+
+    Not inside ``except``: what is handled there would count as what led to the next error.
 
     Parameters
     ----------
     work : callable
         What is done.
     error : Exception, optional
-        What it has raised the first time.
+        What it has raised the last time.
+    tries : int, default 1
+        The number of that time, or of the first one.
 
     Raises
     ------
     Exception
         What the work raises: at once, or when it was tried ``settings.retries`` times more.
     """
-    pause = FIRST_PAUSE
-    for left in range(settings.retries, -1, -1):
+    while True:
         if error is None:
             try:
                 return work()
             except Exception as found:
                 error = found
-        if not left or not is_passing(error):
-            raise error
-        time.sleep(pause)
-        pause, error = min(2 * pause, LAST_PAUSE), None
-    raise AssertionError("the last try returns or raises")
+        if tries > settings.retries or not is_passing(error) or _wait(_pause(tries)):
+            try:
+                raise error
+            finally:
+                error = None
+        tries, error = tries + 1, None
 
 
 def chunk_by_chunk(
@@ -125,7 +161,9 @@ def chunk_by_chunk(
 ) -> None:
     """Read or write a box chunk by chunk, after that has failed at once.
 
-    A chunk that fails for a while is tried again; one that cannot be read or written is named.
+    A chunk that fails for a while is tried again, the first one that does as if it had been tried
+    on its own before; one that cannot be read or written is named.  Not inside ``except``, as
+    `patiently`.
 
     Parameters
     ----------
@@ -148,19 +186,37 @@ def chunk_by_chunk(
         If a chunk cannot be read or written.
     """
     sides = [_divided(s, c) for s, c in zip(box, chunks, strict=True)]
-    if not apart or math.prod(map(len, sides)) > _SEARCHED:
-        sides = [[(slice(None), s)] for s in box]
-    known = error if all([len(side) == 1 for side in sides]) else None
+    count, passing = math.prod(map(len, sides)), is_passing(error)
+    if not apart or count > _SEARCHED or (passing and not settings.retries):
+        sides, count = [[(slice(None), s)] for s in box], 1
+    tries = 1
+    if passing and count > 1:
+        _wait(_pause(tries))
+        tries += 1
     for parts in itertools.product(*sides):
         part = tuple([own for _, own in parts])
+        again = functools.partial(work, tuple([at for at, _ in parts]), part)
+        found = error if count == 1 or _over().is_set() else _tried(again)
+        if found is None:
+            continue
         try:
-            patiently(functools.partial(work, tuple([at for at, _ in parts]), part), known)
+            patiently(again, found, tries)
         except Exception as cause:
-            tries = f" (tried {1 + settings.retries} times)" if is_passing(cause) else ""
+            told = f" (tried {1 + settings.retries} times)" if is_passing(cause) else ""
             raise StorageError(
                 f"{what}, elements {text_of(part)} in chunks {chunks_text(part, chunks)}: "
-                f"{type(cause).__name__}: {cause}{tries}"
+                f"{type(cause).__name__}: {cause}{told if settings.retries else ''}"
             ) from cause
+        tries = 1
+
+
+def _tried(work: Callable[[], None]) -> Exception | None:
+    """Return what some work raises."""
+    try:
+        work()
+    except Exception as error:
+        return error
+    return None
 
 
 def _divided(selection: Any, chunk: int) -> list[tuple[slice, Any]]:

@@ -178,14 +178,18 @@ class StoredArray:
         try:
             return fetched(box)
         except Exception as error:
-            made = new_array(shape_of(box), self.dtype)
+            failed = error
+        made = new_array(shape_of(box), self.dtype)
 
-            def again(at: tuple[slice, ...], part: Box) -> None:
-                made[at] = fetched(part)
+        def again(at: tuple[slice, ...], part: Box) -> None:
+            made[at] = fetched(part)
 
-            what = f"read: {self.name} {dtype_name(self.dtype)}{list(self.shape)}"
-            chunk_by_chunk(again, what, box, self.chunks, self.whole_chunks, error)
-            return made
+        what = f"read: {self.name} {dtype_name(self.dtype)}{list(self.shape)}"
+        try:
+            chunk_by_chunk(again, what, box, self.chunks, self.whole_chunks, failed)
+        finally:
+            del failed  # its traceback has this frame
+        return made
 
     def identity(self) -> str:
         """Return what tells this array from another one, or from what it was before a change."""

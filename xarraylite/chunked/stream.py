@@ -160,15 +160,16 @@ def _evaluated(node: Node, over_stored: bool, run: Run, fold: Callable[[Reduce],
         return replace(node, source=prepare(run)) if prepare else node
     if isinstance(node, Reduce):
         return fold(node) if over_stored else leaf_of(computed(node))
-    return _copied(node, run) if isinstance(node, Gather) and _is_few(node.arg) else node
+    return _copied(node, run) if isinstance(node, Gather) and _is_few(node) else node
 
 
-def _is_few(node: Node) -> bool:
-    """Tell whether elements are picked of a small array, which memory copies when it is written."""
-    size = math.prod(node.shape)
-    while isinstance(node, View):
-        node = node.arg
-    return isinstance(node, Stored) and max(size, math.prod(node.shape)) <= FEW
+def _is_few(node: Gather) -> bool:
+    """Tell whether a few elements are picked of a small array, which memory copies at once."""
+    picked, arg = math.prod(node.shape), node.arg
+    size = max(picked, math.prod(arg.shape))
+    while isinstance(arg, View):
+        arg = arg.arg
+    return isinstance(arg, Stored) and picked > 0 and max(size, math.prod(arg.shape)) <= FEW
 
 
 def _copied(node: Gather, run: Run) -> Node:

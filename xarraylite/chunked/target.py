@@ -135,13 +135,17 @@ class Sink:
 
         key = os.getpid(), self._key, threading.get_ident()
         written = _writing[key] = threading.Event()
+        failed: Exception | None = None
         try:
-            put((), box)
-        except Exception as error:
-            what = f"write: {self.name} {dtype_name(values.dtype)}{list(self.array.shape)}"
-            chunk_by_chunk(put, what, box, self.chunks, self.whole, error)
+            try:
+                put((), box)
+            except Exception as error:
+                failed = error
+            if failed is not None:
+                what = f"write: {self.name} {dtype_name(values.dtype)}{list(self.array.shape)}"
+                chunk_by_chunk(put, what, box, self.chunks, self.whole, failed)
         finally:
-            del _writing[key]
+            del _writing[key], failed
             written.set()
 
     def record(self, box: Box) -> None:
