@@ -78,7 +78,7 @@ def fft() -> None:
 
     Raises
     ------
-    AxisError
+    IndexError
         If the axis is out of range.
     ValueError
         If there are no elements to transform, or ``norm`` is unknown.
@@ -193,7 +193,7 @@ def fftn() -> None:
 
     Raises
     ------
-    AxisError
+    IndexError
         If an axis is out of range.
     ValueError
         If ``s`` and ``axes`` differ in length.

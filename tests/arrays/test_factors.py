@@ -55,3 +55,16 @@ def test_what_is_known_is_not_planned(dtype: str, monkeypatch: pytest.MonkeyPatc
     again = a @ b
     assert np.array_equal(np.asarray(again), np.asarray(first))
     assert str(xl.explain(again)) == told
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float16", "float64"])
+def test_products_are_row_major_again_and_again(dtype: str) -> None:
+    a = xl.asarray(np.arange(16).reshape(4, 4), dtype=dtype, order="F")
+    expected = np.asarray(a) @ np.asarray(a)
+    for _ in range(4):
+        for made in (a @ a, (a + a).T @ a, a.T @ a):
+            assert made.strides == (4, 1)
+        assert np.array_equal(np.asarray(a @ a), expected)
+    with xl.config(default_layout="column_major"):
+        for _ in range(4):
+            assert ((a + 0) @ (a + 0)).strides == (xl.zeros((4, 4)) @ xl.zeros((4, 4))).strides

@@ -258,3 +258,11 @@ def test_elements_of_tiled_memory_are_values() -> None:
     a[1, 2] = 0
     assert (float(x), float(a[1, 2])) == (6, 0)
     assert [float(v) for v in a[2]] == [8, 9, 10, 11]
+
+
+def test_whole_numbers_are_fractions() -> None:
+    for dtype in ("int8", "uint64", "int64"):
+        three = xl.asarray([3], dtype=dtype)[0]
+        assert fractions.Fraction(3) == three
+        assert fractions.Fraction(three) == fractions.Fraction(3, 1)
+        assert (three.numerator, three.denominator) == (3, 1)

@@ -260,3 +260,34 @@ def test_what_types_make_of_bytes_and_ranges() -> None:
 def test_a_number_has_no_inverse_matrix() -> None:
     with pytest.raises(np.linalg.LinAlgError, match=r"pinv\(2.5\)"):
         xl.linalg.pinv(2.5)
+
+
+def test_folds_of_time_differences_keep_their_options() -> None:
+    spans, mask = np.array([1, 2, 4], "m8[s]"), np.array([True, True, False])
+    out = np.zeros((), "m8[s]")
+    for name, options in (
+        ("sum", {"where": mask}),
+        ("sum", {"initial": np.timedelta64(100, "s")}),
+        ("min", {"where": mask, "initial": np.timedelta64(9, "s")}),
+        ("max", {"keepdims": True}),
+        ("sum", {"where": xl.asarray(mask)}),
+    ):
+        plain = {key: np.asarray(x) if key == "where" else x for key, x in options.items()}
+        assert getattr(xl, name)(spans, **options) == getattr(np, name)(spans, **plain)
+    assert xl.sum(spans, out=out) is out
+    assert out == np.timedelta64(7, "s")
+    for refused in (
+        lambda: xl.sum(spans, dtype="m8[ms]"),
+        lambda: xl.add(spans, spans, where=mask),
+        lambda: xl.add(spans, spans, out=np.zeros(3, "m8[s]")),
+    ):
+        with pytest.raises(xl.DTypeError):
+            refused()
+
+
+def test_complex_numbers_are_true_where_one_part_is_not_zero() -> None:
+    for number in (1j, np.complex64(1j), xl.asarray(1j)):
+        for key in (..., 0, slice(None), np.array([0]), np.array([True, False])):
+            x = xl.asarray([False, False])
+            x[key] = number
+            assert x[0]

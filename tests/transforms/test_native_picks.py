@@ -262,3 +262,22 @@ def test_in_place_on_lazy_results() -> None:
         lambda e: e.__iadd__(np.zeros((2, 3))),
     ]:
         both(lambda update=update: work(update))
+
+
+@pytest.mark.parametrize("key", [np.array([1, 2, 3, 0]), np.array([True] * 4), [1, 2, 3, 0]])
+def test_read_only_views_of_the_destination_are_read_first(key: Any) -> None:
+    for shape in ((4,), (4, 3)):
+        v = np.arange(12.0)[: int(np.prod(shape))].reshape(shape)
+        shown: list[Callable[[Any], Any]] = [lambda x: xl.broadcast_to(x, x.shape), _read_only]
+        for make in shown:
+            x = xl.asarray(v)
+            expected = v.copy()
+            expected[key] = v
+            x[key] = make(x)
+            assert x.tolist() == expected.tolist()
+
+
+def _read_only(x: Any) -> Any:
+    view = x[:]
+    view.flags.writeable = False
+    return view

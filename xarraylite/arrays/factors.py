@@ -79,8 +79,9 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     e._kind, e._shape, first = found
     e._operands = (*first, *left.now(), *right.now())
     made = direct.evaluate(e)
-    if made is not None:
-        made._buffer.made, made._buffer.special = _told(left, right), True
+    if made is None or made._kind.strides is not None:
+        return None  # a product is row-major, an expression may lie as its operands do
+    made._buffer.made, made._buffer.special = _told(left, right), True
     return made
 
 

@@ -321,6 +321,16 @@ class XInteger(XHeld):
 
     __slots__ = ()
 
+    @property
+    def numerator(self) -> int:
+        """The value, as an int: what `fractions` asks of whole numbers."""
+        return int(self._value)
+
+    @property
+    def denominator(self) -> int:
+        """One."""
+        return 1
+
 
 class XBool(XHeld):
     """A truth value."""

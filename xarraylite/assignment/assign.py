@@ -168,7 +168,8 @@ def converted(node: Node, dtype: np.dtype[Any]) -> Node:
     """Return ``node`` in the destination's dtype, warning where an imaginary part is lost."""
     _warn_complex(node.dtype, dtype)
     if isinstance(node, Scalar) and node.weak is complex and kind(dtype) != "c":
-        node = build.weak_scalar(node.value.real)  # type: ignore[attr-defined]
+        value: Any = node.value
+        node = build.weak_scalar(bool(value) if kind(dtype) == "b" else value.real)
     return build.convert(node, dtype)
 
 
@@ -198,7 +199,7 @@ def check_cast(operation: str, what: str, source: Any, wanted: np.dtype[Any], ru
 
 
 def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) -> None:
-    if source.kind == "c" and result.kind != "c":
+    if source.kind == "c" and result.kind not in "cb":  # which of the two is not zero
         warn_caller(
             f"assignment: casting {dtype_name(source)} to {dtype_name(result)} discards the "
             "imaginary part",

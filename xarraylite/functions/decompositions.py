@@ -48,7 +48,7 @@ class SVDResult(NamedTuple):
 
 @computed("a")
 def cholesky(a: Any, *, upper: bool = False) -> XArray:
-    """Return the triangular ``L`` with ``L @ L.mT.conj() == x``.
+    """Return the triangular ``L`` with ``L @ L.mT.conj() == a``.
 
     Parameters
     ----------

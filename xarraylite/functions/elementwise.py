@@ -259,8 +259,8 @@ def clip(
     a : array, expression or number
         Values.
     min, max : array, expression or number, optional
-        Bounds, broadcast against `x`; None for none.  A Python int at or beyond the end of the
-        range of an integer `x` is no bound.
+        Bounds, broadcast against `a`; None for none.  A Python int at or beyond the end of the
+        range of an integer `a` is no bound.
     out : container, optional
         Where to write the result.
     a_min, a_max : optional
@@ -269,14 +269,14 @@ def clip(
     Returns
     -------
     XExpression
-        The lazy result ``minimum(maximum(x, min), max)``, of the operands' common dtype.
+        The lazy result ``minimum(maximum(a, min), max)``, of the operands' common dtype.
 
     Raises
     ------
     DTypeError
         If an operand is no array or number.
     OverflowError
-        If a Python int is a bound that the integer dtype of `x` cannot hold, such as ``min=300``
+        If a Python int is a bound that the integer dtype of `a` cannot hold, such as ``min=300``
         for uint8.
     BroadcastError
         If the shapes do not broadcast.

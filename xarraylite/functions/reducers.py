@@ -88,13 +88,21 @@ def total(
             return known if out is None else into(out, known, op.name)
         made = _added(op, a, axis, dtype, keepdims, initial, where)
     except DTypeError:
-        return instead(op.name, (a, axis), {"keepdims": keepdims})  # type: ignore[no-any-return]
+        given = {"dtype": dtype, "out": out, "initial": initial, "where": where}
+        return _of_others(op, a, axis, keepdims, given)
     if whole:
         learn_fold(op, a, made)
     return made if out is None else into(out, made, op.name)
 
 
 @memoised
+def _of_others(op: Reduction, a: object, axis: Axis, keepdims: bool, given: dict[str, Any]) -> Lazy:
+    """Return what NumPy folds that are no numbers; within the handler of a refusal of them."""
+    asked = {name: value for name, value in given.items() if value is not None}
+    made: Lazy = instead(op.name, (a, axis), {"keepdims": keepdims, **asked})
+    return made
+
+
 def _added(
     op: Reduction,
     x: object,
@@ -183,7 +191,8 @@ def extreme(
             return known if out is None else into(out, known, op.name)
         made = _chosen(op, a, axis, keepdims, initial, where)
     except DTypeError:
-        return instead(op.name, (a, axis), {"keepdims": keepdims})  # type: ignore[no-any-return]
+        given = {"out": out, "initial": initial, "where": where}
+        return _of_others(op, a, axis, keepdims, given)
     if whole:
         learn_fold(op, a, made)
     return made if out is None else into(out, made, op.name)

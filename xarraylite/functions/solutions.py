@@ -68,7 +68,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
 
 @computed("a", "b")
 def solve(a: Any, b: Any) -> XArray:
-    """Return the solutions of systems of linear equations ``x1 @ x == x2``.
+    """Return the solutions of systems of linear equations ``a @ x == b``.
 
     Parameters
     ----------

@@ -108,6 +108,8 @@ def directed(
         made = made if made.dtype == bool_ else made.astype(wanted)
     else:
         made = expression.apply(op, *operands)
+        if not isinstance(made, XExpression):  # NumPy's, of no numbers
+            raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
     (out,) = out if isinstance(out, tuple) else (out,)
     if where is not True:
         kept: Any = out

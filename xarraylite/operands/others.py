@@ -106,7 +106,8 @@ def instead(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         raise  # noqa: PLE0704
     plain = [[*map(_plain, x)] if isinstance(x, list) else _plain(x) for x in args]
     try:
-        return getattr(_numpy, name)(*plain, **options)
+        named = {key: x if key == "out" else _plain(x) for key, x in options.items()}
+        return getattr(_numpy, name)(*plain, **named)
     except TypeError:
         pass
     raise  # noqa: PLE0704

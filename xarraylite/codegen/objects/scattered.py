@@ -9,6 +9,7 @@ from __future__ import annotations
 from .api import (
     ADDRESS,
     BOOL_DTYPE,
+    BUFFER,
     CLASS,
     DTYPE,
     ELLIPSIS,
@@ -386,23 +387,22 @@ def indexed(base: int, indices: int) -> int:
 def apart(to: int, value: int) -> int:
     """Return values in memory that is not a container's; 0 if they are not of its dtype, or few."""
     kind, made = get(value, KIND), 0
-    if kind == word(NODE):
-        return 0
-    if is_lazy(value):
+    if is_lazy(value) and kind != word(NODE):
         operands = keep(get(value, OPERANDS))
         made = computed(kind, get(value, SHAPE), operands + word(TUPLE_ITEMS))
         Py_DecRef(operands)
     elif get(kind, STRIDES) == word(NONE) and get(kind, DTYPE) == get(get(to, KIND), DTYPE):
-        alone = get(value, OWN_BUFFER) != get(to, OWN_BUFFER)
+        buffer = get(value, OWN_BUFFER)  # a shield has another buffer's bytes
+        alone = buffer != get(to, OWN_BUFFER) and load(buffer + CLASS) == word(BUFFER)
         made = keep(value) if alone else duplicate(value)
     if made == 0:
         PyErr_Clear()
         return 0
     own = get(made, KIND)
-    if get(own, DTYPE) != get(get(to, KIND), DTYPE) or get(own, STRIDES) != word(NONE):
-        Py_DecRef(made)
-        return 0
-    return made
+    if get(own, DTYPE) == get(get(to, KIND), DTYPE) and get(own, STRIDES) == word(NONE):
+        return made
+    Py_DecRef(made)
+    return 0
 
 
 def is_for(value: int, count: int, shape: int, front: int) -> bool:
