@@ -144,12 +144,9 @@ def explain(
     BroadcastError
         If the expression does not broadcast into the destination.
     TypeError
-        If labels, chunks or a budget are given of what has no operand that is kept elsewhere, or
-        chunks without where it would be stored.
-    SizeError
-        If the budget is too small for one block; it says how much would do.
-    ShapeError, DTypeError, StorageError
-        If `store` would refuse the labels or the target.
+        If labels, chunks or a budget are given with nothing kept elsewhere, or chunks of no target.
+    SizeError, ShapeError, DTypeError, StorageError
+        Where `store` would refuse the budget (saying how much would do), the labels or the target.
 
     Examples
     --------
