@@ -176,3 +176,14 @@ def test_jaxlib_compiles_it_and_agrees():
     outputs = program.execute_sharded(given_to_jax).disassemble_into_single_device_arrays()
     for mine, want in zip(module(x, y), outputs, strict=True):
         assert close(mine, np.asarray(want[0]))
+
+
+@pytest.mark.parametrize("name", ["isinf", "signbit", "isfinite", "isnan", "sign", "acosh"])
+@pytest.mark.parametrize("dtype", ["float8_e8m0fnu", "float8_e5m2", "float8_e4m3fnuz", "float32"])
+def test_functions_of_formats_without_zero_sign_or_infinity(name: str, dtype: str) -> None:
+    values = np.array([-1e30, -5120.0, -2.0, 0.5, 1.0, 2.0, 5120.0, np.inf, np.nan], "float32")
+    a = xl.asarray(values).astype(dtype)
+    a = xl.eval(a)
+    expression = getattr(xl, name)(a)
+    found = np.asarray(xl.to_hlo(getattr(xl, name)(a))(a)).astype("float32")
+    np.testing.assert_allclose(found, np.asarray(xl.eval(expression)).astype("float32"), rtol=1e-6)

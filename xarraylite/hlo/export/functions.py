@@ -111,7 +111,8 @@ def acosh(x: Term) -> Term:
         return _complex(real, below.imag.apply("atan2", above.real) * 2, x)
     rest = x - 1
     small = _log1p(rest + _sqrt(rest * 2 + rest * rest))
-    return (x > _LARGE[x.dtype]).where(x.apply("log") + math.log(2), small)
+    found = (x > _LARGE[x.dtype]).where(x.apply("log") + math.log(2), small)
+    return (x < 1).where(x.like(math.nan), found)
 
 
 def atanh(x: Term) -> Term:

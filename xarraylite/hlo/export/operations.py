@@ -118,10 +118,10 @@ _OTHERWISE: Final = frozenset(
 """Opcodes that mean something else, or nothing, for operands of a kind."""
 
 # Operations that are exact for floats of 16 bits too; others are computed in float32 and rounded
-# once, as bodies are.
+# once, as bodies are: not every format has a zero that `isinf` could get, or a sign.
 _EXACT_NAMES = """
-abs add clip conj copysign equal fabs fmax fmin greater greater_equal imag isfinite isinf isnan less
-less_equal maximum minimum multiply negative nextafter not_equal positive real signbit where
+abs add clip conj copysign equal fabs fmax fmin greater greater_equal imag isfinite isnan less
+less_equal maximum minimum multiply negative nextafter not_equal positive real where
 """
 _EXACT: Final = frozenset(_EXACT_NAMES.split())
 

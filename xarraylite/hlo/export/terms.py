@@ -16,7 +16,7 @@ import numpy as np
 
 from ...arrays.expression import XExpression
 from ...dtypes.info import finfo, iinfo
-from ...dtypes.names import DType, bool_, kind
+from ...dtypes.names import DType, bool_, float8_e8m0fnu, float32, kind
 from ...layout.layout import Layout
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
@@ -297,6 +297,8 @@ class Export(Protocol):
 
 def signbit(x: Term) -> Term:
     """Return the sign of bits: of NaN and zero too."""
+    if x.dtype == float8_e8m0fnu:  # which has none, and no zero to compare with
+        return x.cast(float32) < 0
     return x.apply("bitcast-convert", dtype=np.dtype(f"int{x.bits}")) < 0
 
 
