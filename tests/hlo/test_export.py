@@ -187,3 +187,25 @@ def test_functions_of_formats_without_zero_sign_or_infinity(name: str, dtype: st
     expression = getattr(xl, name)(a)
     found = np.asarray(xl.to_hlo(getattr(xl, name)(a))(a)).astype("float32")
     np.testing.assert_allclose(found, np.asarray(xl.eval(expression)).astype("float32"), rtol=1e-6)
+
+
+#: Views of picked rows and columns.
+PICKED: list[Any] = [
+    lambda x: xl.flip(x[[0, 2]]),
+    lambda x: x[[2, 0]].T * 2,
+    lambda x: x[:, [1, 3]][::-1, ::-1],
+    lambda x: x[[2, 1]][:, 1::2] * 1,
+    lambda x: xl.reshape(x[[1]], (2, 2)) + 0,
+    lambda x: x[[0, 0]][1] - 1,
+]
+
+
+@pytest.mark.parametrize("make", PICKED)
+def test_views_of_picked_elements(make: Any) -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    a = xl.asarray(values)
+    found = np.asarray(xl.to_hlo(make(a))(a))
+    assert np.array_equal(found, np.asarray(xl.eval(make(a))))
+    again = xl.late(make(a))
+    a *= 10
+    assert np.array_equal(np.asarray(xl.eval(again)), np.asarray(xl.eval(make(a))))

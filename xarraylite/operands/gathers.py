@@ -89,10 +89,24 @@ def gathered_again(root: Node) -> Node:
 
     def visit(node: Node, args: tuple[Node, ...]) -> Node:
         if isinstance(node, Leaf) and isinstance(node.snapshot.made, Gathers):
-            return node.snapshot.made.gathered()
+            return _seen(node, node.snapshot.made.gathered())
         return with_args(node, args)
 
     return rebuild(root, visit)
+
+
+def _seen(copy: Leaf, whole: Node) -> Node:
+    """Return of a gather what a leaf shows of the copy of its elements, which lie by rows."""
+    place = copy.map
+    if place == Strided.row_major(whole.shape):
+        return whole
+    if type(place) is not Strided or copy.dtype != whole.dtype:
+        return copy  # of bytes, or parts of elements
+    at = np.full(place.shape, place.offset)
+    for numbers, stride in zip(np.indices(place.shape), place.strides, strict=True):
+        at += numbers * stride
+    flat = build.reshape(whole, (-1,))
+    return build.gather(flat, 0, index_leaf(at, flat.shape[0]))
 
 
 def _index_values(index: object) -> NumpyArray:
