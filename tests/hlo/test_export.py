@@ -197,6 +197,8 @@ PICKED: list[Any] = [
     lambda x: x[[2, 1]][:, 1::2] * 1,
     lambda x: xl.reshape(x[[1]], (2, 2)) + 0,
     lambda x: x[[0, 0]][1] - 1,
+    lambda x: xl.flip(x[np.zeros(0, int)]).T,
+    lambda x: x[[0, 1]][:0, ::-1],
 ]
 
 

@@ -102,6 +102,8 @@ def _seen(copy: Leaf, whole: Node) -> Node:
         return whole
     if type(place) is not Strided or copy.dtype != whole.dtype:
         return copy  # of bytes, or parts of elements
+    if 0 in whole.shape:
+        return build.reshape(whole, place.shape)
     at = np.full(place.shape, place.offset)
     for numbers, stride in zip(np.indices(place.shape), place.strides, strict=True):
         at += numbers * stride
