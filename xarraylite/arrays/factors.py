@@ -72,15 +72,19 @@ def _told(left: Any, right: Any) -> products.Unwritten:
 
 def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     """Return a product like one that was learned; None of all others."""
-    found = left._kind.leads(_FOLD, stretched_key(left, right))
-    if found is None:
+    key = stretched_key(left, right)
+    found = left._kind.leads(_FOLD, key)
+    if not found:
         return None
     e = _new(plain)
     e._kind, e._shape, first = found
     e._operands = (*first, *left.now(), *right.now())
     made = direct.evaluate(e)
-    if made is None or made._kind.strides is not None:
-        return None  # a product is row-major, an expression may lie as its operands do
+    if made is not None and made._kind.strides is not None:
+        left._kind.learn(_FOLD, key, False)  # a product is row-major, this lies as its operands do
+        made = None
+    if made is None:
+        return None
     made._buffer.made, made._buffer.special = _told(left, right), True
     return made
 
@@ -95,6 +99,8 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool
         return
     sides = (*left.shape, *right.shape[1:])
     if NODE in (left._kind, right._kind) or not 0 < math.prod(sides) <= _FEW:
+        return
+    if left._kind.leads(_FOLD, stretched_key(left, right)) is False:
         return
     node = products.fold(left.node, right.node)
     e = None if node is None else plain(node)
