@@ -352,7 +352,8 @@ class Face(Methods):
         if order not in ("C", "F", "A", "K"):
             raise ValueError(f"{operation}: order must be 'C', 'F', 'A' or 'K', got {order!r}")
         if order == "K" and isinstance(place, Strided):
-            axes = sorted(range(self.ndim), key=lambda k: -abs(place.strides[k]))
+            steps = place.strides
+            axes = sorted(range(len(steps)), key=lambda k: -abs(steps[k]))
             return namespace(None).permute_dims(self, axes)
         if order == "A" and isinstance(place, Strided) and not place.is_row_major():
             order = "F" if place.is_column_major() else "C"

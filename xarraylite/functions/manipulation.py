@@ -229,6 +229,7 @@ def reshape(
     if array._in_order(order, "reshape") is not array:
         turned: XExpression = reshape(array.T, target[::-1], copy=copy).T
         return turned
+    view: XExpression
     if copy is True:
         view = array._reshaped(target)
         return view.copy() if isinstance(view, XContainer) else XArray(view)

@@ -159,11 +159,11 @@ def plain_array(
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
     if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int):
         array = _checked_integers(values, array, dtype, operation)
-    if array.dtype.kind == "c" and dtype is not None and kind(dtype) in "iuf":
-        if type(values) in (list, complex):
-            raise DTypeError(
-                f"{operation}: complex numbers do not go into {dtype_name(dtype)}; give their .real"
-            )
+    lost = array.dtype.kind == "c" and type(values) in (list, complex)
+    if lost and dtype is not None and kind(dtype) in "iuf":
+        raise DTypeError(
+            f"{operation}: complex numbers do not go into {dtype_name(dtype)}; give their .real"
+        )
     if array.dtype.hasobject and dtype is not None:
         array = _checked_numbers(array, dtype)
     if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):
