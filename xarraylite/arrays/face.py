@@ -8,6 +8,8 @@ and never computes; everything that asks for values computes them: `str`, `forma
 from __future__ import annotations
 
 import math
+import pickle
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -340,6 +342,33 @@ class Face(Methods):
     def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
         """Write the elements in row-major order to a file, as `numpy.ndarray.tofile` does."""
         self._values().tofile(fid, sep, format)
+
+    def byteswap(self, inplace: bool = False) -> Any:
+        """Return the elements with the bytes of each reversed; or reverse them in place."""
+        made = self._like(namespace(None).asarray(self._values().byteswap()))
+        if not inplace:
+            return made
+        self[...] = made  # type: ignore[index]
+        return self
+
+    @property
+    def data(self) -> memoryview:
+        """The memory, as Python describes it; a lazy result's is its own."""
+        return np.asarray(self).data
+
+    @property
+    def ctypes(self) -> Any:
+        """The memory for functions of C, as `numpy.ndarray.ctypes` has it."""
+        return np.asarray(self).ctypes
+
+    def dumps(self) -> bytes:
+        """Return the array as `pickle` writes it."""
+        return pickle.dumps(self)
+
+    def dump(self, file: Any) -> None:
+        """Write the array to a file as `pickle` does; ``file`` is one, or its path."""
+        with nullcontext(file) if hasattr(file, "write") else open(file, "wb") as to:
+            to.write(self.dumps())
 
     def flatten(self, order: str = "C") -> Any:
         """Return the elements in row-major order (``"F"``: column-major) in new memory."""
