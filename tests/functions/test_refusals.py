@@ -24,9 +24,9 @@ ARRAYS: dict[str, Any] = {
     "masked": np.ma.array([1, 2], mask=[0, 1]),
     "long double": np.zeros(2, "g"),
 }
+
 #: What becomes NumPy's array of it, as no numbers are asked for.
 OBJECTS = [("a string", "full"), ("a string", "asarray"), ("None", "full")]
-
 THINGS: dict[str, Any] = {"a string": "ab", "None": None, "a dict": {}, "a function": len}
 
 A, B = xl.asarray([1.0, 2.0]), xl.asarray([[1, 2], [3, 4]])

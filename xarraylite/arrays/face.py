@@ -8,8 +8,6 @@ and never computes; everything that asks for values computes them: `str`, `forma
 from __future__ import annotations
 
 import math
-import pickle
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -360,15 +358,6 @@ class Face(Methods):
     def ctypes(self) -> Any:
         """The memory for functions of C, as `numpy.ndarray.ctypes` has it."""
         return np.asarray(self).ctypes
-
-    def dumps(self) -> bytes:
-        """Return the array as `pickle` writes it."""
-        return pickle.dumps(self)
-
-    def dump(self, file: Any) -> None:
-        """Write the array to a file as `pickle` does; ``file`` is one, or its path."""
-        with nullcontext(file) if hasattr(file, "write") else open(file, "wb") as to:
-            to.write(self.dumps())
 
     def flatten(self, order: str = "C") -> Any:
         """Return the elements in row-major order (``"F"``: column-major) in new memory."""
