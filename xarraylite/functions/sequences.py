@@ -267,7 +267,7 @@ def eye(
     try:
         kind_ = float64 if dtype is None else as_dtype(dtype)
     except DTypeError:
-        return cast("XArray", as_other(np.eye(*shape, k, int), dtype))
+        return cast("XArray", as_other(np.eye(shape[0], shape[1], k, int), dtype))
     check_size(shape, kind_, "eye")
     values = np.eye(shape[0], shape[1], k=k, dtype=kind_ if kind_.isbuiltin == 1 else bool)
     return _wrap(values, kind_, layout, "eye")
