@@ -342,6 +342,24 @@ class Face(Methods):
         """Write the elements in row-major order to a file, as `numpy.ndarray.tofile` does."""
         self._values().tofile(fid, sep, format)
 
+    def byteswap(self, inplace: bool = False) -> Any:
+        """Return the elements with the bytes of each reversed; or reverse them in place."""
+        made = self._like(namespace(None).asarray(self._values().byteswap()))
+        if not inplace:
+            return made
+        self[...] = made  # type: ignore[index]
+        return self
+
+    @property
+    def data(self) -> memoryview:
+        """The memory, as Python describes it; a lazy result's is its own."""
+        return np.asarray(self).data
+
+    @property
+    def ctypes(self) -> Any:
+        """The memory for functions of C, as `numpy.ndarray.ctypes` has it."""
+        return np.asarray(self).ctypes
+
     def flatten(self, order: str = "C") -> Any:
         """Return the elements in new memory, in the order that `xl.ravel` takes them in."""
         return namespace(None).reshape(self._in_order(order, "flatten"), (-1,), copy=True)
