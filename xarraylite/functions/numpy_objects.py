@@ -263,8 +263,8 @@ def _one(x: Any, flags: Sequence[str]) -> Any:
     if not {"readwrite", "writeonly"} & set(flags):
         return numpy_of(x, "nditer", Narrow())
     to = x._target()
-    if to.readonly:
-        raise ReadOnlyError(f"nditer: {to.summary()} is read-only")
+    if to.readonly or not isinstance(to, XContainer):
+        raise ReadOnlyError(f"nditer: {to.summary()} is read-only, or no array for NumPy")
     to.buffer.release()
     return to.numpy()
 
