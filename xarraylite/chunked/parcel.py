@@ -9,6 +9,7 @@ travels as whatever the pickler of the scheduler makes of it (distributed's take
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import singledispatch
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.build import describe
 from ..ir.node import (
     Concat,
     Elementwise,
@@ -131,26 +133,33 @@ def _(node: Reduce) -> tuple[Any, ...]:
     return node.op.name if known else node.op, node.axes, node.keepdims
 
 
-def fingerprint(root: Node, chunks: Sequence[int]) -> str:
-    """Return a hash of an expression, of its operands as they are now, and of chunks."""
+def fingerprint(root: Node, chunks: Sequence[int], apart: dict[str, str] | None = None) -> str:
+    """Return a hash of an expression, of its operands as they are now, and of chunks.
+
+    ``apart``, if given, takes what tells the operands, by their names, which are hashed instead.
+    """
     digest = hashlib.sha256(repr(tuple(chunks)).encode())
     number: dict[int, int] = {}
     for node in postorder(root):
         number[id(node)] = len(number)
         args = [number[id(arg)] for arg in node.args]
-        told = [type(node).__name__, node.shape, node.dtype.name, args, *_content(node)]
+        told = [type(node).__name__, node.shape, node.dtype.name, args, *_content(node, apart)]
         digest.update(repr(told).encode())
     return digest.hexdigest()
 
 
-def _content(node: Node) -> tuple[Any, ...]:
+def _content(node: Node, apart: dict[str, str] | None = None) -> tuple[Any, ...]:
     """Return what a node is made of, as text that is the same in every process."""
     if isinstance(node, Leaf):
         values = np.ascontiguousarray(read(node.snapshot, node.dtype, node.map))
-        return (hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest(),)
+        told = hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest()
+        return (_named(f"{describe(node)} in memory", told, apart),)
     if isinstance(node, Stored):
         source: Any = node.source
-        return (source.identity(),)
+        factors = getattr(source, "factors", ()) if apart is not None else ()
+        if factors:
+            return tuple([(fingerprint(inner, (), apart), labels) for inner, labels in factors])
+        return (_named(str(source), source.identity(), apart),)
     if isinstance(node, Scalar):
         return (np.asarray(node.value, node.dtype).tobytes(),)
     if isinstance(node, Elementwise) and isinstance(node.op, UserOp):
@@ -158,6 +167,16 @@ def _content(node: Node) -> tuple[Any, ...]:
     if isinstance(node, Reduce) and isinstance(node.op.combine, UserOp):
         return (*_code(node.op.combine), repr(node.op.identity), node.axes, node.keepdims)
     return _told(node)
+
+
+def _named(name: str, told: str, apart: dict[str, str] | None) -> str:
+    """Return what tells an operand, or its name, if that is told apart from others of that name."""
+    if apart is None:
+        return told
+    names = (name if k == 1 else f"{name} ({k})" for k in itertools.count(1))
+    own = next(x for x in names if apart.get(x, told) == told)
+    apart[own] = told
+    return own
 
 
 def _code(op: UserOp) -> tuple[Any, ...]:
