@@ -86,12 +86,12 @@ def test_changed_operands_are_not_resumed(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         xl.store(write(), tmp_path / "a", memory=3000)
     c[0] = 2.0
-    with pytest.raises(xl.StorageError, match=r"has changed since: float64\[30\] in memory;"):
+    with pytest.raises(xl.StorageError, match=r"has changed .*: float64\[30\] in memory;"):
         xl.store(write(), tmp_path / "a", resume=True)
     c[0] = 1.0
     np.save(tmp_path / "in.npy", VALUES * 2)
     os.utime(tmp_path / "in.npy", ns=(1, 1))
-    with pytest.raises(xl.StorageError, match=r"has changed since: \S*in.npy;"):
+    with pytest.raises(xl.StorageError, match=r"has changed .*: \S*in.npy;"):
         xl.store(write(), tmp_path / "a", resume=True)
 
 

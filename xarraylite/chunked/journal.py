@@ -26,7 +26,7 @@ from ..io.atomic import replace_file
 
 Corner = tuple[int, ...]
 
-#: What is stored: ``expression``, ``chunks``, ``operands`` by their names, and ``layout``.
+#: What is stored: ``expression``, ``operands`` with their names, ``chunks`` and ``layout``.
 Mark = Mapping[str, Any]
 
 #: What writers, zarr's own among them, call a chunk or metadata that are not whole yet.
@@ -150,9 +150,11 @@ def _differences(known: Mark, mark: Mark) -> Iterator[str]:
     """Yield why what was begun is not what is to be stored."""
     if known["expression"] != mark["expression"]:
         yield "it was begun with another expression"
-    elif known["operands"] != mark["operands"]:
-        changed = [k for k, told in mark["operands"].items() if known["operands"][k] != told]
-        yield f"an operand has changed since: {', '.join(changed)}"
+    else:
+        pairs = zip(known["operands"], mark["operands"], strict=True)
+        changed = [name for (_, before), (name, told) in pairs if before != told]
+        if changed:
+            yield f"an operand has changed since, or is another one: {', '.join(changed)}"
     if known["chunks"] != list(mark["chunks"]):
         yield f"it was begun in chunks of {known['chunks']}, not {list(mark['chunks'])}"
     if known.get("layout") != mark.get("layout"):

@@ -9,7 +9,6 @@ travels as whatever the pickler of the scheduler makes of it (distributed's take
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import singledispatch
@@ -133,10 +132,14 @@ def _(node: Reduce) -> tuple[Any, ...]:
     return node.op.name if known else node.op, node.axes, node.keepdims
 
 
-def fingerprint(root: Node, chunks: Sequence[int], apart: dict[str, str] | None = None) -> str:
+#: Operands by their names, and what tells each from others, or from what it was before a change.
+Operands = list[tuple[str, str]]
+
+
+def fingerprint(root: Node, chunks: Sequence[int], apart: Operands | None = None) -> str:
     """Return a hash of an expression, of its operands as they are now, and of chunks.
 
-    ``apart``, if given, takes what tells the operands, by their names, which are hashed instead.
+    ``apart``, if given, takes what tells the operands; hashed are their places in it instead.
     """
     digest = hashlib.sha256(repr(tuple(chunks)).encode())
     number: dict[int, int] = {}
@@ -148,7 +151,7 @@ def fingerprint(root: Node, chunks: Sequence[int], apart: dict[str, str] | None 
     return digest.hexdigest()
 
 
-def _content(node: Node, apart: dict[str, str] | None = None) -> tuple[Any, ...]:
+def _content(node: Node, apart: Operands | None = None) -> tuple[Any, ...]:
     """Return what a node is made of, as text that is the same in every process."""
     if isinstance(node, Leaf):
         values = np.ascontiguousarray(read(node.snapshot, node.dtype, node.map))
@@ -169,14 +172,12 @@ def _content(node: Node, apart: dict[str, str] | None = None) -> tuple[Any, ...]
     return _told(node)
 
 
-def _named(name: str, told: str, apart: dict[str, str] | None) -> str:
-    """Return what tells an operand, or its name, if that is told apart from others of that name."""
+def _named(name: str, told: str, apart: Operands | None) -> str:
     if apart is None:
         return told
-    names = (name if k == 1 else f"{name} ({k})" for k in itertools.count(1))
-    own = next(x for x in names if apart.get(x, told) == told)
-    apart[own] = told
-    return own
+    if (name, told) not in apart:
+        apart.append((name, told))
+    return str(apart.index((name, told)))
 
 
 def _code(op: UserOp) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from ..operands.convert import LayoutLike
 from .extras import imported
 from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
-from .parcel import fingerprint
+from .parcel import Operands, fingerprint
 from .places import HDF5, ZIP, Carried, local, name_of, path_of, travels
 from .retries import chunk_by_chunk
 from .selection import Box, as_slices, corner
@@ -210,7 +210,7 @@ class Form:
             If the target is no new zarr array, or the layout does not fit the chunks.
         """
         name = target if isinstance(target, str | os.PathLike) else ""
-        told: dict[str, str] = {}
+        told: Operands = []
         mark: dict[str, Any] = {}
         if name:
             mark = {"expression": fingerprint(root, (), told), "chunks": chunks, "operands": told}
