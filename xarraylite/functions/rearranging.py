@@ -219,8 +219,10 @@ def ravel(a: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     XArray([1, 3, 2, 4])
     """
     flat = reshape(as_array(a, "ravel")._in_order(order, "ravel"), (-1,))
-    held = isinstance(flat, XContainer)
-    beside = flat.layout is not DYNAMIC if held else lies_by_rows(flat)
+    if isinstance(flat, XContainer):
+        beside = flat.layout is not DYNAMIC
+    else:
+        beside = lies_by_rows(flat)
     return flat if beside else XExpression(flat.node)
 
 
