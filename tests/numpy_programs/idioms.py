@@ -130,6 +130,15 @@ a[v.argmax() - 1]
 str(a)
 v[0] == 1.0, v[0] != v[1]
 [float(x) for x in (lambda x, y, z: (z, y, x))(*v)]
+(a + 1j * a[::-1]).max(1), (v * 1j).min(), xp.argmax(xp.asarray([1, 1 + 2j, 1 - 1j]))
+xp.nanmax(xp.asarray([1j, xp.nan])), xp.ptp(v * 1j), xp.argmin(xp.asarray([1, xp.nan * 1j]))
+isinstance(a.dtype, xp.dtype), xp.dtype("U3"), xp.dtype([("n", "U4"), ("x", float)]).names
+xp.array("abc").item(), xp.full((2, 2), None).tolist(), xp.eye(2, dtype=object).tolist()
+next(a.flat), [x for x in a.flat][:2], a.flat.coords, (a.flat == 2).sum(), a.flat.copy()
+(lambda f: (next(f), f.index, list(f), list(f)))(a.flat)
+float(xp.ma.masked_less(v, 2).mean()), float(xp.ma.array(a, mask=a > 4).sum())
+v.byteswap().byteswap(), i.byteswap(), bytes(v.data), v.ctypes.shape[0]
+xp.long(3), xp.ulong(3)
 """
 
 WRITING = r"""

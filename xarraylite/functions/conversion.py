@@ -100,7 +100,7 @@ def asarray(
                 return made
         return _made(a, dtype, order, device, copy, layout, strides, shape)
     except DTypeError:
-        other = None if isinstance(a, str | bytes) else array_of(a, dtype)
+        other = array_of(a, dtype)
         if other is not None:
             return cast("XContainer", other)
         text = None if dtype is None else array_of(a)

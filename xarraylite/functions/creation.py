@@ -250,7 +250,8 @@ def full(
                 return cast("XArray", usual)
     check_device(device, "full")
     layout = ordered(order, layout, "full")
-    other = None if plain else array_of(fill_value, dtype)
+    wanted = object if fill_value is dtype is None else dtype
+    other = None if plain else array_of(fill_value, wanted)
     if other is not None:
         return np.full(shape, other)  # type: ignore[arg-type,return-value]
     node = None if plain else values_node(fill_value, None, "full")
