@@ -188,7 +188,7 @@ def transpose(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpres
 def reshape(
     a: object,
     shape: Axes,
-    order: Literal["C", "F", "A", "K"] = "C",
+    order: Literal["C", "F", "A"] = "C",
     *,
     copy: bool | None = None,
 ) -> XExpression:
@@ -200,8 +200,8 @@ def reshape(
         What to reshape.
     shape : int or sequence of int
         New extents of the same size; one may be -1.
-    order : {"C", "F"}, default "C"
-        "F": read and written in column-major order.
+    order : {"C", "F", "A"}, default "C"
+        "F": read and written in column-major order; "A": where the elements lie so.
     copy : bool, optional
         True: return a copy.  False: refuse where a view is impossible.
 
@@ -225,11 +225,12 @@ def reshape(
     """
     array = as_array(a, "reshape")
     target = infer_extent(shape, array.size)
-    if order == "F":
+    if order not in ("C", "F", "A"):
+        raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
+    if array._in_order(order, "reshape") is not array:
         turned: XExpression = reshape(array.T, target[::-1], copy=copy).T
         return turned
-    if order not in ("C", "A", "K"):
-        raise ValueError(f"reshape: order must be 'C' or 'F', got {order!r}")
+    view: XExpression
     if copy is True:
         view = array._reshaped(target)
         return view.copy() if isinstance(view, XContainer) else XArray(view)
