@@ -359,9 +359,7 @@ def empty_like(
     >>> xl.empty_like(xl.zeros((2, 3), layout="column_major")).strides
     (1, 2)
     """
-    return _made_like(
-        empty, prototype, dtype, order, subok, shape, device=device, layout=layout
-    )
+    return _made_like(empty, prototype, dtype, order, subok, shape, device=device, layout=layout)
 
 
 @makes_rows

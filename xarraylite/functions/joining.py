@@ -254,9 +254,7 @@ def atleast_3d(*arrays: object) -> Any:
 
 @memoised
 @moves
-def vstack(
-    tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind"
-) -> Lazy:
+def vstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind") -> Lazy:
     """Return the arrays joined row by row, lazily; vectors are rows.
 
     Examples
@@ -272,9 +270,7 @@ def vstack(
 
 @memoised
 @moves
-def hstack(
-    tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind"
-) -> Lazy:
+def hstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind") -> Lazy:
     """Return the arrays joined column by column, lazily; vectors one after the other.
 
     Examples
