@@ -206,6 +206,9 @@ def _chosen(
     chosen = chosen_of(where, node, op.name)
     if chosen is not None and initial is None:
         raise ValueError(f"{op.name}: where= needs initial=, the result where no element counts")
+    if node.dtype == bool_ and initial is None:  # or and and, which may end early
+        refuse_empty(groups, op.name, node)
+        op = ANY if op is MAX else ALL
     return groups.wrap(groups.fold(op, others(node, chosen, initial), initial))
 
 

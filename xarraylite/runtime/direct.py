@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from .._later import later
 from .._records import record
+from ..codegen.emit.body import VECTOR
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
@@ -180,10 +181,10 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     most = 2 * CHUNK if fold else STREAM_BYTES // target.dtype.itemsize
-    cost = lowered.body.cost if fold else lowered.body.vector_cost
+    cost = lowered.body.cost * VECTOR if fold else lowered.body.vector_cost
     if not all([leaf.scalar or _falls(leaf) for leaf in (target, *leaves)]):
         most = ACROSS_BYTES // target.dtype.itemsize
-    limit = min(PARALLEL_FROM // cost, most) - 1
+    limit = min(PARALLEL_FROM * VECTOR // cost, most) - 1
     pairs, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in pairs], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
