@@ -50,7 +50,6 @@ from .dtypes.element_types import ElementType as ElementType
 from .dtypes.info import finfo as finfo
 from .dtypes.info import iinfo as iinfo
 from .dtypes.info import isdtype as isdtype
-from .dtypes.names import as_dtype as _dtype
 from .functions.applied import apply_along_axis as apply_along_axis
 from .functions.applied import apply_over_axes as apply_over_axes
 from .functions.applied import ndenumerate as ndenumerate
@@ -274,6 +273,7 @@ from .functions.joining import meshgrid as meshgrid
 from .functions.joining import split as split
 from .functions.joining import unstack as unstack
 from .functions.joining import vsplit as vsplit
+from .functions.joining import vstack as _row_stack
 from .functions.joining import vstack as vstack
 from .functions.linear_algebra import dot as dot
 from .functions.linear_algebra import einsum as einsum
@@ -385,6 +385,7 @@ from .functions.scalar_types import complex64 as complex64
 from .functions.scalar_types import complex128 as _cdouble
 from .functions.scalar_types import complex128 as complex128
 from .functions.scalar_types import complexfloating as complexfloating
+from .functions.scalar_types import dtype as dtype
 from .functions.scalar_types import float4_e2m1fn as float4_e2m1fn
 from .functions.scalar_types import float6_e2m3fn as float6_e2m3fn
 from .functions.scalar_types import float6_e3m2fn as float6_e3m2fn
@@ -415,6 +416,7 @@ from .functions.scalar_types import int32 as _intc
 from .functions.scalar_types import int32 as int32
 from .functions.scalar_types import int64 as _int_
 from .functions.scalar_types import int64 as _intp
+from .functions.scalar_types import int64 as _long
 from .functions.scalar_types import int64 as _longlong
 from .functions.scalar_types import int64 as int64
 from .functions.scalar_types import integer as integer
@@ -430,6 +432,7 @@ from .functions.scalar_types import uint32 as _uintc
 from .functions.scalar_types import uint32 as uint32
 from .functions.scalar_types import uint64 as _uint
 from .functions.scalar_types import uint64 as _uintp
+from .functions.scalar_types import uint64 as _ulong
 from .functions.scalar_types import uint64 as _ulonglong
 from .functions.scalar_types import uint64 as uint64
 from .functions.scalar_types import unsignedinteger as unsignedinteger
@@ -597,8 +600,8 @@ __array_api_version__: str
 eval = _eval
 ndarray = _ndarray
 open = _open
-dtype = _dtype
 asanyarray = _asanyarray
+row_stack = _row_stack
 concatenate = _concatenate
 stddev = _stddev
 variance = _variance
@@ -615,12 +618,14 @@ short = _short
 intc = _intc
 int_ = _int_
 intp = _intp
+long = _long
 longlong = _longlong
 ubyte = _ubyte
 ushort = _ushort
 uintc = _uintc
 uint = _uint
 uintp = _uintp
+ulong = _ulong
 ulonglong = _ulonglong
 column_major = _column_major
 dynamic = _dynamic

@@ -38,7 +38,7 @@ from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
 from . import few
-from .expression import XExpression, written
+from .expression import XExpression, operation
 from .placed import Placed
 from .scalar import XFloat64, XScalar, scalar_of
 from .selections import is_advanced, numpy_index, put, stretched
@@ -465,7 +465,7 @@ class XContainer(Placed, XExpression):
         if direct.updated(self, op, value, held):
             return
         value = unwrapped(value)
-        result = written((op, key_of(value)), op, self, value)
+        result = operation((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
         if noalias or not direct.assigned(self, result, False):
             node = result.node

@@ -71,13 +71,12 @@ class Placed:
 
     def _complex_part(self, which: int) -> Any:
         """Return a view of the real (0) or the imaginary parts (1) of complex memory."""
-        place = self._map
-        if self._dtype.kind != "c" or not isinstance(place, Strided):
+        if self._dtype.kind != "c":
             return super()._complex_part(which)  # type: ignore[misc]
-        strides, offset = tuple([2 * s for s in place.strides]), 2 * place.offset + which
         own = np.dtype(f"f{self._dtype.itemsize // 2}")
-        part = self._view_class._wrap(self._buffer, Strided(place.shape, strides, offset), own)
-        fronts.remember(("real", "imag")[which], self, part)
+        part = self._view_class._wrap(self._buffer, self._map.part(2, which), own)
+        if isinstance(self._map, Strided):
+            fronts.remember(("real", "imag")[which], self, part)
         return part
 
     def view(self, dtype: object = None) -> Any:

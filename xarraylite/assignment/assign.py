@@ -165,11 +165,21 @@ def fit(node: Node, destination: Described) -> Node:
 
 
 def converted(node: Node, dtype: np.dtype[Any]) -> Node:
-    """Return ``node`` in the destination's dtype, warning where an imaginary part is lost."""
-    _warn_complex(node.dtype, dtype)
+    """Return ``node`` in the destination's dtype, warning where imaginary parts are lost.
+
+    Raises
+    ------
+    CastError
+        If it is Python's complex number and ``dtype`` is real, as NumPy refuses it.
+    """
     if isinstance(node, Scalar) and node.weak is complex and kind(dtype) != "c":
-        value: Any = node.value
-        node = build.weak_scalar(bool(value) if kind(dtype) == "b" else value.real)
+        if kind(dtype) != "b":
+            raise CastError(
+                f"assignment: the complex number {node.value} does not go into "
+                f"{dtype_name(dtype)}; assign its .real"
+            )
+        node = build.weak_scalar(bool(node.value))
+    _warn_complex(node.dtype, dtype)
     return build.convert(node, dtype)
 
 
