@@ -382,11 +382,8 @@ class Fold:
             self.count_in(part)
 
     def groups(self, address: Value, width: Value) -> None:
-        """Emit the fold of ``width`` values in scratch into the total, many at a time."""
+        """Emit the fold of ``width`` values in scratch into the total, `LANES` at a time."""
         size = value_bytes(self.spec.body.dtype)
-        if self.spec.as_numpy:
-            self.halves(address, width)
-            return
         with self.b.loop(0, width, LANES, Pace.SLOW) as j:
             self.take(self.lanes(address + j * size, width - j))
 

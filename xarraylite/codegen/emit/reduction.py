@@ -98,7 +98,7 @@ def _take_blocks(row: Fold) -> None:
         width = row.fill(low, (words["j1"] - low).least(block))
         if spec.laned:
             with b.either(width <= SHORT) as branches:
-                row.groups(row.values, width)
+                (row.halves if spec.as_numpy else row.groups)(row.values, width)
                 branches.otherwise()
                 row.block(width)
         else:
