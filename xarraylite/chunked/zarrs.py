@@ -23,8 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..dtypes.names import NumpyArray
-from ..memory.buffer import Buffer
-from ..memory.pool import POOL_FROM
+from ..memory.pool import POOL_FROM, aligned_bytes, pool
 from .extras import imported
 from .selection import owners_of
 
@@ -41,8 +40,13 @@ _IOV = 1024
 
 
 def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NumpyArray:
-    """Return memory to read into, of blocks that were used before where there are any."""
-    return Buffer.allocate(math.prod(shape) * dtype.itemsize).array(dtype, shape)
+    """Return memory for a block, of those that were used before where there are any.
+
+    A run's budget bounds it, not the setting ``max_result_bytes``.
+    """
+    nbytes = math.prod(shape) * dtype.itemsize
+    memory, start, _ = pool.take(nbytes) if nbytes >= POOL_FROM else aligned_bytes(nbytes)
+    return memory[start : start + nbytes].view(dtype).reshape(shape)
 
 
 class ZarrReader:

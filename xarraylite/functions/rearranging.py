@@ -16,6 +16,7 @@ from .._errors import DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
+from ..arrays.ownership import lies_by_rows
 from ..index import transform as steps
 from ..index.broadcast import as_shape, check_axes, check_axis
 from ..ir import build
@@ -218,7 +219,10 @@ def ravel(a: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     XArray([1, 3, 2, 4])
     """
     flat = reshape(as_array(a, "ravel")._in_order(order, "ravel"), (-1,))
-    beside = not isinstance(flat, XContainer) or flat.layout is not DYNAMIC
+    if isinstance(flat, XContainer):
+        beside = flat.layout is not DYNAMIC
+    else:
+        beside = lies_by_rows(flat)
     return flat if beside else XExpression(flat.node)
 
 
