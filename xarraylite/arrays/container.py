@@ -378,8 +378,9 @@ class XContainer(Placed, XExpression):
                     pass
             if elements.stored(self, key, number):
                 return
-        held = sys.getrefcount(value) > HELD_SETITEM
-        self._store(key, unwrapped(value), held, False)
+        if key.__class__ is XExpression:
+            key = few.settled(sys.getrefcount(key) > HELD_SETITEM, key)
+        self._store(key, unwrapped(value), sys.getrefcount(value) > HELD_SETITEM, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value.__class__ is XExpression:
