@@ -1,7 +1,7 @@
 """Few elements at positions in a row-major container: making such views, reading and writing them.
 
-As `views.scattered` and `views.selection` do it, where each element has a position of its own
-(`XIndexView`), and `arrays.few` for what is written through an index array or a mask.
+As `xtensor_views.scattered` and `xtensor_views.selection` do it, where each element has a position
+of its own (`XIndexView`), and `arrays.few` for what is written through an index array or a mask.
 """
 
 from __future__ import annotations
