@@ -139,6 +139,16 @@ next(a.flat), [x for x in a.flat][:2], a.flat.coords, (a.flat == 2).sum(), a.fla
 float(xp.ma.masked_less(v, 2).mean()), float(xp.ma.array(a, mask=a > 4).sum())
 v.byteswap().byteswap(), i.byteswap(), bytes(v.data), v.ctypes.shape[0]
 xp.long(3), xp.ulong(3)
+xp.add(a, 1, dtype=xp.float32, casting="same_kind"), xp.subtract(i, 1, order="F", subok=False)
+xp.add(v, 1.5, out=xp.zeros(3, int), casting="unsafe"), xp.matmul(i, i, dtype=float)
+xp.modf(v / 2, out=(xp.zeros(3), xp.zeros(3))), xp.modf(v / 2, xp.zeros(3), xp.zeros(3))
+(lambda q, r: (xp.divmod(v, 2, out=(q, r), where=v > 1), q, r))(xp.ones(3), xp.ones(3))
+xp.divmod(v, 2, v, xp.zeros(3)), v
+xp.negative.at(v, [0, 2]) or v, xp.divmod.nout, xp.modf.nin, xp.matmul.signature, xp.sqrt.types
+xp.concatenate([[1], [2.5]], dtype=int, casting="unsafe"), xp.hstack([v, i], dtype="f4")
+xp.empty_like(prototype=a).shape, xp.array([1, None], dtype=float), xp.fromiter("ab", "U1")
+xp.frompyfunc(lambda x, y: x * y, 2, 1).outer([1, 2], [3, 4]).tolist()
+xp.frompyfunc(max, 2, 1).reduce([1, 5, 2]), xp.frompyfunc(max, 2, 1).nin
 """
 
 WRITING = r"""

@@ -341,9 +341,17 @@ def _made_like(
 
 
 @makes_rows
-@sibling(_made_like, empty)
-def empty_like() -> None:
-    """Return an uninitialised container of the shape, dtype and layout of ``a``.
+def empty_like(
+    prototype: XExpression,
+    dtype: object = None,
+    order: MemoryOrder = None,
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: str | None = None,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return an uninitialised container of the shape, dtype and layout of ``prototype``.
 
     Examples
     --------
@@ -351,6 +359,7 @@ def empty_like() -> None:
     >>> xl.empty_like(xl.zeros((2, 3), layout="column_major")).strides
     (1, 2)
     """
+    return _made_like(empty, prototype, dtype, order, subok, shape, device=device, layout=layout)
 
 
 @makes_rows

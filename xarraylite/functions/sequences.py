@@ -396,7 +396,10 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     values = list(iter if count < 0 else itertools.islice(iter, count))
     if len(values) < count:
         raise ShapeError(f"fromiter: {count} elements are wanted, there are {len(values)}")
-    wanted = as_dtype(dtype)
+    try:
+        wanted = as_dtype(dtype)
+    except DTypeError:
+        return cast("XArray", as_other(values, dtype))
     if {*map(type, values)} <= _EXACT.get(wanted, frozenset()):
         return container(np.array(values, wanted))
     return XArray(values, wanted)
