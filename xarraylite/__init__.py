@@ -165,12 +165,12 @@ _MODULES: dict[str, str] = {
     "nullable.conversion": "masked_array optional to_pandas",
     "nullable.masked": "XMaskedView filtration masked_view",
     "runtime.cache": "cache_clear cache_info",
-    "views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
-    "views.items": "drop ellipsis keep range xtuple",
-    "views.picked": "XDynamicView XIndexView",
-    "views.reshaped": "XReshapeView",
-    "views.regular": "as_strided block_view offset_view parent_index strided_view",
-    "views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
+    "xtensor_views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
+    "xtensor_views.items": "drop ellipsis keep range xtuple",
+    "xtensor_views.picked": "XDynamicView XIndexView",
+    "xtensor_views.reshaped": "XReshapeView",
+    "xtensor_views.regular": "as_strided block_view offset_view parent_index strided_view",
+    "xtensor_views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
 }
 
 #: Where a public name comes from: module, and the name there.

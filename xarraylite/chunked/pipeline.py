@@ -20,12 +20,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..compiler.target import Target
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.pool import pool
+from ..memory.target import Target
 from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
 from .cache import ChunkCache, Held

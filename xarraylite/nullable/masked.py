@@ -24,10 +24,10 @@ from ..dtypes.names import bool_
 from ..operands.nodes import is_number, unwrapped
 from ..ops.op import Op
 from ..ops.table import OPS
-from ..views import selection
-from ..views.picked import XIndexView, XPicked
-from ..views.scattered import is_few
-from ..views.selection import mask_of, pointed
+from ..xtensor_views import selection
+from ..xtensor_views.picked import XIndexView, XPicked
+from ..xtensor_views.scattered import is_few
+from ..xtensor_views.selection import mask_of, pointed
 from .array import Memory, XOptional
 from .missing import Missing
 

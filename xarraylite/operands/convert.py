@@ -11,7 +11,6 @@ import numpy as np
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
 from .._later import later
-from ..compiler.target import Target
 from ..dtypes.names import DType, as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
@@ -24,6 +23,7 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, c
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, padding_value, read, write
 from ..memory.buffer import Buffer
+from ..memory.target import Target
 from ..runtime import evaluate as engine
 from . import tracing
 from .nodes import HasNode, Lifted, borrow_array, is_masked, values_in

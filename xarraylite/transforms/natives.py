@@ -42,8 +42,8 @@ from ..runtime.counting import evaluations
 from ..runtime.direct import Direct
 from ..runtime.natives import Loaded, Native, can_load, offset
 from ..runtime.replay import Replay
-from ..views import selection
-from ..views.picked import XIndexView
+from ..xtensor_views import selection
+from ..xtensor_views.picked import XIndexView
 from . import noalias as promises
 from .jit import Jitted
 from .memo import Recipe

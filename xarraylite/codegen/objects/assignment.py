@@ -28,7 +28,8 @@ from .basics import (
     size_of,
     tuple_of,
 )
-from .evaluation import record_of
+from .calls import array_of
+from .evaluation import computed, record_of
 from .operators import combined, leads, number_of, of_number
 from .scalars import inside
 from .views import is_index, is_plain, steps_of, view_of
@@ -135,22 +136,58 @@ def is_numpys_item(one: int) -> bool:
     return one == word(w.ELLIPSIS) or cls == word(w.INT)
 
 
+def selector(key: int) -> int:
+    """Return our own index array or mask in row-major memory; 0 if it is none, or not that few."""
+    if not (is_lazy(key) or is_container(key)) or get(key, w.KIND) == word(w.NODE):
+        return 0
+    dtype, made = get(get(key, w.KIND), w.DTYPE), 0
+    usual = dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
+    if not usual or load(get(key, w.SHAPE) + SIZE) == 0:
+        return 0
+    if is_container(key):
+        made = keep(key)
+    else:
+        operands = keep(get(key, w.OPERANDS))
+        made = computed(get(key, w.KIND), get(key, w.SHAPE), operands + word(w.TUPLE_ITEMS))
+        c.Py_DecRef(operands)
+    if made == 0:
+        c.PyErr_Clear()
+    elif not is_container(made) or get(get(made, w.KIND), w.STRIDES) != word(w.NONE):
+        c.Py_DecRef(made)
+        made = 0
+    return made
+
+
+def is_free(buffer: int, key: int) -> bool:
+    """Tell whether nobody waits for a buffer's bytes but an index that is not read any more."""
+    own = 0
+    if is_lazy(key) and is_alone(key):
+        operands = get(key, w.OPERANDS)
+        own = own_of(buffer, operands + word(w.TUPLE_ITEMS), load(operands + SIZE))
+    return waiting_for(buffer) == own
+
+
 def stored(to: int, key: int, value: int) -> bool:
     """Write one number to the elements that an index selects; tell whether done."""
     if not is_container(to):
         return False
-    several = not is_index(key, True)
-    if several and not (is_numpys(key) and 0 <= size_of(get(to, w.SHAPE)) <= MANY):
-        return False
-    array = get(to, w.OWN_ARRAY)
-    if array == 0 or waiting_for(get(to, w.OWN_BUFFER)) != 0:
-        return False
-    number = inside(value)
-    done = fits(get(to, w.KIND), number)
-    if done and c.PyObject_SetItem(array, key, number) != 0:
-        c.PyErr_Clear()  # Python says what is wrong
-        done = False
-    c.Py_DecRef(number)
+    index, made = key, 0
+    if not is_index(key, True):
+        if not 0 <= size_of(get(to, w.SHAPE)) <= MANY:
+            return False
+        if not is_numpys(key):
+            made = selector(key)
+            index = array_of(made) if made != 0 else 0
+    array, done = get(to, w.OWN_ARRAY), False
+    if index != 0 and array != 0 and is_free(get(to, w.OWN_BUFFER), key):
+        number = inside(value)
+        done = fits(get(to, w.KIND), number)
+        if done and c.PyObject_SetItem(array, index, number) != 0:
+            c.PyErr_Clear()  # Python says what is wrong
+            done = False
+        c.Py_DecRef(number)
+    if made != 0:
+        c.Py_DecRef(made)
     return done
 
 

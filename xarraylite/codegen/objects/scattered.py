@@ -1,7 +1,7 @@
 """Few elements at positions in a row-major container: making such views, reading and writing them.
 
-As `views.scattered` and `views.selection` do it, where each element has a position of its own
-(`XIndexView`), and `arrays.few` for what is written through an index array or a mask.
+As `xtensor_views.scattered` and `xtensor_views.selection` do it, where each element has a position
+of its own (`XIndexView`), and `arrays.few` for what is written through an index array or a mask.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from .api import CLASS, SIZE, load, load_byte, scratch, store, word
 from .assignment import (
     assigned,
     destination_of,
+    is_free,
     is_part,
     is_promise,
     stored,
@@ -410,7 +411,7 @@ def put_down(to: int, key: int, value: int) -> bool:
     dtype = word(w.BOOL_DTYPE) if mask else word(w.INT64)
     line = is_line(key, dtype)  # which is read where it is: nothing is allocated from here on
     index = 0 if line else private(key, dtype)
-    if (line or index != 0) and is_usual(to) and waiting_for(get(to, w.OWN_BUFFER)) == 0:
+    if (line or index != 0) and is_usual(to) and is_free(get(to, w.OWN_BUFFER), key):
         places = load(key + DATA) if line else begin_of(index)
         count = length_of(key) if line else size_of(get(index, w.SHAPE))
         front = 1 if line else load(get(index, w.SHAPE) + SIZE)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import xarraylite as xl
 from xarraylite.transforms import natives
-from xarraylite.views import scattered
+from xarraylite.xtensor_views import scattered
 
 Array = np.ndarray[Any, Any]
 
