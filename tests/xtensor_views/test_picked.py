@@ -103,6 +103,12 @@ def test_other_dtypes_and_read_only_views_of_the_same_elements() -> None:
     v.flags.writeable = False
     with pytest.raises(xl.ReadOnlyError):
         v[0] = 1
+    tiled = xl.asarray([[1.0, -2.0]], layout="{1,0:T(2,2)}")
+    tiled.view("uint64")[0, 0] = 0
+    xl.index_view(tiled, [(0, 1)]).view("uint64")[...] = 0
+    assert tiled.tolist() == [[0, 0]]
+    nibbles = xl.asarray([[1, -2]], "int4", layout="{1,0:T(2,2)}")
+    assert xl.index_view(nibbles, [(0, 1)]).view("int4").tolist() == [-2]
     a[0] = 1
     assert v.tolist() == [1, -2]
 

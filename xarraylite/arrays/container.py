@@ -368,8 +368,7 @@ class XContainer(Placed, XExpression):
             number = elements.fitting(self._kind, number)
         if number is not None:
             if key.__class__ is int or (key.__class__ is tuple and elements.is_plain(key)):
-                # As `elements.stored` does, in the fewest steps.
-                buffer = self._buffer
+                buffer = self._buffer  # as `elements.stored` does, in the fewest steps
                 try:
                     if not buffer.special and _count(buffer._snapshot) == ALONE:
                         self._array[key] = number
@@ -380,7 +379,8 @@ class XContainer(Placed, XExpression):
                 return
         if key.__class__ is XExpression:
             key = few.settled(sys.getrefcount(key) > HELD_SETITEM, key)
-        self._store(key, unwrapped(value), sys.getrefcount(value) > HELD_SETITEM, False)
+        held = sys.getrefcount(value) > HELD_SETITEM
+        self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value.__class__ is XExpression:

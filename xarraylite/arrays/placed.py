@@ -102,6 +102,9 @@ class Placed:
             if other is None:
                 raise
             return np.asarray(self).view(other)  # bytes as they are, say, to be compared
+        width = self._dtype.itemsize
+        if wanted.itemsize == width and self._map.bits_of(width) == 8 * width:
+            return self._view_class._wrap(self._buffer, self._map, wanted)
         place = self._strided("view")
         values = self._buffer.view(self._dtype, place).view(wanted)
         size, start = wanted.itemsize, place.offset * self._dtype.itemsize

@@ -93,8 +93,10 @@ class XPicked(Scattered):
         >>> xl.filter(xl.asarray([1.0, -2.0]), [False, True]).view("uint64") >> 63
         <XFunction bitwise_right_shift: uint64[1], lazy>
         """
-        if dtype is None or as_dtype(dtype).itemsize == self.dtype.itemsize:
-            return self.over(self._base.view(dtype))
+        base, width = self._base, self.dtype.itemsize
+        same = dtype is None or as_dtype(dtype).itemsize == width
+        if same and base.map.bits_of(width) == 8 * width:
+            return self.over(base.view(dtype))
         return self.copy().view(dtype)
 
     def _protect(self, readonly: bool) -> None:
