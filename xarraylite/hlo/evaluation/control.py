@@ -40,9 +40,10 @@ def _conditional(run: Runner, instruction: HloInstruction, index: Value, *operan
 
 def _while(run: Runner, instruction: HloInstruction, state: Value) -> Value:
     condition, trips = instruction.called_computations[1], counted(instruction)
-    step = run.trip(instruction, state)
-    holder = [state]
+    # What the first trip takes lies in memory, as what later ones do: one kernel serves them all.
+    holder = [stored(state)]
     del state
+    step = run.trip(instruction, holder[0])
     while trips is None and integer(run.call(condition, [holder[0]])):
         # The call empties the list: the body alone holds the state, and lets go what it replaces.
         holder = [step(holder)]
