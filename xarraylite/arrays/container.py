@@ -382,7 +382,7 @@ class XContainer(Placed, XExpression):
         self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
-        if value.__class__ is XExpression:
+        if isinstance(value, XExpression):
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held):
                 return

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
@@ -249,7 +250,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     # --- views --------------------------------------------------------------------------------
 
     def _view(self, step: steps.Transform) -> XExpression:
-        own: XExpression | None = ownership.memory(self)
+        own: XExpression | None = ownership.viewed(self, prod(step.shape))
         if own is not None:
             return own._view(step)
         viewed: XExpression = ownership.related(
@@ -273,7 +274,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         return self if tracing.is_active() else self._one()
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
-        own: XExpression | None = ownership.memory(self)
+        own: XExpression | None = ownership.viewed(self, self.size)
         if own is not None:
             return own._reshaped(shape)
         made = XExpression(build.reshape(self.node, shape))

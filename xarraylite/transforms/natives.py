@@ -57,7 +57,7 @@ from ..runtime.natives import (
     ternary,
     unary,
 )
-from ..runtime.replay import Replay
+from ..runtime.replay import Replay, Rewrite
 from ..views import selection
 from ..views.picked import XIndexView
 from . import noalias as promises
@@ -129,6 +129,7 @@ _SLOTS: dict[int, tuple[type, str]] = {
     api.REPLAY_RECORD: (Replay, "record"),
     api.REPLAY_RESULT: (Replay, "result"),
     api.REPLAY_POLICY: (Replay, "policy"),
+    api.REWRITE_RECORD: (Rewrite, "record"),
     api.DESTINATION: (NoAlias, "target"),
     api.ENGINE: (Settings, "engine"),
     api.CHECK_NOALIAS: (Settings, "check_noalias"),
@@ -172,6 +173,7 @@ class _Methods:
         self._add(binary("owned"), xarray, "owned", api.OWNED)
         self._add(listed("new_container"), elements, "new_container", api.NEW_CONTAINER)
         self._add(listed("replayed"), direct, "replayed")
+        self._add(listed("rewritten"), direct, "rewritten")
         self._add(unary("to_float"), XExpression, "__float__", api.TO_FLOAT)
         self._add(binary("duplicated"), xarray, "duplicated", api.DUPLICATED)
         self._add(listed("recalled"), fronts, "recalled")
@@ -335,6 +337,7 @@ def _classes() -> dict[int, object]:
         api.BUFFER: Buffer,
         api.DIRECT: Direct,
         api.REPLAY: Replay,
+        api.REWRITE: Rewrite,
         api.SETTINGS: settings,
         api.COUNTERS: counters,
         api.SLABS: slabs.SLABS,

@@ -155,6 +155,7 @@ METHODS = (
     "pick_wrote",
     "filtered",
     "indexed",
+    "rewritten",
     "scalar_forward",
     "scalar_reflected",
 )
@@ -213,6 +214,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     PROMISED_ASSIGN,
     PROMISED_SETITEM,
     REPLAY,
+    REWRITE,
     DOT,
     MADE_NAME,
     MATMUL,
@@ -333,6 +335,7 @@ COUNT, CLASS, SIZE = 0, 8, 16
     REPLAY_RECORD,
     REPLAY_RESULT,
     REPLAY_POLICY,
+    REWRITE_RECORD,
     DESTINATION,
     ENGINE,
     CHECK_NOALIAS,

@@ -7,17 +7,20 @@ from .api import (
     ALONE,
     ASSIGN,
     BOOL_DTYPE,
+    BYTES_DATA,
     CHECK_NOALIAS,
     CLASS,
     DESTINATION,
     DTYPE,
     ELLIPSIS,
+    ENGINE,
     FALSE,
     FLOAT,
     FLOAT32,
     INT,
     INT64,
     KIND,
+    NBYTES,
     NDARRAY,
     NODE,
     NONE,
@@ -30,6 +33,9 @@ from .api import (
     PROMISED,
     PROMISED_ASSIGN,
     PROMISED_PART,
+    REFERENCE,
+    REWRITE,
+    REWRITE_RECORD,
     SCRATCH,
     SETTINGS,
     SHAPE,
@@ -40,6 +46,8 @@ from .api import (
     SPECIAL,
     START,
     STORED,
+    TEMPORARIES,
+    TRUE,
     TUPLE,
     TUPLE_ITEMS,
     USED,
@@ -81,13 +89,17 @@ from .basics import (
     size_of,
     tuple_of,
 )
-from .evaluation import record_of
+from .evaluation import address_of, begin_of, bump, new_buffer, record_of
 from .operators import combined, leads, number_of, of_number
+from .replay import ran
 from .scalars import inside
 from .views import is_index, is_plain, steps_of, view_of
 
 #: Operations up to which an updated result stays lazy (`arrays.ownership`).
 LAZY = 32
+
+#: Bytes of what a plan says of an operand in memory.
+CHECK = 24
 
 #: The greatest float32.
 MOST_SHORT = 3.4028234663852886e38
@@ -116,15 +128,79 @@ def own_of(buffer: int, items: int, count: int) -> int:
     return found
 
 
-def written(to: int, program: int, items: int) -> bool:
-    """Launch a program that writes into a container."""
-    record = record_of(program)
-    if record == 0 or size_of(get(to, SHAPE)) * load(record + TWICE) > REPEATED:
+def lies_so(checks: int, to: int, items: int) -> bool:
+    """Tell whether operands lie in a container's buffer, and so far from it, as a plan says."""
+    first = address_of(get(to, OWN_BUFFER))
+    last, place = first + PyLong_AsLongLong(get(get(to, OWN_BUFFER), NBYTES)), begin_of(to)
+    check = checks + 8
+    for _ in range(load(checks)):
+        at = items + load(check)
+        memory = load(at)
+        if get(memory, ADDRESS) == 0:
+            return False
+        address = address_of(memory)
+        near = address < last and first < address + PyLong_AsLongLong(get(memory, NBYTES))
+        if near != (load(check + 8) != 0):
+            return False
+        if near and address + PyLong_AsLongLong(load(at + 8)) - place != load(check + 16):
+            return False
+        check += CHECK
+    return True
+
+
+def ran_over(plan: int, to: int, items: int) -> bool:
+    """Run a plan that writes a container, if all operands lie as it says; tell whether it did."""
+    if get(word(SETTINGS), ENGINE) == word(REFERENCE):
         return False
-    count_evaluation()
-    address = PyLong_AsLongLong(get(get(to, OWN_BUFFER), ADDRESS))
-    place = address + PyLong_AsLongLong(get(to, START))
-    return xl_launch(record, place, get(to, SHAPE), items) != 0
+    keep(plan)
+    checks = get(plan, REWRITE_RECORD) + word(BYTES_DATA)
+    record = checks + 8 + CHECK * load(checks)
+    buffer, temporary, place = get(to, OWN_BUFFER), 0, 0
+    waiting = waiting_for(buffer)
+    if load(record + 16) != 0:
+        temporary = new_buffer(load(record + 16))
+        place = address_of(temporary) if temporary != 0 else 0
+    # Where memory was allocated others may have run.
+    done = (place != 0) == (load(record + 16) != 0) and waiting_for(buffer) == waiting
+    if done and lies_so(checks, to, items):
+        count_evaluation()
+        bump(TEMPORARIES, load(record + 24))
+        done = ran(record, begin_of(to), place, items)
+    else:
+        done = False
+    if temporary != 0:
+        Py_DecRef(temporary)
+    Py_DecRef(plan)
+    return done
+
+
+def written_again(to: int, kind: int, items: int) -> bool:
+    """Write by the plan for these extents (`runtime.replay`), if there is one."""
+    key = tuple_of(2)
+    if key == 0:
+        return False
+    store(key + word(TUPLE_ITEMS), keep(get(to, KIND)))
+    store(key + word(TUPLE_ITEMS) + 8, keep(get(to, SHAPE)))
+    plan = PyDict_GetItemWithError(get(kind, WRITES), key)
+    Py_DecRef(key)
+    return plan != 0 and load(plan + CLASS) == word(REWRITE) and ran_over(plan, to, items)
+
+
+def written(to: int, kind: int, key: int, items: int) -> bool:
+    """Write an expression by the program that its kind has under a key; tell whether it is done."""
+    program = PyDict_GetItemWithError(get(kind, WRITES), key)
+    record = record_of(program)
+    if record != 0 and size_of(get(to, SHAPE)) * load(record + TWICE) <= REPEATED:
+        count_evaluation()
+        if xl_launch(record, begin_of(to), get(to, SHAPE), items) != 0:
+            return True
+    return key == get(to, KIND) and written_again(to, kind, items)
+
+
+def rewritten(plan: int, to: int, operands: int) -> int:
+    """``rewritten(plan, to, operands)``; None if it is not done."""
+    done = is_container(to) and ran_over(plan, to, operands + word(TUPLE_ITEMS))
+    return keep(word(TRUE if done else NONE))
 
 
 def assigned(to: int, value: int) -> bool:
@@ -135,18 +211,15 @@ def assigned(to: int, value: int) -> bool:
 def launched(to: int, value: int, key: int) -> bool:
     """Assign by the program that the value's kind has under a key; tell whether it is done."""
     lazy = is_lazy(value)
-    if not (lazy or is_container(value)):
+    if not (lazy or is_container(value)) or not is_same(get(to, SHAPE), get(value, SHAPE)):
         return False
-    program = PyDict_GetItemWithError(get(get(value, KIND), WRITES), key)
-    if program == 0 or not is_same(get(to, SHAPE), get(value, SHAPE)):
-        return False
-    buffer = get(to, OWN_BUFFER)
+    kind, buffer = get(value, KIND), get(to, OWN_BUFFER)
     waiting = waiting_for(buffer)
     if not lazy:
         items = scratch()
         store(items, get(value, OWN_BUFFER))
         store(items + 8, get(value, START))
-        return waiting == 0 and written(to, program, items)
+        return waiting == 0 and written(to, kind, key, items)
     operands = get(value, OPERANDS)
     items = operands + word(TUPLE_ITEMS)
     if waiting != 0:
@@ -155,7 +228,7 @@ def launched(to: int, value: int, key: int) -> bool:
             return False
         if not is_alone(value):
             return False
-    return written(to, program, items)
+    return written(to, kind, key, items)
 
 
 def fits(kind: int, number: int) -> bool:
@@ -332,8 +405,7 @@ def updated(to: int, value: int, key: int) -> bool:
             store(items + 24, get(value, START))
     done = False
     if kind != 0 and get(kind, DTYPE) == get(to, OWN_DTYPE) and waiting_for(buffer) == own:
-        program = PyDict_GetItemWithError(get(kind, WRITES), get(to, KIND))
-        done = program != 0 and written(to, program, items)
+        done = written(to, kind, get(to, KIND), items)
     if number != 0:
         Py_DecRef(number)
     return done

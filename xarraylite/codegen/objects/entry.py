@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .api import load
-from .assignment import assign, in_place, promised, promised_part
+from .assignment import assign, in_place, promised, promised_part, rewritten
 from .calls import adapted, jitted, owned, product, to_array
 from .evaluation import copied, duplicated, evaluated, new_container, replayed, to_float, zeros
 from .fronts import (
@@ -112,4 +112,6 @@ def further(which: int, one: int, two: int, three: int, row: int) -> int:
         return filtered(two, three)
     if which == 39:
         return indexed(two, three)
-    return scalar_forward(one, two, row) if which == 40 else scalar_reflected(one, two, row)
+    if which == 40:
+        return rewritten(load(two), load(two + 8), load(two + 16))
+    return scalar_forward(one, two, row) if which == 41 else scalar_reflected(one, two, row)

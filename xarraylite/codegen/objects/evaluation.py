@@ -223,6 +223,11 @@ def address_of(buffer: int) -> int:
     return PyLong_AsLongLong(get(buffer, ADDRESS))
 
 
+def begin_of(thing: int) -> int:
+    """Return the address of a container's first element."""
+    return address_of(get(thing, OWN_BUFFER)) + PyLong_AsLongLong(get(thing, START))
+
+
 def run_again(replay: int, shape: int, operands: int) -> int:
     """Return the values of an expression in a new container; 0 if it is not done."""
     if get(word(SETTINGS), ENGINE) == word(REFERENCE):

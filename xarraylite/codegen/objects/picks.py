@@ -70,7 +70,16 @@ from .basics import (
     whole,
 )
 from .calls import kind_of, owned
-from .evaluation import address_of, computed, duplicate, from_slab, new_array, new_buffer, taken
+from .evaluation import (
+    address_of,
+    begin_of,
+    computed,
+    duplicate,
+    from_slab,
+    new_array,
+    new_buffer,
+    taken,
+)
 from .operators import expression
 from .views import is_index, tuple_from, value_at, view_class, view_of
 
@@ -84,11 +93,6 @@ def is_dense(thing: int) -> bool:
     if get(kind, OWNER) != word(NONE) or get(kind, STRIDES) != word(NONE):
         return False
     return 0 < size_of(get(thing, SHAPE)) <= FEW_PICKED
-
-
-def begin_of(thing: int) -> int:
-    """Return the address of a container's first element."""
-    return address_of(get(thing, OWN_BUFFER)) + PyLong_AsLongLong(get(thing, START))
 
 
 def leaf_of(kind: int, rank: int) -> int:

@@ -83,12 +83,11 @@ from .basics import (
     size_of,
     whole,
 )
-from .evaluation import address_of, computed, duplicate, new_array, new_buffer
+from .evaluation import address_of, begin_of, computed, duplicate, new_array, new_buffer
 from .operators import expression
 from .picks import (
     FEW_PICKED,
     are_inside,
-    begin_of,
     copy_of,
     extent_of,
     is_mask,
