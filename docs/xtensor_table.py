@@ -495,6 +495,13 @@ GENERATORS: Rows = (
         "drawn once, not at every access",
     ),
     Row(
+        "`chi_squared cauchy fisher_f student_t extreme_value` and other distributions",
+        "`r.chisquare standard_cauchy f standard_t gumbel`, …",
+        "r = xl.random.default_rng(1)\n"
+        "for draw in (r.gumbel, r.standard_cauchy): assert draw(size=(2, 3)).shape == (2, 3)\n"
+        "assert r.chisquare(2, 3).shape == r.standard_t(2, 3).shape == r.f(2, 3, 3).shape == (3,)",
+    ),
+    Row(
         "`random::seed`, engines; the same seed for any layout",
         "`xl.random.default_rng(seed)`",
         "r, c = (xl.random.default_rng(7).random((5, 5)) for _ in range(2))\n"
@@ -724,6 +731,19 @@ MANIPULATION: Rows = (
         "c = xl.ones((2, 2)); xl.blas.gemm(m, m, c, alpha=2, beta=3)\n"
         "same(c, 2 * np.asarray(m @ m) + 3); same(xl.blas.gemv(m, v[:2], transpose=True), [10, 0])",
     ),
+    Row(
+        "`blas::asum`, `nrm2`, `iamax`, `ger`",
+        "`xl.norm_l1`, `norm_l2`, `argmax(abs(v))`, `c += xl.outer(v, w)`",
+        "same(xl.norm_l1(v), np.abs(v).sum()); same(xl.norm_l2(v), np.linalg.norm(v))\n"
+        "assert int(xl.argmax(abs(v))) == int(np.argmax(np.abs(v)))\n"
+        "c = xl.ones((3, 3)); c += xl.outer(v, v); same(c, np.outer(v, v) + 1)",
+    ),
+    Row(
+        "`linalg::solve_triangular`, `solve_cholesky`",
+        "`xl.linalg.solve`, or SciPy's",
+        "same(m @ xl.linalg.solve(m, v[:2]), v[:2])",
+        "SciPy's `solve_triangular` and `cho_solve` take containers",
+    ),
 )
 
 OPTIONALS: Rows = (
@@ -796,7 +816,7 @@ FILES: Rows = (
         "assert xl.info(v) == 'XArray float64[3]: row_major, strides (1,), 24 bytes'",
     ),
     Row(
-        "`load_npy`, `dump_npy`, npz",
+        "`load_npy`, `dump_npy`, `load_npz`, `dump_npz`",
         "`xl.load`, `xl.save`, `xl.savez`",
         "f = io.BytesIO(); xl.save(f, m.T); f.seek(0); same(xl.load(f), np.asarray(m).T)",
     ),

@@ -28,7 +28,7 @@ HEAVY = (
 #: What plans and runs large work, and what emits kernels of other kinds.
 LARGE = (
     "xarraylite.compiler.planner",
-    "xarraylite.compiler.dependence.overlap",
+    "xarraylite.overlap.overlap",
     "xarraylite.runtime.bound",
     "xarraylite.runtime.replay",
     "xarraylite.runtime.run",

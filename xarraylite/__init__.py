@@ -119,7 +119,7 @@ _MODULES: dict[str, str] = {
     ),
     "functions.reducers": "all any argmax argmin count_nonzero max min prod sum",
     "functions.scalar_types": (
-        f"{_DTYPES} complexfloating floating generic inexact integer number signedinteger "
+        f"{_DTYPES} complexfloating dtype floating generic inexact integer number signedinteger "
         "unsignedinteger"
     ),
     "functions.searching": "argsort nonzero searchsorted sort take take_along_axis",
@@ -165,12 +165,12 @@ _MODULES: dict[str, str] = {
     "nullable.conversion": "masked_array optional to_pandas",
     "nullable.masked": "XMaskedView filtration masked_view",
     "runtime.cache": "cache_clear cache_info",
-    "views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
-    "views.items": "drop ellipsis keep range xtuple",
-    "views.picked": "XDynamicView XIndexView",
-    "views.reshaped": "XReshapeView",
-    "views.regular": "as_strided block_view offset_view parent_index strided_view",
-    "views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
+    "xtensor_views.access": "at flat in_bounds iter_axis iter_lines periodic ravel_index",
+    "xtensor_views.items": "drop ellipsis keep range xtuple",
+    "xtensor_views.picked": "XDynamicView XIndexView",
+    "xtensor_views.reshaped": "XReshapeView",
+    "xtensor_views.regular": "as_strided block_view offset_view parent_index strided_view",
+    "xtensor_views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
 }
 
 #: Where a public name comes from: module, and the name there.
@@ -188,7 +188,9 @@ _SOURCES |= {
     "byte": ("functions.scalar_types", "int8"),
     "cdouble": ("functions.scalar_types", "complex128"),
     "csingle": ("functions.scalar_types", "complex64"),
-    "dtype": ("dtypes.names", "as_dtype"),
+    "long": ("functions.scalar_types", "int64"),
+    "row_stack": ("functions.joining", "vstack"),
+    "ulong": ("functions.scalar_types", "uint64"),
     "double": ("functions.scalar_types", "float64"),
     "intc": ("functions.scalar_types", "int32"),
     "longlong": ("functions.scalar_types", "int64"),
@@ -221,7 +223,6 @@ _ELSEWHERE = {
     for names, advice in (
         ("in1d", "use xl.isin"),
         ("trapz", "use xl.trapezoid"),
-        ("row_stack", "use xl.vstack"),
         ("product", "use xl.prod"),
         ("cumproduct", "use xl.cumprod"),
         ("alltrue", "use xl.all"),
@@ -235,24 +236,24 @@ _ELSEWHERE = {
         ("bool8", "use xl.bool"),
         ("float int complex object str", "use Python's type of that name"),
         ("longdouble float128 clongdouble complex256", "use xl.float64 or xl.complex128"),
-        ("matrix mat asmatrix bmat", "use arrays of rank 2 and @"),
-        ("ma", "use xl.where and the argument where="),
-        ("getbufsize setbufsize geterrcall seterrcall", "there is no such setting here"),
-        ("nested_iters", "write the expression; loops are the compiler's"),
+        ("mat", "use arrays of rank 2 and @, or xl.matrix, which is NumPy's"),
         ("ufunc", "use xl.vectorize or xl.frompyfunc"),
-        ("ctypeslib", "use numpy's on xl.eval(...).numpy()"),
     )
     for name in names.split()
 }
 
 
-#: What NumPy has for elements that are no numbers, which stay NumPy's; see `operands.others`.
+#: What is NumPy's here, too: elements that are no numbers (see `operands.others`), arrays of other
+#: classes, which take the values of containers, and what says something about NumPy.
 _OF_NUMPY = frozenset(
     name
     for names in (
         "object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray",
         "busday_count busday_offset busdaycalendar is_busday isnat datetime_data",
         "datetime_as_string strings memmap exceptions typing mintypecode show_config show_runtime",
+        "ma matrix asmatrix bmat ctypeslib nested_iters flatiter character flexible dtypes",
+        "typecodes sctypeDict little_endian get_include getbufsize setbufsize geterrcall",
+        "seterrcall",
     )
     for name in names.split()
 )

@@ -50,7 +50,6 @@ from .dtypes.element_types import ElementType as ElementType
 from .dtypes.info import finfo as finfo
 from .dtypes.info import iinfo as iinfo
 from .dtypes.info import isdtype as isdtype
-from .dtypes.names import as_dtype as _dtype
 from .functions.applied import apply_along_axis as apply_along_axis
 from .functions.applied import apply_over_axes as apply_over_axes
 from .functions.applied import ndenumerate as ndenumerate
@@ -274,6 +273,7 @@ from .functions.joining import meshgrid as meshgrid
 from .functions.joining import split as split
 from .functions.joining import unstack as unstack
 from .functions.joining import vsplit as vsplit
+from .functions.joining import vstack as _row_stack
 from .functions.joining import vstack as vstack
 from .functions.linear_algebra import dot as dot
 from .functions.linear_algebra import einsum as einsum
@@ -385,6 +385,7 @@ from .functions.scalar_types import complex64 as complex64
 from .functions.scalar_types import complex128 as _cdouble
 from .functions.scalar_types import complex128 as complex128
 from .functions.scalar_types import complexfloating as complexfloating
+from .functions.scalar_types import dtype as dtype
 from .functions.scalar_types import float4_e2m1fn as float4_e2m1fn
 from .functions.scalar_types import float6_e2m3fn as float6_e2m3fn
 from .functions.scalar_types import float6_e3m2fn as float6_e3m2fn
@@ -415,6 +416,7 @@ from .functions.scalar_types import int32 as _intc
 from .functions.scalar_types import int32 as int32
 from .functions.scalar_types import int64 as _int_
 from .functions.scalar_types import int64 as _intp
+from .functions.scalar_types import int64 as _long
 from .functions.scalar_types import int64 as _longlong
 from .functions.scalar_types import int64 as int64
 from .functions.scalar_types import integer as integer
@@ -430,6 +432,7 @@ from .functions.scalar_types import uint32 as _uintc
 from .functions.scalar_types import uint32 as uint32
 from .functions.scalar_types import uint64 as _uint
 from .functions.scalar_types import uint64 as _uintp
+from .functions.scalar_types import uint64 as _ulong
 from .functions.scalar_types import uint64 as _ulonglong
 from .functions.scalar_types import uint64 as uint64
 from .functions.scalar_types import unsignedinteger as unsignedinteger
@@ -557,48 +560,48 @@ from .transforms.fold import reduce as reduce
 from .transforms.jit import jit as jit
 from .transforms.late import late as late
 from .transforms.noalias import noalias as noalias
-from .views.access import at as at
-from .views.access import flat as flat
-from .views.access import in_bounds as in_bounds
-from .views.access import iter_axis as iter_axis
-from .views.access import iter_lines as iter_lines
-from .views.access import periodic as periodic
-from .views.access import ravel_index as ravel_index
-from .views.items import drop as drop
-from .views.items import ellipsis as ellipsis
-from .views.items import keep as keep
-from .views.items import range as range
-from .views.items import xtuple as xtuple
-from .views.picked import XDynamicView as XDynamicView
-from .views.picked import XIndexView as XIndexView
-from .views.regular import as_strided as as_strided
-from .views.regular import block_view as block_view
-from .views.regular import offset_view as offset_view
-from .views.regular import parent_index as parent_index
-from .views.regular import strided_view as strided_view
-from .views.reshaped import XReshapeView as XReshapeView
-from .views.selection import col as col
-from .views.selection import dynamic_view as dynamic_view
-from .views.selection import filter as filter
-from .views.selection import flatten as flatten
-from .views.selection import index_view as index_view
-from .views.selection import reshape_view as reshape_view
-from .views.selection import row as row
-from .views.selection import view as view
 from .xla.bitcast import BitcastReshape as BitcastReshape
 from .xla.bitcast import BitcastTranspose as BitcastTranspose
 from .xla.bitcast import BitcastTrt as BitcastTrt
 from .xla.formats import tpu_layout as tpu_layout
 from .xla.spec import ArraySpec as ArraySpec
 from .xla.suggest import Suggestion as Suggestion
+from .xtensor_views.access import at as at
+from .xtensor_views.access import flat as flat
+from .xtensor_views.access import in_bounds as in_bounds
+from .xtensor_views.access import iter_axis as iter_axis
+from .xtensor_views.access import iter_lines as iter_lines
+from .xtensor_views.access import periodic as periodic
+from .xtensor_views.access import ravel_index as ravel_index
+from .xtensor_views.items import drop as drop
+from .xtensor_views.items import ellipsis as ellipsis
+from .xtensor_views.items import keep as keep
+from .xtensor_views.items import range as range
+from .xtensor_views.items import xtuple as xtuple
+from .xtensor_views.picked import XDynamicView as XDynamicView
+from .xtensor_views.picked import XIndexView as XIndexView
+from .xtensor_views.regular import as_strided as as_strided
+from .xtensor_views.regular import block_view as block_view
+from .xtensor_views.regular import offset_view as offset_view
+from .xtensor_views.regular import parent_index as parent_index
+from .xtensor_views.regular import strided_view as strided_view
+from .xtensor_views.reshaped import XReshapeView as XReshapeView
+from .xtensor_views.selection import col as col
+from .xtensor_views.selection import dynamic_view as dynamic_view
+from .xtensor_views.selection import filter as filter
+from .xtensor_views.selection import flatten as flatten
+from .xtensor_views.selection import index_view as index_view
+from .xtensor_views.selection import reshape_view as reshape_view
+from .xtensor_views.selection import row as row
+from .xtensor_views.selection import view as view
 
 __version__: str
 __array_api_version__: str
 eval = _eval
 ndarray = _ndarray
 open = _open
-dtype = _dtype
 asanyarray = _asanyarray
+row_stack = _row_stack
 concatenate = _concatenate
 stddev = _stddev
 variance = _variance
@@ -615,12 +618,14 @@ short = _short
 intc = _intc
 int_ = _int_
 intp = _intp
+long = _long
 longlong = _longlong
 ubyte = _ubyte
 ushort = _ushort
 uintc = _uintc
 uint = _uint
 uintp = _uintp
+ulong = _ulong
 ulonglong = _ulonglong
 column_major = _column_major
 dynamic = _dynamic

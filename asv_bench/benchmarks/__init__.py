@@ -5,6 +5,8 @@ little.  `Comparison.track_ratio` interleaves the two sides and reports the medi
 rounds of xarraylite's time over NumPy's: 0.25 is four times as fast, and smaller is better, which
 is what asv expects of a tracked number.
 
+``XARRAYLITE_BENCH_CPU=1`` counts the process's CPU time, which others on the machine do not
+lengthen: for one core (``taskset -c 0`` gives every library one thread).
 ``XARRAYLITE_BENCH_SMALL=1`` shrinks every size and runs one round: the smoke test of CI.
 """
 
@@ -13,15 +15,18 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
 SMALL = os.environ.get("XARRAYLITE_BENCH_SMALL", "") not in ("", "0")
 ROUNDS = 1 if SMALL else 21
+clock = (
+    process_time if os.environ.get("XARRAYLITE_BENCH_CPU", "") not in ("", "0") else perf_counter
+)
 # A round repeats its case until it takes this long, so that the clock's grain does not show.
 MIN_ROUND_SECONDS = 0.0 if SMALL else 2e-3
 
@@ -41,6 +46,8 @@ class Times:
     """Seconds of one call on each side, round by round."""
 
     rounds: tuple[tuple[float, float], ...]
+    others: Mapping[str, float] = field(default_factory=dict)
+    """Medians of whom else the case knows, by their names."""
 
     @property
     def xarraylite(self) -> float:
@@ -98,14 +105,24 @@ class Comparison(ABC):
         tolerance = 1000 * np.finfo(np.result_type(theirs, np.float16)).eps
         return np.allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
+    def others(self) -> dict[str, Callable[[], object]]:
+        """Return who else is to run the case, by name; whoever is not installed is left out."""
+        return {}
+
     def compare(self) -> Times:
-        """Run both sides in turn and return their times."""
-        ours, theirs = self.repeats(self.xarraylite), self.repeats(self.numpy)
+        """Run all sides in turn and return their times."""
+        others = self.others()
+        sides = [self.xarraylite, self.numpy, *others.values()]
+        repeats = [self.repeats(side) for side in sides]
         rounds = [
-            (self.seconds(self.xarraylite, ours), self.seconds(self.numpy, theirs))
+            [self.seconds(side, number) for side, number in zip(sides, repeats, strict=True)]
             for _ in range(self.rounds)
         ]
-        return Times(tuple(rounds))
+        medians = [median(column) for column in zip(*rounds, strict=True)][2:]
+        return Times(
+            tuple([(ours, theirs) for ours, theirs, *_ in rounds]),
+            dict(zip(others, medians, strict=True)),
+        )
 
     def track_ratio(self) -> float:
         """What asv records."""
@@ -113,10 +130,10 @@ class Comparison(ABC):
 
     def seconds(self, side: Callable[[], object], number: int) -> float:
         """Seconds of one call of a side, on average over a number of calls."""
-        start = perf_counter()
+        start = clock()
         for _ in range(number):
             side()
-        return (perf_counter() - start) / number
+        return (clock() - start) / number
 
     def repeats(self, side: Callable[[], object]) -> int:
         """How many calls fill a round; the calls made to find out also warm the side up.

@@ -8,8 +8,8 @@ import time
 import numpy as np
 
 import xarraylite as xl
-from xarraylite.compiler.dependence import overlap
-from xarraylite.compiler.dependence.overlap import Direction, Span, classify
+from xarraylite.overlap import overlap
+from xarraylite.overlap.overlap import Direction, Span, classify
 
 from . import Comparison, size, values
 

@@ -26,26 +26,58 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
+def needed(name: str) -> Any:
+    """A module; asv skips what needs one that is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise NotImplementedError(f"needs {name}") from error
+
+
+def drawn(rng: np.random.Generator, dtype: str, shape: list[int]) -> np.ndarray:
+    """One of a model's arguments."""
+    if dtype == "int32":
+        return (rng.random(shape) < 0.3).astype(np.int32)
+    values = rng.normal(size=shape) * 0.5
+    if dtype == "complex64":
+        values = values + 1j * rng.normal(size=shape) * 0.5
+    return values.astype(dtype)
+
+
+def arguments(name: str) -> list[np.ndarray]:
+    """Arguments of a model, the same at every call."""
+    rng = np.random.default_rng(0)
+    return [drawn(rng, *spec) for spec in MODELS[name]["inputs"]]
+
+
+def compiled_by_jax(name: str) -> Callable[[], object]:
+    """A model on JAX's CPU; a call returns when its results are in memory."""
+    jax, extension = needed("jax"), needed("jaxlib._jax")
+    device = jax.local_devices(backend="cpu")[0]
+    operands = [jax.device_put(operand, device) for operand in arguments(name)]
+    proto = needed("jaxlib._hlo").hlo_module_from_text(MODELS[name]["text"])
+    program = device.client.compile_and_load(
+        extension.mlir.hlo_to_stablehlo(proto.as_serialized_hlo_module_proto()),
+        extension.DeviceList((device,)),
+        extension.CompileOptions(),
+    )
+
+    def run() -> object:
+        found = program.execute_sharded(operands).disassemble_into_single_device_arrays()
+        return [part[0].block_until_ready() for part in found]
+
+    return run
+
+
 class Model(Comparison):
     """One model; sizes are those of the text."""
 
     name = ""
 
     def setup(self) -> None:
-        entry = MODELS[self.name]
-        rng = np.random.default_rng(0)
-        self.operands = [self.drawn(rng, *spec) for spec in entry["inputs"]]
-        self.module = xl.hlo.parse(entry["text"])
+        self.operands = arguments(self.name)
+        self.module = xl.hlo.parse(MODELS[self.name]["text"])
         self.xarraylite()
-
-    @staticmethod
-    def drawn(rng: np.random.Generator, dtype: str, shape: list[int]) -> np.ndarray:
-        if dtype == "int32":
-            return (rng.random(shape) < 0.3).astype(np.int32)
-        values = rng.normal(size=shape) * 0.5
-        if dtype == "complex64":
-            values = values + 1j * rng.normal(size=shape) * 0.5
-        return values.astype(dtype)
 
     def xarraylite(self) -> object:
         return self.module(*self.operands)
@@ -56,6 +88,12 @@ class Model(Comparison):
     @abstractmethod
     def model(self, *operands: np.ndarray) -> np.ndarray:
         """The same in NumPy."""
+
+    def others(self) -> dict[str, Callable[[], object]]:
+        try:
+            return {"JAX": compiled_by_jax(self.name)}
+        except NotImplementedError:
+            return {}
 
 
 class HloMlp(Model):
@@ -211,14 +249,6 @@ def program(count: int) -> str:
     return "HloModule m\n\nENTRY e {\n  " + "\n  ".join(lines) + "\n}\n"
 
 
-def needed(name: str) -> Any:
-    """A module; asv skips what needs one that is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise NotImplementedError(f"needs {name}") from error
-
-
 class HloText:
     """Reading and printing a program of 20 000 instructions, here and by jaxlib."""
 
@@ -249,25 +279,11 @@ class HloModelByJax:
     timeout = 300
 
     def setup(self, model: str) -> None:
-        jax, extension = needed("jax"), needed("jaxlib._jax")
-        entry = MODELS[model]
-        rng = np.random.default_rng(0)
-        device = jax.local_devices(backend="cpu")[0]
-        self.operands = [
-            jax.device_put(Model.drawn(rng, *spec), device) for spec in entry["inputs"]
-        ]
-        proto = needed("jaxlib._hlo").hlo_module_from_text(entry["text"])
-        self.program = device.client.compile_and_load(
-            extension.mlir.hlo_to_stablehlo(proto.as_serialized_hlo_module_proto()),
-            extension.DeviceList((device,)),
-            extension.CompileOptions(),
-        )
-        self.time_model(model)
+        self.run = compiled_by_jax(model)
+        self.run()
 
     def time_model(self, model: str) -> None:
-        found = self.program.execute_sharded(self.operands)
-        for result in found.disassemble_into_single_device_arrays():
-            result[0].block_until_ready()
+        self.run()
 
 
 class HloCost:

@@ -68,3 +68,13 @@ def test_products_are_row_major_again_and_again(dtype: str) -> None:
     with xl.config(default_layout="column_major"):
         for _ in range(4):
             assert ((a + 0) @ (a + 0)).strides == (xl.zeros((4, 4)) @ xl.zeros((4, 4))).strides
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float16"])
+def test_remembered_parts_read_the_operands_of_the_moment(dtype: str) -> None:
+    """What a memoised function makes is one part, though its fold has all its operations."""
+    for _ in range(5):
+        (a,) = _operands(dtype, ((7,),))
+        lazy = a * 1
+        steps = np.diff(np.asarray(a))
+        assert xl.diff(lazy) @ xl.diff(lazy) == steps @ steps

@@ -215,6 +215,15 @@ def test_the_array_object() -> None:
         np.asarray(x, copy=False)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "float32", "int64"])
+@pytest.mark.parametrize("name", ["any", "all", "var", "std", "sum", "round", "conj"])
+def test_methods_have_the_dtype_of_their_function(name: str, dtype: str) -> None:
+    x = value_of(3, dtype)
+    made, wanted = getattr(x, name)(), getattr(np.asarray(3, dtype), name)()
+    assert isinstance(made, xl.XScalar)
+    assert_same_bits(np.asarray(made), np.asarray(wanted))
+
+
 @pytest.mark.parametrize(
     ("value", "shown", "printed"),
     [

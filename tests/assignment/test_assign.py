@@ -275,7 +275,7 @@ COMPLEX = [1 + 2j, 3j]
 WRITES: dict[str, Callable[[Any, Any], object]] = {
     "whole": lambda a, z: a.__setitem__(Ellipsis, z + 1),
     "slice": lambda a, z: a.__setitem__(slice(0, 2), z + 1),
-    "list": lambda a, z: a.__setitem__(Ellipsis, COMPLEX),
+    "array": lambda a, z: a.__setitem__(Ellipsis, np.array(COMPLEX)),
     "positions": lambda a, z: a.__setitem__([1, 0], z + 1),
     "fill": lambda a, z: a.fill(1j * z[0]),
     "assign": lambda a, z: a.assign(z + 1),
@@ -286,7 +286,7 @@ WRITES: dict[str, Callable[[Any, Any], object]] = {
     "noalias assign": lambda a, z: xl.noalias(a).assign(z + 1),
     "noalias labels": lambda a, z: xl.noalias(a).__setitem__("i", 2 * z["i"]),
     "explain": lambda a, z: xl.explain(a, z + 1),
-    "jagged": lambda a, z: xl.XJagged([[1.0], [2.0, 3.0]]).__setitem__(Ellipsis, COMPLEX[0]),
+    "jagged": lambda a, z: xl.XJagged([[1.0], [2.0, 3.0]]).__setitem__(Ellipsis, np.complex128(1j)),
     "jit": lambda a, z: a.__setitem__(Ellipsis, xl.jit(lambda x: x + 1)(z)),
 }
 
@@ -300,6 +300,25 @@ def test_a_lost_imaginary_part_is_told_where_the_user_wrote(
     assert [warning.filename for warning in found] == [__file__]
     line = write.__code__.co_firstlineno
     assert found[0].lineno == line
+
+
+def test_python_complex_numbers_do_not_go_into_real_memory() -> None:
+    for dtype in ("float64", "int32", "bfloat16"):
+        a = xl.zeros(3, dtype=dtype)
+        for key in (0, slice(1, None), ..., [0, 1], np.array([True, False, True])):
+            with pytest.raises(TypeError, match=f"1j does not go into {dtype}"):
+                a[key] = 1j
+        with pytest.raises(TypeError, match="1j does not go into"):
+            a.fill(1j)
+        with pytest.raises(TypeError, match="complex numbers do not go into"):
+            a[...] = [1j, 2, 3]
+        for values in (1j, [1j, 2]):
+            with pytest.raises(TypeError, match=f"complex numbers do not go into {dtype}"):
+                xl.asarray(values, dtype=dtype)
+        assert a.tolist() == [0, 0, 0]
+    flags = xl.zeros(2, dtype=bool)
+    flags[0] = 1j
+    assert flags.tolist() == [True, False]
 
 
 def test_an_expression_of_memory_alone_keeps_its_values() -> None:

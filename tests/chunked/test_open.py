@@ -245,6 +245,35 @@ def test_a_missing_chunk_is_the_fill_value_or_an_error(
             xl.eval(e + 1)
 
 
+@pytest.mark.parametrize(("location", "endian"), [("start", "big"), ("end", "little")])
+@pytest.mark.parametrize("checked", [True, False])
+def test_a_chunk_that_is_missing_in_its_shard(
+    tmp_path: Path, location: str, endian: Any, checked: bool
+) -> None:
+    zarr = pytest.importorskip("zarr")
+    codecs = zarr.codecs
+    check = [codecs.Crc32cCodec()] if checked else []
+    sharding = codecs.ShardingCodec(
+        chunk_shape=(2, 3),
+        index_location=location,
+        index_codecs=[codecs.BytesCodec(endian=endian), *check],
+    )
+    made = zarr.create_array(tmp_path / "z", shape=(8, 12), chunks=(4, 6), dtype="f8",
+                             compressors=None, filters=None, serializer=sharding)  # fmt: skip
+    values = np.ones((8, 12))
+    values[6:, 9:] = 0.0  # left out
+    made[...] = values
+    for what in (tmp_path / "z", made):
+        e = xl.open(what, complete=True)
+        for key in ((slice(6), slice(None)), (slice(None), slice(9)), ([0, 5], [0, 9, 11])):
+            part = e[key[0]][:, key[1]]
+            np.testing.assert_array_equal(xl.eval(part + 1), values[key[0]][:, key[1]] + 1)
+        for part in (e, e[:, ::-11], e[6:, 9:]):
+            with pytest.raises(xl.StorageError, match=r"chunk \(3, 3\) is missing in .* c/1/1"):
+                xl.eval(part + 1)
+    np.testing.assert_array_equal(xl.eval(xl.open(made) + 1), values + 1)
+
+
 @pytest.mark.parametrize("layout", [None, "column_major"])
 @pytest.mark.parametrize("again", [False, True])
 def test_what_was_stored_is_complete(tmp_path: Path, layout: str | None, again: bool) -> None:

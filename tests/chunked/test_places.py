@@ -11,7 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept
-from xarraylite.chunked.places import Carried, identity_of, same_place
+from xarraylite.chunked.places import Carried, identity_of, same_place, travels
 
 zarr = pytest.importorskip("zarr")
 
@@ -142,3 +142,19 @@ def test_changes_of_siblings_are_none(path: str) -> None:
         assert list(identity_of(made)) == before
     made[0, 0] = -1
     assert list(identity_of(made)) != before
+
+
+def test_a_file_system_in_memory_travels_with_what_is_in_it() -> None:
+    """Each process has its own: another one would find fill values there."""
+    fsspec = pytest.importorskip("fsspec")
+    url = "memory://test_places"
+    try:
+        zarr.create_group(url).create_array("x/y", data=VALUES, chunks=(2, 3))
+        for kept in (zarr.open_array(f"{url}/x/y"), zarr.open_group(url)["x/y"]):
+            assert not travels(kept)
+            told = pickle.dumps(Carried(kept))
+            kept[0, 0] += 1  # the other process has what was there
+            np.testing.assert_array_equal(pickle.loads(told).again()[1:], VALUES[1:])
+            assert pickle.loads(told).again()[0, 0] == kept[0, 0] - 1
+    finally:
+        fsspec.filesystem("memory").rm("/test_places", recursive=True)

@@ -17,13 +17,20 @@ from xarraylite.chunked import bands
 VALUES = np.ones((20, 30))
 
 
-def test_pipes_hear_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    xl.store(xl.open(Kept(VALUES, (5, 30))) + 1, np.zeros((20, 30)))
+@pytest.mark.parametrize("progress", [None, True])
+def test_pipes_hear_nothing(progress: bool | None, capfd: pytest.CaptureFixture[str]) -> None:
+    if progress:
+        pytest.importorskip("rich")
+    xl.store(xl.open(Kept(VALUES, (5, 30))) + 1, np.zeros((20, 30)), progress=progress)
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_bar_says_what_is_done(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_bar_says_what_is_done(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("rich")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as a terminal does
+    monkeypatch.setenv("COLUMNS", "150")
     a = xl.open(Kept(VALUES, (5, 30)))
     with mock.patch.object(bands, "choose_bands", return_value=None):
         xl.store(a - xl.max(a), np.zeros((20, 30)), progress=True)

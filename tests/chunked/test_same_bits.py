@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -298,3 +299,25 @@ def test_an_empty_pick_inside_an_expression(stored: bool) -> None:
             expected = xl.eval(write(memory))
             np.testing.assert_array_equal(xl.eval(write(s)), expected)
             np.testing.assert_array_equal(xl.store(write(s), np.zeros(len(expected))), expected)
+
+
+def test_folds_of_nothing_are_those_of_memory() -> None:
+    part = np.ones((4, 3))
+    writes: list[Callable[[Any], Any]] = [
+        lambda a: a @ a.T,
+        lambda a: a.T @ a,
+        lambda a: xl.sum(a, axis=0) + 1,
+        lambda a: xl.any(a, axis=1),
+    ]
+    for write in writes:
+        expected = xl.eval(write(xl.asarray(part)[2:2])).numpy()
+        for e in (xl.open(Kept(part[2:2], (1, 1))), xl.open(Kept(part, (2, 2)))[2:2]):
+            target = np.full(expected.shape, 7, expected.dtype)
+            xl.store(write(e), target)
+            np.testing.assert_array_equal(target, expected)
+            np.testing.assert_array_equal(xl.eval(write(e)), expected)
+            if importlib.util.find_spec("dask"):
+                np.testing.assert_array_equal(xl.to_dask(write(e)).compute(), expected)
+    many, few = np.full(300_000, 7.0), xl.open(Kept(np.ones((0, 300_000)), (1, 1000)))
+    xl.store(xl.sum(few, axis=0), many, memory=400_000)
+    assert not many.any()

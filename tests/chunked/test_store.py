@@ -110,6 +110,15 @@ def test_evaluating_what_is_too_large_names_the_way_out() -> None:
         xl.eval(kept() + 1)
 
 
+def test_blocks_are_no_results() -> None:
+    """The budget bounds them, not what a result may have."""
+    a, made, total = kept(), np.zeros(VALUES.shape), float(xl.sum(xl.asarray(VALUES)))
+    with xl.config(max_result_bytes=300):
+        np.testing.assert_allclose(float(xl.sum(a)), total)
+        xl.store(a - xl.mean(a, axis=0), made)
+    np.testing.assert_allclose(made, VALUES - VALUES.mean(axis=0), atol=1e-12)
+
+
 def test_assigning_what_reads_the_destination() -> None:
     c = xl.asarray(VALUES.copy())
     c[...] = kept() + c[::-1]

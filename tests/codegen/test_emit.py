@@ -63,6 +63,7 @@ def test_every_golden_file_has_a_case(request: pytest.FixtureRequest) -> None:
 
 _KEYWORDS = """
     define i32 @kernel i64 block nounwind mustprogress willreturn entry br label ret
+    prefer vector width
     inttoptr ptr to getelementptr load store align alias scope noalias nontemporal add sub
     mul sdiv srem and or xor shl lshr ashr nsw icmp fcmp slt sle sgt eq ne ult ugt ogt olt
     uno select phi alloca i1 i8 i16 x float double insertvalue extractvalue poison

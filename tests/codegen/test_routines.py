@@ -20,7 +20,7 @@ from xarraylite.codegen.archive import Archive
 from xarraylite.codegen.emit import routine
 from xarraylite.codegen.emit.routine import Routine
 from xarraylite.codegen.host import host
-from xarraylite.codegen.objects import api
+from xarraylite.codegen.objects import outside
 from xarraylite.ops.table import OPS
 
 AGAIN = "run `python -m xarraylite.codegen.routines` and look at the difference"
@@ -29,7 +29,7 @@ ADD = Routine("f64(a0 + a1)", ("f64", "f64"), "f64")
 F64 = np.dtype(np.float64)
 
 #: What functions over Python's objects call.
-OUTSIDE = {found.name for found in vars(api).values() if isinstance(found, api.Outside)}
+OUTSIDE = {found.name for found in outside.functions().values()}
 
 
 # --- the file ------------------------------------------------------------------------------------

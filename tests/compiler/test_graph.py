@@ -12,11 +12,11 @@ import xarraylite as xl
 from xarraylite._errors import StaleOperandError, TracedValueError
 from xarraylite.arrays.expression import XExpression
 from xarraylite.compiler.graph import Graph, canonical
-from xarraylite.compiler.target import Target
 from xarraylite.ir import build
 from xarraylite.ir.node import Elementwise, Leaf, Scalar
 from xarraylite.layout.strided import Strided
 from xarraylite.memory.snapshots import LateSnapshot
+from xarraylite.memory.target import Target
 from xarraylite.ops.table import OPS
 from xarraylite.runtime.evaluate import program_of
 

@@ -25,7 +25,7 @@ def kernels(e: Any) -> int:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8", "u4", "u8", "f2", "i1", "u2", "?"])
-@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 2047, 2048, 2049, 5000])
+@pytest.mark.parametrize("n", [1, 2, 63, 65, 511, 2049, 4097, 16385])
 def test_ties_at_the_first_place(dtype: str, n: int) -> None:
     a = rng.integers(0, 5, n).astype(dtype)
     check(a)
@@ -53,12 +53,25 @@ def test_special_values(n: int, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("limit", ["min", "max"])
-@pytest.mark.parametrize("dtype", ["i4", "i8", "u4", "u8"])
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "i8", "u4", "u8"])
 def test_least_and_greatest_integers(dtype: str, limit: str) -> None:
     a = np.full(3000, getattr(np.iinfo(dtype), limit), dtype)
     check(a)
     a[2500] = 7
     check(a)
+    check(a[::-1])
+    many = np.full(40000, 7, dtype)
+    many[20000::7] = a[0]
+    check(many)
+
+
+def test_the_first_truth_is_one_kernel_whose_values_are_bytes() -> None:
+    a = np.zeros((3, 40000), bool)
+    a[0, 39999] = a[1, 16384] = True
+    a[2, :-1] = True
+    check(a)
+    check(a, 1)
+    assert kernels(xl.argmax(xl.asarray(a), axis=1)) == 1
 
 
 def test_rows_views_and_orders() -> None:

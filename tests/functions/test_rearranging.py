@@ -112,6 +112,52 @@ def test_parts(shape: tuple[int, ...], how: int, parts: int, data: st.DataObject
     same(xl.kron(x, x), np.kron(y, y))
 
 
+COPIES = {
+    "repeat": lambda xp, v: xp.repeat(v, 1),
+    "repeat rows": lambda xp, v: xp.repeat(v[:1], 2, axis=0),
+    "tile": lambda xp, v: xp.tile(v, 1),
+    "tile rows": lambda xp, v: xp.tile(v, (2, *[1] * v.ndim)),
+    "ravel of steps": lambda xp, v: xp.ravel(v.reshape(-1)[::2]),
+    "ravel backwards": lambda xp, v: v.reshape(-1)[::-1].ravel(),
+    "ravel of a column": lambda xp, v: v[..., 0].ravel("F"),
+}
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("name", COPIES)
+def test_what_numpy_copies_is_no_view(name: str, lazy: bool) -> None:
+    for _ in range(3):  # called once, looked up, remembered
+        ours, theirs = xl.asarray([[1, 2], [3, 4]]), np.asarray([[1, 2], [3, 4]])
+        if lazy:
+            ours, theirs = ours + 0, theirs + 0
+        made, expected = COPIES[name](xl, ours), COPIES[name](np, theirs)
+        ours[...], theirs[...] = -1, -1
+        same(made, expected)
+        made += 1
+        same(made, expected + 1)
+        same(ours, theirs)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+@pytest.mark.parametrize("way", ["ravel", "flatten", "reshape"])
+def test_orders_are_those_of_the_memory(way: str, order: str) -> None:
+    if (way, order) == ("reshape", "K"):
+        with pytest.raises(ValueError, match="order must be"):
+            xl.zeros((2, 3)).reshape(-1, order="K")
+        return
+    theirs = np.arange(24).reshape(2, 3, 4)
+    ours = xl.asarray(theirs)
+    shape = (-1,) if way == "reshape" else ()
+    for axes in [(0, 1, 2), (2, 1, 0), (1, 0, 2), (2, 0, 1)]:
+        for cut in (slice(None), slice(None, None, -1)):
+            a, b = ours.transpose(axes)[cut], theirs.transpose(axes)[cut]
+            same(getattr(a, way)(*shape, order=order), getattr(b, way)(*shape, order=order))
+    tiled = xl.asarray(theirs[0], layout="{1,0:T(2,2)}")
+    same(
+        getattr(tiled, way)(*shape, order=order), np.ravel(theirs[0], "F" if order == "F" else "C")
+    )
+
+
 def test_windows() -> None:
     x = np.arange(12.0).reshape(3, 4)
     windows = np.lib.stride_tricks.sliding_window_view

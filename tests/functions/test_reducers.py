@@ -203,3 +203,17 @@ def test_reducers_that_leave_out_nan_speak_in_their_own_name(name: str) -> None:
         getattr(xl, name)(xl.zeros(3), axis=3)
     with pytest.raises(TypeError, match=rf"^{name}: "):
         getattr(xl, name)(xl.zeros(3), dtype=int)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_of_truth(name: str) -> None:
+    values = np.arange(12).reshape(3, 4) % 5 > 1
+    a, ours, theirs = xl.asarray(values), getattr(xl, name), getattr(np, name)
+    for axis in (None, 0, 1, (0, 1)):
+        found, wanted = np.asarray(ours(a, axis=axis)), theirs(values, axis=axis)
+        assert found.dtype == bool
+        np.testing.assert_array_equal(found, wanted)
+        given = {"initial": True, "where": values}
+        np.testing.assert_array_equal(ours(a, axis=axis, **given), theirs(values, axis, **given))
+    with pytest.raises(xl.ShapeError, match=f"{name}.*no identity"):
+        ours(a[:0])

@@ -21,21 +21,41 @@ CALLS: dict[str, Callable[[Any, Any], None]] = {
     "fill_diagonal": lambda xp, a: xp.fill_diagonal(a, [7, 8]),
     "fill_diagonal wrapped": lambda xp, a: xp.fill_diagonal(a.T, 3, wrap=True),
     "put_along_axis": lambda xp, a: xp.put_along_axis(a, np.array([[1], [0], [2]]), 9, 1),
+    "method": lambda xp, a: a.put([3], 9),
+    "NumPy's copyto": lambda xp, a: np.copyto(a, 9),
+    "attribute": lambda xp, a: setattr(a, "real", 7),
 }
-LAYOUTS = {"row": None, "column": "column_major", "tiled": "{1,0:T(2,2)}"}
+#: What is written: whole memory, and views through positions of a larger array.
+PLACES: dict[str, Callable[[Any], Any]] = {
+    "row": lambda plain: plain,
+    "column": lambda plain: xl.asarray(plain, layout="column_major"),
+    "tiled": lambda plain: xl.asarray(plain, layout="{1,0:T(2,2)}"),
+    "kept": lambda plain: xl.view(_room(plain), xl.keep(4, 0, 1), xl.keep(0, 5, 2, 1)),
+    "listed": lambda plain: xl.reshape_view(
+        xl.index_view(_room(plain), [(i, j) for i in (4, 0, 1) for j in (0, 5, 2, 1)]), (3, 4)
+    ),
+    "under another shape": lambda plain: xl.reshape_view(_room(plain)[:4, :3], (3, 4)),
+}
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+def _room(plain: Any) -> Any:
+    return xl.zeros((5, 6), dtype=plain.dtype)
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("dtype", ["float64", "int32", "bfloat16"])
 @pytest.mark.parametrize("name", CALLS)
-def test_written(name: str, dtype: str, layout: str) -> None:
+def test_written(name: str, dtype: str, place: str) -> None:
     plain = np.arange(12.0).reshape(3, 4)
-    ours = xl.asarray(plain, dtype, layout=LAYOUTS[layout])
+    ours = PLACES[place](xl.asarray(plain, dtype))
+    ours[...] = plain
     before = ours * 1
     CALLS[name](xl, ours)
     theirs = plain.copy()
     CALLS[name](np, theirs)
     np.testing.assert_array_equal(np.asarray(ours, np.float64), theirs)
+    if ours.base is not None:  # nothing else was written
+        assert float(xl.sum(ours.base.base)) == theirs.sum()
     np.testing.assert_array_equal(np.asarray(before, np.float64), plain)
 
 

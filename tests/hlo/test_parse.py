@@ -175,6 +175,30 @@ def test_asynchronous_operations_wrap_others() -> None:
     assert module.find("d").called_computations == start.called_computations
 
 
+def test_asynchronous_fusions_call_their_computation_once() -> None:
+    module = xl.hlo.parse(
+        "f { a = f32[4] parameter(0)  ROOT r = f32[4] negate(a) }"
+        "ENTRY e { x = f32[4] parameter(0)"
+        "  s = ((f32[4]), f32[4], u32[]) fusion-start(x), kind=kLoop, calls=f"
+        "  ROOT d = f32[4] fusion-done(s) }"
+    ).verify()
+    wrapped = module.find("s").to_apply.root
+    assert (wrapped.opcode, wrapped.to_apply.name) == ("fusion", "f")
+    assert str(xl.hlo.parse(str(module))) == str(module)
+    assert module([1, 2, 3, 4]).tolist() == [-1, -2, -3, -4]
+
+
+def test_operands_may_be_parameters_and_constants() -> None:
+    module = xl.hlo.parse(
+        "ENTRY e { ROOT r = add(f32[2] constant({1,2}), f32[2] negate(f32[2] parameter( 0 ))) }"
+    ).verify()
+    names = ["constant.anon", "parameter.anon", "negate.anon", "r"]
+    assert [instruction.name for instruction in module.entry] == names
+    assert module([1, 1]).tolist() == [0, 1]
+    with pytest.raises(xl.HloError, match="a constant has a shape"):
+        xl.hlo.parse("ENTRY e { ROOT r = f32[] negate(constant(1)) }")
+
+
 # Values.
 
 

@@ -354,10 +354,9 @@ def test_calls_that_mean_nothing(tmp_path: Path) -> None:
 def test_no_way_to_a_pickle() -> None:
     objects = io.BytesIO()
     np.save(objects, np.asarray([None], dtype=object), allow_pickle=True)
-    with pytest.raises(xl.FormatError, match="pickles, which can run any code"):
-        loaded(objects.getvalue())
-    with pytest.raises(TypeError, match="allow_pickle"):
-        loaded(objects.getvalue(), allow_pickle=True)
+    for options in ({}, {"allow_pickle": True}):
+        with pytest.raises(xl.FormatError, match="pickles, which can run any code"):
+            loaded(objects.getvalue(), **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert saved(allow_pickle=xl.ones(1))[:2] == b"PK"  # a name like any other

@@ -130,6 +130,25 @@ a[v.argmax() - 1]
 str(a)
 v[0] == 1.0, v[0] != v[1]
 [float(x) for x in (lambda x, y, z: (z, y, x))(*v)]
+(a + 1j * a[::-1]).max(1), (v * 1j).min(), xp.argmax(xp.asarray([1, 1 + 2j, 1 - 1j]))
+xp.nanmax(xp.asarray([1j, xp.nan])), xp.ptp(v * 1j), xp.argmin(xp.asarray([1, xp.nan * 1j]))
+isinstance(a.dtype, xp.dtype), xp.dtype("U3"), xp.dtype([("n", "U4"), ("x", float)]).names
+xp.array("abc").item(), xp.full((2, 2), None).tolist(), xp.eye(2, dtype=object).tolist()
+next(a.flat), [x for x in a.flat][:2], a.flat.coords, (a.flat == 2).sum(), a.flat.copy()
+(lambda f: (next(f), f.index, list(f), list(f)))(a.flat)
+float(xp.ma.masked_less(v, 2).mean()), float(xp.ma.array(a, mask=a > 4).sum())
+v.byteswap().byteswap(), i.byteswap(), bytes(v.data), v.ctypes.shape[0]
+xp.long(3), xp.ulong(3)
+xp.add(a, 1, dtype=xp.float32, casting="same_kind"), xp.subtract(i, 1, order="F", subok=False)
+xp.add(v, 1.5, out=xp.zeros(3, int), casting="unsafe"), xp.matmul(i, i, dtype=float)
+xp.modf(v / 2, out=(xp.zeros(3), xp.zeros(3))), xp.modf(v / 2, xp.zeros(3), xp.zeros(3))
+(lambda q, r: (xp.divmod(v, 2, out=(q, r), where=v > 1), q, r))(xp.ones(3), xp.ones(3))
+xp.divmod(v, 2, v, xp.zeros(3)), v
+xp.negative.at(v, [0, 2]) or v, xp.divmod.nout, xp.modf.nin, xp.matmul.signature, xp.sqrt.types
+xp.concatenate([[1], [2.5]], dtype=int, casting="unsafe"), xp.hstack([v, i], dtype="f4")
+xp.empty_like(prototype=a).shape, xp.array([1, None], dtype=float), xp.fromiter("ab", "U1")
+xp.frompyfunc(lambda x, y: x * y, 2, 1).outer([1, 2], [3, 4]).tolist()
+xp.frompyfunc(max, 2, 1).reduce([1, 5, 2]), xp.frompyfunc(max, 2, 1).nin
 """
 
 WRITING = r"""

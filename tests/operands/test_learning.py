@@ -155,3 +155,13 @@ def test_what_is_written_with_a_number_again_is_known(dtype: str, written: list[
         assert (
             made[0] == made[1] == ([number * v for v in (1, 2, 3)], [number + v for v in (1, 2, 3)])
         )
+
+
+def test_numbers_that_are_no_integers_where_a_truth_is_asked_for() -> None:
+    a = xl.asarray(np.array([0.0, 2.0]))
+    for number in (2, 0j, 1j, 2.5, True, float("nan"), 1j):
+        for name in ("logical_and", "logical_or", "logical_xor"):
+            expected = getattr(np, name)([0.0, 2.0], number).tolist()
+            for _ in range(2):
+                assert xl.eval(getattr(xl, name)(a, number)).tolist() == expected
+                assert xl.eval(getattr(xl, name)(number, a)).tolist() == expected

@@ -164,20 +164,25 @@ def test_complex_products(dtype: DType) -> None:
         assert same_bits(ours["square"], np.square(a)).all()
 
 
-def test_random_integers() -> None:
-    """Divisions, shifts and powers of arbitrary bit patterns."""
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_random_integers(dtype: str) -> None:
+    """Divisions, shifts and powers of arbitrary bit patterns, and of neighbours of multiples."""
     rng = np.random.default_rng(3)
-    names = ["floor_divide", "remainder", "fmod", "pow", "bitwise_left_shift"]
-    names += ["bitwise_right_shift"]
-    for dtype in (np.dtype("i8"), np.dtype("u8")):
-        a = rng.integers(0, 2**64, 2000, "u8").view(dtype)
-        b = rng.integers(0, 2**64, 2000, "u8").view(dtype) >> rng.integers(0, 64, 2000).astype(
-            dtype
-        )
-        bodies = [call(OPS[name], (dtype,)) for name in names]
-        for name, ours in zip(names, run(bodies, [a, b, a]), strict=True):
-            with np.errstate(all="ignore"):
-                np.testing.assert_array_equal(ours, OPS[name].numpy(a, b), err_msg=name)
+    names = ["floor_divide", "remainder", "fmod"]
+    names += ["pow", "bitwise_left_shift", "bitwise_right_shift"] if dtype[1] == "8" else []
+    t, limits = np.dtype(dtype), np.iinfo(dtype)
+    a, b = rng.integers(limits.min, limits.max, (2, 4000), t, endpoint=True)
+    b >>= rng.integers(0, limits.bits, 4000).astype(t)
+    a[:1000] = b[:1000] * (a[:1000] >> t.type(limits.bits // 2)) + rng.integers(0, 3, 1000).astype(
+        t
+    )
+    edges = np.array([limits.min, limits.max, limits.max // 2 + 1, 0, 1, 2, 3], t)
+    edges = np.concatenate((edges, t.type(0) - edges, edges - t.type(1)))
+    a[-441:], b[-441:] = (side.ravel() for side in np.meshgrid(edges, edges))
+    bodies = [call(OPS[name], (t,)) for name in names]
+    for name, ours in zip(names, run(bodies, [a, b, a]), strict=True):
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(ours, OPS[name].numpy(a, b), err_msg=name)
 
 
 def test_random_float_divisions() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.assignment import direct as ways
+from xarraylite.ops.table import OPS
 from xarraylite.runtime import direct, launch
 from xarraylite.runtime.direct import Direct
 
@@ -101,6 +102,29 @@ def test_a_program_in_place_wants_the_destination_itself() -> None:
     assert made.call(b.buffer.address, (2,), *e._operands) is False
     assert made.call(a.buffer.address, (2,), *e._operands) is None
     assert a.tolist() == [6.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [lambda a: a.T, lambda a: a[::-1], lambda a: a[1:, ::-2], lambda a: a[::-2, ::-1].T],
+)
+def test_destinations_lie_in_any_order_of_dimensions(turn: Any) -> None:
+    values, other = np.arange(42.0).reshape(6, 7), np.arange(42.0)[::-1].reshape(7, 6).T
+    a, b = xl.asarray(values), turn(xl.asarray(other))
+    v, want = turn(a), values.copy()
+    made = direct.writes((v - b)._kind, v._kind, (True, False))
+    assert made is not None
+    e, at = v - b, a.buffer.address + v._start
+    assert made.call(at, v.shape, *e._operands) is None
+    turn(want)[...] -= turn(other)
+    assert np.array_equal(a, want)
+    large = turn(xl.zeros((1 << 9, 1 << 9)))
+    assert made.call(at, large.shape, *(large - large)._operands) is False
+    del e
+    v *= 2
+    assert ways.updated(v, OPS["multiply"], 2, False)
+    turn(want)[...] *= 4
+    assert np.array_equal(a, want)
 
 
 @pytest.mark.parametrize(

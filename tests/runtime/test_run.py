@@ -25,7 +25,7 @@ from xarraylite.ir import build
 from xarraylite.layout.strided import Strided
 from xarraylite.runtime import run as running
 from xarraylite.runtime.evaluate import clear_programs
-from xarraylite.runtime.run import GRAIN, pieces
+from xarraylite.runtime.run import GRAIN, LARGEST, pieces
 from xarraylite.testing import assert_same_bits
 
 Array = npt.NDArray[Any]
@@ -101,6 +101,12 @@ def test_pieces_are_small_enough_to_be_interrupted_between(work: Work) -> None:
         floor = work.cost // parts * min(1.0, 1024 / work.inner)
         single = 0.0 if work.split_inner else work.cost // parts
         assert cost <= max(2 * GRAIN, floor, single)
+
+
+def test_one_thread_takes_as_much_at_once_as_an_interrupt_may_wait_for() -> None:
+    work = Work(1, 1_000_000, 2_000_000)
+    assert len(list(pieces(work))) > 4
+    assert len(list(pieces(work, LARGEST))) == 1
 
 
 def test_blocks_of_pieces_are_whole_lines() -> None:

@@ -313,3 +313,34 @@ def test_written_results_and_tiled_arrays_meet_values_of_float64(dtype: str) -> 
             made, known = op(x, value), op(expected, np.float64(2))
             assert made.dtype == known.dtype
             np.testing.assert_array_equal(np.asarray(made), known)
+
+
+SELECTED: dict[str, Callable[[Any, Any], None]] = {
+    "mask": lambda a, m: operator.setitem(a, m, 9),
+    "positions": lambda a, m: operator.setitem(a, xl.asarray([2, -1, 2]), 9),
+    "rows": lambda a, m: operator.setitem(a, xl.asarray([[2], [0]]), 9.5),
+    "condition": lambda a, m: operator.setitem(a, a > 3, 9),
+    "condition, and its values": lambda a, m: operator.setitem(a, a > 3, a[a > 3] * 2),
+    "another shape": lambda a, m: operator.setitem(a, m[:2], 9),
+    "out of range": lambda a, m: operator.setitem(a, xl.asarray([3]), 9),
+    "no index": lambda a, m: operator.setitem(a, xl.asarray([1.0]), 9),
+    "one flag": lambda a, m: operator.setitem(a, xl.asarray(True), 9),
+    "part of a cut": lambda a, m: operator.setitem(a[:, 1:], a[:, 1:] > 3, 9),
+}
+
+
+@pytest.mark.parametrize("name", SELECTED)
+@pytest.mark.parametrize("given", ["f8", "i8", "column", "read-only"])
+def test_numbers_are_written_through_our_own_indices(name: str, given: str) -> None:
+    def work() -> Any:
+        dtype = "int64" if given == "i8" else "float64"
+        a = xl.asarray(V, dtype, layout="column_major" if given == "column" else None)
+        np.asarray(a)  # which leaves it with NumPy's array
+        a.flags.writeable = given != "read-only"
+        before, condition = a + 0, a > 5
+        SELECTED[name](a, xl.asarray(V > 4))
+        a[~condition] = 1
+        a[condition] = 0  # which says what was greater when it was written
+        return a, before, condition, xl.sum(before) + 1
+
+    same(work)

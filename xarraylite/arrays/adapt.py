@@ -23,10 +23,10 @@ from ..operands.nodes import HasNode, borrowed
 from .xarray import XArray
 
 if TYPE_CHECKING:
-    from ..compiler.dependence import overlap
+    from ..overlap import overlap
     from ..xla import spec as specs
 else:
-    overlap = later(".compiler.dependence.overlap")
+    overlap = later(".overlap.overlap")
     specs = later(".xla.spec")
 
 

@@ -38,7 +38,7 @@ from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
 from . import few
-from .expression import XExpression, written
+from .expression import XExpression, operation
 from .placed import Placed
 from .scalar import XFloat64, XScalar, scalar_of
 from .selections import is_advanced, numpy_index, put, stretched
@@ -368,8 +368,7 @@ class XContainer(Placed, XExpression):
             number = elements.fitting(self._kind, number)
         if number is not None:
             if key.__class__ is int or (key.__class__ is tuple and elements.is_plain(key)):
-                # As `elements.stored` does, in the fewest steps.
-                buffer = self._buffer
+                buffer = self._buffer  # as `elements.stored` does, in the fewest steps
                 try:
                     if not buffer.special and _count(buffer._snapshot) == ALONE:
                         self._array[key] = number
@@ -378,13 +377,15 @@ class XContainer(Placed, XExpression):
                     pass
             if elements.stored(self, key, number):
                 return
+        if key.__class__ is XExpression:
+            key = few.settled(sys.getrefcount(key) > HELD_SETITEM, key)
         held = sys.getrefcount(value) > HELD_SETITEM
         self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if isinstance(value, XExpression):
             to = self if key is Ellipsis else elements.part(self, key)
-            if to is not None and direct.assigned(to, value, held):
+            if to is not None and direct.assigned(to, value, held, noalias):
                 return
         if key is Ellipsis:
             node = node_of(value, self)
@@ -465,7 +466,7 @@ class XContainer(Placed, XExpression):
         if direct.updated(self, op, value, held):
             return
         value = unwrapped(value)
-        result = written((op, key_of(value)), op, self, value)
+        result = operation((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
         if noalias or not direct.assigned(self, result, False):
             node = result.node
@@ -493,7 +494,7 @@ class XContainer(Placed, XExpression):
         return self
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
-        if value.__class__ is XExpression and direct.assigned(self, value, held):
+        if value.__class__ is XExpression and direct.assigned(self, value, held, noalias):
             return
         node = node_of(value, self)
         write(self, node, value, held, noalias)

@@ -123,11 +123,16 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     return made
 
 
-def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
+def operation(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation whose kind may be known, though a snapshot has yet to be made."""
     found = recall.operation(key, operands)
+    return written(key, op, *operands) if found is None else _handle(found)
+
+
+def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
+    """Return an operation, or what stands for it where NumPy alone can do it."""
     try:
-        return written(key, op, *operands) if found is None else _handle(found)
+        return operation(key, op, *operands)
     except DTypeError:
         return instead(op.name, operands, {})  # type: ignore[no-any-return]
 

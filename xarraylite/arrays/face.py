@@ -15,6 +15,7 @@ import numpy as np
 from .._errors import AxisError, LayoutError
 from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..index import transform as steps
+from ..layout.strided import Strided
 from ..memory.dlpack import exported
 from ..operands.fronts import function_named
 from ..operands.methods import Methods
@@ -341,10 +342,40 @@ class Face(Methods):
         """Write the elements in row-major order to a file, as `numpy.ndarray.tofile` does."""
         self._values().tofile(fid, sep, format)
 
+    def byteswap(self, inplace: bool = False) -> Any:
+        """Return the elements with the bytes of each reversed; or reverse them in place."""
+        made = self._like(namespace(None).asarray(self._values().byteswap()))
+        if not inplace:
+            return made
+        self[...] = made  # type: ignore[index]
+        return self
+
+    @property
+    def data(self) -> memoryview:
+        """The memory, as Python describes it; a lazy result's is its own."""
+        return np.asarray(self).data
+
+    @property
+    def ctypes(self) -> Any:
+        """The memory for functions of C, as `numpy.ndarray.ctypes` has it."""
+        return np.asarray(self).ctypes
+
     def flatten(self, order: str = "C") -> Any:
-        """Return the elements in row-major order (``"F"``: column-major) in new memory."""
-        source = namespace(None).transpose(self) if order == "F" else self
-        return namespace(None).reshape(source, (-1,), copy=True)
+        """Return the elements in new memory, in the order that `xl.ravel` takes them in."""
+        return namespace(None).reshape(self._in_order(order, "flatten"), (-1,), copy=True)
+
+    def _in_order(self, order: str, operation: str) -> Any:
+        """Return the array whose row-major order is what ``order`` says of this one's elements."""
+        place = getattr(self, "_map", None)
+        if order not in ("C", "F", "A", "K"):
+            raise ValueError(f"{operation}: order must be 'C', 'F', 'A' or 'K', got {order!r}")
+        if order == "K" and isinstance(place, Strided):
+            steps = place.strides
+            axes = sorted(range(len(steps)), key=lambda k: -abs(steps[k]))
+            return namespace(None).permute_dims(self, axes)
+        if order == "A" and isinstance(place, Strided) and not place.is_row_major():
+            order = "F" if place.is_column_major() else "C"
+        return namespace(None).transpose(self) if order == "F" else self
 
     def fill(self, value: object) -> None:
         """Write one value to every element."""

@@ -153,6 +153,14 @@ def _is_all(item: Any) -> bool:
     return item.__class__ is slice and item == _ALL
 
 
+def settled(held: bool, key: XExpression) -> XExpression:
+    """Return a lazy index; its values if nobody else has it, so that it waits for nothing."""
+    if held or tracing.running.value:
+        return key
+    made: XExpression = ownership.memory_of(key)
+    return made
+
+
 def placed(to: Any, key: Any, value: object) -> bool:
     """Write to elements that an index with arrays selects, as NumPy does; tell whether it is done.
 

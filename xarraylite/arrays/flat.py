@@ -12,7 +12,8 @@ class Flat:
     """The elements of an array in row-major order, read and written through one index.
 
     What NumPy calls a flat iterator.  Reading returns values and copies; writing reaches the
-    array.
+    array.  ``next`` yields one value after the other, and a loop goes on where that
+    has stopped.
 
     Parameters
     ----------
@@ -25,21 +26,39 @@ class Flat:
     >>> a = xl.asarray([[1, 2], [3, 4]])
     >>> a.T.flat[1], [int(x) for x in a.flat]
     (XScalar(3), [1, 2, 3, 4])
+    >>> row = a.flat
+    >>> next(row), row.index, row.coords
+    (XScalar(1), 1, (0, 1))
     >>> a.flat[1:3] = 0
     >>> a
     XArray([[1, 0],
             [0, 4]])
     """
 
-    __slots__ = ("_array",)
+    __slots__ = ("_array", "index")
 
     def __init__(self, array: Any) -> None:
         self._array = array
+        self.index = 0
 
     @property
     def base(self) -> Any:
         """The array."""
         return self._array
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Indices of the element that comes next."""
+        place: tuple[int, ...] = ()
+        left = self.index
+        for extent in self._array.shape[:0:-1]:
+            left, last = divmod(left, extent)
+            place = (last, *place)
+        return (left, *place) if self._array.shape else ()
+
+    def copy(self) -> Any:
+        """Return the elements as a container of rank 1."""
+        return self._array.flatten()
 
     def __len__(self) -> int:
         """Return the number of elements."""
@@ -66,9 +85,26 @@ class Flat:
         self._array[index] = value
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the values."""
-        shape = self._array.shape
-        return (self._array[index] for index in np.ndindex(*shape))
+        """Return the iterator itself."""
+        return self
+
+    def __next__(self) -> Any:
+        """Return the next value."""
+        if self.index >= len(self):
+            raise StopIteration
+        value = self._array[self.coords]
+        self.index += 1
+        return value
+
+    def __eq__(self, other: object) -> Any:
+        """Compare the elements in a row, as an array's."""
+        return self.copy() == (other.copy() if isinstance(other, Flat) else other)
+
+    def __ne__(self, other: object) -> Any:
+        """Compare the elements in a row, as an array's."""
+        return self.copy() != (other.copy() if isinstance(other, Flat) else other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return a copy of the elements as a NumPy vector."""

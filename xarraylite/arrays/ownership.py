@@ -40,6 +40,7 @@ from ..index.broadcast import infer_extent
 from ..index.transform import Transform
 from ..ir.kind import NODE
 from ..ir.walk import is_long, twin
+from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import COUNTS
 from ..operands import tracing
@@ -230,6 +231,21 @@ def indexed(e: Any, key: Any) -> Any:
     if e._kind is NODE or tracing.is_active() or e.size * e._kind.itemsize > _LITTLE:
         return None
     return values_of(e)
+
+
+def lies_by_rows(e: Any) -> bool:
+    """Tell whether a lazy result's elements would lie side by side in its family's memory."""
+    its = getattr(e, "_owning", None)
+    if its is None or its.root is None:
+        return True
+    place: Any = Strided.row_major(its.root.shape)
+    for step in its.path:
+        if isinstance(step, int):
+            return False
+        place = place.apply(step) if isinstance(step, Transform) else place.reshape(step)
+        if place is None:
+            return True  # a copy, which has memory of its own
+    return bool(place.is_row_major())
 
 
 def shortened(e: Any) -> Any:

@@ -71,13 +71,12 @@ class Placed:
 
     def _complex_part(self, which: int) -> Any:
         """Return a view of the real (0) or the imaginary parts (1) of complex memory."""
-        place = self._map
-        if self._dtype.kind != "c" or not isinstance(place, Strided):
+        if self._dtype.kind != "c":
             return super()._complex_part(which)  # type: ignore[misc]
-        strides, offset = tuple([2 * s for s in place.strides]), 2 * place.offset + which
         own = np.dtype(f"f{self._dtype.itemsize // 2}")
-        part = self._view_class._wrap(self._buffer, Strided(place.shape, strides, offset), own)
-        fronts.remember(("real", "imag")[which], self, part)
+        part = self._view_class._wrap(self._buffer, self._map.part(2, which), own)
+        if isinstance(self._map, Strided):
+            fronts.remember(("real", "imag")[which], self, part)
         return part
 
     def view(self, dtype: object = None) -> Any:
@@ -103,6 +102,9 @@ class Placed:
             if other is None:
                 raise
             return np.asarray(self).view(other)  # bytes as they are, say, to be compared
+        width = self._dtype.itemsize
+        if wanted.itemsize == width and self._map.bits_of(width) == 8 * width:
+            return self._view_class._wrap(self._buffer, self._map, wanted)
         place = self._strided("view")
         values = self._buffer.view(self._dtype, place).view(wanted)
         size, start = wanted.itemsize, place.offset * self._dtype.itemsize

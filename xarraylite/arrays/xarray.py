@@ -14,7 +14,6 @@ from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
-from ..compiler.target import Target
 from ..dtypes.names import SUPPORTED, DType, NumpyArray, as_dtype, float64
 from ..index.broadcast import as_shape, infer_extent
 from ..ir.kind import NODE, OWNERS, owner_class, row_major
@@ -25,6 +24,7 @@ from ..layout.placement import map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import NOWHERE, Buffer
+from ..memory.target import Target
 from ..operands import tracing
 from ..operands.convert import (
     MISSING,
@@ -338,7 +338,7 @@ class XArray(Owner):
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         """Take the shape of ``value`` and its elements, converted to this container's dtype."""
-        if value.__class__ is XExpression and direct.assigned(self, value, held):
+        if value.__class__ is XExpression and direct.assigned(self, value, held, noalias):
             return
         node = node_of(value, self)
         if node.shape == self.shape:

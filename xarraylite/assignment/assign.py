@@ -21,7 +21,6 @@ import numpy as np
 from .._config import settings
 from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError, warn_caller
 from .._later import later
-from ..compiler.target import Target
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
 from ..index import transform as steps
@@ -30,6 +29,7 @@ from ..ir.build import describe
 from ..ir.node import Leaf, Node, Scalar
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
+from ..memory.target import Target
 from ..operands.convert import values_node
 from ..operands.nodes import HasNode, as_operand
 from ..runtime import evaluate as engine
@@ -37,9 +37,9 @@ from . import direct
 from .readers import protect
 
 if TYPE_CHECKING:
-    from ..compiler.dependence import overlap
+    from ..overlap import overlap
 else:
-    overlap = later(".compiler.dependence.overlap")
+    overlap = later(".overlap.overlap")
 
 
 class Described(Protocol):
@@ -165,11 +165,21 @@ def fit(node: Node, destination: Described) -> Node:
 
 
 def converted(node: Node, dtype: np.dtype[Any]) -> Node:
-    """Return ``node`` in the destination's dtype, warning where an imaginary part is lost."""
-    _warn_complex(node.dtype, dtype)
+    """Return ``node`` in the destination's dtype, warning where imaginary parts are lost.
+
+    Raises
+    ------
+    CastError
+        If it is Python's complex number and ``dtype`` is real, as NumPy refuses it.
+    """
     if isinstance(node, Scalar) and node.weak is complex and kind(dtype) != "c":
-        value: Any = node.value
-        node = build.weak_scalar(bool(value) if kind(dtype) == "b" else value.real)
+        if kind(dtype) != "b":
+            raise CastError(
+                f"assignment: the complex number {node.value} does not go into "
+                f"{dtype_name(dtype)}; assign its .real"
+            )
+        node = build.weak_scalar(bool(node.value))
+    _warn_complex(node.dtype, dtype)
     return build.convert(node, dtype)
 
 

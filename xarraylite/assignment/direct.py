@@ -31,7 +31,7 @@ from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
 from ..runtime import direct
 from ..runtime.counting import evaluations
-from ..runtime.direct import Direct, leaves_of
+from ..runtime.direct import Direct, folds_inside, leaves_of
 from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
 from .readers import OWNED
@@ -192,11 +192,11 @@ def replayed(known: Replay, shape: Shape, operands: Operands) -> Any:
     return None
 
 
-def assigned(to: Any, e: Any, held: bool) -> bool:
+def assigned(to: Any, e: Any, held: bool, noalias: bool = False) -> bool:
     """Assign an expression, or memory, of the container's shape; tell whether it is done."""
     count_launch()
     if not e.lasting:
-        return settings.engine != "reference" and _moved(to, e)
+        return not noalias and settings.engine != "reference" and _moved(to, e)
     owning = None if held else getattr(e, "_owning", None)
     if owning is not None:
         owning.source()  # a result that it alone is a view of is let go, and reads no more
@@ -211,9 +211,21 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     if program and size <= program.limit and not repeats(program, e._operands, size):
         if program.call(buffer.address + to._start, to._shape, *e._operands) is None:
             return True
-    elif program is None and size < PARALLEL_FROM and not kind.formed:
-        return bool(_near(to, e._operands)) and _written(to, kind, e._operands)  # or it is learned
-    return _written(to, kind, e._operands)
+    learned = program is not None or kind.formed or size >= PARALLEL_FROM
+    near = {} if learned and not noalias else _near(to, e._operands)
+    if noalias and near and not _is_in_place(kind, to._kind, near):
+        return False  # what was promised needs no temporary
+    return (learned or bool(near)) and _written(to, kind, e._operands)
+
+
+def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
+    """Tell whether all operands in the destination's buffer are its own elements."""
+    found, at = set(), 0
+    for leaf in leaves_of(kind):
+        if leaf is target and near.get(at) == 0:
+            found.add(at)
+        at += leaf.items
+    return found == near.keys() and not folds_inside(kind)
 
 
 def _moved(to: Any, of: Any) -> bool:
@@ -278,7 +290,7 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     """
     if settings.check_noalias or settings.engine == "reference" or to._kind is NODE:
         return False
-    if assigned(to, e, held):
+    if assigned(to, e, held, True):
         return True
     kind, buffer, key = e._kind, to._buffer, (to._kind, None)
     steps = to._kind.strides or ()

@@ -24,9 +24,9 @@ from ..memory.slabs import take
 from . import direct
 
 if TYPE_CHECKING:
-    from ..compiler.dependence import overlap
+    from ..overlap import overlap
 else:
-    overlap = later(".compiler.dependence.overlap")
+    overlap = later(".overlap.overlap")
 
 _new = object.__new__
 

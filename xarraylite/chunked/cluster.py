@@ -22,10 +22,10 @@ import numpy as np
 from .._config import config
 from ..codegen import store
 from ..compiler.graph import canonical
-from ..compiler.target import Target
 from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from ..layout.strided import Strided
+from ..memory.target import Target
 from ..operands.nodes import as_node
 from ..runtime import evaluate as engine
 from .cut import has_stored

@@ -81,6 +81,11 @@ def fold(
         These extents, where some blocks are there.
     """
     node = without_kept(node)
+    if not math.prod(node.arg.shape):  # nothing to cut, and nothing to read
+        if not begin(node.shape):
+            nothing = leaf_of(np.empty(node.arg.shape, node.arg.dtype))
+            yield whole(node.shape), computed(replace(node, arg=nothing))
+        return
     if not rounds(node) or engine.uses_reference():
         yield from _joined(node, run, chunks, begin, known)
         return

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from .._errors import LayoutError
-from ..compiler.target import Target
 from ..dtypes.names import DType, NumpyArray, as_dtype
 from ..ir.node import Leaf
 from ..layout.tiled import Map
 from ..memory.arrays import allocate
 from ..memory.buffer import Buffer
+from ..memory.target import Target
 from ..operands.convert import LayoutLike, as_order, layout_of
 from ..runtime import evaluate as engine
 from .extras import imported

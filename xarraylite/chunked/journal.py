@@ -1,13 +1,13 @@
 """Which blocks of a store are finished, so that it can be resumed.
 
-Beside the target, in ``.<name>.xl-store``, the first line says what is stored (a fingerprint of the
-expression, its operands and the chunks) and in which blocks, and each line after it is the corner
-of a block that was written.  The first line is there before the target is, so whatever is found
-beside a record without finished blocks may be made anew.  Lines are appended by one system call
-each, after the block's own files are complete; a line that a crash has cut short is no line.  The
-file is removed when all blocks are there.  A crash of the process loses nothing; after a crash of
-the machine whatever the system had not yet written to the disk is lost with it, and so may be a
-block that was recorded.
+Beside the target, in ``.<name>.xl-store``, the first line says what is stored (fingerprints of the
+expression and of each of its operands, the chunks and their layout) and in which blocks, and each
+line after it is the corner of a block that was written.  The first line is there before the target
+is, so whatever is found beside a record without finished blocks may be made anew.  Lines are
+appended by one system call each, after the block's own files are complete; a line that a crash has
+cut short is no line.  The file is removed when all blocks are there.  A crash of the process loses
+nothing; after a crash of the machine whatever the system had not yet written to the disk is lost
+with it, and so may be a block that was recorded.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ import json
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from .._errors import StorageError
 from ..io.atomic import replace_file
 
 Corner = tuple[int, ...]
+
+#: What is stored: ``expression``, ``operands`` with their names, ``chunks`` and ``layout``.
+Mark = Mapping[str, Any]
 
 #: What writers, zarr's own among them, call a chunk or metadata that are not whole yet.
 _PARTIAL = re.compile(r"(zarr|c|c?[0-9.]+)\.[0-9a-f]{32}\.partial")
@@ -36,7 +39,7 @@ class Journal:
     Attributes
     ----------
     target : Path
-        What is stored.
+        Where it is stored.
     block : tuple of int or None
         Extents of the blocks; None as long as they are not known.
     done : frozenset of tuple
@@ -45,7 +48,7 @@ class Journal:
 
     __slots__ = ("_handle", "_lock", "_mark", "_place", "block", "done", "target")
 
-    def __init__(self, target: Path, mark: str) -> None:
+    def __init__(self, target: Path, mark: Mark) -> None:
         self.target = target
         self._place = _beside(target)
         self._mark = mark
@@ -60,7 +63,7 @@ class Journal:
         return _beside(target).exists()
 
     @staticmethod
-    def found(target: Path, mark: str) -> Journal | None:
+    def found(target: Path, mark: Mark) -> Journal | None:
         """Return the record beside a target; None if there is none.
 
         Raises
@@ -75,16 +78,17 @@ class Journal:
             return None
         try:
             head = json.loads(lines[0])
-            known, made.block = head["fingerprint"], tuple(head["block"])
+            known, made.block = head["stored"], tuple(head["block"])
             made.done = frozenset([tuple(json.loads(line)) for line in lines[1:]])
-        except (IndexError, KeyError, TypeError, ValueError) as error:
+            reasons = list(_differences(known, mark))
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise StorageError(
                 f"store: {made._place} is damaged ({error}); overwrite=True begins anew"
             ) from None
-        if known != mark:
+        if reasons:
             raise StorageError(
-                f"store: cannot resume {target}: it was begun with another expression or other "
-                "chunks, or an operand has changed since; overwrite=True begins anew"
+                f"store: cannot resume {target}: {', and '.join(reasons)}; overwrite=True begins "
+                "anew"
             )
         return made
 
@@ -97,7 +101,7 @@ class Journal:
             If it cannot be written.
         """
         self.block = tuple(block)
-        head = json.dumps({"fingerprint": self._mark, "block": list(block)})
+        head = json.dumps({"stored": dict(self._mark), "block": list(block)})
 
         def write(file: BinaryIO) -> None:
             for line in (head, *map(json.dumps, sorted(self.done))):
@@ -140,6 +144,21 @@ class Journal:
             left.extend([path for path in found if _PARTIAL.fullmatch(path.name)])
         for path in (*left, self._place):
             path.unlink(missing_ok=True)
+
+
+def _differences(known: Mark, mark: Mark) -> Iterator[str]:
+    """Yield why what was begun is not what is to be stored."""
+    if known["expression"] != mark["expression"]:
+        yield "it was begun with another expression"
+    else:
+        pairs = zip(known["operands"], mark["operands"], strict=True)
+        changed = [name for (_, before), (name, told) in pairs if before != told]
+        if changed:
+            yield f"an operand has changed since, or is another one: {', '.join(changed)}"
+    if known["chunks"] != list(mark["chunks"]):
+        yield f"it was begun in chunks of {known['chunks']}, not {list(mark['chunks'])}"
+    if known.get("layout") != mark.get("layout"):
+        yield "it was begun with another layout of its chunks"
 
 
 def _beside(target: Path) -> Path:

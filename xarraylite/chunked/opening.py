@@ -34,11 +34,10 @@ def open_(
     dtype : dtype, optional
         What the elements are, of a file whose format does not know their dtype.
     complete : bool, default False
-        Whether a chunk of a zarr array (a shard, where chunks are in shards) that is missing is an
-        error when it is read; otherwise it has the fill value, as the format says.  `store` leaves
-        none out of an array that it makes; zarr leaves out those that are all fill value, unless
-        the array was made or opened with ``config={"write_empty_chunks": True}``.  Which chunks
-        are in a shard is not looked at.
+        Whether a chunk of a zarr array that is missing, as a file or in its shard, is an error when
+        it is read; otherwise it has the fill value, as the format says.  `store` leaves none out of
+        an array that it makes; zarr leaves out those that are all fill value, unless the array was
+        made or opened with ``config={"write_empty_chunks": True}``.
 
     Returns
     -------

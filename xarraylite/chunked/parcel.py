@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.build import describe
 from ..ir.node import (
     Concat,
     Elementwise,
@@ -131,26 +132,37 @@ def _(node: Reduce) -> tuple[Any, ...]:
     return node.op.name if known else node.op, node.axes, node.keepdims
 
 
-def fingerprint(root: Node, chunks: Sequence[int]) -> str:
-    """Return a hash of an expression, of its operands as they are now, and of chunks."""
+#: Operands by their names, and what tells each from others, or from what it was before a change.
+Operands = list[tuple[str, str]]
+
+
+def fingerprint(root: Node, chunks: Sequence[int], apart: Operands | None = None) -> str:
+    """Return a hash of an expression, of its operands as they are now, and of chunks.
+
+    ``apart``, if given, takes what tells the operands; hashed are their places in it instead.
+    """
     digest = hashlib.sha256(repr(tuple(chunks)).encode())
     number: dict[int, int] = {}
     for node in postorder(root):
         number[id(node)] = len(number)
         args = [number[id(arg)] for arg in node.args]
-        told = [type(node).__name__, node.shape, node.dtype.name, args, *_content(node)]
+        told = [type(node).__name__, node.shape, node.dtype.name, args, *_content(node, apart)]
         digest.update(repr(told).encode())
     return digest.hexdigest()
 
 
-def _content(node: Node) -> tuple[Any, ...]:
+def _content(node: Node, apart: Operands | None = None) -> tuple[Any, ...]:
     """Return what a node is made of, as text that is the same in every process."""
     if isinstance(node, Leaf):
         values = np.ascontiguousarray(read(node.snapshot, node.dtype, node.map))
-        return (hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest(),)
+        told = hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest()
+        return (_named(f"{describe(node)} in memory", told, apart),)
     if isinstance(node, Stored):
         source: Any = node.source
-        return (source.identity(),)
+        factors = getattr(source, "factors", ()) if apart is not None else ()
+        if factors:
+            return tuple([(fingerprint(inner, (), apart), labels) for inner, labels in factors])
+        return (_named(str(source), source.identity(), apart),)
     if isinstance(node, Scalar):
         return (np.asarray(node.value, node.dtype).tobytes(),)
     if isinstance(node, Elementwise) and isinstance(node.op, UserOp):
@@ -158,6 +170,14 @@ def _content(node: Node) -> tuple[Any, ...]:
     if isinstance(node, Reduce) and isinstance(node.op.combine, UserOp):
         return (*_code(node.op.combine), repr(node.op.identity), node.axes, node.keepdims)
     return _told(node)
+
+
+def _named(name: str, told: str, apart: Operands | None) -> str:
+    if apart is None:
+        return told
+    if (name, told) not in apart:
+        apart.append((name, told))
+    return str(apart.index((name, told)))
 
 
 def _code(op: UserOp) -> tuple[Any, ...]:

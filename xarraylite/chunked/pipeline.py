@@ -20,12 +20,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..compiler.target import Target
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.pool import pool
+from ..memory.target import Target
 from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
 from .cache import ChunkCache, Held
@@ -292,7 +292,7 @@ def part_of(load: Load, whole: Leaf, user: Any) -> Node:
 
 def computed(node: Node) -> NumpyArray:
     """Return the values of an expression over memory, in new memory of their own."""
+    made = new_array(node.shape, node.dtype)
     place = Strided.row_major(node.shape)
-    buffer = Buffer.allocate(place.size * node.dtype.itemsize)
-    engine.assign(Target(buffer, place, node.dtype, fresh=True), node, True)
-    return buffer.array(node.dtype, node.shape)
+    engine.assign(Target(Buffer.of_array(made), place, node.dtype, fresh=True), node, True)
+    return made

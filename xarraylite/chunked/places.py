@@ -159,8 +159,7 @@ def identity_of(array: Any) -> Iterator[str]:
         for key, kept in sorted(getattr(store, "_store_dict", {}).items()):  # of a MemoryStore
             if key.startswith(own):
                 yield f"{key} {hashlib.sha256(kept.to_bytes()).hexdigest()}"
-        files: Any = getattr(store, "fs", None)
-        files = getattr(files, "sync_fs", files)
+        files = _files_of(store)
         if files is not None and not getattr(files, "async_impl", False):
             place = f"{store_path.store.path}/{store_path.path}".rstrip("/")
             for name, told in sorted(files.find(place, detail=True).items()):
@@ -190,12 +189,36 @@ def travels(array: Any) -> bool:
     libraries that are not known here nothing is.
     """
     if library_of(array) == "zarr":
-        return type(array.store).__name__ in ("LocalStore", "FsspecStore", "ObjectStore")
+        known = type(array.store).__name__ in ("LocalStore", "FsspecStore", "ObjectStore")
+        return known and not _is_in_memory(array.store)
     return isinstance(array, np.memmap) and array.flags.c_contiguous
 
 
+def _files_of(store: Any) -> Any:
+    """Return the file system of fsspec that a store is in, if it is in one."""
+    files: Any = getattr(store, "fs", None)
+    return getattr(files, "sync_fs", files)
+
+
+def _is_in_memory(store: Any) -> bool:
+    """Tell whether a store is in a file system that each process has for itself."""
+    return getattr(_files_of(store), "protocol", "") == "memory"
+
+
+def _copied(array: Any) -> Any:
+    """Return an array of zarr in memory of its own that is in a file system in memory."""
+    zarr, buffer = imported("zarr", "zarr"), imported("zarr.buffer.cpu", "zarr").Buffer
+    files = _files_of(array.store)
+    place = f"{array.store.path}/{array.path}".rstrip("/")
+    taken = {
+        name.removeprefix(place).lstrip("/"): buffer.from_bytes(data)
+        for name, data in files.cat(files.find(place)).items()
+    }
+    return zarr.open_array(zarr.storage.MemoryStore(taken), mode="r")
+
+
 class Carried:
-    """An array on its way to another process: maps and HDF5 data sets by where they are kept."""
+    """An array on its way to another process: by where it is kept, or with what is in it."""
 
     __slots__ = ("array",)
 
@@ -209,6 +232,8 @@ class Carried:
             return _mapped, (str(a.filename), a.dtype, mode, _position(a), a.shape)
         if library_of(a) == "h5py":
             return _dataset, (a.file.filename, a.name)
+        if library_of(a) == "zarr" and _is_in_memory(a.store):
+            a = _copied(a)
         return Carried, (a,)
 
     def again(self) -> Any:

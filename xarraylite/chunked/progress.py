@@ -26,7 +26,8 @@ class Progress:
     Parameters
     ----------
     wanted : bool or None
-        Whether to show it; None for where the terminal or notebook can and rich is installed.
+        Whether to show it where there is a terminal or a notebook; None for where rich is installed
+        too.
 
     Attributes
     ----------
@@ -132,6 +133,8 @@ class _Notebook:
 def _bar() -> Any:
     rich, console = imported("rich.progress", "progress"), imported("rich.console", "progress")
     screen = console.Console(stderr=True)
+    if not (screen.is_terminal or screen.is_jupyter):
+        return None
     bars = rich.Progress(
         rich.TextColumn("{task.description}"),
         rich.BarColumn(),

@@ -70,7 +70,7 @@ def store(
     resume : bool, default False
         Go on where the same call was interrupted: blocks that were finished are not computed again.
     progress : bool, optional
-        Show how far it is; by default if the terminal or notebook can and rich is installed.
+        Show how far it is, in a terminal or a notebook; by default where rich is installed.
     client : distributed.Client, optional
         Compute and write blocks as tasks of a cluster, whose workers reach operands and target.
         Where all workers declare a resource ``memory`` in bytes, tasks ask for what they need.

@@ -16,13 +16,13 @@ from dataclasses import replace
 from typing import Any
 
 from ..compiler.graph import byte_span
-from ..compiler.target import Target
 from ..dtypes.names import NumpyArray
 from ..ir import build
 from ..ir.node import Gather, Leaf, Node, Reduce, Stored, View
 from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
+from ..memory.target import Target
 from ..operands.gathers import FEW
 from ..runtime import evaluate as engine
 from . import bands, folds

@@ -21,7 +21,7 @@ from ..operands.convert import LayoutLike
 from .extras import imported
 from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
-from .parcel import fingerprint
+from .parcel import Operands, fingerprint
 from .places import HDF5, ZIP, Carried, local, name_of, path_of, travels
 from .retries import chunk_by_chunk
 from .selection import Box, as_slices, corner
@@ -183,15 +183,15 @@ class Form:
         What makes bytes of them, unless it is zarr's own.
     overwrite, resume : bool
         Whether it replaces what is there, or goes on with it.
-    mark : str
-        Tells it from what is made of other expressions, or in other forms.
+    mark : dict
+        Tells it from what is made of other expressions, or in other forms; as the journal has it.
     """
 
     chunks: tuple[int, ...]
     serializer: Any
     overwrite: bool
     resume: bool
-    mark: str
+    mark: dict[str, Any]
 
     @staticmethod
     def of(
@@ -210,7 +210,10 @@ class Form:
             If the target is no new zarr array, or the layout does not fit the chunks.
         """
         name = target if isinstance(target, str | os.PathLike) else ""
-        mark = fingerprint(root, chunks) if name else ""
+        told: Operands = []
+        mark: dict[str, Any] = {}
+        if name:
+            mark = {"expression": fingerprint(root, (), told), "chunks": chunks, "operands": told}
         if layout is None:
             return Form(chunks, None, overwrite, resume, mark)
         if not name or os.fspath(name).endswith(".npy"):
@@ -219,8 +222,8 @@ class Form:
                 f"{name or type(target).__name__}"
             )
         place_of_chunk(layout, chunks, root.dtype)
-        told = f"{mark} {text_of_layout(layout)}"
-        return Form(chunks, codec_of(layout), overwrite, resume, told)
+        mark["layout"] = text_of_layout(layout)
+        return Form(chunks, codec_of(layout), overwrite, resume, mark)
 
     def new_zarr(self, path: str, root: Node, overwrite: bool) -> Any:
         """Make a zarr array of an expression's shape and dtype."""

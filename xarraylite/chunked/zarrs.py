@@ -23,8 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..dtypes.names import NumpyArray
-from ..memory.buffer import Buffer
-from ..memory.pool import POOL_FROM
+from ..memory.pool import POOL_FROM, aligned_bytes, pool
 from .extras import imported
 from .selection import owners_of
 
@@ -33,13 +32,21 @@ Part = tuple[tuple[slice, ...], Callable[[], bool]]
 
 _BYTES = np.dtype(np.uint8)
 
+#: What the index of a shard has for a chunk that is not in it.
+_ABSENT = 2**64 - 1
+
 #: Pieces of memory that one call reads to, at most.
 _IOV = 1024
 
 
 def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NumpyArray:
-    """Return memory to read into, of blocks that were used before where there are any."""
-    return Buffer.allocate(math.prod(shape) * dtype.itemsize).array(dtype, shape)
+    """Return memory for a block, of those that were used before where there are any.
+
+    A run's budget bounds it, not the setting ``max_result_bytes``.
+    """
+    nbytes = math.prod(shape) * dtype.itemsize
+    memory, start, _ = pool.take(nbytes) if nbytes >= POOL_FROM else aligned_bytes(nbytes)
+    return memory[start : start + nbytes].view(dtype).reshape(shape)
 
 
 class ZarrReader:
@@ -132,7 +139,9 @@ class ZarrReader:
 
 
 def refuse_missing(array: Any, key: Sequence[slice]) -> None:
-    """Refuse a chunk, or a shard, that is not there, where the library would give the fill value.
+    """Refuse a chunk that is not there, in a file of its own or in a shard.
+
+    The library would give the fill value.
 
     Raises
     ------
@@ -140,12 +149,42 @@ def refuse_missing(array: Any, key: Sequence[slice]) -> None:
         If one that has elements of slices is missing.
     """
     sync = imported("zarr.core.sync", "zarr").sync
+    ranges = [range(s.start, s.stop, s.step) for s in key]
     kept = array.shards or array.chunks
-    sides = [owners_of(range(s.start, s.stop, s.step), c) for s, c in zip(key, kept, strict=True)]
-    for index in itertools.product(*sides):
+    for index in itertools.product(*[owners_of(s, c) for s, c in zip(ranges, kept, strict=True)]):
         name = array.metadata.encode_chunk_key(index)
-        if not sync((array.store_path / name).exists()):
+        place = array.store_path / name
+        if not sync(place.exists()):
             raise FileNotFoundError(f"{name} is missing")
+        lengths = _lengths(array, sync, place) if array.shards else None
+        if lengths is None:
+            continue
+        sides = [[p for p in owners_of(s, c) if p // n == k] for s, c, n, k in zip(
+            ranges, array.chunks, lengths.shape, index, strict=True)]  # fmt: skip
+        for own in itertools.product(*sides):
+            if lengths[tuple([p % n for p, n in zip(own, lengths.shape, strict=True)])] == _ABSENT:
+                raise FileNotFoundError(f"chunk {own} is missing in the shard {name}")
+
+
+def _lengths(array: Any, sync: Callable[..., Any], place: Any) -> NumpyArray | None:
+    """Return how long the chunks of a shard are, as its index says; None if that is encoded."""
+    sharding = array.metadata.codecs[0]
+    told = [codec.to_dict() for codec in sharding.index_codecs]
+    order = told[0].get("configuration", {}).get("endian")
+    if told[0]["name"] != "bytes" or [codec["name"] for codec in told[1:]] not in ([], ["crc32c"]):
+        return None
+    stores = imported("zarr.abc.store", "zarr")
+    per = tuple([s // c for s, c in zip(array.shards, array.chunks, strict=True)])
+    size, check = 16 * math.prod(per), 4 * (len(told) - 1)
+    if sharding.index_location.value == "start":
+        asked = stores.RangeByteRequest(0, size + check)
+    else:
+        asked = stores.SuffixByteRequest(size + check)
+    data = sync(place.get(byte_range=asked))
+    if data is None or len(data) != size + check:
+        return None  # the library says what is wrong
+    index = np.frombuffer(data.to_bytes(), "<u8" if order == "little" else ">u8", size // 8)
+    return index.reshape(*per, 2)[..., 1]
 
 
 def is_local(array: Any) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -32,7 +32,7 @@ from ..ops.bodies import library as bodies
 from ..ops.user import global_names
 from .emit.routine import LLVM, Routine
 from .machine import run_passes
-from .objects import api, library
+from .objects import api, library, outside
 
 #: Numba's types of registers, and the NumPy constructors that expressions call by their names.
 TYPES: dict[str, Any] = {
@@ -85,7 +85,7 @@ INTRINSICS: dict[str, Any] = {
 _WORD = ir.IntType(64)
 
 # Numba links what it compiles, though it is never called here: an address for names of ours.
-for _name in (api.STATE, api.LAUNCH, api.CALL):
+for _name in (outside.STATE, outside.LAUNCH, outside.CALL):
     llvm.add_symbol(_name, 8)
 
 
@@ -138,9 +138,9 @@ def _scratch(builder: Any) -> Any:
 
 
 def _found(builder: Any, number: Any) -> Any:
-    words = builder.module.globals.get(api.STATE)
+    words = builder.module.globals.get(outside.STATE)
     if words is None:
-        words = ir.GlobalVariable(builder.module, ir.ArrayType(_WORD, 0), api.STATE)
+        words = ir.GlobalVariable(builder.module, ir.ArrayType(_WORD, 0), outside.STATE)
     zero = ir.Constant(_WORD, 0)
     return builder.load(builder.gep(words, [zero, number]))
 
@@ -157,14 +157,19 @@ MEMORY: dict[str, Any] = {
 }
 
 #: Functions that do more than compute.
-_NAMES_OUTSIDE = {found.name for found in vars(api).values() if isinstance(found, api.Outside)}
+_NAMES_OUTSIDE = {found.name for found in outside.functions().values()}
 
 _OUTSIDE = {"p": types.int64, "i": types.int32, "d": types.float64, "v": types.void}
 
 
-def _outside_function(found: api.Outside) -> Any:
-    result, *args = [_OUTSIDE[letter] for letter in found.types]
-    return types.ExternalFunction(found.name, result(*args))
+@cache
+def _outside_module() -> ModuleType:
+    """Return the module `objects.outside` as Numba knows its functions."""
+    made = ModuleType("outside")
+    for name, found in outside.functions().items():
+        result, *args = [_OUTSIDE[letter] for letter in found.types]
+        setattr(made, name, types.ExternalFunction(found.name, result(*args)))
+    return made
 
 
 @cache
@@ -188,8 +193,8 @@ def _jitted(function: FunctionType, inline: bool = True) -> Any:
             namespace[name] = INTRINSICS[name]
         elif name in MEMORY and getattr(api, name, None) is namespace.get(name):
             namespace[name] = MEMORY[name]
-        elif isinstance(namespace.get(name), api.Outside):
-            namespace[name] = _outside_function(namespace[name])
+        elif namespace.get(name) is outside:
+            namespace[name] = _outside_module()
         elif name in known and namespace.get(name) is known[name]:
             namespace[name] = scalar(name)
     copy = FunctionType(
@@ -346,6 +351,6 @@ def _normalised(text: str, routine: Routine) -> str:
             code = _ATTRIBUTES.sub("", code).rstrip()
             lines.append(code + _outside(code) if code.startswith("declare ") else code)
     plain = "\n".join(lines).replace("@llvm.fmuladd.", "@xl.muladd.") + "\n"
-    found = [name for name in _OWN.findall(plain) if name != f"@{api.STATE}"]
+    found = [name for name in _OWN.findall(plain) if name != f"@{outside.STATE}"]
     own = {name: f"@body.{k}" for k, name in enumerate(dict.fromkeys(found))}
     return _NAME.sub(lambda found: own.get(found[0], found[0]), plain)

@@ -26,11 +26,11 @@ from collections.abc import Iterator, Sequence
 from ..ir.node import Elementwise, Leaf, Reduce
 from ..layout.strided import Strided
 from ..layout.tiled import Map
+from ..memory.target import Target
 from ..ops.op import COSTLY
 from .graph import Graph
 from .program import TARGET, BandedStep, KernelStep, Program, Step
 from .size import costs_of
-from .target import Target
 
 #: Bytes that kernels move of one band: a part of a second-level cache.
 BAND_BYTES = 1 << 21

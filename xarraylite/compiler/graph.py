@@ -26,7 +26,7 @@ from ..ir.node import (
 from ..ir.walk import postorder, structure
 from ..layout.tiled import Map
 from ..memory.block import Memory
-from .target import Target
+from ..memory.target import Target
 
 Key = tuple[object, ...]
 

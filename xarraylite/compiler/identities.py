@@ -40,14 +40,14 @@ def scalar_words(value: Any, dtype: DType) -> tuple[int, ...]:
 
 
 def _lowest(dtype: DType) -> Any:
-    if dtype.kind == "f":
-        return -np.inf
+    if dtype.kind in "fc":
+        return -np.inf if dtype.kind == "f" else complex(-np.inf, -np.inf)
     return False if dtype.kind == "b" else int(np.iinfo(dtype.name).min)
 
 
 def _highest(dtype: DType) -> Any:
-    if dtype.kind == "f":
-        return np.inf
+    if dtype.kind in "fc":
+        return np.inf if dtype.kind == "f" else complex(np.inf, np.inf)
     return True if dtype.kind == "b" else int(np.iinfo(dtype.name).max)
 
 
@@ -56,8 +56,8 @@ _IDENTITIES: dict[str, Callable[[DType], Any]] = {
     "prod": lambda dtype: 1,
     "min": _highest,
     "max": _lowest,
-    "nanmin": lambda dtype: np.nan if dtype.kind == "f" else _highest(dtype),
-    "nanmax": lambda dtype: np.nan if dtype.kind == "f" else _lowest(dtype),
+    "nanmin": lambda dtype: np.nan if dtype.kind in "fc" else _highest(dtype),
+    "nanmax": lambda dtype: np.nan if dtype.kind in "fc" else _lowest(dtype),
     "any": lambda dtype: False,
     "all": lambda dtype: True,
 }

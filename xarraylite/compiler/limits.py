@@ -9,6 +9,10 @@ PARALLEL_FROM = 1 << 20
 #: Destinations from this many bytes on are stored past the caches (`Mode.NONTEMPORAL`).
 STREAM_BYTES = 16 << 20
 
+#: Destinations from this many bytes on are planned where an operand lies in another order of
+#: dimensions, so that neighbours in memory are read and written together; below, caches do that.
+ACROSS_BYTES = 1 << 18
+
 #: Elements of one fixed part of a reduction with few results.
 CHUNK = 1 << 17
 

@@ -32,20 +32,20 @@ from ..codegen.emit.streams import Access
 from ..index.transform import FIXED, Reshape, window
 from ..ir.build import describe
 from ..ir.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, SegmentReduce, View
+from ..memory.target import Target
 from ..ops.op import Op
 from ..ops.user import UserOp
+from ..overlap.aliasing import Traversal, direction_of, shares, traversals
+from ..overlap.overlap import Direction
 from .arguments import Destination, rows
 from .bands import folded_and_read, into_bands
-from .dependence.aliasing import Traversal, direction_of, shares, traversals
-from .dependence.overlap import Direction
-from .dependence.traversal import traversal_step
 from .folds import fold_steps
 from .graph import Graph
 from .lower import Lowered, Use, is_host
 from .planner import Planner, map_steps
 from .program import TARGET, Program, Step
 from .segments import segment_steps
-from .target import Target
+from .traversal import traversal_step
 
 _ORDERS = {Direction.ASCENDING: Mode.STAGED, Direction.DESCENDING: Mode.FALLING}
 

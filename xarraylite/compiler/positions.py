@@ -9,11 +9,14 @@ nothing of this; here the pattern is recognised.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ..codegen.emit.body import Load
 from ..codegen.emit.folding import Form
 from ..codegen.emit.lanes import LANED
 from ..codegen.emit.streams import Access
 from ..codegen.emit.tokens import token
-from ..dtypes.names import kind
+from ..dtypes.names import kind, uint8
 from ..ir.node import Elementwise, Iota, Leaf, Reduce, Scalar
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import Map
@@ -41,6 +44,11 @@ def position_step(
         return None
     part = parts[0]
     axes, lowered = part.loops(node.axes), part.lowered
+    use = lowered.uses[0]
+    bits = 1 if kind(use.dtype) == "b" else use.bits
+    if bits == 1:  # a byte each, 0 or 1
+        body = replace(lowered.body, instructions=(Load(0, uint8),))
+        lowered = replace(lowered, body=body, uses=[replace(use, dtype=uint8)])
     layout = address_stream(strided(part.to.layout), unit(to.bits))
     kept, reduced = split(lowered.shape, [layout, *streams_of(lowered)], axes, 0)
     names = token(lowered.body.dtype)
@@ -53,7 +61,7 @@ def position_step(
     memory = [planner.memory(use, Access.APART, ordinal) for use in lowered.uses]
     ranges = chunk_ranges(lowered, axes, False)
     text = f"{note}; position of {op.name} over axes {node.axes}"
-    return reduce_step(lowered, memory, part.to, op, axes, ranges, 0, text, position=True)
+    return reduce_step(lowered, memory, part.to, op, axes, ranges, 0, text, position=bits)
 
 
 def _extreme(graph: Graph, ordinal: int, node: Reduce) -> tuple[int, Reduction] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ..codegen.emit.body import VECTOR
 from ..codegen.emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
@@ -91,7 +92,7 @@ def map_step(
     block = ArgumentBlock(spec.words())
     outer = _put_loops(block, nest, spec)
     across = spec.tall if mode is Mode.TILED else lanes
-    cost = lowered.body.vector_cost * nest.extents[-1] * across
+    cost = -(-lowered.body.vector_cost * nest.extents[-1] * across // VECTOR)
     return block.step(
         kernels.get(spec, emit_map),
         lowered,
@@ -230,14 +231,14 @@ def reduce_step(
     stride: int,
     note: str,
     *,
-    position: bool = False,
+    position: int = 0,
 ) -> KernelStep:
     """Return the step that folds ``lowered`` over ``axes`` into ``to``.
 
     The layout of ``to`` is over the space that is folded, and stands still along ``axes``.  Each
     of ``chunks`` (see `chunk_ranges`) is folded into a result of its own, ``stride`` positions
     after the one before; without any, partial results are joined.  ``position``: the results are
-    where extremes are, of memory in which elements lie side by side.
+    where extremes are, of values of so many bits that lie side by side in memory.
     """
     parts = len(chunks) > 1
     streams = [address_stream(strided(to.layout), unit(to.bits)), *streams_of(lowered)]

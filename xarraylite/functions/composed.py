@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
+from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..dtypes.info import finfo
@@ -26,7 +27,7 @@ from ..ops.table import OPS
 from ..transforms.memo import memoised
 from .arguments import check_numbers
 from .computed import into
-from .ufuncs import applied, with_methods
+from .ufuncs import applied, as_ufunc, written
 
 
 def _of(name: str, *operands: Any) -> XExpression:
@@ -198,6 +199,7 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
     return 2.0**-14 if is_narrow_float(dtype) else 1e-20
 
 
+@as_ufunc
 @memoised
 def float_power(x1: object, x2: object, /) -> XExpression:
     """Return the first operand to the power of the second, at least in float64, lazily.
@@ -213,8 +215,20 @@ def float_power(x1: object, x2: object, /) -> XExpression:
     return _of("pow", *[x.astype(wide) for x in operands])
 
 
-def divmod(x1: object, x2: object, /) -> tuple[XExpression, XExpression]:
+@as_ufunc
+def divmod(
+    x1: object, x2: object, /, *outs: object, out: object = None, where: object = True
+) -> tuple[XExpression, XExpression]:
     """Return the quotients and remainders of floor division, lazily.
+
+    Parameters
+    ----------
+    x1, x2 : array, expression or number
+        Real values, broadcast against each other.
+    *outs, out : container, optional
+        Where to write the two results: two arguments, or a tuple of two.
+    where : array or expression of bool, optional
+        Elements to compute; others keep what ``out`` has, or are 0.
 
     Examples
     --------
@@ -222,11 +236,17 @@ def divmod(x1: object, x2: object, /) -> tuple[XExpression, XExpression]:
     >>> [part.tolist() for part in xl.divmod(xl.asarray([7, -7]), 3)]
     [[2, -3], [1, 2]]
     """
-    return _of("floor_divide", x1, x2), _of("remainder", x1, x2)
+    made = (_of("floor_divide", x1, x2), _of("remainder", x1, x2))
+    return _both(made, outs, out, where, "divmod")
 
 
-def modf(x: object, /) -> tuple[XExpression, XExpression]:
+@as_ufunc
+def modf(
+    x: object, /, *outs: object, out: object = None, where: object = True
+) -> tuple[XExpression, XExpression]:
     """Return the fractions and the whole parts of numbers, both with their sign, lazily.
+
+    Parameters are as for `divmod`, of one operand.
 
     Examples
     --------
@@ -235,7 +255,27 @@ def modf(x: object, /) -> tuple[XExpression, XExpression]:
     [[0.5, -0.5], [2.0, -0.0]]
     """
     array = _floats(x, "modf")
-    return _fraction(array), _of("trunc", array)
+    return _both((_fraction(array), _of("trunc", array)), outs, out, where, "modf")
+
+
+def _both(
+    made: tuple[XExpression, XExpression],
+    outs: tuple[object, ...],
+    out: object,
+    where: object,
+    operation: str,
+) -> tuple[XExpression, XExpression]:
+    """Return two results, or write them; operands that are written are read before."""
+    places: Any = (*outs, None, None)[:2] if out is None else out
+    if not isinstance(places, tuple) or len(places) != 2 or len(outs) > 2:
+        raise TypeError(f"{operation}: out must be a tuple of two arrays, one for each result")
+    if places == (None, None) and where is True:
+        return made
+    first, second = [eval_(part) for part in made]
+    return (
+        written(first, places[0], where, operation),
+        written(second, places[1], where, operation),
+    )
 
 
 @memoised
@@ -357,6 +397,3 @@ def select(
             raise DTypeError(f"select: a condition is {dtype_name(node.dtype)}, not bool")
         made = _of("where", XExpression(node), choice, made)
     return made  # type: ignore[no-any-return]
-
-
-float_power = with_methods(float_power, "float_power")

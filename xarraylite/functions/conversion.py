@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -100,13 +101,17 @@ def asarray(
                 return made
         return _made(a, dtype, order, device, copy, layout, strides, shape)
     except DTypeError:
-        other = None if isinstance(a, str | bytes) else array_of(a, dtype)
+        other = array_of(a, dtype)
         if other is not None:
             return cast("XContainer", other)
-        text = None if dtype is None else array_of(a)
-        if text is None or text.dtype.kind not in "US":
+        if dtype is None:
             raise
-        a = text.astype(loop_dtype(as_dtype(dtype)))  # numbers that are written out
+        text, loop = array_of(a), loop_dtype(as_dtype(dtype))
+        if text is not None and text.dtype.kind in "US":
+            a = text.astype(loop)  # numbers that are written out
+        elif isinstance(a, list | tuple):
+            with suppress(TypeError, ValueError):
+                a = np.array(a, loop)  # objects that are numbers: fractions, None for NaN
         return _made(a, dtype, order, device, copy, layout, strides, shape)
 
 

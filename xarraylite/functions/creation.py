@@ -250,7 +250,8 @@ def full(
                 return cast("XArray", usual)
     check_device(device, "full")
     layout = ordered(order, layout, "full")
-    other = None if plain else array_of(fill_value, dtype)
+    wanted = object if fill_value is dtype is None else dtype
+    other = None if plain else array_of(fill_value, wanted)
     if other is not None:
         return np.full(shape, other)  # type: ignore[arg-type,return-value]
     node = None if plain else values_node(fill_value, None, "full")
@@ -340,9 +341,17 @@ def _made_like(
 
 
 @makes_rows
-@sibling(_made_like, empty)
-def empty_like() -> None:
-    """Return an uninitialised container of the shape, dtype and layout of ``a``.
+def empty_like(
+    prototype: XExpression,
+    dtype: object = None,
+    order: MemoryOrder = None,
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: str | None = None,
+    layout: LayoutLike = None,
+) -> XArray:
+    """Return an uninitialised container of the shape, dtype and layout of ``prototype``.
 
     Examples
     --------
@@ -350,6 +359,7 @@ def empty_like() -> None:
     >>> xl.empty_like(xl.zeros((2, 3), layout="column_major")).strides
     (1, 2)
     """
+    return _made_like(empty, prototype, dtype, order, subok, shape, device=device, layout=layout)
 
 
 @makes_rows

@@ -27,7 +27,7 @@ from ..operands.nodes import as_node, unwrapped
 from ..operands.others import array_of
 from ..ops.table import OPS
 from ..transforms.memo import memoised
-from ..views.regular import part
+from ..xtensor_views.regular import part
 from .arguments import whole
 from .computed import into
 from .searching import nonzero

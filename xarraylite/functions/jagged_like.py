@@ -43,8 +43,12 @@ def makes_rows(function: Callable[Concatenate[XExpression, P], XArray]) -> Makes
     def dense(a: Any, *args: P.args, **kwargs: P.kwargs) -> XArray:
         return function(XExpression(as_node(a, function.__name__)), *args, **kwargs)
 
+    first: str = getattr(function, "__code__").co_varnames[0]  # noqa: B009
+
     @wraps(function)
-    def made(a: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
+    def made(a: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if a is None:
+            a = kwargs.pop(first, None)
         if isinstance(a, XExpression):
             return function(a, *args, **kwargs)
         if not isinstance(a, lazy.XJaggedExpression):

@@ -254,7 +254,7 @@ def atleast_3d(*arrays: object) -> Any:
 
 @memoised
 @moves
-def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
+def vstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind") -> Lazy:
     """Return the arrays joined row by row, lazily; vectors are rows.
 
     Examples
@@ -265,12 +265,12 @@ def vstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
             [0, 1]])
     """
     rows = [_at_least(x, 2, "vstack") for x in listed(tup, "vstack")]
-    return concat(rows, axis=0, dtype=dtype)
+    return concat(rows, axis=0, dtype=dtype, casting=casting)
 
 
 @memoised
 @moves
-def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
+def hstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind") -> Lazy:
     """Return the arrays joined column by column, lazily; vectors one after the other.
 
     Examples
@@ -280,7 +280,7 @@ def hstack(tup: Sequence[object], *, dtype: object = None) -> Lazy:
     XArray([0, 1, 0, 1, 2])
     """
     parts = [_at_least(x, 1, "hstack") for x in listed(tup, "hstack")]
-    return concat(parts, axis=int(bool(parts) and parts[0].ndim > 1), dtype=dtype)
+    return concat(parts, axis=int(bool(parts) and parts[0].ndim > 1), dtype=dtype, casting=casting)
 
 
 @memoised

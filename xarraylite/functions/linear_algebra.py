@@ -26,11 +26,16 @@ from ..operands.nodes import as_node
 from ..ops.table import OPS
 from ..transforms.memo import memoised
 from .computed import into
+from .data_types import astype
+from .ufuncs import as_ufunc
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
-def matmul(x1: object, x2: object, /, out: object = None) -> XArray | XExpression:
+@as_ufunc
+def matmul(
+    x1: object, x2: object, /, out: object = None, *, dtype: object = None
+) -> XArray | XExpression:
     """Return the matrix product; the same as ``x1 @ x2``.
 
     Parameters
@@ -41,11 +46,13 @@ def matmul(x1: object, x2: object, /, out: object = None) -> XArray | XExpressio
         and that dimension is left out of the result.
     out : container, optional
         Where to write the product.
+    dtype : dtype, optional
+        To compute in; by default the operands' common one.
 
     Returns
     -------
     XArray
-        Row-major, of the operands' common dtype.
+        Row-major.
 
     Raises
     ------
@@ -68,6 +75,8 @@ def matmul(x1: object, x2: object, /, out: object = None) -> XArray | XExpressio
     >>> a @ xl.asarray([1, 1])
     XArray([3, 7])
     """
+    if dtype is not None:
+        x1, x2 = astype(x1, dtype), astype(x2, dtype)
     if out is None and isinstance(x1, XExpression) and isinstance(x2, XExpression):
         product: XArray = x1 @ x2
         return product
@@ -76,6 +85,7 @@ def matmul(x1: object, x2: object, /, out: object = None) -> XArray | XExpressio
     return into(out, made, "matmul")
 
 
+@as_ufunc
 def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression:
     """Return the dot products of vectors along one dimension.
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, SupportsIndex
 
-from .._errors import AxisError, AxisTypeError, ShapeError
+from .._errors import AxisError, AxisTypeError, CastError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype
+from ..dtypes.names import as_dtype, dtype_name
+from ..dtypes.promotion import can_cast
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import (
@@ -187,7 +188,7 @@ def transpose(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpres
 def reshape(
     a: object,
     shape: Axes,
-    order: Literal["C", "F", "A", "K"] = "C",
+    order: Literal["C", "F", "A"] = "C",
     *,
     copy: bool | None = None,
 ) -> XExpression:
@@ -199,8 +200,8 @@ def reshape(
         What to reshape.
     shape : int or sequence of int
         New extents of the same size; one may be -1.
-    order : {"C", "F"}, default "C"
-        "F": read and written in column-major order.
+    order : {"C", "F", "A"}, default "C"
+        "F": read and written in column-major order; "A": where the elements lie so.
     copy : bool, optional
         True: return a copy.  False: refuse where a view is impossible.
 
@@ -224,11 +225,12 @@ def reshape(
     """
     array = as_array(a, "reshape")
     target = infer_extent(shape, array.size)
-    if order == "F":
+    if order not in ("C", "F", "A"):
+        raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
+    if array._in_order(order, "reshape") is not array:
         turned: XExpression = reshape(array.T, target[::-1], copy=copy).T
         return turned
-    if order not in ("C", "A", "K"):
-        raise ValueError(f"reshape: order must be 'C' or 'F', got {order!r}")
+    view: XExpression
     if copy is True:
         view = array._reshaped(target)
         return view.copy() if isinstance(view, XContainer) else XArray(view)
@@ -343,12 +345,21 @@ def listed(arrays: Any, operation: str) -> list[object]:
     return list(arrays)
 
 
-def _parts(arrays: Sequence[object], dtype: object, operation: str) -> list[Node]:
+def _parts(arrays: Sequence[object], dtype: object, casting: str, operation: str) -> list[Node]:
     """Return what is joined, at least one array, in a dtype if one is given."""
     nodes = [as_node(x, operation) for x in arrays]
     if not nodes:
         raise ShapeError(f"{operation}: at least one array is needed")
-    return nodes if dtype is None else [build.convert(node, as_dtype(dtype)) for node in nodes]
+    if dtype is None:
+        return nodes
+    wanted = as_dtype(dtype)
+    for node in nodes:
+        if not can_cast(node.dtype, wanted, casting):
+            raise CastError(
+                f"{operation}: {build.describe(node)} does not cast to dtype="
+                f"{dtype_name(wanted)} (rule: {casting})"
+            )
+    return [build.convert(node, wanted) for node in nodes]
 
 
 @takes_jagged
@@ -361,6 +372,7 @@ def concat(
     out: object = None,
     *,
     dtype: object = None,
+    casting: str = "same_kind",
 ) -> Lazy:
     """Return the arrays joined along an existing dimension, lazily.
 
@@ -375,6 +387,8 @@ def concat(
         Where to write the result.
     dtype : dtype, optional
         Of the result; by default the common one.
+    casting : str, default "same_kind"
+        Which casts to ``dtype`` are allowed.
 
     Returns
     -------
@@ -397,7 +411,7 @@ def concat(
     arrays = listed(arrays, "concat")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.concat(arrays, axis)
-    nodes = _parts(arrays, dtype, "concat")
+    nodes = _parts(arrays, dtype, casting, "concat")
     if axis is None:
         nodes, axis = [build.reshape(node, (-1,)) for node in nodes], 0
     if not nodes[0].shape:
@@ -415,6 +429,7 @@ def stack(
     out: object = None,
     *,
     dtype: object = None,
+    casting: str = "same_kind",
 ) -> Lazy:
     """Return the arrays joined along a new dimension, lazily.
 
@@ -451,7 +466,7 @@ def stack(
     arrays = listed(arrays, "stack")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.stack(arrays, axis)
-    nodes = _parts(arrays, dtype, "stack")
+    nodes = _parts(arrays, dtype, casting, "stack")
     shape = nodes[0].shape
     if any(node.shape != shape for node in nodes):
         shown = ", ".join(describe(node) for node in nodes)

@@ -263,8 +263,8 @@ def _one(x: Any, flags: Sequence[str]) -> Any:
     if not {"readwrite", "writeonly"} & set(flags):
         return numpy_of(x, "nditer", Narrow())
     to = x._target()
-    if to.readonly:
-        raise ReadOnlyError(f"nditer: {to.summary()} is read-only")
+    if to.readonly or not isinstance(to, XContainer):
+        raise ReadOnlyError(f"nditer: {to.summary()} is read-only, or no array for NumPy")
     to.buffer.release()
     return to.numpy()
 
@@ -311,8 +311,8 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) 
     Returns
     -------
     callable
-        Its results are containers where they are numbers, else NumPy's arrays of objects; what
-        `vectorize` makes of a function is compiled.
+        Its results are containers where they are numbers, else NumPy's arrays of objects; it has
+        a ufunc's methods.  What `vectorize` makes of a function is compiled.
 
     Examples
     --------
@@ -321,9 +321,19 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) 
     XArray([13, 23])
     """
     inner: Any = np.frompyfunc(func, nin, nout, **kwargs)
+    made = _of_objects(inner)
+    for name in ("accumulate", "at", "outer", "reduce", "reduceat"):
+        setattr(made, name, _of_objects(getattr(inner, name)))
+    for name in ("identity", "nargs", "nin", "nout", "ntypes", "types"):
+        setattr(made, name, getattr(inner, name))
+    return made
+
+
+def _of_objects(function: Callable[..., Any]) -> Any:
+    """Return a function of arrays of objects that takes arrays of ours."""
 
     def call(*operands: Any, **options: Any) -> Any:
-        made = inner(*[value_of(x, "frompyfunc") for x in operands], **options)
+        made = function(*[value_of(x, "frompyfunc") for x in operands], **options)
         parts = [_of_numbers(part) for part in (made if isinstance(made, tuple) else (made,))]
         return tuple(parts) if isinstance(made, tuple) else parts[0]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeAlias, overload
 
 from .computed import Take, invoked, numpy, numpy_of, perhaps, several
-from .ufuncs import with_attributes, with_methods
+from .ufuncs import as_ufunc
 
 P = ParamSpec("P")
 
@@ -97,8 +97,7 @@ def of_numpy(page: Any = None, /, *, like: Any = None, arithmetic: bool = True) 
     call.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
     call.__annotations__["return"] = signature.return_annotation
     call.__signature__, call.__wrapped__ = signature, page  # type: ignore[attr-defined]
-    two = isinstance(reference, numpy.ufunc) and reference.nin == 2
-    return (with_methods if two else with_attributes)(call, name)
+    return as_ufunc(call) if isinstance(reference, numpy.ufunc) else call
 
 
 def _take(annotation: str) -> Take | None:

@@ -29,6 +29,10 @@ where : array or expression of bool, optional
     Elements to compute; others keep what `out` has, or are 0.
 dtype : dtype, optional
     To compute in, and of the result unless that is bool.
+casting : str, default "same_kind"
+    Which casts to `dtype`, and of the result to that of `out`, are allowed.
+order, subok : optional
+    Taken as NumPy takes them, and of no effect: results are lazy.
 
 Returns
 -------

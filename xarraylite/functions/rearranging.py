@@ -1,7 +1,7 @@
 """Elements moved around, repeated and surrounded: lazy, from views, joins and gathers.
 
-`roll` is two slices in the other order, `tile` and `repeat` are stretched views, `pad` joins what
-is around; nothing is copied before the result is needed.
+`roll` is two slices in the other order, `tile` and `repeat` are expressions of stretched views,
+`pad` joins what is around; nothing is copied before the result is needed.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
+from ..arrays.ownership import lies_by_rows
 from ..index import transform as steps
 from ..index.broadcast import as_shape, check_axes, check_axis
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
+from ..layout.strided import DYNAMIC
 from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
 from ..transforms.memo import memoised
@@ -200,14 +203,14 @@ def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
 @memoised
 @moves
 def ravel(a: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
-    """Return all elements as one dimension: a view where that is possible.
+    """Return all elements as one dimension: a view where they lie side by side.
 
     Parameters
     ----------
     a : array or expression
         What to flatten.
-    order : {"C", "F"}, default "C"
-        Row-major or column-major.
+    order : {"C", "F", "A", "K"}, default "C"
+        Row-major, column-major, column-major where the elements lie so, or as they lie.
 
     Examples
     --------
@@ -215,7 +218,12 @@ def ravel(a: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     >>> xl.eval(xl.ravel(xl.asarray([[1, 2], [3, 4]]), "F"))
     XArray([1, 3, 2, 4])
     """
-    return reshape(a, (-1,), order=order)
+    flat = reshape(as_array(a, "ravel")._in_order(order, "ravel"), (-1,))
+    if isinstance(flat, XContainer):
+        beside = flat.layout is not DYNAMIC
+    else:
+        beside = lies_by_rows(flat)
+    return flat if beside else XExpression(flat.node)
 
 
 @memoised
@@ -255,7 +263,7 @@ def tile(A: object, reps: Ints) -> XExpression:
     apart = reshape(array, tuple([n for extent in extents for n in (1, extent)]))
     spread = [n for pair in zip(times, extents, strict=True) for n in pair]
     shape = tuple([t * n for t, n in zip(times, extents, strict=True)])
-    return reshape(broadcast_to(apart, spread), shape)
+    return XExpression(reshape(broadcast_to(apart, spread), shape).node)
 
 
 @memoised
@@ -306,7 +314,8 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
         times = int(counts.reshape(()))
         spread = (*array.shape[: along + 1], times, *array.shape[along + 1 :])
         shape = (*array.shape[:along], extent * times, *array.shape[along + 1 :])
-        return reshape(broadcast_to(expand_dims(array, axis=along + 1), spread), shape)
+        stretched = broadcast_to(expand_dims(array, axis=along + 1), spread)
+        return XExpression(reshape(stretched, shape).node)
     if counts.size != extent:
         raise ShapeError(
             f"repeat({describe(array.node)}): {counts.size} repeats for an extent of {extent}"

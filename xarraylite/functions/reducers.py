@@ -203,10 +203,12 @@ def _chosen(
     op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object, where: object
 ) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
-    build.require_real(node, op.name)
     chosen = chosen_of(where, node, op.name)
     if chosen is not None and initial is None:
         raise ValueError(f"{op.name}: where= needs initial=, the result where no element counts")
+    if node.dtype == bool_ and initial is None:  # or and and, which may end early
+        refuse_empty(groups, op.name, node)
+        op = ANY if op is MAX else ALL
     return groups.wrap(groups.fold(op, others(node, chosen, initial), initial))
 
 
@@ -218,7 +220,7 @@ def min() -> None:
     Parameters
     ----------
     a : array or expression
-        Real.
+        Complex numbers compare by their real parts, and equal ones by the imaginary.
     axis, out, keepdims, initial, where : optional
         As for `sum`; ``where`` needs ``initial``.
 
@@ -229,8 +231,6 @@ def min() -> None:
 
     Raises
     ------
-    DTypeError
-        If ``a`` is complex.
     ShapeError
         If there is nothing to compare and no ``initial``.
 
@@ -327,12 +327,11 @@ def _position(
     asked: Any = axis
     axes: Any = (asked,) if isinstance(asked, Iterable) else asked
     node, groups = operand_and_groups(a, axes, keepdims, name)
-    build.require_real(node, name)
     refuse_empty(groups, name, node)
     kept = groups.kept()
     extreme = kept.back(kept.fold(op, node))
     hit: Node = build.elementwise(OPS["equal"], node, extreme)
-    if kind(node.dtype) == "f":
+    if kind(node.dtype) in "fc":
         hit = build.elementwise(OPS["logical_or"], hit, build.elementwise(OPS["isnan"], node))
     found = build.elementwise(OPS["where"], hit, groups.places(node.shape), groups.largest)
     made = groups.wrap(groups.fold(MIN, found))
@@ -348,7 +347,7 @@ def argmin() -> None:
     Parameters
     ----------
     a : array or expression
-        Real.
+        Complex numbers compare by their real parts, and equal ones by the imaginary.
     axis : int or None
         Dimension to search; None counts positions in row-major order.
     out : container, optional

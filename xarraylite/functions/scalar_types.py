@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import DTypeError
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar, scalar_of
 from ..dtypes.names import as_dtype, is_narrow_float, is_narrow_int, kind
+from ..operands.others import dtype_of
 from .conversion import asarray
 
 
@@ -150,6 +152,51 @@ class ScalarType:
         if is_value(value):
             return bool(value.dtype == self.dtype)
         return isinstance(value, self.dtype.type)
+
+
+class _Dtypes(type):
+    """What `isinstance` asks of the class of dtypes: arrays say NumPy's of themselves."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, np.dtype | ScalarType)
+
+
+class dtype(metaclass=_Dtypes):
+    """The dtype that something names, as `numpy.dtype` makes it.
+
+    Parameters
+    ----------
+    dtype : object
+        A dtype, its name or code, or one of Python's types; see `dtypes.names.as_dtype`.  What
+        names elements that are no numbers (text, dates, fields of a record) is NumPy's.
+    align, copy : bool, default False
+        As for ``numpy.dtype``; they concern records alone.
+
+    Raises
+    ------
+    DTypeError
+        If it names no dtype, or one that neither containers nor NumPy's arrays beside them have.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.dtype("bf16"), xl.dtype([("name", "U5"), ("age", int)]).names
+    (dtype(bfloat16), ('name', 'age'))
+    >>> isinstance(xl.ones(2).dtype, xl.dtype)
+    True
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, dtype: Any, align: bool = False, copy: bool = False) -> Any:
+        """Return the dtype."""
+        try:
+            return as_dtype(dtype)
+        except DTypeError:
+            other = dtype_of(dtype)
+            if other is None:
+                raise
+            return np.dtype(dtype, align=align, copy=copy) if align else other
 
 
 bool_ = ScalarType("bool")

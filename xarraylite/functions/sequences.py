@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._errors import ShapeError, TracedValueError
+from .._errors import DTypeError, ShapeError, TracedValueError
 from ..arrays import xarray
 from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of
@@ -27,7 +27,7 @@ from ..ir.node import Iota, Node
 from ..layout.strided import Strided
 from ..operands.convert import LayoutLike, layout_of, store, values_node
 from ..operands.nodes import HasNode
-from ..operands.others import array_of, dtype_of
+from ..operands.others import array_of, as_other, dtype_of
 from .arguments import check_device, check_numbers
 from .computed import Narrow, computed, container, numpy, numpy_of
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
@@ -264,7 +264,10 @@ def eye(
     check_device(device, "eye")
     layout = ordered(order, layout, "eye")
     shape = as_shape((N, N if M is None else M), "eye")
-    kind_ = float64 if dtype is None else as_dtype(dtype)
+    try:
+        kind_ = float64 if dtype is None else as_dtype(dtype)
+    except DTypeError:
+        return cast("XArray", as_other(np.eye(shape[0], shape[1], k, int), dtype))
     check_size(shape, kind_, "eye")
     values = np.eye(shape[0], shape[1], k=k, dtype=kind_ if kind_.isbuiltin == 1 else bool)
     return _wrap(values, kind_, layout, "eye")
@@ -393,7 +396,10 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     values = list(iter if count < 0 else itertools.islice(iter, count))
     if len(values) < count:
         raise ShapeError(f"fromiter: {count} elements are wanted, there are {len(values)}")
-    wanted = as_dtype(dtype)
+    try:
+        wanted = as_dtype(dtype)
+    except DTypeError:
+        return cast("XArray", as_other(values, dtype))
     if {*map(type, values)} <= _EXACT.get(wanted, frozenset()):
         return container(np.array(values, wanted))
     return XArray(values, wanted)

@@ -242,7 +242,7 @@ def _known_extreme(
     where: object = None,
 ) -> XExpression:
     array = as_array(a, f"nan{op.name}")
-    op = _OF_KNOWN[op] if kind(array.dtype) == "f" else op
+    op = _OF_KNOWN[op] if kind(array.dtype) in "fc" else op
     found: Any = reducers.extreme(op, array, axis, out, keepdims, initial, where)
     return found
 

@@ -7,7 +7,7 @@ operators between numbers are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from ..ops.table import OPS
 from .computed import into
 from .pages import describe_as
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 
 class Unary(Protocol):
     """A function of one operand; see `directed` for the others."""
@@ -37,7 +39,16 @@ class Unary(Protocol):
     __name__: str
 
     def __call__(
-        self, x: object, /, out: object = None, *, where: object = True, dtype: object = None
+        self,
+        x: object,
+        /,
+        out: object = None,
+        *,
+        where: object = True,
+        dtype: object = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
     ) -> XExpression: ...
 
 
@@ -66,11 +77,19 @@ class Binary(Protocol):
         *,
         where: object = True,
         dtype: object = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
     ) -> XExpression: ...
 
 
 def directed(
-    op: Op, operands: tuple[object, ...], out: object, where: object, dtype: object
+    op: Op,
+    operands: tuple[object, ...],
+    out: object,
+    where: object,
+    dtype: object,
+    casting: str,
 ) -> XExpression:
     """Return an operation as NumPy's ufuncs are called with more than operands.
 
@@ -80,10 +99,8 @@ def directed(
         The operation.
     operands : tuple
         Its operands.
-    out : container or None
-        Where to write the result, which is returned then.
-    where : True, array or expression of bool
-        Elements that are computed; others keep what ``out`` has, or are 0.
+    out, where, casting
+        As for `written`.
     dtype : dtype or None
         To compute in, and of the result unless that is bool.
 
@@ -99,10 +116,10 @@ def directed(
         wanted = as_dtype(dtype)
         nodes = [as_operand(x, op.name) for x in operands]
         for node in nodes:
-            if isinstance(node, Node) and not can_cast(node.dtype, wanted, "same_kind"):
+            if isinstance(node, Node) and not can_cast(node.dtype, wanted, casting):
                 raise CastError(
                     f"{op.name}({', '.join(map(describe, nodes))}): an operand does not cast to "
-                    f"dtype={dtype_name(wanted)} (rule: same_kind)"
+                    f"dtype={dtype_name(wanted)} (rule: {casting})"
                 )
         made = XExpression(build.elementwise(op, *[build.convert(x, wanted) for x in nodes]))
         made = made if made.dtype == bool_ else made.astype(wanted)
@@ -110,18 +127,47 @@ def directed(
         made = expression.apply(op, *operands)
         if not isinstance(made, XExpression):  # NumPy's, of no numbers
             raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
+    return written(made, out, where, op.name, casting)
+
+
+def written(
+    made: XExpression, out: object, where: object, operation: str, casting: str = "same_kind"
+) -> XExpression:
+    """Return a result, or write it and return where to.
+
+    Parameters
+    ----------
+    made : XExpression
+        The result.
+    out : container or None
+        Where to write it.
+    where : True, array or expression of bool
+        Elements that are computed; others keep what ``out`` has, or are 0.
+    operation : str
+        What errors call it.
+    casting : str, default "same_kind"
+        How its dtype may differ from that of ``out``.
+    """
     (out,) = out if isinstance(out, tuple) else (out,)
+    if casting != "same_kind" and isinstance(out, XExpression | np.ndarray):
+        to = as_dtype(out.dtype)
+        if not can_cast(made.dtype, to, casting):
+            raise CastError(
+                f"{operation}: the result {dtype_name(made.dtype)} does not cast to out's dtype "
+                f"{dtype_name(to)} (rule: {casting})"
+            )
+        made = made.astype(to, copy=False)
     if where is not True:
         kept: Any = out
         if isinstance(out, XExpression | np.ndarray):
-            check_update(out, op.name, out.shape, made.dtype)  # type: ignore[arg-type]
+            check_update(out, operation, out.shape, made.dtype)  # type: ignore[arg-type]
             made = made.astype(as_dtype(out.dtype), copy=False)
         elif out is None:
             kept = XExpression(build.scalar(0, made.dtype))
         made = expression.apply(OPS["where"], where, made, kept)
     if isinstance(out, XExpression | np.ndarray) and made.shape != out.shape:
         made = XExpression(build.broadcast_to(made.node, out.shape))
-    return into(out, made, op.name)
+    return into(out, made, operation)
 
 
 def applied(op: Op, *operands: object) -> XExpression:
@@ -137,7 +183,15 @@ def unary(name: str) -> Unary:
     op = OPS[name]
 
     def function(
-        x: object, /, out: object = None, *, where: object = True, dtype: object = None
+        x: object,
+        /,
+        out: object = None,
+        *,
+        where: object = True,
+        dtype: object = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
     ) -> XExpression:
         if out is None and where is True and dtype is None:
             if is_number(x):
@@ -146,10 +200,10 @@ def unary(name: str) -> Unary:
                 return expression.apply(op, x)
             except DTypeError:
                 return instead(name, (x,), {})  # type: ignore[no-any-return]
-        return directed(op, (x,), out, where, dtype)
+        return directed(op, (x,), out, where, dtype, casting)
 
     describe_as(function, op, ("x",))
-    return cast("Unary", with_attributes(function, name))
+    return cast("Unary", with_methods(function, name))
 
 
 def binary(name: str) -> Binary:
@@ -164,6 +218,9 @@ def binary(name: str) -> Binary:
         *,
         where: object = True,
         dtype: object = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
     ) -> XExpression:
         if out is None and where is True and dtype is None:
             if is_number(x1) and is_number(x2):
@@ -172,7 +229,7 @@ def binary(name: str) -> Binary:
                 return expression.apply(op, x1, x2)
             except DTypeError:
                 return instead(name, (x1, x2), {})  # type: ignore[no-any-return]
-        return directed(op, (x1, x2), out, where, dtype)
+        return directed(op, (x1, x2), out, where, dtype, casting)
 
     describe_as(function, op, ("x1", "x2"))
     return cast("Binary", with_methods(function, name))
@@ -182,21 +239,20 @@ def binary(name: str) -> Binary:
 _ATTRIBUTES = ("identity", "nargs", "nin", "nout", "ntypes", "signature", "types")
 
 
-def with_attributes(function: Any, name: str) -> Any:
-    """Give a function what NumPy's ufunc of a name says of itself, if there is one."""
+def with_methods(function: Any, name: str) -> Any:
+    """Give a function what NumPy's ufunc of a name says of itself, and its methods."""
     ufunc = getattr(np, name, None)
     if isinstance(ufunc, np.ufunc):
         for attribute in _ATTRIBUTES:
             setattr(function, attribute, getattr(ufunc, attribute))
-    return function
-
-
-def with_methods(function: Any, name: str) -> Any:
-    """Give a function the methods of NumPy's ufunc of a name, as far as that has them."""
-    with_attributes(function, name)
     for method in ("accumulate", "at", "outer", "reduce", "reduceat"):
         setattr(function, method, _method(name, method))
     return function
+
+
+def as_ufunc(function: F) -> F:
+    """Give a function of its own kind what NumPy's ufunc of that name has beside the call."""
+    return with_methods(function, function.__name__)  # type: ignore[no-any-return]
 
 
 def _method(name: str, method: str) -> Callable[..., Any]:

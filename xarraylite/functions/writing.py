@@ -6,27 +6,30 @@ nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
 from ..arrays.container import XContainer
-from ..arrays.expression import XExpression, apply
+from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..assignment.assign import check_cast
 from ..dtypes.names import NumpyArray, bool_, dtype_name
 from ..ir.build import WEAK_TYPES, describe
+from ..nullable.array import Memory
+from ..nullable.masked import write_where
 from ..operands.nodes import as_node
-from ..ops.table import OPS
 from .computed import Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
 
 
-def _destination(a: object, operation: str) -> XContainer:
+def _destination(a: object, operation: str) -> Memory:
     if not isinstance(a, XExpression):
         raise DTypeError(f"{operation}: got {type(a).__name__}; only a container can be written")
-    target: XContainer = a._target()
+    target: Memory = a._target()
     return target
 
 
@@ -74,13 +77,13 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
         _scatter(to, places, _values(v, "put"), "put")
 
 
-def _scatter(to: XContainer, places: NumpyArray, values: NumpyArray, operation: str) -> None:
+def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str) -> None:
     """Write values, repeated, to positions of the flattened container."""
     if not values.size:
         raise ShapeError(f"{operation}: there are no values to write")
     values = np.resize(values, places.size)
     flat = to._reshaped((to.size,))
-    if isinstance(flat, XContainer):
+    if isinstance(flat, Memory):
         flat[places] = values
         return
     whole = np.array(to.numpy(), order="C")
@@ -126,7 +129,7 @@ def putmask(a: object, mask: object, values: object) -> None:
     new = _values(values, "putmask")
     if new.size:
         spread = np.resize(new, to.size).reshape(to.shape)
-        to[...] = apply(OPS["where"], XExpression(chosen), spread, to).astype(to.dtype)
+        write_where(to, XExpression(chosen), spread)
 
 
 def copyto(
@@ -173,7 +176,7 @@ def copyto(
     mask = XExpression(as_node(where, "copyto"))
     if mask.dtype != bool_:
         raise DTypeError(f"copyto: where must be bool, got {dtype_name(mask.dtype)}")
-    to[...] = apply(OPS["where"], mask, XExpression(node).astype(to.dtype), to)
+    write_where(to, mask, XExpression(node).astype(to.dtype))
 
 
 def put_along_axis(arr: object, indices: object, values: object, axis: int | None) -> None:
@@ -188,7 +191,13 @@ def put_along_axis(arr: object, indices: object, values: object, axis: int | Non
     XArray([[0, 5],
             [5, 0]])
     """
-    _written(arr, "put_along_axis", np.put_along_axis, indices, values, axis)
+    places = _values(indices, "put_along_axis")
+    _written(
+        arr,
+        "put_along_axis",
+        lambda whole, new: np.put_along_axis(whole, places, new, axis),
+        values,
+    )
 
 
 def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
@@ -212,16 +221,20 @@ def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     XArray([[3, 0],
             [0, 3]])
     """
-    _written(a, "fill_diagonal", np.fill_diagonal, val, wrap)
+    _written(a, "fill_diagonal", lambda whole, new: np.fill_diagonal(whole, new, wrap), val)
 
 
-def _written(a: object, name: str, function: Any, *args: Any) -> None:
+def _written(a: object, name: str, function: Callable[..., None], values: object) -> None:
     """Have NumPy write to a copy of the elements, and assign that."""
-    to = _destination(a, name)
+    to, new = _destination(a, name), _values(values, name)
     whole = np.array(to.numpy(), order="C")
-    given = [arg if isinstance(arg, bool | int | None) else _values(arg, name) for arg in args]
     try:
-        function(whole, *given)
+        function(whole, new)
     except (ValueError, TypeError, IndexError) as error:
-        raise refusal(name, [whole, *given], error) from None
-    to[...] = whole
+        raise refusal(name, [whole, new], error) from None
+    if isinstance(to, XContainer):
+        to[...] = whole
+        return
+    chosen = np.zeros(whole.shape, bool)
+    function(chosen, True)
+    write_where(to, as_array(chosen, name), whole)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from .evaluation.devices import Meeting, Seat
 from .evaluation.loops import Ahead, ahead
 from .evaluation.program import Program
 from .evaluation.sites import flatten
-from .evaluation.values import TOKEN, Value, container, stored
+from .evaluation.values import TOKEN, Value, container, fits, stored
 from .instruction import HloComputation, HloInstruction
 from .values import Signature
 
@@ -57,8 +57,8 @@ class Module(Protocol):
 class _Run:
     """One evaluation on one device."""
 
-    def __init__(self, devices: Seat) -> None:
-        self.devices = devices
+    def __init__(self, module: str, devices: Seat) -> None:
+        self.module, self.devices = module, devices
         self._random: np.random.Generator | None = None
         self._state = 1
 
@@ -104,12 +104,21 @@ def _trip(loop: HloInstruction) -> tuple[Program, list[Ahead]]:
     return Program(flat), products
 
 
-def evaluate(module: Module, *arrays: Any, replicas: int = 1) -> Any:
-    """Run a module's entry computation.
+class _Alone(NamedTuple):
+    """A computation as a program."""
+
+    name: str
+    entry: HloComputation
+    signature: Signature
+    attributes: dict[str, Any]
+
+
+def evaluate(module: Module | HloComputation, *arrays: Any, replicas: int = 1) -> Any:
+    """Run a module's entry computation, or another one of its computations.
 
     Parameters
     ----------
-    module : HloModule
+    module : HloModule or HloComputation
         The program.
     *arrays : array or nested sequence of arrays
         One for each parameter, with its dtype; lists and numbers are converted to it.  Where a
@@ -141,6 +150,9 @@ def evaluate(module: Module, *arrays: Any, replicas: int = 1) -> Any:
     >>> xl.hlo.evaluate(module, np.int32([7, -7, 7, 1]), np.int32([2, 2, 0, -1]))
     XArray([ 3, -3, -1, -1], dtype=int32)
     """
+    if isinstance(module, HloComputation):
+        specs = tuple([parameter.shape for parameter in module.parameters])
+        module = _Alone(module.name, module, Signature(specs, module.root.shape), {})
     partitions = int(module.attributes.get("num_partitions", 1))
     count = replicas * partitions
     if replicas < 1:
@@ -208,7 +220,7 @@ def _on_device(module: Module, seat: Seat, arrays: Sequence[Any]) -> Any:
         )
     ]
     borrowed = [leaf._buffer for argument in arguments for leaf in _leaves(argument)]
-    found = stored(_Run(seat).call(module.entry, arguments))
+    found = stored(_Run(module.name, seat).call(module.entry, arguments))
     return _result(found, module.signature.result, borrowed)
 
 
@@ -246,13 +258,7 @@ def _argument(value: Any, spec: ArraySpec, name: str) -> Value:
             if not hasattr(value, "__array__")
             else container(np.asarray(value))
         )
-    fits = made.ndim == spec.rank and all(
-        [
-            size == bound or (flag and size <= bound)
-            for size, bound, flag in zip(made.shape, spec.dimensions, spec.dynamic, strict=True)
-        ]
-    )
-    if made.dtype != dtype or not fits:
+    if made.dtype != dtype or not fits(made.shape, spec):
         got = f"{made.dtype}{list(made.shape)}"
         raise HloError(f"the argument is {got}, expected {spec}", instruction=name)
     return made

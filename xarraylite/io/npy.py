@@ -210,6 +210,10 @@ class Archive(dict[str, XArray]):
 
 def load(
     file: FilePath | BinaryReader,
+    mmap_mode: str | None = None,
+    allow_pickle: bool = False,
+    fix_imports: bool = True,
+    encoding: str = "ASCII",
     *,
     dtype: object = None,
     max_ratio: float = 200.0,
@@ -224,6 +228,9 @@ def load(
     file : path or file
         Path, or a file opened in binary mode that can seek, at whose position the array or the
         archive begins; it must be the last thing in the file.
+    mmap_mode, allow_pickle, fix_imports, encoding : optional
+        Taken as NumPy takes them, and of no effect: all of the file is read, and objects are
+        refused whatever is allowed.
     dtype : dtype or mapping of str to dtype, optional
         What elements are that the file does not name, as ``np.save`` leaves bfloat16; by name if
         the arrays of an archive differ.  Elements are never converted.

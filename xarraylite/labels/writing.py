@@ -19,8 +19,6 @@ from ..assignment.assign import Writable, check_writable, write
 from ..assignment.readers import protect
 from ..blas.path import Sketch
 from ..blas.stacks import Product
-from ..compiler.dependence.aliasing import shares
-from ..compiler.target import Target
 from ..dtypes.names import DType, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
@@ -28,8 +26,10 @@ from ..ir.node import Leaf, Node
 from ..ir.walk import postorder, source_of
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
+from ..memory.target import Target
 from ..operands.nodes import is_number
 from ..operands.tracing import writer as trace_writer
+from ..overlap.aliasing import shares
 from ..runtime import evaluate as engine
 from .contraction import Lowering
 from .labelled import (

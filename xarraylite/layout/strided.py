@@ -164,6 +164,11 @@ class Strided:
                 strides[axis] += stride * pace
         return Strided(step.shape, tuple(strides), offset)
 
+    def part(self, count: int, which: int) -> Strided:
+        """Return the layout of one of the parts of elements, such as their imaginary ones."""
+        strides = tuple([count * s for s in self.strides])
+        return Strided(self.shape, strides, count * self.offset + which)
+
     def reshape(self, shape: tuple[int, ...]) -> Strided | None:
         """Return the same elements, row by row, as ``shape``; None if that needs a copy."""
         if self.size == 0 or math.prod(shape) != self.size:

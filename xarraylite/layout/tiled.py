@@ -14,10 +14,11 @@ from typing import NamedTuple, TypeAlias
 
 from .._records import record
 from ..index.radix import round_up
-from ..index.transform import FIXED, Transform, identity
+from ..index.transform import FIXED, IndexMap, Transform, identity
 from .digits import Digits, Tiled, position_of
 from .layout import Layout
 from .strided import Strided
+from .tile import Tile
 
 
 class Summand(NamedTuple):
@@ -174,6 +175,24 @@ class TiledMap:
             ]
         )
         return replace(self, step=Transform(shape, maps))
+
+    def part(self, count: int, which: int) -> TiledMap:
+        """Return the map of one of the parts that elements have, such as their imaginary ones.
+
+        The parts of an element are a dimension inside all others, which every tile holds whole.
+        """
+        whole = self.layout
+        layout = replace(
+            whole,
+            minor_to_major=(len(self.dimensions), *whole.minor_to_major),
+            tiles=tuple([Tile((*tile.dimensions, count)) for tile in whole.tiles]),
+            tail_padding_alignment_in_elements=count * whole.tail_padding_alignment_in_elements,
+            padded_dimensions=whole.padded_dimensions and (*whole.padded_dimensions, count),
+            element_size_in_bits=0,
+        )
+        step = Transform(self.shape, (*self.step.maps, IndexMap(which, 0, FIXED)))
+        dimensions = (*self.dimensions, count)
+        return TiledMap(layout, dimensions, step, self.offset * count, self.bits // count)
 
     def summands(self) -> tuple[Summand, ...] | None:
         """Return the summands of a position (besides the offset); None without digits."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..functions.manipulation import broadcast_arrays, broadcast_to
 from ..functions.rearranging import sliding_window_view
 from ..index.broadcast import broadcast_shapes
-from ..views.regular import as_strided
+from ..xtensor_views.regular import as_strided
 
 __all__ = [
     "as_strided",

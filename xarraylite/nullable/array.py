@@ -35,7 +35,7 @@ from ..operands.representation import formatted, html
 from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.table import OPS
-from ..views.picked import XPicked
+from ..xtensor_views.picked import XPicked
 from .folds import Folds
 from .missing import Missing, filled_in
 

@@ -24,10 +24,10 @@ from ..dtypes.names import bool_
 from ..operands.nodes import is_number, unwrapped
 from ..ops.op import Op
 from ..ops.table import OPS
-from ..views import selection
-from ..views.picked import XIndexView, XPicked
-from ..views.scattered import is_few
-from ..views.selection import mask_of, pointed
+from ..xtensor_views import selection
+from ..xtensor_views.picked import XIndexView, XPicked
+from ..xtensor_views.scattered import is_few
+from ..xtensor_views.selection import mask_of, pointed
 from .array import Memory, XOptional
 from .missing import Missing
 
@@ -133,7 +133,7 @@ def write_where(target: XExpression, flags: XExpression, value: object) -> None:
         return
     value = _there(value, flags)
     node = converted(node_of(value, memory), memory.dtype)
-    memory[...] = apply(OPS["where"], flags, XExpression(fit(node, memory)), memory)
+    _store(memory, flags, XExpression(fit(node, memory)))
 
 
 def update_where(target: XExpression, flags: XExpression, op: Op, value: object) -> None:
@@ -146,7 +146,16 @@ def update_where(target: XExpression, flags: XExpression, op: Op, value: object)
         op, memory, XExpression(node_of(value, memory)) if isinstance(value, list) else value
     )
     check_update(memory, op.name, made.shape, made.dtype)
-    memory[...] = apply(OPS["where"], flags, made.astype(memory.dtype), memory)
+    _store(memory, flags, made.astype(memory.dtype))
+
+
+def _store(memory: Memory, flags: XExpression, new: XExpression) -> None:
+    """Write values of memory's dtype where flags are set."""
+    if isinstance(memory, XPicked):  # where an element is seen twice, only shown ones are written
+        there = np.broadcast_to(values_of(flags), memory.shape)
+        _chosen(memory, flags)[...] = memory._computed(new.node)[there]
+    else:
+        memory[...] = apply(OPS["where"], flags, new, memory)
 
 
 def _there(value: Any, flags: XExpression) -> Any:

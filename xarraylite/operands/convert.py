@@ -11,7 +11,6 @@ import numpy as np
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
 from .._later import later
-from ..compiler.target import Target
 from ..dtypes.names import DType, as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
@@ -24,6 +23,7 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, c
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, padding_value, read, write
 from ..memory.buffer import Buffer
+from ..memory.target import Target
 from ..runtime import evaluate as engine
 from . import tracing
 from .nodes import HasNode, Lifted, borrow_array, is_masked, values_in
@@ -144,7 +144,13 @@ def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:
 def plain_array(
     values: object, dtype: DType | None, operation: str
 ) -> np.ndarray[tuple[int, ...], DType]:
-    """Return lists and scalars as a NumPy array of a supported dtype."""
+    """Return lists and scalars as a NumPy array of a supported dtype.
+
+    Raises
+    ------
+    DTypeError
+        If they are no numbers, or complex ones where ``dtype`` is real.
+    """
     if isinstance(values, list | tuple):
         values = values_in(values)
     try:
@@ -153,6 +159,11 @@ def plain_array(
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
     if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int):
         array = _checked_integers(values, array, dtype, operation)
+    lost = array.dtype.kind == "c" and type(values) in (list, complex)
+    if lost and dtype is not None and kind(dtype) in "iuf":
+        raise DTypeError(
+            f"{operation}: complex numbers do not go into {dtype_name(dtype)}; give their .real"
+        )
     if array.dtype.hasobject and dtype is not None:
         array = _checked_numbers(array, dtype)
     if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin == 1):

@@ -58,7 +58,7 @@ def _method(name: str, order: str = "", *, inside: bool = False) -> Any:
         result = function_named(name)(self, *given, **options)
         if not inside:
             one = isinstance(self, OneValue) and getattr(result, "shape", None) == ()
-            return type(self)(result) if one else result
+            return self._like(result) if one else result
         self[...] = result
         return None
 

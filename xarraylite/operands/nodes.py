@@ -276,7 +276,7 @@ def as_item(value: Any, low: Any, high: Any) -> complex:
             raise KeyError from None
     try:
         whole = int(value)
-    except (OverflowError, ValueError):  # an infinity, a NaN
+    except (OverflowError, TypeError, ValueError):  # an infinity, a NaN, a complex number
         raise KeyError from None
     if low <= whole <= high and whole == value:
         return whole

@@ -85,7 +85,7 @@ ROWS: tuple[Op, ...] = (
     row(
         "floor_divide",
         rules.REAL_NUMBER,
-        {kind: f"floor_divide_{kind}({{0}}, {{1}})" for kind in "iuf"},
+        {**dict.fromkeys("iu", "floor_divide_{t}({0}, {1})"), "f": "floor_divide_f({0}, {1})"},
         "Quotient of two arrays, rounded down.",
         reference=floor_divide_reference,
         cost=20,
@@ -97,7 +97,7 @@ ROWS: tuple[Op, ...] = (
     row(
         "remainder",
         rules.REAL_NUMBER,
-        {kind: f"remainder_{kind}({{0}}, {{1}})" for kind in "iuf"},
+        {**dict.fromkeys("iu", "remainder_{t}({0}, {1})"), "f": "remainder_f({0}, {1})"},
         "Remainder of floor division; it has the divisor's sign.",
         cost=20,
         aliases=("mod",),
@@ -107,7 +107,11 @@ ROWS: tuple[Op, ...] = (
     row(
         "fmod",
         rules.REAL_NUMBER,
-        {"i": "fmod_i({0}, {1})", "u": "remainder_u({0}, {1})", "f": "fmod_f({0}, {1})"},
+        {
+            "i": "toward_zero({0}, {1}, remainder_{t}({0}, {1}))",
+            "u": "remainder_{t}({0}, {1})",
+            "f": "fmod_f({0}, {1})",
+        },
         "Remainder of division rounded toward zero; it has the dividend's sign.",
         hlo="remainder",
         cost=20,

@@ -14,10 +14,8 @@ from typing import Any
 
 from .._records import record
 from ..codegen.kernel import KernelRaised
-from ..compiler.dependence.overlap import Span, self_overlaps
 from ..compiler.graph import Graph, canonical
 from ..compiler.program import Program
-from ..compiler.target import Target
 from ..dtypes.names import DType
 from ..ir.kind import Kind, leaf_of, strides_of
 from ..ir.node import FREE, SHAPE, Scalar, Shape
@@ -26,6 +24,8 @@ from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import NOWHERE, Buffer
 from ..memory.snapshots import Snapshot, pinned
+from ..memory.target import Target
+from ..overlap.overlap import Span, self_overlaps
 from .evaluate import program_of, result_layout
 from .run import run
 

@@ -5,8 +5,8 @@ For these a kernel and a record of `runtime.launch` follow from the kind alone: 
 of the shape, the inner one along the last dimension.  What the planner would do better for large
 work (threads, stores past the caches, tiles for transposed operands) or must do (aliasing in a
 safe order, temporaries) is left to it: the launcher refuses more than `limit` elements and operands
-that overlap the destination, and there is no program where operands lie in another order of
-dimensions.
+that overlap the destination.  New results have no program here where operands lie in another order
+of dimensions, for then they have that order too.
 
 The kernels are those the planner would choose, so results have the same bits.
 """
@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING
 
 from .._later import later
 from .._records import record
+from ..codegen.emit.body import VECTOR
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
-from ..compiler.limits import CHUNK, PARALLEL_FROM, STREAM_BYTES
+from ..compiler.limits import ACROSS_BYTES, CHUNK, PARALLEL_FROM, STREAM_BYTES
 from ..compiler.lower import Lowered, Materialise, is_host, lower
 from ..ir.kind import Kind, Operands, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
@@ -123,7 +124,7 @@ def writes(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | 
     """
     if isinstance(kind.op, Reduction) or kind.formed:
         return None
-    if target.rank != kind.rank or target.dtype != kind.dtype or not _falls(target):
+    if target.rank != kind.rank or target.dtype != kind.dtype:
         return None
     return _program(kind, target, same)
 
@@ -159,7 +160,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     leaves = list(leaves_of(body))
     if folds_inside(body):
         return None
-    if body.rank > MOST_DIMENSIONS or any([not _falls(leaf) for leaf in leaves]):
+    if body.rank > MOST_DIMENSIONS:
         return None
     sample = _sample(kind, body)
     graph = canonical(sample, None, True)
@@ -180,8 +181,10 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     if len(words) > MOST_WORDS:
         return None
     most = 2 * CHUNK if fold else STREAM_BYTES // target.dtype.itemsize
-    cost = lowered.body.cost if fold else lowered.body.vector_cost
-    limit = min(PARALLEL_FROM // cost, most) - 1
+    cost = lowered.body.cost * VECTOR if fold else lowered.body.vector_cost
+    if not all([leaf.scalar or _falls(leaf) for leaf in (target, *leaves)]):
+        most = ACROSS_BYTES // target.dtype.itemsize
+    limit = min(PARALLEL_FROM * VECTOR // cost, most) - 1
     pairs, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in pairs], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]

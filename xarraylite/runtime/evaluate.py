@@ -19,7 +19,6 @@ from .._later import later
 from .._locks import ForkLock
 from ..codegen.kernel import KernelRaised
 from ..compiler.graph import Graph, Key, Streamed, canonical
-from ..compiler.target import Target
 from ..ir.build import describe
 from ..ir.node import Leaf, Node, Source
 from ..ir.walk import postorder
@@ -29,6 +28,7 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, write
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot, pinned
+from ..memory.target import Target
 from .counting import evaluations
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ A slot's place is found by storing an object in it and looking where its address
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,21 +19,17 @@ import numpy as np
 from ..codegen import routines
 from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
-from ..codegen.objects.api import CALL, LAUNCH, METHODS, STATE
+from ..codegen.objects.api import ANY, LISTED, METHODS, NOTHING, ONE, TWO
+from ..codegen.objects.outside import CALL, LAUNCH, STATE
 from . import launch
 
-#: How CPython calls a method, by what it takes beside itself; the flag of its definition.
-_NONE, _ONE, _MANY, _CALL = 0x4, 0x8, 0x80, 0x3
-
-#: The same as `_MANY` to CPython; the code is given the arguments' place and their number.
-_LIST = _MANY | 0x10000
-
-_SIGNATURES = {
-    _NONE: "($self, /)",
-    _ONE: "($self, other, /)",
-    _MANY: "($self, key, value, /)",
-    _CALL: "($self, /, *args, **kwargs)",
-    _LIST: "($self, /, *operands)",
+#: The flags and the signature of CPython's definition of a method, by how it is called.
+_FORMS = {
+    NOTHING: (0x4, "($self, /)"),
+    ONE: (0x8, "($self, other, /)"),
+    TWO: (0x80, "($self, key, value, /)"),
+    LISTED: (0x80, "($self, /, *operands)"),
+    ANY: (0x3, "($self, /, *args, **kwargs)"),
 }
 
 
@@ -43,41 +39,18 @@ class Native(NamedTuple):
     Attributes
     ----------
     function : str
-        One of `codegen.objects`.
-    flag : int
-        What it takes.
+        One of `codegen.objects.api.METHODS`.
     row : int
         Number of the row of words that belongs to its operation.
     """
 
     function: str
-    flag: int
     row: int = 0
 
-
-def unary(function: str, row: int = 0) -> Native:
-    """Return a method of no arguments."""
-    return Native(function, _NONE, row)
-
-
-def binary(function: str, row: int = 0) -> Native:
-    """Return a method, or a function, of one argument beside ``self``, which it may ignore."""
-    return Native(function, _ONE, row)
-
-
-def ternary(function: str) -> Native:
-    """Return a method, or a function, of two arguments beside ``self``."""
-    return Native(function, _MANY)
-
-
-def listed(function: str) -> Native:
-    """Return a function of any number of arguments, which are given by their place."""
-    return Native(function, _LIST)
-
-
-def called(function: str, row: int = 0) -> Native:
-    """Return a method of any arguments: a tuple, and a dictionary or nothing."""
-    return Native(function, _CALL, row)
+    @property
+    def form(self) -> int:
+        """How CPython calls it."""
+        return METHODS[self.function][0]
 
 
 def can_load() -> bool:
@@ -136,8 +109,8 @@ def text(methods: Sequence[Native], words: int) -> str:
 
 def _method(number: int, native: Native) -> str:
     """Return what CPython calls: it passes addresses as numbers."""
-    which = METHODS.index(native.function)
-    if native.flag == _LIST:
+    which = list(METHODS).index(native.function)
+    if native.form == LISTED:
         return f"""
 define internal ptr @m{number}(ptr %a, ptr %list, i64 %count) {{
   %a.at = ptrtoint ptr %a to i64
@@ -146,7 +119,7 @@ define internal ptr @m{number}(ptr %a, ptr %list, i64 %count) {{
   %object = inttoptr i64 %r to ptr
   ret ptr %object
 }}"""
-    if native.flag == _MANY:
+    if native.form == TWO:
         return f"""
 define internal ptr @m{number}(ptr %a, ptr %list, i64 %count) {{
   %usual = icmp eq i64 %count, 2
@@ -203,7 +176,7 @@ class Loaded:
     methods : sequence of Native
         What there is to be.
     words : mapping of int to int
-        What the code must know, by the numbers of `codegen.objects.api`.
+        What the code must know, by the numbers of `codegen.objects.words`.
     """
 
     def __init__(self, methods: Sequence[Native], words: Mapping[int, int]) -> None:
@@ -212,15 +185,16 @@ class Loaded:
         self._code = code_of(text(methods, count))
         self._kept: list[object] = []
         table = (ctypes.c_int64 * count)(*[words.get(k, 0) for k in range(count)])
-        entry = self._definition("load", _ONE, self._code.address, "")
+        entry = self._definition("load", _FORMS[ONE][0], self._code.address, "")
         launch.builtin(entry, None)(ctypes.addressof(table))
         self._addresses = list(table[: len(methods)])
 
     def attribute(self, owner: Any, name: str, number: int) -> Any:
         """Return a method as what stands for an attribute of a class, or of a module."""
-        flag, known = self._methods[number].flag, getattr(owner, name)
-        doc = f"{name}{_SIGNATURES[flag]}\n--\n\n{known.__doc__ or ''}"
-        definition = self._definition(name, flag & 0xFF, self._addresses[number], doc)
+        flag, signature = _FORMS[self._methods[number].form]
+        known = getattr(owner, name)
+        doc = f"{name}{signature}\n--\n\n{known.__doc__ or ''}"
+        definition = self._definition(name, flag, self._addresses[number], doc)
         if isinstance(known, property):
             return property(launch.builtin(definition, None), known.fset, known.fdel, known.__doc__)
         if not isinstance(owner, type):
@@ -234,9 +208,3 @@ class Loaded:
         made = launch.Definition(name.encode(), address, flag, doc.encode())
         self._kept.append(made)
         return ctypes.addressof(made)
-
-
-def slots(places: Mapping[int, tuple[type, str]]) -> Iterator[tuple[int, int]]:
-    """Yield the words that say where slots are."""
-    for number, (cls, name) in places.items():
-        yield number, offset(cls, name)

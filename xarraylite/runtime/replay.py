@@ -27,7 +27,6 @@ from ..codegen.objects.replay import OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
 from ..compiler.limits import PARALLEL_FROM
 from ..compiler.program import KernelStep, Program, Work
-from ..compiler.target import Target
 from ..ir.kind import Kind, leaf_of
 from ..ir.node import FREE, SHAPE, Shape
 from ..ir.translation import node_of
@@ -35,6 +34,7 @@ from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.block import Memory
 from ..memory.buffer import NOWHERE
+from ..memory.target import Target
 from .bound import are_read, over, sample
 from .evaluate import program_of, result_layout
 from .launch import MOST_WORDS, number_code

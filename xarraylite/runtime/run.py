@@ -109,7 +109,7 @@ def run_kernel(step: KernelStep, addresses: list[int], nodes: Nodes, buffers: li
         make()((0, work.outer, 0, work.inner, 0, work.rows, 0))
         return
     threads = 1 if work.ordered else settings.threads
-    pool.run(pieces(work), make, threads)
+    pool.run(pieces(work, LARGEST if threads == 1 else GRAIN), make, threads)
 
 
 def run_bands(step: BandedStep, addresses: list[int], nodes: Nodes, buffers: list[Memory]) -> None:
@@ -162,17 +162,20 @@ def run_traversal(step: TraversalStep, addresses: list[int], nodes: Nodes) -> No
         kernel, block, address, words, starts, work = ready[number]
         for word, start, by in zip(words, starts, moves, strict=True):
             block[word] = start + by
-        for piece in pieces(work):
+        for piece in pieces(work, LARGEST):
             block[0], block[1], block[2], block[3] = piece[:4]
             if kernel(address):
                 raise KernelRaised
 
 
-def pieces(work: Work) -> Iterator[Piece]:
-    """Yield the pieces of a step, in an order that is right also where order matters."""
+def pieces(work: Work, least: int = GRAIN) -> Iterator[Piece]:
+    """Yield the pieces of a step, in an order that is right also where order matters.
+
+    Each costs ``least`` at least where there is so much.
+    """
     parts = work.chunks or ((0, work.rows, 0, work.inner, 0),)
     cost = max(1, work.cost // len(parts))
-    grain = min(max(GRAIN, work.outer * cost // MANY), LARGEST)
+    grain = min(max(least, work.outer * cost // MANY), LARGEST)
     ranges = list(_inner_ranges(work, cost, grain))
     step = max(1, grain // cost) if len(ranges) == 1 else 1
     for r0, r1, j0, j1, offset in parts:

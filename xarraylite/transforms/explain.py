@@ -23,7 +23,6 @@ from ..assignment.assign import converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN
 from ..compiler.graph import Graph, canonical
 from ..compiler.program import Program
-from ..compiler.target import Target
 from ..dtypes.names import dtype_name
 from ..index.broadcast import broadcast_shapes
 from ..ir import build
@@ -36,10 +35,11 @@ from ..labels.writing import checked, explained, lazily, operands_of, resulting
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
+from ..memory.target import Target
 from ..operands.nodes import as_node
 from ..runtime import evaluate as engine
-from ..views.picked import XPicked
-from ..views.reshaped import XReshapeView
+from ..xtensor_views.picked import XPicked
+from ..xtensor_views.reshaped import XReshapeView
 from .explain_jagged import as_rows
 from .noalias import NoAlias
 

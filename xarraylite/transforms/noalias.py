@@ -15,7 +15,7 @@ from ..assignment.readers import HELD_SETITEM, called
 from ..jagged.array import XJagged
 from ..labels.labelled import XLabelled
 from ..ops.op import Op
-from ..views.picked import XPicked
+from ..xtensor_views.picked import XPicked
 
 
 class NoAlias(InPlace):

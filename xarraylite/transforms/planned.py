@@ -17,7 +17,6 @@ from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..compiler.graph import Graph, canonical
-from ..compiler.target import Target
 from ..ir.build import WEAK_TYPES, scalar
 from ..ir.kind import NODE, Kind, owner_class
 from ..ir.node import Leaf, Node, Scalar
@@ -25,6 +24,7 @@ from ..ir.translation import plain
 from ..ir.walk import fixed_of
 from ..layout.tiled import Map
 from ..memory.snapshots import LateSnapshot, Snapshot
+from ..memory.target import Target
 from ..operands.convert import policy_of
 from ..operands.gathers import index_leaf
 from ..operands.nodes import as_node

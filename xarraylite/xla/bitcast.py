@@ -17,9 +17,10 @@ from typing import Generic, Self
 from .._errors import LayoutError, SizeError
 from .._records import record
 from ..index.radix import compose, contiguous_strides, inverse, unravel_index
+from ..layout.positions import Positions, geometry
 from ..layout.sequences import MOST_ELEMENTS, same_places
-from .edit import Edits
-from .fields import (
+from ..layout.sizes import Sizes
+from ..layout.spec_fields import (
     S,
     SpecFields,
     check_permutation,
@@ -28,8 +29,7 @@ from .fields import (
     require_bounded,
     require_spec,
 )
-from .positions import Positions, geometry
-from .sizes import Sizes
+from .edit import Edits
 
 
 @record(frozen=True, slots=True)

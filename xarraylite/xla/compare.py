@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Self, TypeAlias
 
-from .fields import UNBOUNDED, SpecFields, members, require_spec
+from ..layout.spec_fields import UNBOUNDED, SpecFields, members, require_spec
 
 Parts: TypeAlias = frozenset[str]
 """What a comparison leaves out: the names of the options of `equal` that are set."""

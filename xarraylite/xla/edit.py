@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from .._errors import IndexRangeError, LayoutError
 from ..index.radix import compose, inverse
 from ..layout.layout import Layout
-from .fields import (
+from ..layout.spec_fields import (
     UNBOUNDED,
     S,
     SpecFields,

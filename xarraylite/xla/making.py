@@ -8,8 +8,8 @@ from typing import Any, Self, cast
 from ..dtypes.element_types import element_type as as_element_type
 from ..layout.fields import SplitConfig
 from ..layout.layout import Layout
+from ..layout.spec_fields import SpecFields
 from ..layout.tile import Tile
-from .fields import SpecFields
 
 
 class Making(SpecFields):

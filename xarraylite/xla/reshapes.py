@@ -15,8 +15,8 @@ from typing import Self
 
 from .._errors import LayoutError
 from ..layout.layout import Layout
+from ..layout.spec_fields import SpecFields, layout_of, rebuild, require_bounded
 from .edit import Edits
-from .fields import SpecFields, layout_of, rebuild, require_bounded
 
 Pairs = list[tuple[int, int]]
 

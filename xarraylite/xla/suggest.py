@@ -21,10 +21,10 @@ from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from .._records import record
 from ..layout.layout import Layout
+from ..layout.sizes import Sizes
+from ..layout.spec_fields import UNBOUNDED, rebuild
 from ..layout.tile import COMBINE, Tile
-from .fields import UNBOUNDED, rebuild
 from .formats import standard_tiles
-from .sizes import Sizes
 
 S = TypeVar("S", bound=Sizes)
 

@@ -12,7 +12,7 @@ from typing import Self
 from .._errors import IndexRangeError, LayoutError
 from ..dtypes.element_types import element_type as as_element_type
 from ..layout.layout import Layout
-from .fields import (
+from ..layout.spec_fields import (
     S,
     SpecFields,
     check_dimension,

@@ -139,3 +139,34 @@ def test_slices_of_one_array_are_multiplied_at_once(changes, products):
         weights = weights * 2 if options["weights"] == "v" else weights
     for _ in range(2):
         assert np.allclose(module(xs, w, h), want, rtol=1e-5)
+
+
+#: What JAX 0.10.2 makes of 1 to 4 and the carry 100: rows come before what is carried.
+SCANS = [
+    ("s, n", "", [101, 1, 1, 1], -4),
+    ("s, n", "is_reverse=true, ", [-1, -1, -1, 104], -1),
+    ("n, s", "", [-1, -2, -3, -4], 110),
+]
+
+
+@pytest.mark.parametrize(("results", "order", "rows", "last"), SCANS)
+def test_scans_take_rows_first(results: str, order: str, rows: list[float], last: float) -> None:
+    module = xl.hlo.parse(f"""
+        f {{ a = f32[] parameter(0)  b = f32[] parameter(1)  s = f32[] add(a, b)
+             n = f32[] negate(a)  ROOT t = (f32[], f32[]) tuple({results}) }}
+        ENTRY e {{ a = f32[4] parameter(0)  z = f32[] constant(100)
+        ROOT r = (f32[4], f32[]) scan(a, z), dimensions={{0}}, num_carries=1, {order}to_apply=f }}
+    """).verify()
+    found, carried = module([1, 2, 3, 4])
+    assert (found.tolist(), carried.item()) == (rows, last)
+
+
+def test_scans_over_nothing_and_of_scalars() -> None:
+    text = """
+        f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT t = (f32[], f32[]) tuple(b, a) }
+        ENTRY e { a = f32[0] parameter(0)  z = f32[] constant(7)
+        ROOT r = (f32[0], f32[]) scan(a, z), dimensions={0}, num_carries=1, to_apply=f }"""
+    found, carried = xl.hlo.parse(text)([])
+    assert (found.shape, carried.item()) == ((0,), 7)
+    with pytest.raises(xl.HloError, match=r"r: scan.*goes along dimension 0 of all but the last"):
+        xl.hlo.parse(text.replace("scan(a, z)", "scan(z, a)"))([])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ..._records import record
-from ...dtypes.names import DType
+from ...dtypes.names import DType, is_narrow_float
 from ...ir.build import CAST
 from ...layout.splitting import Wave
 from ...ops.op import Op
@@ -96,12 +96,17 @@ class Body:
 
     @property
     def vector_cost(self) -> int:
-        """What an element costs where elements are computed as vectors.
+        """What `VECTOR` elements cost where elements are computed as vectors.
 
-        Costs are those of 64-bit numbers.  A vector holds twice as many of up to 32 bits.
+        Costs are those of 64-bit numbers.  A vector holds the more of others the narrower they
+        are; floats of 16 bits or fewer are computed in 32.
         """
-        narrow = all([s.dtype.itemsize <= 4 for s in self.instructions])
-        return -(-self.cost // 2) if narrow else self.cost
+        dtypes = [s.dtype for s in self.instructions]
+        return self.cost * max([4 if is_narrow_float(d) else min(8, d.itemsize) for d in dtypes])
+
+
+#: Elements that `Body.vector_cost` is for: as many 8-bit numbers take the room of one of 64 bits.
+VECTOR = 8
 
 
 def emit_body(

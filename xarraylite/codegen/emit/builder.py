@@ -53,6 +53,10 @@ _METADATA = """\
 #: What a kernel's function may be told: it ends, and exceptions do not pass through it.
 _ATTRIBUTES = "nounwind mustprogress willreturn"
 
+#: What a kernel is told that waits for memory: vectors of 64 bytes cross lines wherever operands
+#: do not begin with one, those of 32 every other time (a tenth of the time of a sum of two arrays).
+_HALF = ' "prefer-vector-width"="256"'
+
 
 class Pace(Enum):
     """How much code may be spent on a loop: code costs time to compile."""
@@ -189,10 +193,13 @@ class Builder:
         "_routines",
         "block",
         "label",
+        "light",
     )
 
     def __init__(self) -> None:
         self._declared = ""
+        #: Whether the kernel computes so little that it waits for memory.
+        self.light = False
         self._entry: list[str] = []
         self._lines: list[str] = []
         self._loops: list[str] = []
@@ -384,7 +391,7 @@ class Builder:
     def module(self) -> Module:
         """Return the finished kernel."""
         lines = [
-            f"define i32 @kernel(i64 %block) {_ATTRIBUTES} {{",
+            f"define i32 @kernel(i64 %block) {_ATTRIBUTES}{_HALF if self.light else ''} {{",
             "entry:",
             *self._entry,
             "  br label %start",

@@ -77,8 +77,9 @@ class ReduceSpec:
         Number of gather strides.
     joins : bool
         Whether the values are partial results: few, and each the sum of many.
-    position : bool
-        Whether the result is where the extreme is first, of neighbours in memory.
+    position : int
+        Bits of the values, of neighbours in memory, whose first extreme's place is the result; 0
+        where the result is a value.
     """
 
     form: Form
@@ -89,7 +90,7 @@ class ReduceSpec:
     op: Reduction
     gathers: int
     joins: bool = False
-    position: bool = False
+    position: int = 0
 
     @property
     def compensated(self) -> bool:

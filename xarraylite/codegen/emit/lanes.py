@@ -38,7 +38,7 @@ _KNOWN = ("fmax", "fmin")
 LANED = {
     (op, value)
     for op, kinds in {**_PLAIN, **ORDER}.items()
-    for value in ("f32", "f64", "i32", "i64", "u32", "u64")
+    for value in ("f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
     if value[0] in kinds
 }
 

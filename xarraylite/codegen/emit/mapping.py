@@ -64,6 +64,9 @@ class Mode(Enum):
     INTERLEAVED = "interleaved"
 
 
+#: Cost of an element up to which memory is waited for, not arithmetic.
+LIGHT = 5
+
 _STAGES = frozenset((Mode.STAGED, Mode.FALLING, Mode.NONTEMPORAL))
 _ASKED = frozenset((Access.APART, Access.SHARED))
 _SECOND = frozenset((Mode.TILED, Mode.INTERLEAVED))
@@ -190,6 +193,7 @@ class _Row:
 def emit_map(spec: MapSpec) -> Module:
     """Return the kernel."""
     b = Builder()
+    b.light = spec.mode is Mode.DIRECT and spec.body.cost <= LIGHT
     words = load_words(b, spec.words(), constants(spec.body))
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.mode in _STAGES else 0

@@ -1,7 +1,8 @@
 """The code that finds the first position of an extreme of neighbours in memory.
 
 Blocks are folded by vectors, as extremes are.  It is noted which block has first given the extreme
-of all, and that block is looked through at the end.  A NaN is an extreme that nothing beats.
+of all, and that block is looked through at the end.  A NaN is an extreme that nothing beats, as is
+the last integer there is: the search of integers ends with the block that has it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from .folding import Fold, value_bytes
 from .lanes import everywhere
 from .streams import scope_of
 
-#: Elements of a block: the last one is read twice, so they should be few, but folding one to a
-#: single value takes as long as reading a hundred.
-BLOCK = 2048
+#: Bytes of a block: the last one is read twice, so they should be few, but folding one to a single
+#: value takes as long as reading a thousand.
+BLOCK = 16 << 10
 
 #: Elements that are compared at once.
 WIDTH = 64
@@ -28,9 +29,15 @@ def fold_position(fold: Fold, pointers: list[Value]) -> None:
     """Emit the search of one result."""
     b, low, end = fold.b, fold.words["j0"], fold.words["j1"]
     row = fold.along(pointers)
-    best, block = b.local(row.value(low)), b.local(low)
-    with b.loop(low, end, BLOCK, Pace.SLOW) as start:
-        stop = (start + BLOCK).least(end)
+    best, block, next_ = b.local(row.value(low)), b.local(low), b.local(low)
+    with b.repeat() as loop:
+        start = next_.get()
+        b.stop_unless(loop, start < end)
+        if row.kind[0] != "f":
+            last = Value(b, best.get().type, str(_last(row)))
+            b.stop_unless(loop, _compare(b, "icmp ne", best.get(), last))
+        stop = (start + BLOCK // value_bytes(row.spec.body.dtype)).least(end)
+        next_.set(stop)
         row.start()
         with b.loop(row.vectors(start, stop), stop, 1, Pace.SLOW) as j:
             row.take(row.value(j))
@@ -47,6 +54,14 @@ def fold_position(fold: Fold, pointers: list[Value]) -> None:
         b.stop_unless(loop, _differs(b, value, best.get(), fold.kind[0] == "f"))
         at.add(1)
     fold.store(at.get(), pointers[0])
+
+
+def _last(fold: Fold) -> int:
+    """Return the integer that no other goes beyond."""
+    unsigned, bits = fold.kind[0] == "u", fold.spec.position
+    if fold.spec.op.combine.name == "minimum":
+        return 0 if unsigned else -(1 << (bits - 1))
+    return (1 << (bits if unsigned else bits - 1)) - 1
 
 
 def _beats(fold: Fold, found: Value, best: Value) -> Value:

@@ -9,6 +9,7 @@ their LLVM comes from.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from functools import lru_cache
 
@@ -18,6 +19,7 @@ from ...ir.build import CAST
 from ...ops.cast import cast_body
 from ...ops.op import Op
 from ...ops.user import UserOp
+from ..objects.api import METHODS
 from .tokens import token
 
 #: LLVM types of registers, by the names that tokens use.
@@ -130,5 +132,11 @@ def plain_sum(value: str) -> Routine:
     return Routine(f"{value}(a0 + a1)", (value,) * 2, value, hint="add")
 
 
+def _one_of(methods: Mapping[str, tuple[int, str]]) -> str:
+    """Return the expression that calls the method whose number ``a0`` is."""
+    *calls, last = [f"{name}({taken})" for name, (_, taken) in methods.items()]
+    return " else ".join([*[f"{call} if a0 == {k}" for k, call in enumerate(calls)], last])
+
+
 #: What `codegen.objects` does: no scalar routine, and made and kept like one.
-OBJECTS = Routine("i64(entry(a0, a1, a2, a3, a4))", ("i64",) * 5, "i64", hint="entry")
+OBJECTS = Routine(f"i64({_one_of(METHODS)})", ("i64",) * 5, "i64", hint="entry")

@@ -2,70 +2,9 @@
 
 from __future__ import annotations
 
-from .api import (
-    ADDRESS,
-    ALONE,
-    ASSIGN,
-    BOOL_DTYPE,
-    BYTES_DATA,
-    CHECK_NOALIAS,
-    CLASS,
-    DESTINATION,
-    DTYPE,
-    ELLIPSIS,
-    ENGINE,
-    FALSE,
-    FLOAT,
-    FLOAT32,
-    INT,
-    INT64,
-    KIND,
-    NBYTES,
-    NDARRAY,
-    NODE,
-    NONE,
-    OPERANDS,
-    OWN_ARRAY,
-    OWN_BUFFER,
-    OWN_DTYPE,
-    OWNING,
-    PROMISE,
-    PROMISED,
-    PROMISED_ASSIGN,
-    PROMISED_PART,
-    REFERENCE,
-    REWRITE,
-    REWRITE_RECORD,
-    SCRATCH,
-    SETTINGS,
-    SHAPE,
-    SHARED,
-    SIZE,
-    SLICE,
-    SNAPSHOT,
-    SPECIAL,
-    START,
-    STORED,
-    TEMPORARIES,
-    TRUE,
-    TUPLE,
-    TUPLE_ITEMS,
-    USED,
-    WEIGHT,
-    WRITES,
-    Py_DecRef,
-    PyDict_GetItemWithError,
-    PyErr_Clear,
-    PyLong_AsLongLong,
-    PyObject_SetItem,
-    PySet_Contains,
-    load,
-    load_double,
-    scratch,
-    store,
-    word,
-    xl_launch,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, SCRATCH, SIZE, load, load_double, scratch, store, word
 from .basics import (
     DATA,
     DESCRIPTION,
@@ -89,7 +28,8 @@ from .basics import (
     size_of,
     tuple_of,
 )
-from .evaluation import address_of, begin_of, bump, new_buffer, record_of
+from .calls import array_of
+from .evaluation import address_of, begin_of, bump, computed, new_buffer, record_of
 from .operators import combined, leads, number_of, of_number
 from .replay import ran
 from .scalars import inside
@@ -107,20 +47,20 @@ MOST_SHORT = 3.4028234663852886e38
 
 def waiting_for(buffer: int) -> int:
     """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
-    if get(buffer, SPECIAL) != word(FALSE) or get(buffer, SHARED) != word(FALSE):
+    if get(buffer, w.SPECIAL) != word(w.FALSE) or get(buffer, w.SHARED) != word(w.FALSE):
         return -1
-    snapshot = get(buffer, SNAPSHOT)
+    snapshot = get(buffer, w.SNAPSHOT)
     return 0 if snapshot == 0 else count_of(snapshot) - 1
 
 
 def is_alone(value: int) -> bool:
     """Tell whether nobody else has an expression, nor its operands (``-e`` has those of ``e``)."""
-    return count_of(value) <= word(ALONE) and count_of(get(value, OPERANDS)) == 1
+    return count_of(value) <= word(w.ALONE) and count_of(get(value, w.OPERANDS)) == 1
 
 
 def own_of(buffer: int, items: int, count: int) -> int:
     """Count the references to a buffer's snapshot among operands."""
-    snapshot = get(buffer, SNAPSHOT)
+    snapshot = get(buffer, w.SNAPSHOT)
     found = 0
     for k in range(count):
         if load(items + 8 * k) == snapshot:
@@ -130,19 +70,20 @@ def own_of(buffer: int, items: int, count: int) -> int:
 
 def lies_so(checks: int, to: int, items: int) -> bool:
     """Tell whether operands lie in a container's buffer, and so far from it, as a plan says."""
-    first = address_of(get(to, OWN_BUFFER))
-    last, place = first + PyLong_AsLongLong(get(get(to, OWN_BUFFER), NBYTES)), begin_of(to)
+    buffer = get(to, w.OWN_BUFFER)
+    first, place = address_of(buffer), begin_of(to)
+    last = first + c.PyLong_AsLongLong(get(buffer, w.NBYTES))
     check = checks + 8
     for _ in range(load(checks)):
         at = items + load(check)
         memory = load(at)
-        if get(memory, ADDRESS) == 0:
+        if get(memory, w.ADDRESS) == 0:
             return False
         address = address_of(memory)
-        near = address < last and first < address + PyLong_AsLongLong(get(memory, NBYTES))
+        near = address < last and first < address + c.PyLong_AsLongLong(get(memory, w.NBYTES))
         if near != (load(check + 8) != 0):
             return False
-        if near and address + PyLong_AsLongLong(load(at + 8)) - place != load(check + 16):
+        if near and address + c.PyLong_AsLongLong(load(at + 8)) - place != load(check + 16):
             return False
         check += CHECK
     return True
@@ -150,27 +91,27 @@ def lies_so(checks: int, to: int, items: int) -> bool:
 
 def ran_over(plan: int, to: int, items: int) -> bool:
     """Run a plan that writes a container, if all operands lie as it says; tell whether it did."""
-    if get(word(SETTINGS), ENGINE) == word(REFERENCE):
+    if get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return False
     keep(plan)
-    checks = get(plan, REWRITE_RECORD) + word(BYTES_DATA)
+    checks = get(plan, w.REWRITE_RECORD) + word(w.BYTES_DATA)
     record = checks + 8 + CHECK * load(checks)
-    buffer, temporary, place = get(to, OWN_BUFFER), 0, 0
-    waiting = waiting_for(buffer)
-    if load(record + 16) != 0:
-        temporary = new_buffer(load(record + 16))
+    buffer, temporary, place = get(to, w.OWN_BUFFER), 0, 0
+    waiting, nbytes = waiting_for(buffer), load(record + 16)
+    if nbytes != 0:
+        temporary = new_buffer(nbytes)
         place = address_of(temporary) if temporary != 0 else 0
     # Where memory was allocated others may have run.
-    done = (place != 0) == (load(record + 16) != 0) and waiting_for(buffer) == waiting
+    done = (place != 0) == (nbytes != 0) and waiting_for(buffer) == waiting
     if done and lies_so(checks, to, items):
         count_evaluation()
-        bump(TEMPORARIES, load(record + 24))
+        bump(w.TEMPORARIES, load(record + 24))
         done = ran(record, begin_of(to), place, items)
     else:
         done = False
     if temporary != 0:
-        Py_DecRef(temporary)
-    Py_DecRef(plan)
+        c.Py_DecRef(temporary)
+    c.Py_DecRef(plan)
     return done
 
 
@@ -179,70 +120,73 @@ def written_again(to: int, kind: int, items: int) -> bool:
     key = tuple_of(2)
     if key == 0:
         return False
-    store(key + word(TUPLE_ITEMS), keep(get(to, KIND)))
-    store(key + word(TUPLE_ITEMS) + 8, keep(get(to, SHAPE)))
-    plan = PyDict_GetItemWithError(get(kind, WRITES), key)
-    Py_DecRef(key)
-    return plan != 0 and load(plan + CLASS) == word(REWRITE) and ran_over(plan, to, items)
+    store(key + word(w.TUPLE_ITEMS), keep(get(to, w.KIND)))
+    store(key + word(w.TUPLE_ITEMS) + 8, keep(get(to, w.SHAPE)))
+    plan = c.PyDict_GetItemWithError(get(kind, w.WRITES), key)
+    c.Py_DecRef(key)
+    return plan != 0 and load(plan + CLASS) == word(w.REWRITE) and ran_over(plan, to, items)
 
 
-def written(to: int, kind: int, key: int, items: int) -> bool:
-    """Write an expression by the program that its kind has under a key; tell whether it is done."""
-    program = PyDict_GetItemWithError(get(kind, WRITES), key)
-    record = record_of(program)
-    if record != 0 and size_of(get(to, SHAPE)) * load(record + TWICE) <= REPEATED:
-        count_evaluation()
-        if xl_launch(record, begin_of(to), get(to, SHAPE), items) != 0:
-            return True
-    return key == get(to, KIND) and written_again(to, kind, items)
-
-
-def rewritten(plan: int, to: int, operands: int) -> int:
+def rewritten(arguments: int) -> int:
     """``rewritten(plan, to, operands)``; None if it is not done."""
-    done = is_container(to) and ran_over(plan, to, operands + word(TUPLE_ITEMS))
-    return keep(word(TRUE if done else NONE))
+    plan, to, operands = load(arguments), load(arguments + 8), load(arguments + 16)
+    done = is_container(to) and ran_over(plan, to, operands + word(w.TUPLE_ITEMS))
+    return keep(word(w.TRUE if done else w.NONE))
 
 
-def assigned(to: int, value: int) -> bool:
+def written(to: int, kind: int, key: int, items: int, again: bool) -> bool:
+    """Write an expression by the program that its kind has under a key; tell whether it is done.
+
+    If ``again``, also by a plan, which may have a temporary.
+    """
+    record = record_of(c.PyDict_GetItemWithError(get(kind, w.WRITES), key))
+    if record != 0 and size_of(get(to, w.SHAPE)) * load(record + TWICE) <= REPEATED:
+        count_evaluation()
+        if c.xl_launch(record, begin_of(to), get(to, w.SHAPE), items) != 0:
+            return True
+    return again and written_again(to, kind, items)
+
+
+def assigned(to: int, value: int, again: bool) -> bool:
     """Assign an expression, or memory, of the container's shape; tell whether it is done."""
-    return is_container(to) and launched(to, value, get(to, KIND))
+    return is_container(to) and launched(to, value, get(to, w.KIND), again)
 
 
-def launched(to: int, value: int, key: int) -> bool:
+def launched(to: int, value: int, key: int, again: bool) -> bool:
     """Assign by the program that the value's kind has under a key; tell whether it is done."""
     lazy = is_lazy(value)
-    if not (lazy or is_container(value)) or not is_same(get(to, SHAPE), get(value, SHAPE)):
+    if not (lazy or is_container(value)) or not is_same(get(to, w.SHAPE), get(value, w.SHAPE)):
         return False
-    kind, buffer = get(value, KIND), get(to, OWN_BUFFER)
+    kind, buffer = get(value, w.KIND), get(to, w.OWN_BUFFER)
     waiting = waiting_for(buffer)
     if not lazy:
         items = scratch()
-        store(items, get(value, OWN_BUFFER))
-        store(items + 8, get(value, START))
-        return waiting == 0 and written(to, kind, key, items)
-    operands = get(value, OPERANDS)
-    items = operands + word(TUPLE_ITEMS)
+        store(items, get(value, w.OWN_BUFFER))
+        store(items + 8, get(value, w.START))
+        return waiting == 0 and written(to, kind, key, items, again)
+    operands = get(value, w.OPERANDS)
+    items = operands + word(w.TUPLE_ITEMS)
     if waiting != 0:
         # Only the expression itself waits, and nobody else has it.
         if waiting < 0 or waiting != own_of(buffer, items, load(operands + SIZE)):
             return False
         if not is_alone(value):
             return False
-    return written(to, kind, key, items)
+    return written(to, kind, key, items, again)
 
 
 def fits(kind: int, number: int) -> bool:
     """Tell whether NumPy stores a number in memory of a kind as we do."""
-    if PySet_Contains(get(kind, STORED), load(number + CLASS)) == 1:
+    if c.PySet_Contains(get(kind, w.STORED), load(number + CLASS)) == 1:
         return True
-    if get(kind, DTYPE) != word(FLOAT32) or load(number + CLASS) != word(FLOAT):
+    if get(kind, w.DTYPE) != word(w.FLOAT32) or load(number + CLASS) != word(w.FLOAT):
         return False
     return -MOST_SHORT <= load_double(number + DATA) <= MOST_SHORT
 
 
 def is_numpys(key: int) -> bool:
     """Tell whether an index is of items that mean to NumPy what they mean here."""
-    if load(key + CLASS) != word(TUPLE):
+    if load(key + CLASS) != word(w.TUPLE):
         return is_numpys_item(key)
     for k in range(load(key + SIZE)):
         if not is_numpys_item(item(key, k)):
@@ -253,41 +197,77 @@ def is_numpys(key: int) -> bool:
 def is_numpys_item(one: int) -> bool:
     """Tell whether that is so of an item: an int, a slice of ints, dots, or an array."""
     cls = load(one + CLASS)
-    if cls == word(NDARRAY):
+    if cls == word(w.NDARRAY):
         dtype = load(one + DESCRIPTION)
-        return dtype == word(INT64) or dtype == word(BOOL_DTYPE)
-    if cls == word(SLICE):
+        return dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
+    if cls == word(w.SLICE):
         return is_plain(one)
-    return one == word(ELLIPSIS) or cls == word(INT)
+    return one == word(w.ELLIPSIS) or cls == word(w.INT)
+
+
+def selector(key: int) -> int:
+    """Return our own index array or mask in row-major memory; 0 if it is none, or not that few."""
+    if not (is_lazy(key) or is_container(key)) or get(key, w.KIND) == word(w.NODE):
+        return 0
+    dtype, made = get(get(key, w.KIND), w.DTYPE), 0
+    usual = dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
+    if not usual or load(get(key, w.SHAPE) + SIZE) == 0:
+        return 0
+    if is_container(key):
+        made = keep(key)
+    else:
+        operands = keep(get(key, w.OPERANDS))
+        made = computed(get(key, w.KIND), get(key, w.SHAPE), operands + word(w.TUPLE_ITEMS))
+        c.Py_DecRef(operands)
+    if made == 0:
+        c.PyErr_Clear()
+    elif not is_container(made) or get(get(made, w.KIND), w.STRIDES) != word(w.NONE):
+        c.Py_DecRef(made)
+        made = 0
+    return made
+
+
+def is_free(buffer: int, key: int) -> bool:
+    """Tell whether nobody waits for a buffer's bytes but an index that is not read any more."""
+    own = 0
+    if is_lazy(key) and is_alone(key):
+        operands = get(key, w.OPERANDS)
+        own = own_of(buffer, operands + word(w.TUPLE_ITEMS), load(operands + SIZE))
+    return waiting_for(buffer) == own
 
 
 def stored(to: int, key: int, value: int) -> bool:
     """Write one number to the elements that an index selects; tell whether done."""
     if not is_container(to):
         return False
-    several = not is_index(key, True)
-    if several and not (is_numpys(key) and 0 <= size_of(get(to, SHAPE)) <= MANY):
-        return False
-    array = get(to, OWN_ARRAY)
-    if array == 0 or waiting_for(get(to, OWN_BUFFER)) != 0:
-        return False
-    number = inside(value)
-    done = fits(get(to, KIND), number)
-    if done and PyObject_SetItem(array, key, number) != 0:
-        PyErr_Clear()  # Python says what is wrong
-        done = False
-    Py_DecRef(number)
+    index, made = key, 0
+    if not is_index(key, True):
+        if not 0 <= size_of(get(to, w.SHAPE)) <= MANY:
+            return False
+        if not is_numpys(key):
+            made = selector(key)
+            index = array_of(made) if made != 0 else 0
+    array, done = get(to, w.OWN_ARRAY), False
+    if index != 0 and array != 0 and is_free(get(to, w.OWN_BUFFER), key):
+        number = inside(value)
+        done = fits(get(to, w.KIND), number)
+        if done and c.PyObject_SetItem(array, index, number) != 0:
+            c.PyErr_Clear()  # Python says what is wrong
+            done = False
+        c.Py_DecRef(number)
+    if made != 0:
+        c.Py_DecRef(made)
     return done
 
 
 def is_promise(to: int) -> bool:
     """Tell whether a destination is one of `noalias`."""
-    return load(to + CLASS) == word(PROMISE)
+    return load(to + CLASS) == word(w.PROMISE)
 
 
 def destination_of(to: int) -> int:
     """Return the memory that is written, borrowed."""
-    return get(to, DESTINATION) if is_promise(to) else to
+    return get(to, w.DESTINATION) if is_promise(to) else to
 
 
 def overlaps_itself(to: int) -> bool:
@@ -303,15 +283,15 @@ def overlaps_itself(to: int) -> bool:
 
 def unchecked(to: int, value: int) -> bool:
     """Assign what was promised to read no element in another place; tell whether it is done."""
-    if not is_container(to) or get(word(SETTINGS), CHECK_NOALIAS) != word(FALSE):
+    if not is_container(to) or get(word(w.SETTINGS), w.CHECK_NOALIAS) != word(w.FALSE):
         return False
     key = tuple_of(2) if not overlaps_itself(to) else 0
     if key == 0:
         return False
-    store(key + word(TUPLE_ITEMS), keep(get(to, KIND)))
-    store(key + word(TUPLE_ITEMS) + 8, keep(word(NONE)))
-    done = launched(to, value, key)
-    Py_DecRef(key)
+    store(key + word(w.TUPLE_ITEMS), keep(get(to, w.KIND)))
+    store(key + word(w.TUPLE_ITEMS) + 8, keep(word(w.NONE)))
+    done = launched(to, value, key, False)
+    c.Py_DecRef(key)
     return done
 
 
@@ -319,12 +299,12 @@ def is_part(part: int, value: int) -> bool:
     """Tell whether a value is the part itself, as where Python stores what ``+=`` returned."""
     return (
         is_container(value)
-        and get(part, OWN_BUFFER) == get(value, OWN_BUFFER)
-        and get(part, KIND) == get(value, KIND)
-        and get(part, KIND) != word(NODE)
-        and get(get(part, OWN_BUFFER), SPECIAL) == word(FALSE)
-        and is_same(get(part, SHAPE), get(value, SHAPE))
-        and PyLong_AsLongLong(get(part, START)) == PyLong_AsLongLong(get(value, START))
+        and get(part, w.OWN_BUFFER) == get(value, w.OWN_BUFFER)
+        and get(part, w.KIND) == get(value, w.KIND)
+        and get(part, w.KIND) != word(w.NODE)
+        and get(get(part, w.OWN_BUFFER), w.SPECIAL) == word(w.FALSE)
+        and is_same(get(part, w.SHAPE), get(value, w.SHAPE))
+        and c.PyLong_AsLongLong(get(part, w.START)) == c.PyLong_AsLongLong(get(value, w.START))
         and not overlaps_itself(part)
     )
 
@@ -332,34 +312,34 @@ def is_part(part: int, value: int) -> bool:
 def assign(to: int, value: int) -> int:
     """``to.assign(value)``, where the shape stays."""
     promise, target = is_promise(to), destination_of(to)
-    if assigned(target, value) or (promise and unchecked(target, value)):
+    if assigned(target, value, not promise) or (promise and unchecked(target, value)):
         return keep(target)
-    return call(word(PROMISED_ASSIGN if promise else ASSIGN), to, value, 2)
+    return call(word(w.PROMISED_ASSIGN if promise else w.ASSIGN), to, value, 2)
 
 
 def promise_of(target: int) -> int:
     """Return a container as a destination of `noalias`; its reference was the caller's."""
-    made = new(word(PROMISE))
+    made = new(word(w.PROMISE))
     if made != 0:
-        give(made, DESTINATION, target)
+        give(made, w.DESTINATION, target)
     else:
-        Py_DecRef(target)
+        c.Py_DecRef(target)
     return made
 
 
 def promised(target: int) -> int:
     """``noalias(target)``."""
     made = promise_of(keep(target)) if is_container(target) else 0
-    return made if made != 0 else call(word(PROMISED), target, 0, 1)
+    return made if made != 0 else call(word(w.PROMISED), target, 0, 1)
 
 
 def promised_part(to: int, key: int) -> int:
     """``noalias(target)[key]``."""
     target = destination_of(to)
-    whole = key == word(ELLIPSIS) and is_container(target)
+    whole = key == word(w.ELLIPSIS) and is_container(target)
     part = keep(target) if whole else view_of(target, key)
     made = promise_of(part) if part != 0 else 0
-    return made if made != 0 else call(word(PROMISED_PART), to, key, 2)
+    return made if made != 0 else call(word(w.PROMISED_PART), to, key, 2)
 
 
 def updated(to: int, value: int, key: int) -> bool:
@@ -367,16 +347,16 @@ def updated(to: int, value: int, key: int) -> bool:
     if is_traced() or not is_container(to):
         return False
     items = scratch()
-    buffer, own = get(to, OWN_BUFFER), 0
+    buffer, own = get(to, w.OWN_BUFFER), 0
     # What is read at once needs no snapshot: its buffer stands for it.
     store(items, buffer)
-    store(items + 8, get(to, START))
+    store(items + 8, get(to, w.START))
     number = kind = 0
     if is_number(value):
         entry = of_number(leads(to, key, load(value + CLASS)), value)
         if entry == 0:
             return False
-        if load(entry + CLASS) == word(TUPLE):
+        if load(entry + CLASS) == word(w.TUPLE):
             number, kind = number_of(value, entry), item(entry, 0)
             store(items + 16, number)
             if number == 0:
@@ -384,30 +364,29 @@ def updated(to: int, value: int, key: int) -> bool:
         else:  # of the elements alone, twice at most
             kind = entry
             store(items + 16, buffer)
-            store(items + 24, get(to, START))
+            store(items + 24, get(to, w.START))
     else:
         lazy = is_lazy(value)
-        if not (lazy or is_container(value)) or not is_same(get(value, SHAPE), get(to, SHAPE)):
+        if not (lazy or is_container(value)) or not is_same(get(value, w.SHAPE), get(to, w.SHAPE)):
             return False
-        kind = leads(to, key, get(value, KIND))
+        kind = leads(to, key, get(value, w.KIND))
         if lazy:
-            operands = get(value, OPERANDS)
+            operands = get(value, w.OPERANDS)
             count = load(operands + SIZE)
             if count > SCRATCH - 2:
                 return False
             for k in range(count):
                 store(items + 16 + 8 * k, item(operands, k))
-            own = own_of(buffer, operands + word(TUPLE_ITEMS), count)
+            own = own_of(buffer, operands + word(w.TUPLE_ITEMS), count)
             if own != 0 and not is_alone(value):
                 return False
         else:
-            store(items + 16, get(value, OWN_BUFFER))
-            store(items + 24, get(value, START))
+            store(items + 16, get(value, w.OWN_BUFFER))
+            store(items + 24, get(value, w.START))
     done = False
-    if kind != 0 and get(kind, DTYPE) == get(to, OWN_DTYPE) and waiting_for(buffer) == own:
-        done = written(to, kind, get(to, KIND), items)
-    if number != 0:
-        Py_DecRef(number)
+    if kind != 0 and get(kind, w.DTYPE) == get(to, w.OWN_DTYPE) and waiting_for(buffer) == own:
+        done = written(to, kind, get(to, w.KIND), items, True)
+    c.Py_DecRef(number)
     return done
 
 
@@ -420,22 +399,22 @@ def exchange(one: int, other: int, slot: int) -> int:
 
 def renewed(to: int, value: int, key: int) -> bool:
     """Have a lazy result, without views, stand for an operation on it; tell whether done."""
-    if is_traced() or not is_lazy(to) or get(to, OWNING) != 0:
+    if is_traced() or not is_lazy(to) or get(to, w.OWNING) != 0:
         return False
     made = combined(to, value, key)
     if made == 0:
         return False
-    kind = get(made, KIND)
-    usual = get(kind, DTYPE) == get(get(to, KIND), DTYPE) and is_same(
-        get(made, SHAPE), get(to, SHAPE)
+    kind = get(made, w.KIND)
+    usual = get(kind, w.DTYPE) == get(get(to, w.KIND), w.DTYPE) and is_same(
+        get(made, w.SHAPE), get(to, w.SHAPE)
     )
-    usual = usual and PyLong_AsLongLong(get(kind, WEIGHT)) <= LAZY
+    usual = usual and c.PyLong_AsLongLong(get(kind, w.WEIGHT)) <= LAZY
     if usual:
-        exchange(to, made, KIND)
-        exchange(to, made, OPERANDS)
-        if get(to, USED) != 0:
-            exchange(to, made, USED)
-    Py_DecRef(made)
+        exchange(to, made, w.KIND)
+        exchange(to, made, w.OPERANDS)
+        if get(to, w.USED) != 0:
+            exchange(to, made, w.USED)
+    c.Py_DecRef(made)
     return usual
 
 

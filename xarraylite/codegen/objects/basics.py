@@ -2,43 +2,9 @@
 
 from __future__ import annotations
 
-from .api import (
-    ARRAY,
-    CLASS,
-    COMPLEX,
-    CONTAINER,
-    COUNT,
-    DICT,
-    EVALUATIONS,
-    EXPRESSION,
-    FLOAT,
-    INT,
-    KIND,
-    NODE,
-    NONE,
-    OWN_BUFFER,
-    OWNER,
-    SIZE,
-    TRACING,
-    TUPLE_ITEMS,
-    VIEW,
-    Py_DecRef,
-    Py_IncRef,
-    PyDict_GetItemWithError,
-    PyErr_Clear,
-    PyErr_Occurred,
-    PyLong_AsLongLong,
-    PyObject_Call,
-    PyObject_RichCompareBool,
-    PyObject_Vectorcall,
-    PyTuple_New,
-    PyType_GenericAlloc,
-    PyType_IsSubtype,
-    load,
-    scratch,
-    store,
-    word,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, COUNT, SIZE, load, scratch, store, word
 
 LE, EQ = 1, 2  # of PyObject_RichCompareBool
 
@@ -82,84 +48,84 @@ def give(thing: int, slot: int, value: int) -> int:
 
 def keep(thing: int) -> int:
     """Return an object that is borrowed as one that is the caller's."""
-    Py_IncRef(thing)
+    c.Py_IncRef(thing)
     return thing
 
 
 def call(function: int, one: int, two: int, count: int) -> int:
     """Call Python with one argument, or two; not where an exception was raised on the way."""
-    if PyErr_Occurred() != 0:
+    if c.PyErr_Occurred() != 0:
         return 0
     args = scratch()
     store(args, one)
     store(args + 8, two)
-    return PyObject_Vectorcall(function, args, count, 0)
+    return c.PyObject_Vectorcall(function, args, count, 0)
 
 
 def call_three(function: int, one: int, two: int, three: int) -> int:
     """Call Python with three arguments."""
-    if PyErr_Occurred() != 0:
+    if c.PyErr_Occurred() != 0:
         return 0
     args = scratch()
     store(args, one)
     store(args + 8, two)
     store(args + 16, three)
-    return PyObject_Vectorcall(function, args, 3, 0)
+    return c.PyObject_Vectorcall(function, args, 3, 0)
 
 
 def call_with(function: int, first: int, args: int, keywords: int) -> int:
     """Call Python with one argument before a tuple of others."""
-    if PyErr_Occurred() != 0:
+    if c.PyErr_Occurred() != 0:
         return 0
     count = load(args + SIZE)
-    given = PyTuple_New(count + 1)
+    given = c.PyTuple_New(count + 1)
     if given == 0:
         return 0
-    store(given + word(TUPLE_ITEMS), keep(first))
+    store(given + word(w.TUPLE_ITEMS), keep(first))
     for k in range(count):
-        store(given + word(TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
-    made = PyObject_Call(function, given, keywords)
-    Py_DecRef(given)
+        store(given + word(w.TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
+    made = c.PyObject_Call(function, given, keywords)
+    c.Py_DecRef(given)
     return made
 
 
 def new(cls: int) -> int:
     """Return a new object of a class whose slots are empty; 0 if there is no memory."""
-    made = PyType_GenericAlloc(cls, 0)
+    made = c.PyType_GenericAlloc(cls, 0)
     if made == 0:
-        PyErr_Clear()
+        c.PyErr_Clear()
     return made
 
 
 def tuple_of(count: int) -> int:
     """Return a tuple that is to be filled; 0 if there is no memory."""
-    made = PyTuple_New(count)
+    made = c.PyTuple_New(count)
     if made == 0:
-        PyErr_Clear()
+        c.PyErr_Clear()
     return made
 
 
 def is_lazy(thing: int) -> bool:
     """Tell whether an object is an expression and nothing more."""
-    return load(thing + CLASS) == word(EXPRESSION)
+    return load(thing + CLASS) == word(w.EXPRESSION)
 
 
 def is_container(thing: int) -> bool:
     """Tell whether an object is a container with a kind."""
     cls = load(thing + CLASS)
-    usual = cls == word(ARRAY) or cls == word(VIEW)
-    if not usual and PyType_IsSubtype(cls, word(CONTAINER)) == 0:
+    usual = cls == word(w.ARRAY) or cls == word(w.VIEW)
+    if not usual and c.PyType_IsSubtype(cls, word(w.CONTAINER)) == 0:
         return False
-    kind = get(thing, KIND)
-    return kind != 0 and kind != word(NODE) and get(thing, OWN_BUFFER) != 0
+    kind = get(thing, w.KIND)
+    return kind != 0 and kind != word(w.NODE) and get(thing, w.OWN_BUFFER) != 0
 
 
 def owner_of(kind: int, shape: int) -> int:
     """Return the class of containers of a leaf's kind, borrowed; 0 if it is not known yet."""
-    owner = get(kind, OWNER)
-    if owner == word(NONE):
-        return word(ARRAY)
-    return PyDict_GetItemWithError(owner, shape) if load(owner + CLASS) == word(DICT) else owner
+    owner = get(kind, w.OWNER)
+    if owner == word(w.NONE):
+        return word(w.ARRAY)
+    return c.PyDict_GetItemWithError(owner, shape) if load(owner + CLASS) == word(w.DICT) else owner
 
 
 def is_array(thing: int) -> bool:
@@ -170,34 +136,34 @@ def is_array(thing: int) -> bool:
 def is_number(value: int) -> bool:
     """Tell whether a value is of one of the three usual classes of numbers."""
     cls = load(value + CLASS)
-    return cls == word(FLOAT) or cls == word(INT) or cls == word(COMPLEX)
+    return cls == word(w.FLOAT) or cls == word(w.INT) or cls == word(w.COMPLEX)
 
 
 def is_traced() -> bool:
     """Tell whether a function is traced somewhere."""
-    return load(word(TRACING)) != 0
+    return load(word(w.TRACING)) != 0
 
 
 def count_evaluation() -> int:
     """Count an evaluation: what was used before one, and is used again, is then computed."""
-    return store(word(EVALUATIONS), load(word(EVALUATIONS)) + 1)
+    return store(word(w.EVALUATIONS), load(word(w.EVALUATIONS)) + 1)
 
 
 def item(items: int, number: int) -> int:
     """Return one item of a tuple."""
-    return load(items + word(TUPLE_ITEMS) + 8 * number)
+    return load(items + word(w.TUPLE_ITEMS) + 8 * number)
 
 
 def is_same(one: int, other: int) -> bool:
     """Tell whether two shapes are equal."""
-    return one == other or PyObject_RichCompareBool(one, other, EQ) == 1
+    return one == other or c.PyObject_RichCompareBool(one, other, EQ) == 1
 
 
 def whole(value: int) -> int:
     """Return a Python int; `FAR` where it is larger than any extent."""
-    found = PyLong_AsLongLong(value)
-    if found == -1 and PyErr_Occurred() != 0:
-        PyErr_Clear()
+    found = c.PyLong_AsLongLong(value)
+    if found == -1 and c.PyErr_Occurred() != 0:
+        c.PyErr_Clear()
         return FAR
     return found
 
@@ -211,7 +177,7 @@ def size_of(shape: int) -> int:
     """Return the number of elements; -1 where it is too large for a launch."""
     size = 1
     for k in range(load(shape + SIZE)):
-        extent = PyLong_AsLongLong(item(shape, k))
+        extent = c.PyLong_AsLongLong(item(shape, k))
         if extent < 0 or size > 1 << 30:
             return -1
         size *= extent

@@ -2,74 +2,9 @@
 
 from __future__ import annotations
 
-from .api import (
-    ADAPTED,
-    ADDRESS,
-    ALL_PLACES,
-    BUFFER,
-    CLASS,
-    DOT,
-    DYNAMIC,
-    ENGINE,
-    FALSE,
-    ITEMSIZE,
-    JITTED,
-    KIND,
-    LAST,
-    LAST_ITEMS,
-    LAST_KIND,
-    LAST_KINDS,
-    LAST_SHAPE,
-    LAST_SHAPES,
-    MADE_NAME,
-    MATMUL,
-    MEMORY,
-    MEMORY_START,
-    MINUS_ONE,
-    NBYTES,
-    NDARRAY,
-    NONE,
-    OWN_ARRAY,
-    OWN_BUFFER,
-    OWN_DTYPE,
-    OWNED,
-    OWNER_NAME,
-    PIN_NAME,
-    POLICY,
-    PRODUCT,
-    REFERENCE,
-    RESHAPE_NAME,
-    SCRATCH,
-    SETTINGS,
-    SHAPE,
-    SHARED,
-    SIZE,
-    SPECIAL,
-    START,
-    STRIDED_DOT,
-    STRIDES,
-    TO_ARRAY,
-    TRUE,
-    TUPLE_ITEMS,
-    UINT8,
-    VIEW_NAME,
-    ZERO,
-    Py_DecRef,
-    PyDict_GetItemWithError,
-    PyErr_Clear,
-    PyLong_AsLongLong,
-    PyLong_FromLongLong,
-    PyObject_GenericSetAttr,
-    PyObject_Vectorcall,
-    PyObject_VectorcallMethod,
-    PyType_IsSubtype,
-    PyWeakref_NewRef,
-    load,
-    memcpy,
-    scratch,
-    store,
-    word,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, SCRATCH, SIZE, load, scratch, store, word
 from .basics import (
     BASE,
     DATA,
@@ -101,15 +36,15 @@ from .views import tuple_from
 
 def is_like(quick: int, args: int) -> bool:
     """Tell whether arguments are containers of the kinds and shapes that a trace was made for."""
-    kinds, shapes = get(quick, LAST_KINDS), get(quick, LAST_SHAPES)
+    kinds, shapes = get(quick, w.LAST_KINDS), get(quick, w.LAST_SHAPES)
     count = load(args + SIZE)
     if count != load(kinds + SIZE):
         return False
     for k in range(count):
         arg = item(args, k)
-        if not is_container(arg) or get(arg, KIND) != item(kinds, k):
+        if not is_container(arg) or get(arg, w.KIND) != item(kinds, k):
             return False
-        if not is_same(get(arg, SHAPE), item(shapes, k)):
+        if not is_same(get(arg, w.SHAPE), item(shapes, k)):
             return False
     return True
 
@@ -119,16 +54,16 @@ def filled(place: int, items: int, args: int) -> int:
     count = 0
     for k in range(0, load(items + SIZE), 2):
         number, what = item(items, k), item(items, k + 1)
-        if number == word(NONE):
+        if number == word(w.NONE):
             store(place + 8 * count, keep(what))
             count += 1
             continue
-        arg = item(args, PyLong_AsLongLong(number))
-        start = keep(get(arg, START))
-        if what != word(ZERO):
-            Py_DecRef(start)
-            start = PyLong_FromLongLong(PyLong_AsLongLong(start) + PyLong_AsLongLong(what))
-        store(place + 8 * count, keep(get(arg, OWN_BUFFER)))
+        arg = item(args, c.PyLong_AsLongLong(number))
+        start = keep(get(arg, w.START))
+        if what != word(w.ZERO):
+            c.Py_DecRef(start)
+            start = c.PyLong_FromLongLong(c.PyLong_AsLongLong(start) + c.PyLong_AsLongLong(what))
+        store(place + 8 * count, keep(get(arg, w.OWN_BUFFER)))
         store(place + 8 * count + 8, start)
         count += 2
     return count
@@ -136,41 +71,43 @@ def filled(place: int, items: int, args: int) -> int:
 
 def jitted(function: int, args: int, keywords: int) -> int:
     """Call a traced function again."""
-    quick, made = get(function, LAST), 0
-    usual = keywords == 0 and quick != 0 and quick != word(NONE) and not is_traced()
-    if usual and is_like(quick, args) and load(get(quick, LAST_ITEMS) + SIZE) <= SCRATCH:
+    quick, made = get(function, w.LAST), 0
+    usual = keywords == 0 and quick != 0 and quick != word(w.NONE) and not is_traced()
+    if usual and is_like(quick, args) and load(get(quick, w.LAST_ITEMS) + SIZE) <= SCRATCH:
         place = scratch()
         keep(quick)
-        count = filled(place, get(quick, LAST_ITEMS), args)
-        made = computed(get(quick, LAST_KIND), get(quick, LAST_SHAPE), place)
+        count = filled(place, get(quick, w.LAST_ITEMS), args)
+        made = computed(get(quick, w.LAST_KIND), get(quick, w.LAST_SHAPE), place)
         for k in range(count):
-            Py_DecRef(load(place + 8 * k))
-        Py_DecRef(quick)
-    return made if made != 0 else call_with(word(JITTED), function, args, keywords)
+            c.Py_DecRef(load(place + 8 * k))
+        c.Py_DecRef(quick)
+    return made if made != 0 else call_with(word(w.JITTED), function, args, keywords)
 
 
 def array_of(thing: int) -> int:
     """Return a row-major container's memory as an array of NumPy, made once; borrowed."""
-    known = get(thing, OWN_ARRAY)
-    return known if known != 0 else array_by(thing, word(NONE))
+    known = get(thing, w.OWN_ARRAY)
+    return known if known != 0 else array_by(thing, word(w.NONE))
 
 
 def array_by(thing: int, steps: int) -> int:
     """Return a container's memory as an array of NumPy of such strides, or None; borrowed."""
-    buffer, place = get(thing, OWN_BUFFER), scratch()
-    start = PyLong_AsLongLong(get(buffer, MEMORY_START)) + PyLong_AsLongLong(get(thing, START))
-    at = PyLong_FromLongLong(start)
-    store(place, get(thing, SHAPE))
-    store(place + 8, get(thing, OWN_DTYPE))
-    store(place + 16, get(buffer, MEMORY))
+    buffer, place = get(thing, w.OWN_BUFFER), scratch()
+    start = c.PyLong_AsLongLong(get(buffer, w.MEMORY_START)) + c.PyLong_AsLongLong(
+        get(thing, w.START)
+    )
+    at = c.PyLong_FromLongLong(start)
+    store(place, get(thing, w.SHAPE))
+    store(place + 8, get(thing, w.OWN_DTYPE))
+    store(place + 16, get(buffer, w.MEMORY))
     store(place + 24, at)
     store(place + 32, steps)
-    made = PyObject_Vectorcall(word(NDARRAY), place, 5, 0)
-    Py_DecRef(at)
+    made = c.PyObject_Vectorcall(word(w.NDARRAY), place, 5, 0)
+    c.Py_DecRef(at)
     if made == 0:
-        PyErr_Clear()
+        c.PyErr_Clear()
         return 0
-    return give(thing, OWN_ARRAY, made)
+    return give(thing, w.OWN_ARRAY, made)
 
 
 def factor_of(thing: int) -> int:
@@ -178,18 +115,18 @@ def factor_of(thing: int) -> int:
 
     A product of the like was learned, so no element has two indices.
     """
-    strides = get(get(thing, KIND), STRIDES)
-    if get(thing, OWN_ARRAY) != 0 or strides == word(NONE):
+    strides = get(get(thing, w.KIND), w.STRIDES)
+    if get(thing, w.OWN_ARRAY) != 0 or strides == word(w.NONE):
         return array_of(thing)
-    size, rank = PyLong_AsLongLong(get(get(thing, KIND), ITEMSIZE)), load(strides + SIZE)
+    size, rank = c.PyLong_AsLongLong(get(get(thing, w.KIND), w.ITEMSIZE)), load(strides + SIZE)
     steps = tuple_of(rank)
     if steps == 0:
         return 0
     for k in range(rank):
-        one = PyLong_FromLongLong(size * whole(item(strides, k)))
-        store(steps + word(TUPLE_ITEMS) + 8 * k, one)
+        one = c.PyLong_FromLongLong(size * whole(item(strides, k)))
+        store(steps + word(w.TUPLE_ITEMS) + 8 * k, one)
     made = array_by(thing, steps)
-    Py_DecRef(steps)
+    c.Py_DecRef(steps)
     return made
 
 
@@ -200,15 +137,15 @@ def multiplied(left: int, right: int) -> int:
     """
     if is_traced() or not is_container(left) or not is_container(right):
         return 0
-    entry = leads(left, word(MATMUL), get(right, KIND))
-    if entry == 0 or get(word(SETTINGS), ENGINE) == word(REFERENCE):
+    entry = leads(left, word(w.MATMUL), get(right, w.KIND))
+    if entry == 0 or get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return 0
-    if not is_same(get(left, SHAPE), item(entry, 0)):
+    if not is_same(get(left, w.SHAPE), item(entry, 0)):
         return 0
-    if not is_same(get(right, SHAPE), item(entry, 1)):
+    if not is_same(get(right, w.SHAPE), item(entry, 1)):
         return 0
     shape, told, kind = item(entry, 2), item(entry, 3), item(entry, 4)
-    nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
+    nbytes = size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
     for part in (kind, shape, told):
         keep(part)
     buffer = new_buffer(nbytes)
@@ -219,55 +156,59 @@ def multiplied(left: int, right: int) -> int:
         store(place + 8, factor_of(right))
         store(place + 16, array_of(made))
         if load(place) != 0 and load(place + 8) != 0 and load(place + 16) != 0:
-            dense = get(get(left, KIND), STRIDES) == get(get(right, KIND), STRIDES) == word(NONE)
-            done = PyObject_Vectorcall(word(DOT) if dense else word(STRIDED_DOT), place, 3, 0)
-        if done != 0 and PyObject_GenericSetAttr(buffer, word(MADE_NAME), told) == 0:
-            Py_DecRef(get(buffer, SPECIAL))
-            give(buffer, SPECIAL, keep(word(TRUE)))
+            dense = (
+                get(get(left, w.KIND), w.STRIDES)
+                == get(get(right, w.KIND), w.STRIDES)
+                == word(w.NONE)
+            )
+            done = c.PyObject_Vectorcall(word(w.DOT) if dense else word(w.STRIDED_DOT), place, 3, 0)
+        if done != 0 and c.PyObject_GenericSetAttr(buffer, word(w.MADE_NAME), told) == 0:
+            c.Py_DecRef(get(buffer, w.SPECIAL))
+            give(buffer, w.SPECIAL, keep(word(w.TRUE)))
         if done != 0:
-            Py_DecRef(done)
+            c.Py_DecRef(done)
         else:
-            Py_DecRef(made)
+            c.Py_DecRef(made)
             made = 0
-    Py_DecRef(told)
+    c.Py_DecRef(told)
     return made
 
 
 def product(left: int, right: int) -> int:
     """``left @ right``."""
     made = multiplied(left, right)
-    return made if made != 0 else call(word(PRODUCT), left, right, 2)
+    return made if made != 0 else call(word(w.PRODUCT), left, right, 2)
 
 
 def to_array(thing: int, args: int, keywords: int) -> int:
     """``thing.__array__()``, where its memory was given to NumPy before."""
-    array = get(thing, OWN_ARRAY) if is_container(thing) else 0
+    array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
     plain = array != 0 and keywords == 0 and load(args + SIZE) == 0
-    if plain and get(get(thing, OWN_BUFFER), SHARED) == word(TRUE):
+    if plain and get(get(thing, w.OWN_BUFFER), w.SHARED) == word(w.TRUE):
         place = scratch()
         store(place, array)
-        return PyObject_VectorcallMethod(word(VIEW_NAME), place, 1, 0)
-    return call_with(word(TO_ARRAY), thing, args, keywords)
+        return c.PyObject_VectorcallMethod(word(w.VIEW_NAME), place, 1, 0)
+    return call_with(word(w.TO_ARRAY), thing, args, keywords)
 
 
 def flat_bytes(array: int) -> int:
     """Return an array's elements as a vector of bytes; 0 if that fails."""
     place = scratch()
     store(place, array)
-    store(place + 8, word(MINUS_ONE))
-    flat = PyObject_VectorcallMethod(word(RESHAPE_NAME), place, 2, 0)
+    store(place + 8, word(w.MINUS_ONE))
+    flat = c.PyObject_VectorcallMethod(word(w.RESHAPE_NAME), place, 2, 0)
     if flat == 0:
         return 0
     store(place, flat)
-    store(place + 8, word(UINT8))
-    made = PyObject_VectorcallMethod(word(VIEW_NAME), place, 2, 0)
-    Py_DecRef(flat)
+    store(place + 8, word(w.UINT8))
+    made = c.PyObject_VectorcallMethod(word(w.VIEW_NAME), place, 2, 0)
+    c.Py_DecRef(flat)
     return made
 
 
 def is_array_of_numpy(thing: int) -> bool:
     """Tell whether an object is an array of NumPy."""
-    return thing != 0 and PyType_IsSubtype(load(thing + CLASS), word(NDARRAY)) != 0
+    return thing != 0 and c.PyType_IsSubtype(load(thing + CLASS), word(w.NDARRAY)) != 0
 
 
 def pin(buffer: int, array: int) -> bool:
@@ -278,46 +219,46 @@ def pin(buffer: int, array: int) -> bool:
     root = array
     while is_array_of_numpy(load(root + BASE)):
         root = load(root + BASE)
-    ref = PyWeakref_NewRef(root, 0)
+    ref = c.PyWeakref_NewRef(root, 0)
     if ref == 0:
         return False
-    done = PyObject_GenericSetAttr(buffer, word(OWNER_NAME), array) == 0
-    done = done and PyObject_GenericSetAttr(buffer, word(PIN_NAME), ref) == 0
-    Py_DecRef(ref)
+    done = c.PyObject_GenericSetAttr(buffer, word(w.OWNER_NAME), array) == 0
+    done = done and c.PyObject_GenericSetAttr(buffer, word(w.PIN_NAME), ref) == 0
+    c.Py_DecRef(ref)
     return done
 
 
 def borrowed(array: int, nbytes: int) -> int:
     """Return a buffer of an array's memory; 0 if that fails."""
-    buffer = new(word(BUFFER))
+    buffer = new(word(w.BUFFER))
     if buffer == 0:
         return 0
-    give(buffer, NBYTES, PyLong_FromLongLong(nbytes))
-    give(buffer, SPECIAL, keep(word(FALSE)))
-    give(buffer, SHARED, keep(word(TRUE)))
-    give(buffer, MEMORY_START, keep(word(ZERO)))
-    give(buffer, ADDRESS, PyLong_FromLongLong(load(array + DATA)))
+    give(buffer, w.NBYTES, c.PyLong_FromLongLong(nbytes))
+    give(buffer, w.SPECIAL, keep(word(w.FALSE)))
+    give(buffer, w.SHARED, keep(word(w.TRUE)))
+    give(buffer, w.MEMORY_START, keep(word(w.ZERO)))
+    give(buffer, w.ADDRESS, c.PyLong_FromLongLong(load(array + DATA)))
     memory = flat_bytes(array)
     if memory != 0:
-        give(buffer, MEMORY, memory)
+        give(buffer, w.MEMORY, memory)
         if pin(buffer, array):
             return buffer
-    PyErr_Clear()
-    Py_DecRef(buffer)
+    c.PyErr_Clear()
+    c.Py_DecRef(buffer)
     return 0
 
 
 def kind_of(array: int) -> int:
     """Return the kind of an ordinary array's elements, borrowed; 0 of any other object."""
-    if load(array + CLASS) != word(NDARRAY) or load(array + FLAGS) & ORDINARY != ORDINARY:
+    if load(array + CLASS) != word(w.NDARRAY) or load(array + FLAGS) & ORDINARY != ORDINARY:
         return 0
     rank = load(array + RANK) & 0xFFFFFFFF
-    ranks = PyDict_GetItemWithError(word(ALL_PLACES), load(array + DESCRIPTION))
+    ranks = c.PyDict_GetItemWithError(word(w.ALL_PLACES), load(array + DESCRIPTION))
     if ranks == 0 or rank > DIMENSIONS:
         return 0
-    number = PyLong_FromLongLong(rank)
-    kind = PyDict_GetItemWithError(ranks, number)
-    Py_DecRef(number)
+    number = c.PyLong_FromLongLong(rank)
+    kind = c.PyDict_GetItemWithError(ranks, number)
+    c.Py_DecRef(number)
     return kind
 
 
@@ -329,16 +270,16 @@ def adapted(array: int) -> int:
     size = size_of(shape) if shape != 0 else 0
     if size > 0:
         keep(kind)
-        nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        nbytes = size * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
         made = new_array(borrowed(array, nbytes), shape, kind)
         if made != 0:
-            Py_DecRef(get(made, POLICY))
-            give(made, POLICY, keep(word(DYNAMIC)))
+            c.Py_DecRef(get(made, w.POLICY))
+            give(made, w.POLICY, keep(word(w.DYNAMIC)))
             return made
     elif shape != 0:
-        Py_DecRef(shape)
-    PyErr_Clear()
-    return call(word(ADAPTED), array, 0, 1)
+        c.Py_DecRef(shape)
+    c.PyErr_Clear()
+    return call(word(w.ADAPTED), array, 0, 1)
 
 
 def owned(array: int) -> int:
@@ -349,14 +290,14 @@ def owned(array: int) -> int:
     size = size_of(shape) if shape != 0 else -1
     if 0 <= size <= MANY:
         keep(kind)
-        nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        nbytes = size * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
         buffer = new_buffer(nbytes)
         if buffer != 0:
-            memcpy(address_of(buffer), load(array + DATA), nbytes)
+            c.memcpy(address_of(buffer), load(array + DATA), nbytes)
         made = new_array(buffer, shape, kind)
         if made != 0:
             return made
     elif shape != 0:
-        Py_DecRef(shape)
-    PyErr_Clear()
-    return call(word(OWNED), array, 0, 1)
+        c.Py_DecRef(shape)
+    c.PyErr_Clear()
+    return call(word(w.OWNED), array, 0, 1)

@@ -2,84 +2,9 @@
 
 from __future__ import annotations
 
-from .api import (
-    ADDRESS,
-    ALLOCATIONS,
-    BUFFER,
-    BY_ROWS,
-    BYTES,
-    BYTES_DATA,
-    CLASS,
-    COPIED,
-    COUNTERS,
-    DEFAULT_LAYOUT,
-    DIRECT,
-    DTYPE,
-    DUPLICATED,
-    ENGINE,
-    EVALUATED,
-    FALSE,
-    FLOAT64,
-    FLOAT64_KIND,
-    FORCED,
-    FRESH,
-    INT,
-    ITEMSIZE,
-    KIND,
-    MEMORY,
-    MEMORY_START,
-    MOST_BYTES,
-    NBYTES,
-    NEW_CONTAINER,
-    NONE,
-    NUMPY_EMPTY,
-    OPERANDS,
-    OWN_BUFFER,
-    OWN_DTYPE,
-    OWNER,
-    PLACES,
-    POLICY,
-    RECORD,
-    REFERENCE,
-    REPLAY,
-    REPLAY_POLICY,
-    REPLAY_RECORD,
-    REPLAY_RESULT,
-    RESULT,
-    ROW_MAJOR,
-    SETTINGS,
-    SHAPE,
-    SHARED,
-    SIZE,
-    SLABS,
-    SPECIAL,
-    START,
-    STRIDES,
-    TAKE,
-    TEMPORARIES,
-    TO_FLOAT,
-    TUPLE,
-    TUPLE_ITEMS,
-    UINT8,
-    ZERO,
-    ZEROS,
-    Py_DecRef,
-    PyDict_GetItemWithError,
-    PyErr_Clear,
-    PyErr_Occurred,
-    PyFloat_FromDouble,
-    PyLong_AsLongLong,
-    PyLong_FromLongLong,
-    PyObject_Vectorcall,
-    load,
-    load_double,
-    memcpy,
-    memset,
-    scratch,
-    store,
-    word,
-    xl_launch,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, SIZE, load, load_double, scratch, store, word
 from .basics import (
     BYTES_EACH,
     DATA,
@@ -113,89 +38,89 @@ from .replay import ran
 
 def record_of(program: int) -> int:
     """Return the address of what a launch needs to know of a program; 0 if there is none."""
-    if program == 0 or load(program + CLASS) != word(DIRECT):
+    if program == 0 or load(program + CLASS) != word(w.DIRECT):
         return 0
-    if get(word(SETTINGS), ENGINE) == word(REFERENCE):
+    if get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return 0
-    return get(program, RECORD) + word(BYTES_DATA)
+    return get(program, w.RECORD) + word(w.BYTES_DATA)
 
 
 def bump(slot: int, by: int) -> int:
     """Add to one of the counters of allocations."""
-    counters = word(COUNTERS)
+    counters = word(w.COUNTERS)
     before = get(counters, slot)
-    give(counters, slot, PyLong_FromLongLong(PyLong_AsLongLong(before) + by))
-    Py_DecRef(before)
+    give(counters, slot, c.PyLong_FromLongLong(c.PyLong_AsLongLong(before) + by))
+    c.Py_DecRef(before)
     return 0
 
 
 def lies(buffer: int, memory: int, start: int, address: int, nbytes: int) -> int:
     """Say where a buffer's bytes lie; memory and start are given to it."""
-    give(buffer, MEMORY, memory)
-    give(buffer, MEMORY_START, start)
-    give(buffer, ADDRESS, PyLong_FromLongLong(address))
-    bump(ALLOCATIONS, 1)
-    return bump(BYTES, nbytes)
+    give(buffer, w.MEMORY, memory)
+    give(buffer, w.MEMORY_START, start)
+    give(buffer, w.ADDRESS, c.PyLong_FromLongLong(address))
+    bump(w.ALLOCATIONS, 1)
+    return bump(w.BYTES, nbytes)
 
 
 def from_slab(buffer: int, nbytes: int) -> bool:
     """Give a buffer a place in a slab; tell whether one was free."""
-    slab = load(load(word(SLABS) + LIST_ITEMS) + 8 * ((nbytes + 63) >> 6))
+    slab = load(load(word(w.SLABS) + LIST_ITEMS) + 8 * ((nbytes + 63) >> 6))
     free = item(slab, 2)
     left = load(free + SIZE) - 1
     if left < 0:
         return False
     start = load(load(free + LIST_ITEMS) + 8 * left)  # the list's reference becomes the buffer's
     store(free + SIZE, left)
-    address = PyLong_AsLongLong(item(slab, 1)) + PyLong_AsLongLong(start)
+    address = c.PyLong_AsLongLong(item(slab, 1)) + c.PyLong_AsLongLong(start)
     lies(buffer, keep(item(slab, 0)), start, address, nbytes)
     return True
 
 
 def taken(buffer: int, nbytes: int) -> bool:
     """Give a buffer memory of its own; where there is none an exception is set."""
-    size = PyLong_FromLongLong(nbytes + 64)
-    memory = call(word(NUMPY_EMPTY), size, word(UINT8), 2)
-    Py_DecRef(size)
+    size = c.PyLong_FromLongLong(nbytes + 64)
+    memory = call(word(w.NUMPY_EMPTY), size, word(w.UINT8), 2)
+    c.Py_DecRef(size)
     if memory == 0:
         return False
     first = load(memory + DATA)
     start = -first & 63
-    lies(buffer, memory, PyLong_FromLongLong(start), first + start, nbytes)
+    lies(buffer, memory, c.PyLong_FromLongLong(start), first + start, nbytes)
     return True
 
 
 def pooled(buffer: int, nbytes: int) -> bool:
     """Give a buffer memory of the pool, as Python does; see `taken`."""
-    size = PyLong_FromLongLong(nbytes)
-    block = call(word(TAKE), size, 0, 1)
-    Py_DecRef(size)
+    size = c.PyLong_FromLongLong(nbytes)
+    block = call(word(w.TAKE), size, 0, 1)
+    c.Py_DecRef(size)
     if block == 0:
         return False
-    give(buffer, MEMORY, keep(item(block, 0)))
-    give(buffer, MEMORY_START, keep(item(block, 1)))
-    give(buffer, ADDRESS, keep(item(block, 2)))
-    Py_DecRef(block)
+    give(buffer, w.MEMORY, keep(item(block, 0)))
+    give(buffer, w.MEMORY_START, keep(item(block, 1)))
+    give(buffer, w.ADDRESS, keep(item(block, 2)))
+    c.Py_DecRef(block)
     return True
 
 
 def new_buffer(nbytes: int) -> int:
     """Return a buffer over new memory; 0 if there is none to be had."""
-    if nbytes > PyLong_AsLongLong(get(word(SETTINGS), MOST_BYTES)):
-        PyErr_Clear()  # where the limit is no int64
+    if nbytes > c.PyLong_AsLongLong(get(word(w.SETTINGS), w.MOST_BYTES)):
+        c.PyErr_Clear()  # where the limit is no int64
         return 0
-    buffer = new(word(BUFFER))
+    buffer = new(word(w.BUFFER))
     if buffer == 0:
         return 0
-    give(buffer, NBYTES, PyLong_FromLongLong(nbytes))
-    give(buffer, SPECIAL, keep(word(FALSE)))
-    give(buffer, SHARED, keep(word(FALSE)))
+    give(buffer, w.NBYTES, c.PyLong_FromLongLong(nbytes))
+    give(buffer, w.SPECIAL, keep(word(w.FALSE)))
+    give(buffer, w.SHARED, keep(word(w.FALSE)))
     usual = SMALL < nbytes < LARGE
     if nbytes <= SMALL and from_slab(buffer, nbytes):
         return buffer
     if taken(buffer, nbytes) if usual else pooled(buffer, nbytes):
         return buffer
-    Py_DecRef(buffer)
+    c.Py_DecRef(buffer)
     return 0
 
 
@@ -204,38 +129,37 @@ def new_array(buffer: int, shape: int, kind: int) -> int:
     cls = owner_of(kind, shape) if buffer != 0 else 0
     made = new(cls) if cls != 0 else 0
     if made == 0:
-        if buffer != 0:
-            Py_DecRef(buffer)
-        Py_DecRef(shape)
-        Py_DecRef(kind)
+        c.Py_DecRef(buffer)
+        c.Py_DecRef(shape)
+        c.Py_DecRef(kind)
         return 0
-    give(made, OWN_BUFFER, buffer)
-    give(made, SHAPE, shape)
-    give(made, START, keep(word(ZERO)))
-    give(made, KIND, kind)
-    give(made, OWN_DTYPE, keep(get(kind, DTYPE)))
-    give(made, POLICY, keep(word(ROW_MAJOR)))
+    give(made, w.OWN_BUFFER, buffer)
+    give(made, w.SHAPE, shape)
+    give(made, w.START, keep(word(w.ZERO)))
+    give(made, w.KIND, kind)
+    give(made, w.OWN_DTYPE, keep(get(kind, w.DTYPE)))
+    give(made, w.POLICY, keep(word(w.ROW_MAJOR)))
     return made
 
 
 def address_of(buffer: int) -> int:
     """Return where a buffer's bytes are."""
-    return PyLong_AsLongLong(get(buffer, ADDRESS))
+    return c.PyLong_AsLongLong(get(buffer, w.ADDRESS))
 
 
 def begin_of(thing: int) -> int:
     """Return the address of a container's first element."""
-    return address_of(get(thing, OWN_BUFFER)) + PyLong_AsLongLong(get(thing, START))
+    return address_of(get(thing, w.OWN_BUFFER)) + c.PyLong_AsLongLong(get(thing, w.START))
 
 
 def run_again(replay: int, shape: int, operands: int) -> int:
     """Return the values of an expression in a new container; 0 if it is not done."""
-    if get(word(SETTINGS), ENGINE) == word(REFERENCE):
+    if get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return 0
     count_evaluation()
     keep(replay)
     keep(shape)
-    record = get(replay, REPLAY_RECORD) + word(BYTES_DATA)
+    record = get(replay, w.REPLAY_RECORD) + word(w.BYTES_DATA)
     buffer, done = new_buffer(load(record + 8)), False
     if buffer != 0:
         if load(record + 16) == 0:
@@ -243,30 +167,30 @@ def run_again(replay: int, shape: int, operands: int) -> int:
         else:
             temporary = new_buffer(load(record + 16))
             if temporary != 0:
-                bump(TEMPORARIES, load(record + 24))
+                bump(w.TEMPORARIES, load(record + 24))
                 done = ran(record, address_of(buffer), address_of(temporary), operands)
-                Py_DecRef(temporary)
+                c.Py_DecRef(temporary)
         if not done:
-            Py_DecRef(buffer)
+            c.Py_DecRef(buffer)
             buffer = 0
-    made = new_array(buffer, shape, keep(get(replay, REPLAY_RESULT)))
+    made = new_array(buffer, shape, keep(get(replay, w.REPLAY_RESULT)))
     if made != 0:
-        Py_DecRef(get(made, POLICY))
-        give(made, POLICY, keep(get(replay, REPLAY_POLICY)))
-    Py_DecRef(replay)
+        c.Py_DecRef(get(made, w.POLICY))
+        give(made, w.POLICY, keep(get(replay, w.REPLAY_POLICY)))
+    c.Py_DecRef(replay)
     return made
 
 
-def replayed(replay: int, shape: int, operands: int) -> int:
+def replayed(items: int) -> int:
     """``replayed(replay, shape, operands)``; None if it is not done."""
-    made = run_again(replay, shape, operands + word(TUPLE_ITEMS))
-    return made if made != 0 else keep(word(NONE))
+    made = run_again(load(items), load(items + 8), load(items + 16) + word(w.TUPLE_ITEMS))
+    return made if made != 0 else keep(word(w.NONE))
 
 
 def computed(kind: int, shape: int, operands: int) -> int:
     """Return the values of an expression, its operands at an address; 0 if it is not done."""
-    program = get(kind, FRESH)
-    if program != 0 and load(program + CLASS) == word(REPLAY):
+    program = get(kind, w.FRESH)
+    if program != 0 and load(program + CLASS) == word(w.REPLAY):
         return run_again(program, shape, operands)
     record = record_of(program)
     if record == 0:
@@ -283,12 +207,20 @@ def computed(kind: int, shape: int, operands: int) -> int:
     keep(shape)
     buffer = new_buffer(load(record + BYTES_EACH) * (1 if folds != 0 else size))
     if buffer != 0:
-        done = xl_launch(record, address_of(buffer), over, operands + 8 * folds)
+        done = c.xl_launch(record, address_of(buffer), over, operands + 8 * folds)
         if done == 0:
-            Py_DecRef(buffer)
+            c.Py_DecRef(buffer)
             buffer = 0
-    made = new_array(buffer, shape, keep(get(program, RESULT)))
-    Py_DecRef(program)
+    made = new_array(buffer, shape, keep(get(program, w.RESULT)))
+    c.Py_DecRef(program)
+    return made
+
+
+def lazy_values(lazy: int) -> int:
+    """Return the values of an expression in a new container; 0 if it is not done."""
+    operands = keep(get(lazy, w.OPERANDS))  # the handle may be written meanwhile
+    made = computed(get(lazy, w.KIND), get(lazy, w.SHAPE), operands + word(w.TUPLE_ITEMS))
+    c.Py_DecRef(operands)
     return made
 
 
@@ -296,112 +228,108 @@ def new_container(items: int, count: int) -> int:
     """``new_container(cls, kind, shape, size)``."""
     kind, shape = load(items + 8), load(items + 16)
     if count == 4 and load(items) == owner_of(kind, shape):
-        nbytes = size_of(shape) * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        nbytes = size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
         buffer = new_buffer(nbytes) if nbytes >= 0 else 0
         if buffer != 0:
             made = new_array(buffer, keep(shape), keep(kind))
             if made != 0:
                 return made
-    if PyErr_Occurred() != 0:
+    if c.PyErr_Occurred() != 0:
         return 0
-    return PyObject_Vectorcall(word(NEW_CONTAINER), items, count, 0)
+    return c.PyObject_Vectorcall(word(w.NEW_CONTAINER), items, count, 0)
 
 
 def duplicate(thing: int) -> int:
     """Return a row-major container's elements in a new one; 0 if they are many."""
-    kind, shape, source = get(thing, KIND), get(thing, SHAPE), get(thing, OWN_BUFFER)
+    kind, shape, source = get(thing, w.KIND), get(thing, w.SHAPE), get(thing, w.OWN_BUFFER)
     size = size_of(shape)
     if not 0 <= size <= MANY:
         return 0
-    nbytes = size * PyLong_AsLongLong(get(kind, ITEMSIZE))
-    start = PyLong_AsLongLong(get(thing, START))
+    nbytes = size * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+    start = c.PyLong_AsLongLong(get(thing, w.START))
     for part in (kind, shape, source):
         keep(part)
     buffer = new_buffer(nbytes)
     if buffer != 0:
-        memcpy(address_of(buffer), address_of(source) + start, nbytes)
-    Py_DecRef(source)
+        c.memcpy(address_of(buffer), address_of(source) + start, nbytes)
+    c.Py_DecRef(source)
     return new_array(buffer, shape, kind)
 
 
 def duplicated(thing: int) -> int:
     """Return the elements of a strided container in a new one; None if they are many."""
-    usual = is_container(thing) and get(get(thing, KIND), STRIDES) == word(NONE)
-    if usual and get(get(thing, KIND), OWNER) == word(NONE):
+    usual = is_container(thing) and get(get(thing, w.KIND), w.STRIDES) == word(w.NONE)
+    if usual and get(get(thing, w.KIND), w.OWNER) == word(w.NONE):
         made = duplicate(thing)
         if made != 0:
             return made
-    return call(word(DUPLICATED), thing, 0, 1)
+    return call(word(w.DUPLICATED), thing, 0, 1)
 
 
 def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
-    kind, shape = get(thing, KIND), get(thing, SHAPE)
+    kind, shape = get(thing, w.KIND), get(thing, w.SHAPE)
     usual = is_container(thing) and load(thing + CLASS) == owner_of(kind, shape)
-    usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, FORCED) == 0
-    if usual and get(thing, POLICY) == word(ROW_MAJOR) and get(kind, STRIDES) == word(NONE):
+    usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, w.FORCED) == 0
+    if usual and get(thing, w.POLICY) == word(w.ROW_MAJOR) and get(kind, w.STRIDES) == word(w.NONE):
         made = duplicate(thing)
         if made != 0:
             return made
-    return call_with(word(COPIED), thing, args, keywords)
+    return call_with(word(w.COPIED), thing, args, keywords)
 
 
 def zeros(extents: int) -> int:
     """Return a container of zeros of an int or a tuple of ints; None for any other shape."""
-    if load(extents + CLASS) != word(INT):
+    if load(extents + CLASS) != word(w.INT):
         return zeros_of(extents)
     shape = tuple_of(1)
     if shape == 0:
         return 0
-    store(shape + word(TUPLE_ITEMS), keep(extents))
+    store(shape + word(w.TUPLE_ITEMS), keep(extents))
     made = zeros_of(shape)
-    Py_DecRef(shape)
+    c.Py_DecRef(shape)
     return made
 
 
 def zeros_of(shape: int) -> int:
     """Return a container of zeros of a tuple of ints; None for any other shape."""
-    usual = load(shape + CLASS) == word(TUPLE) and load(shape + SIZE) <= DIMENSIONS
-    usual = usual and get(word(SETTINGS), DEFAULT_LAYOUT) == word(BY_ROWS)
+    usual = load(shape + CLASS) == word(w.TUPLE) and load(shape + SIZE) <= DIMENSIONS
+    usual = usual and get(word(w.SETTINGS), w.DEFAULT_LAYOUT) == word(w.BY_ROWS)
     for k in range(load(shape + SIZE) if usual else 0):
         one = item(shape, k)
-        usual = usual and load(one + CLASS) == word(INT) and 0 <= whole(one) <= FEW
+        usual = usual and load(one + CLASS) == word(w.INT) and 0 <= whole(one) <= FEW
     size = size_of(shape) if usual else -1
     if 0 <= size <= FEW:
-        rank = PyLong_FromLongLong(load(shape + SIZE))
-        kind = PyDict_GetItemWithError(get(word(FLOAT64_KIND), PLACES), rank)
-        Py_DecRef(rank)
+        rank = c.PyLong_FromLongLong(load(shape + SIZE))
+        kind = c.PyDict_GetItemWithError(get(word(w.FLOAT64_KIND), w.PLACES), rank)
+        c.Py_DecRef(rank)
         if kind != 0:
             keep(kind)
             buffer = new_buffer(8 * size)
             if buffer != 0:
-                memset(address_of(buffer), 0, 8 * size)
+                c.memset(address_of(buffer), 0, 8 * size)
             made = new_array(buffer, keep(shape), kind)
             if made != 0:
                 return made
-    return call(word(ZEROS), shape, 0, 1)
+    return call(word(w.ZEROS), shape, 0, 1)
 
 
 def evaluated(thing: int) -> int:
     """Return the values of an expression in a new container; None if it is not done."""
-    made = 0
-    if is_lazy(thing):
-        operands = keep(get(thing, OPERANDS))  # the handle may be written meanwhile
-        made = computed(get(thing, KIND), get(thing, SHAPE), operands + word(TUPLE_ITEMS))
-        Py_DecRef(operands)
-    return made if made != 0 else call(word(EVALUATED), thing, 0, 1)
+    made = lazy_values(thing) if is_lazy(thing) else 0
+    return made if made != 0 else call(word(w.EVALUATED), thing, 0, 1)
 
 
 def to_float(thing: int) -> int:
     """``float(thing)``, where it is folded: the result needs no memory but a word."""
     if is_lazy(thing):
-        kind, operands = get(thing, KIND), get(thing, OPERANDS) + word(TUPLE_ITEMS)
-        program = get(kind, FRESH)
+        kind, operands = get(thing, w.KIND), get(thing, w.OPERANDS) + word(w.TUPLE_ITEMS)
+        program = get(kind, w.FRESH)
         record = record_of(program)
-        if record != 0 and get(kind, DTYPE) == word(FLOAT64) and load(record + FOLDS) != 0:
+        if record != 0 and get(kind, w.DTYPE) == word(w.FLOAT64) and load(record + FOLDS) != 0:
             size, result = size_of(load(operands)), scratch()
             usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
             count_evaluation()
-            if usual and xl_launch(record, result, load(operands), operands + 8) != 0:
-                return PyFloat_FromDouble(load_double(result))
-    return call(word(TO_FLOAT), thing, 0, 1)
+            if usual and c.xl_launch(record, result, load(operands), operands + 8) != 0:
+                return c.PyFloat_FromDouble(load_double(result))
+    return call(word(w.TO_FLOAT), thing, 0, 1)

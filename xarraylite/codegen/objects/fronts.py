@@ -7,64 +7,9 @@ or tuples of numbers.  An exception ends it as if nothing had been done, and Pyt
 
 from __future__ import annotations
 
-from .api import (
-    BOOL,
-    CLASS,
-    COMPLEX,
-    DICT,
-    DTYPE,
-    EXCEPTION,
-    FLOAT,
-    FRONTS,
-    INT,
-    ITEM_NAME,
-    ITEMSIZE,
-    KIND,
-    LIST,
-    NDARRAY,
-    NODE,
-    NONE,
-    NONE_TYPE,
-    NOT_DONE,
-    NUMPY_DTYPE,
-    NUMPY_GENERIC,
-    OPERANDS,
-    OWN_ARRAY,
-    OWNER,
-    SHAPE,
-    SIZE,
-    STR,
-    STRIDES,
-    TRUE,
-    TUPLE,
-    TUPLE_ITEMS,
-    TYPE,
-    Py_DecRef,
-    PyContextVar_Reset,
-    PyContextVar_Set,
-    PyDict_Contains,
-    PyDict_GetItemWithError,
-    PyDict_New,
-    PyDict_Next,
-    PyDict_SetItem,
-    PyDict_Size,
-    PyErr_Clear,
-    PyErr_ExceptionMatches,
-    PyErr_Fetch,
-    PyErr_Occurred,
-    PyErr_Restore,
-    PyList_New,
-    PyLong_AsLongLong,
-    PyLong_FromLongLong,
-    PyObject_Call,
-    PyObject_VectorcallMethod,
-    PySet_Contains,
-    PyType_IsSubtype,
-    load,
-    scratch,
-    store,
-    word,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     LIST_ITEMS,
     call,
@@ -80,7 +25,7 @@ from .basics import (
     tuple_of,
 )
 from .calls import array_of, kind_of, multiplied, owned
-from .evaluation import computed, duplicate
+from .evaluation import duplicate, lazy_values
 from .operators import is_used_again
 from .picks import is_mask, leaf_of, picked
 from .remembered import is_described, is_noted, push, remade
@@ -99,20 +44,25 @@ FUNCTION, FLAGS, REST, TAKES, ARITHMETIC, FINISH, COMMON, CONTEXT, SILENT = rang
 
 def is_number_class(cls: int) -> bool:
     """Tell whether a class is one of Python's numbers."""
-    if cls == word(INT) or cls == word(FLOAT):
+    if cls == word(w.INT) or cls == word(w.FLOAT):
         return True
-    return cls == word(BOOL) or cls == word(COMPLEX)
+    return cls == word(w.BOOL) or cls == word(w.COMPLEX)
 
 
 def is_simple(value: int) -> bool:
     """Tell whether an option is a number, a text, None, a dtype, or a tuple or list of numbers."""
     cls = load(value + CLASS)
-    if is_number_class(cls) or cls == word(STR) or cls == word(NONE_TYPE) or cls == word(TYPE):
+    if (
+        is_number_class(cls)
+        or cls == word(w.STR)
+        or cls == word(w.NONE_TYPE)
+        or cls == word(w.TYPE)
+    ):
         return True
-    if cls != word(TUPLE) and cls != word(LIST):
-        return PyType_IsSubtype(cls, word(NUMPY_DTYPE)) != 0
+    if cls != word(w.TUPLE) and cls != word(w.LIST):
+        return c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0
     for k in range(load(value + SIZE)):
-        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(LIST) else item(value, k)
+        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(w.LIST) else item(value, k)
         if not is_number_class(load(one + CLASS)):
             return False
     return True
@@ -120,13 +70,13 @@ def is_simple(value: int) -> bool:
 
 def memory_of(thing: int, held: int) -> int:
     """Return a container's memory as NumPy computes with it, the caller's; 0 if it does not."""
-    kind = get(thing, KIND)
-    if kind == 0 or get(kind, OWNER) != word(NONE):
+    kind = get(thing, w.KIND)
+    if kind == 0 or get(kind, w.OWNER) != word(w.NONE):
         return 0
-    if PySet_Contains(load(held + 8 * DTYPES), get(kind, DTYPE)) != 1:
+    if c.PySet_Contains(load(held + 8 * DTYPES), get(kind, w.DTYPE)) != 1:
         return 0
-    array = get(thing, OWN_ARRAY)
-    if array == 0 and get(kind, STRIDES) == word(NONE) and size_of(get(thing, SHAPE)) > 0:
+    array = get(thing, w.OWN_ARRAY)
+    if array == 0 and get(kind, w.STRIDES) == word(w.NONE) and size_of(get(thing, w.SHAPE)) > 0:
         array = array_of(thing)
     return 0 if array == 0 else keep(array)
 
@@ -142,13 +92,10 @@ def given_array(value: int, held: int) -> int:
         if is_used_again(value):  # its values are kept then
             return 0
         count = load(held)
-        operands = keep(get(value, OPERANDS))
-        made = computed(get(value, KIND), get(value, SHAPE), operands + word(TUPLE_ITEMS))
-        Py_DecRef(operands)
+        made = lazy_values(value)
         if made == 0 or count >= MOST_HELD:
-            if made != 0:
-                Py_DecRef(made)
-            PyErr_Clear()
+            c.Py_DecRef(made)
+            c.PyErr_Clear()
             return 0
         store(held + 8 * (count + 1), made)
         store(held, count + 1)
@@ -159,12 +106,12 @@ def given_array(value: int, held: int) -> int:
 def given_list(value: int, held: int) -> int:
     """Return a list of what NumPy is given for a sequence of arrays; see `given_array`."""
     cls, count = load(value + CLASS), load(value + SIZE)
-    made = PyList_New(count)
+    made = c.PyList_New(count)
     for k in range(count if made != 0 else 0):
-        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(LIST) else item(value, k)
+        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(w.LIST) else item(value, k)
         array = given_array(one, held)
         if array == 0:
-            Py_DecRef(made)
+            c.Py_DecRef(made)
             return 0
         store(load(made + LIST_ITEMS) + 8 * k, array)
     return made
@@ -173,9 +120,9 @@ def given_list(value: int, held: int) -> int:
 def given_for(value: int, flag: int, held: int) -> int:
     """Return what NumPy is given for an argument; see `given_array`."""
     how, cls = flag & 3, load(value + CLASS)
-    several = cls == word(LIST) or cls == word(TUPLE)
+    several = cls == word(w.LIST) or cls == word(w.TUPLE)
     passed = how == 0 or flag & OPTIONAL != 0
-    if value == word(NONE) and (passed or how == PERHAPS_TAKEN):
+    if value == word(w.NONE) and (passed or how == PERHAPS_TAKEN):
         return keep(value)
     if how == 0:
         return keep(value) if is_simple(value) else 0
@@ -194,11 +141,11 @@ def all_given(flags: int, rest: int, args: int, held: int) -> int:
         at = k if k < rest else rest
         one = 0
         if at < most:
-            one = given_for(item(args, k), PyLong_AsLongLong(item(flags, at)), held)
+            one = given_for(item(args, k), c.PyLong_AsLongLong(item(flags, at)), held)
         if one == 0:
-            Py_DecRef(made)
+            c.Py_DecRef(made)
             return 0
-        store(made + word(TUPLE_ITEMS) + 8 * k, one)
+        store(made + word(w.TUPLE_ITEMS) + 8 * k, one)
     return made
 
 
@@ -206,58 +153,58 @@ def are_simple(takes: int, options: int) -> bool:
     """Tell whether keywords are options alone, and each is a simple one."""
     at, usual = scratch(), True
     store(at, 0)
-    while PyDict_Next(options, at, at + 8, at + 16) != 0:
-        usual = usual and PyDict_Contains(takes, load(at + 8)) == 0 and is_simple(load(at + 16))
+    while c.PyDict_Next(options, at, at + 8, at + 16) != 0:
+        usual = usual and c.PyDict_Contains(takes, load(at + 8)) == 0 and is_simple(load(at + 16))
     return usual
 
 
 def silently(plan: int, args: int, options: int) -> int:
     """Call a function of NumPy arrays with warnings about floating point kept from it."""
-    token = PyContextVar_Set(item(plan, CONTEXT), item(plan, SILENT))
+    token = c.PyContextVar_Set(item(plan, CONTEXT), item(plan, SILENT))
     if token == 0:
         return 0
-    made, error = PyObject_Call(item(plan, FUNCTION), args, options), scratch()
-    PyErr_Fetch(error, error + 8, error + 16)
-    PyContextVar_Reset(item(plan, CONTEXT), token)
-    PyErr_Restore(load(error), load(error + 8), load(error + 16))
-    Py_DecRef(token)
+    made, error = c.PyObject_Call(item(plan, FUNCTION), args, options), scratch()
+    c.PyErr_Fetch(error, error + 8, error + 16)
+    c.PyContextVar_Reset(item(plan, CONTEXT), token)
+    c.PyErr_Restore(load(error), load(error + 8), load(error + 16))
+    c.Py_DecRef(token)
     return made
 
 
 def finished_one(made: int, args: int, finish: int) -> int:
     """Return what NumPy computed as users get it; takes the reference."""
     cls, done = load(made + CLASS), 0
-    if cls == word(NDARRAY) and kind_of(made) != 0:
+    if cls == word(w.NDARRAY) and kind_of(made) != 0:
         done = owned(made)
-        if done == word(NONE):
-            Py_DecRef(done)
+        if done == word(w.NONE):
+            c.Py_DecRef(done)
             done = call(finish, made, args, 2)
-    elif PyType_IsSubtype(cls, word(NUMPY_GENERIC)) != 0:
+    elif c.PyType_IsSubtype(cls, word(w.NUMPY_GENERIC)) != 0:
         done = value_of(made)
         if done == 0:  # a text, say
             return made
-    elif is_number_class(cls) or cls == word(NONE_TYPE) or cls == word(STR):
+    elif is_number_class(cls) or cls == word(w.NONE_TYPE) or cls == word(w.STR):
         return made
     else:
         done = call(finish, made, args, 2)
-    Py_DecRef(made)
+    c.Py_DecRef(made)
     return done
 
 
 def finished(made: int, args: int, finish: int) -> int:
     """Return what NumPy computed, or several such things; takes the reference."""
-    if load(made + CLASS) != word(TUPLE):
+    if load(made + CLASS) != word(w.TUPLE):
         return finished_one(made, args, finish)
     count = load(made + SIZE)
     several = tuple_of(count)
     for k in range(count if several != 0 else 0):
         one = finished_one(keep(item(made, k)), args, finish)
         if one == 0:
-            Py_DecRef(several)
+            c.Py_DecRef(several)
             several = 0
             break
-        store(several + word(TUPLE_ITEMS) + 8 * k, one)
-    Py_DecRef(made)
+        store(several + word(w.TUPLE_ITEMS) + 8 * k, one)
+    c.Py_DecRef(made)
     return several
 
 
@@ -268,57 +215,57 @@ def hand(plan: int, args: int, options: int) -> int:
     """
     if is_traced():
         return 0
-    arithmetic = item(plan, ARITHMETIC) == word(TRUE)
-    if arithmetic and item(plan, CONTEXT) == word(NONE):
+    arithmetic = item(plan, ARITHMETIC) == word(w.TRUE)
+    if arithmetic and item(plan, CONTEXT) == word(w.NONE):
         return 0
-    keyed = options != 0 and PyDict_Size(options) != 0
+    keyed = options != 0 and c.PyDict_Size(options) != 0
     if keyed and not are_simple(item(plan, TAKES), options):
         return 0
     held, made = scratch(), 0
     store(held, 0)
     store(held + 8 * DTYPES, item(plan, COMMON))
-    given = all_given(item(plan, FLAGS), PyLong_AsLongLong(item(plan, REST)), args, held)
+    given = all_given(item(plan, FLAGS), c.PyLong_AsLongLong(item(plan, REST)), args, held)
     if given != 0:
         keywords = options if keyed else 0
         if arithmetic:
             made = silently(plan, given, keywords)
         else:
-            made = PyObject_Call(item(plan, FUNCTION), given, keywords)
+            made = c.PyObject_Call(item(plan, FUNCTION), given, keywords)
         if made != 0:
             made = finished(made, given, item(plan, FINISH))
-        elif PyErr_ExceptionMatches(word(EXCEPTION)) != 0:
-            PyErr_Clear()  # Python says what is wrong
-        Py_DecRef(given)
+        elif c.PyErr_ExceptionMatches(word(w.EXCEPTION)) != 0:
+            c.PyErr_Clear()  # Python says what is wrong
+        c.Py_DecRef(given)
     for k in range(load(held)):
-        Py_DecRef(load(held + 8 * (k + 1)))
+        c.Py_DecRef(load(held + 8 * (k + 1)))
     return made
 
 
 def handed(items: int) -> int:
     """``handed(plan, args, options)``; NotImplemented if it is not done."""
     made = hand(load(items), load(items + 8), load(items + 16))
-    if made != 0 or PyErr_Occurred() != 0:
+    if made != 0 or c.PyErr_Occurred() != 0:
         return made
-    return keep(word(NOT_DONE))
+    return keep(word(w.NOT_DONE))
 
 
 def with_first(args: int, count: int, thing: int) -> int:
     """Return a tuple of an object and the first of other arguments; 0 if there is no memory."""
     made = tuple_of(count + 1)
     if made != 0:
-        store(made + word(TUPLE_ITEMS), keep(thing))
+        store(made + word(w.TUPLE_ITEMS), keep(thing))
         for k in range(count):
-            store(made + word(TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
+            store(made + word(w.TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
     return made
 
 
 def named(names: int, args: int, places: int) -> int:
     """Return a dictionary of the arguments behind some, by their names; 0 if that fails."""
-    made = PyDict_New()
+    made = c.PyDict_New()
     for k in range(load(args + SIZE) - places if made != 0 else 0):
-        if PyDict_SetItem(made, item(names, k), item(args, places + k)) != 0:
-            PyErr_Clear()
-            Py_DecRef(made)
+        if c.PyDict_SetItem(made, item(names, k), item(args, places + k)) != 0:
+            c.PyErr_Clear()
+            c.Py_DecRef(made)
             return 0
     return made
 
@@ -332,20 +279,19 @@ def handed_method(plan: int, thing: int, args: int, places: int, names: int) -> 
     made, given = 0, with_first(args, places if count > places else count, thing)
     if given != 0:
         made = hand(plan, given, options)
-        Py_DecRef(given)
-    if options != 0:
-        Py_DecRef(options)
+        c.Py_DecRef(given)
+    c.Py_DecRef(options)
     return made
 
 
 def remembered_method(known: int, thing: int, args: int, entry: int) -> int:
     """Return what a method's memoised function returns; 0 if it is not known."""
-    names, places = item(entry, 1), PyLong_AsLongLong(item(entry, 2))
+    names, places = item(entry, 1), c.PyLong_AsLongLong(item(entry, 2))
     state, count = scratch(), load(args + SIZE)
     store(state, 0)
     store(state + 8, 0)
     usual = is_described(state, thing)
-    if item(entry, 3) == word(TRUE):
+    if item(entry, 3) == word(w.TRUE):
         if count != 0:
             push(state, keep(item(names, 0)))
             usual = usual and is_noted(state, item(args, 0) if count == 1 else args)
@@ -362,23 +308,23 @@ def remembered_method(known: int, thing: int, args: int, entry: int) -> int:
 def method(thing: int, args: int, keywords: int, row: int) -> int:
     """``thing.method(*args)``: what the function that it is named after returns."""
     entry, count, made = word(row), load(args + SIZE), 0
-    front = PyDict_GetItemWithError(word(FRONTS), item(entry, 0)) if keywords == 0 else 0
-    names, places = item(entry, 1), PyLong_AsLongLong(item(entry, 2))
-    spread = item(entry, 3) == word(TRUE)
+    front = c.PyDict_GetItemWithError(word(w.FRONTS), item(entry, 0)) if keywords == 0 else 0
+    names, places = item(entry, 1), c.PyLong_AsLongLong(item(entry, 2))
+    spread = item(entry, 3) == word(w.TRUE)
     if front != 0 and not is_traced() and (spread or count <= places + load(names + SIZE)):
-        if load(front + CLASS) == word(DICT):
+        if load(front + CLASS) == word(w.DICT):
             made = remembered_method(front, thing, args, entry)
-        elif not spread and load(front + CLASS) == word(TUPLE):
+        elif not spread and load(front + CLASS) == word(w.TUPLE):
             made = handed_method(front, thing, args, places, names)
-    if made != 0 or PyErr_Occurred() != 0:
+    if made != 0 or c.PyErr_Occurred() != 0:
         return made
     return call_with(word(row + 1), thing, args, keywords)
 
 
 def attribute(thing: int, row: int) -> int:
     """``thing.attribute``: what a function of nothing else returns."""
-    front, made = PyDict_GetItemWithError(word(FRONTS), item(word(row), 0)), 0
-    if front != 0 and not is_traced() and load(front + CLASS) == word(DICT):
+    front, made = c.PyDict_GetItemWithError(word(w.FRONTS), item(word(row), 0)), 0
+    if front != 0 and not is_traced() and load(front + CLASS) == word(w.DICT):
         state = scratch()
         store(state, 0)
         store(state + 8, 0)
@@ -389,15 +335,15 @@ def attribute(thing: int, row: int) -> int:
 
 def one_element(thing: int, args: int, keywords: int, row: int) -> int:
     """``thing.item(*index)``, of a container that NumPy has looked at."""
-    array, count = get(thing, OWN_ARRAY) if is_container(thing) else 0, load(args + SIZE)
+    array, count = get(thing, w.OWN_ARRAY) if is_container(thing) else 0, load(args + SIZE)
     if array != 0 and keywords == 0 and count == 1 and not is_traced():
         place = scratch()
         store(place, array)
         store(place + 8, item(args, 0))
-        made = PyObject_VectorcallMethod(word(ITEM_NAME), place, 2, 0)
+        made = c.PyObject_VectorcallMethod(word(w.ITEM_NAME), place, 2, 0)
         if made != 0:
             return made
-        PyErr_Clear()  # Python says what is wrong
+        c.PyErr_Clear()  # Python says what is wrong
     return call_with(word(row + 1), thing, args, keywords)
 
 
@@ -406,8 +352,8 @@ def taken_along(thing: int, args: int, keywords: int, row: int) -> int:
     count, made = load(args + SIZE), 0
     if keywords == 0 and count == 1 and is_container(thing):
         key = item(args, 0)
-        known = is_lazy(key) or is_container(key) or load(key + CLASS) == word(NDARRAY)
-        if known and load(get(thing, SHAPE) + SIZE) == 1 and not is_mask(key):
+        known = is_lazy(key) or is_container(key) or load(key + CLASS) == word(w.NDARRAY)
+        if known and load(get(thing, w.SHAPE) + SIZE) == 1 and not is_mask(key):
             made = picked(thing, key)
     return made if made != 0 else call_with(word(row + 1), thing, args, keywords)
 
@@ -423,7 +369,7 @@ def dotted(thing: int, args: int, keywords: int, row: int) -> int:
 def length(thing: int, row: int) -> int:
     """``len(thing)``."""
     if is_lazy(thing) or is_container(thing):
-        shape = get(thing, SHAPE)
+        shape = get(thing, w.SHAPE)
         if load(shape + SIZE) != 0:
             return keep(item(shape, 0))
     return call(word(row + 1), thing, 0, 1)
@@ -432,38 +378,36 @@ def length(thing: int, row: int) -> int:
 def total(thing: int, row: int) -> int:
     """``thing.size``."""
     if is_lazy(thing) or is_container(thing):
-        size = size_of(get(thing, SHAPE))
+        size = size_of(get(thing, w.SHAPE))
         if size >= 0:
-            return PyLong_FromLongLong(size)
+            return c.PyLong_FromLongLong(size)
     return call(word(row + 1), thing, 0, 1)
 
 
 def total_bytes(thing: int, row: int) -> int:
     """``thing.nbytes``."""
-    kind = get(thing, KIND) if is_lazy(thing) or is_container(thing) else 0
-    size = size_of(get(thing, SHAPE)) if kind != 0 and kind != word(NODE) else -1
+    kind = get(thing, w.KIND) if is_lazy(thing) or is_container(thing) else 0
+    size = size_of(get(thing, w.SHAPE)) if kind != 0 and kind != word(w.NODE) else -1
     if size >= 0:
-        return PyLong_FromLongLong(size * PyLong_AsLongLong(get(kind, ITEMSIZE)))
+        return c.PyLong_FromLongLong(size * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE)))
     return call(word(row + 1), thing, 0, 1)
 
 
 def flattened(thing: int, args: int, keywords: int, row: int) -> int:
     """``thing.flatten()``, of a row-major container."""
     usual = is_container(thing) and keywords == 0 and load(args + SIZE) == 0 and not is_traced()
-    kind = get(thing, KIND) if usual else 0
-    if kind != 0 and get(kind, OWNER) == word(NONE) and get(kind, STRIDES) == word(NONE):
-        shape, size, leaf = tuple_of(1), size_of(get(thing, SHAPE)), leaf_of(kind, 1)
+    kind = get(thing, w.KIND) if usual else 0
+    if kind != 0 and get(kind, w.OWNER) == word(w.NONE) and get(kind, w.STRIDES) == word(w.NONE):
+        shape, size, leaf = tuple_of(1), size_of(get(thing, w.SHAPE)), leaf_of(kind, 1)
         made = duplicate(thing) if shape != 0 and leaf != 0 and size >= 0 else 0
-        if made != 0 and size_of(get(made, SHAPE)) == size:
+        if made != 0 and size_of(get(made, w.SHAPE)) == size:
             keep(leaf)
-            store(shape + word(TUPLE_ITEMS), PyLong_FromLongLong(size))
-            Py_DecRef(get(made, SHAPE))
-            Py_DecRef(get(made, KIND))
-            give(made, SHAPE, shape)
-            give(made, KIND, leaf)
+            store(shape + word(w.TUPLE_ITEMS), c.PyLong_FromLongLong(size))
+            c.Py_DecRef(get(made, w.SHAPE))
+            c.Py_DecRef(get(made, w.KIND))
+            give(made, w.SHAPE, shape)
+            give(made, w.KIND, leaf)
             return made
-        if made != 0:
-            Py_DecRef(made)
-        if shape != 0:
-            Py_DecRef(shape)
+        c.Py_DecRef(made)
+        c.Py_DecRef(shape)
     return call_with(word(row + 1), thing, args, keywords)

@@ -9,7 +9,6 @@ from . import (
     assignment,
     basics,
     calls,
-    entry,
     evaluation,
     fronts,
     operators,
@@ -22,7 +21,7 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, entry, evaluation, fronts, operators, picks, remembered, replay),
+    *(assignment, basics, calls, evaluation, fronts, operators, picks, remembered, replay),
     *(scalars, scattered, views),
 )
 

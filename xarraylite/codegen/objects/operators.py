@@ -2,54 +2,9 @@
 
 from __future__ import annotations
 
-from .api import (
-    APPLIED,
-    CLASS,
-    COMPLEX,
-    DICT,
-    DTYPE,
-    EMPTY,
-    EVALUATIONS,
-    EXPRESSION,
-    FALSE,
-    FLOAT,
-    FLOAT64,
-    FOLDED,
-    INT,
-    ITEMS,
-    KIND,
-    NONE,
-    NOTED,
-    OPERANDS,
-    OWN_BUFFER,
-    POWER,
-    REFLECTED,
-    SCALAR_FLOAT,
-    SHAPE,
-    SIZE,
-    SNAPSHOT,
-    START,
-    TABLE,
-    TRUE,
-    TUPLE,
-    TUPLE_ITEMS,
-    USED,
-    Py_DecRef,
-    PyComplex_FromDoubles,
-    PyDict_GetItemWithError,
-    PyErr_Clear,
-    PyErr_Occurred,
-    PyLong_AsLongLong,
-    PyLong_FromLongLong,
-    PyNumber_Float,
-    PyObject_RichCompareBool,
-    PyObject_Vectorcall,
-    load,
-    load_double,
-    scratch,
-    store,
-    word,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, SIZE, load, load_double, scratch, store, word
 from .basics import (
     DATA,
     EQ,
@@ -75,10 +30,10 @@ from .scalars import inside
 
 def is_used_again(thing: int) -> bool:
     """Tell whether a lazy result was used before the last evaluation; the first use is noted."""
-    used, now = get(thing, USED), load(word(EVALUATIONS))
+    used, now = get(thing, w.USED), load(word(w.EVALUATIONS))
     if used == 0:
-        return give(thing, USED, PyLong_FromLongLong(now)) == 0
-    return PyLong_AsLongLong(used) != now
+        return give(thing, w.USED, c.PyLong_FromLongLong(now)) == 0
+    return c.PyLong_AsLongLong(used) != now
 
 
 def put(place: int, thing: int) -> int:
@@ -87,17 +42,17 @@ def put(place: int, thing: int) -> int:
     Those of a result that is used again are not, if that is noted: Python has it computed.
     """
     if not is_lazy(thing):
-        snapshot = get(get(thing, OWN_BUFFER), SNAPSHOT)
+        snapshot = get(get(thing, w.OWN_BUFFER), w.SNAPSHOT)
         if snapshot == 0:
             return -1
         store(place, snapshot)
-        store(place + 8, get(thing, START))
+        store(place + 8, get(thing, w.START))
         return 2
-    operands = get(thing, OPERANDS)
+    operands = get(thing, w.OPERANDS)
     count = load(operands + SIZE)
     if count > MOST:
         return -1
-    noted = get(thing, USED) != 0 or get(get(thing, KIND), NOTED) == word(TRUE)
+    noted = get(thing, w.USED) != 0 or get(get(thing, w.KIND), w.NOTED) == word(w.TRUE)
     if noted and is_used_again(thing):
         return -1
     for k in range(count):
@@ -107,14 +62,14 @@ def put(place: int, thing: int) -> int:
 
 def complex_of(value: int) -> int:
     """Return a Python number as a complex one; 0 if it does not fit."""
-    if load(value + CLASS) == word(COMPLEX):
+    if load(value + CLASS) == word(w.COMPLEX):
         return keep(value)
-    real = PyNumber_Float(value)
+    real = c.PyNumber_Float(value)
     if real == 0:
-        PyErr_Clear()
+        c.PyErr_Clear()
         return 0
-    made = PyComplex_FromDoubles(load_double(real + DATA), 0.0)
-    Py_DecRef(real)
+    made = c.PyComplex_FromDoubles(load_double(real + DATA), 0.0)
+    c.Py_DecRef(real)
     return made
 
 
@@ -126,20 +81,20 @@ def number_of(value: int, entry: int) -> int:
     """
     cls = load(value + CLASS)
     low = item(entry, 1)
-    if low == word(NONE):
-        if cls == word(FLOAT):
+    if low == word(w.NONE):
+        if cls == word(w.FLOAT):
             return keep(value)
-        made = PyNumber_Float(value)
+        made = c.PyNumber_Float(value)
         if made == 0:
-            PyErr_Clear()
+            c.PyErr_Clear()
         return made
-    if low == word(COMPLEX):
+    if low == word(w.COMPLEX):
         return complex_of(value)
-    if load(low + CLASS) != word(INT) or cls != word(INT):
+    if load(low + CLASS) != word(w.INT) or cls != word(w.INT):
         return 0
-    if PyObject_RichCompareBool(low, value, LE) != 1:
+    if c.PyObject_RichCompareBool(low, value, LE) != 1:
         return 0
-    return keep(value) if PyObject_RichCompareBool(value, item(entry, 2), LE) == 1 else 0
+    return keep(value) if c.PyObject_RichCompareBool(value, item(entry, 2), LE) == 1 else 0
 
 
 def expression(kind: int, shape: int, place: int, count: int) -> int:
@@ -155,31 +110,31 @@ def expression(kind: int, shape: int, place: int, count: int) -> int:
     made, operands = 0, tuple_of(count)
     if operands != 0:
         for k in range(count):
-            store(operands + word(TUPLE_ITEMS) + 8 * k, load(place + 8 * k))
-        made = new(word(EXPRESSION))
+            store(operands + word(w.TUPLE_ITEMS) + 8 * k, load(place + 8 * k))
+        made = new(word(w.EXPRESSION))
         if made != 0:
-            give(made, KIND, kind)
-            give(made, SHAPE, shape)
+            give(made, w.KIND, kind)
+            give(made, w.SHAPE, shape)
             return give_last(made, operands)
-        Py_DecRef(operands)
+        c.Py_DecRef(operands)
     else:
         for k in range(count):
-            Py_DecRef(load(place + 8 * k))
-    Py_DecRef(kind)
-    Py_DecRef(shape)
+            c.Py_DecRef(load(place + 8 * k))
+    c.Py_DecRef(kind)
+    c.Py_DecRef(shape)
     return 0
 
 
 def give_last(made: int, operands: int) -> int:
     """Give an expression its operands; return it."""
-    give(made, OPERANDS, operands)
+    give(made, w.OPERANDS, operands)
     return made
 
 
 def leads(thing: int, key: int, other: int) -> int:
     """Return where an operation on an array's kind and another key leads; 0 if it is not known."""
-    found = PyDict_GetItemWithError(get(get(thing, KIND), TABLE), key)
-    return 0 if found == 0 else PyDict_GetItemWithError(found, other)
+    found = c.PyDict_GetItemWithError(get(get(thing, w.KIND), w.TABLE), key)
+    return 0 if found == 0 else c.PyDict_GetItemWithError(found, other)
 
 
 def with_number(thing: int, number: int, entry: int, first: bool) -> int:
@@ -190,17 +145,17 @@ def with_number(thing: int, number: int, entry: int, first: bool) -> int:
     if value == 0:
         return 0
     store(place if first else place + 8 * count, value)
-    made = expression(item(entry, 0), get(thing, SHAPE), place, count + 1)
-    Py_DecRef(value)
+    made = expression(item(entry, 0), get(thing, w.SHAPE), place, count + 1)
+    c.Py_DecRef(value)
     return made
 
 
 def of_number(entry: int, number: int) -> int:
     """Return where an operation with a number leads, of a power by the number; 0 if unknown."""
-    if entry != 0 and load(entry + CLASS) == word(DICT):
-        own = PyDict_GetItemWithError(entry, number)
-        entry = own if own != 0 else PyDict_GetItemWithError(entry, word(NONE))
-        return 0 if entry == word(NONE) else entry
+    if entry != 0 and load(entry + CLASS) == word(w.DICT):
+        own = c.PyDict_GetItemWithError(entry, number)
+        entry = own if own != 0 else c.PyDict_GetItemWithError(entry, word(w.NONE))
+        return 0 if entry == word(w.NONE) else entry
     return entry
 
 
@@ -210,11 +165,11 @@ def repeated(thing: int, kind: int) -> int:
     count = put(place, thing)
     if count <= 0:
         return 0
-    if whole(get(kind, ITEMS)) != count:
+    if whole(get(kind, w.ITEMS)) != count:
         for k in range(count):
             store(place + 8 * (count + k), load(place + 8 * k))
         count *= 2
-    return expression(kind, get(thing, SHAPE), place, count)
+    return expression(kind, get(thing, w.SHAPE), place, count)
 
 
 def longer(one: int, other: int) -> int:
@@ -225,7 +180,7 @@ def longer(one: int, other: int) -> int:
     begin, count = load(most + SIZE) - load(few + SIZE), load(few + SIZE)
     for k in range(count):
         extent, end = item(most, begin + k), item(few, k)
-        if extent != end and PyObject_RichCompareBool(extent, end, EQ) != 1:
+        if extent != end and c.PyObject_RichCompareBool(extent, end, EQ) != 1:
             return 0
     return most
 
@@ -243,14 +198,14 @@ def stretched(left: int, right: int, key: int) -> int:
     shapes, made = tuple_of(3), 0
     if shapes == 0:
         return 0
-    place = shapes + word(TUPLE_ITEMS)
-    store(place, keep(get(right, KIND)))
-    store(place + 8, keep(get(left, SHAPE)))
-    store(place + 16, keep(get(right, SHAPE)))
+    place = shapes + word(w.TUPLE_ITEMS)
+    store(place, keep(get(right, w.KIND)))
+    store(place + 8, keep(get(left, w.SHAPE)))
+    store(place + 16, keep(get(right, w.SHAPE)))
     entry = leads(left, key, shapes)
     if entry != 0:
         made = both(left, right, item(entry, 0), item(entry, 1))
-    Py_DecRef(shapes)
+    c.Py_DecRef(shapes)
     return made
 
 
@@ -258,45 +213,45 @@ def combined(left: int, right: int, key: int) -> int:
     """Return an operation on two operands like two that were met before; 0 if it is not known."""
     if is_number(right):
         entry = of_number(leads(left, key, load(right + CLASS)), right)
-        if entry != 0 and load(entry + CLASS) != word(TUPLE):
+        if entry != 0 and load(entry + CLASS) != word(w.TUPLE):
             return repeated(left, entry)
         return 0 if entry == 0 else with_number(left, right, entry, False)
-    if load(right + CLASS) == word(SCALAR_FLOAT):
+    if load(right + CLASS) == word(w.SCALAR_FLOAT):
         return with_value(left, right, key)
     if not is_array(right):
         return 0
-    kind = leads(left, key, get(right, KIND))
-    shape = longer(get(left, SHAPE), get(right, SHAPE)) if kind != 0 else 0
+    kind = leads(left, key, get(right, w.KIND))
+    shape = longer(get(left, w.SHAPE), get(right, w.SHAPE)) if kind != 0 else 0
     return stretched(left, right, key) if shape == 0 else both(left, right, kind, shape)
 
 
 def is_float_value(left: int, right: int) -> bool:
     """Tell whether operands are elements of float64 and a value of float64."""
-    if load(right + CLASS) != word(SCALAR_FLOAT) or not is_array(left) or is_traced():
+    if load(right + CLASS) != word(w.SCALAR_FLOAT) or not is_array(left) or is_traced():
         return False
-    return get(get(left, KIND), DTYPE) == word(FLOAT64)
+    return get(get(left, w.KIND), w.DTYPE) == word(w.FLOAT64)
 
 
 def with_value(left: int, right: int, key: int) -> int:
     """Return an operation on elements and a value of float64; 0 if it is not known."""
-    entry = leads(left, key, word(FLOAT)) if is_float_value(left, right) else 0
-    if entry == 0 or load(entry + CLASS) != word(TUPLE):
+    entry = leads(left, key, word(w.FLOAT)) if is_float_value(left, right) else 0
+    if entry == 0 or load(entry + CLASS) != word(w.TUPLE):
         return 0
     number = inside(right)
     made = with_number(left, number, entry, False)
-    Py_DecRef(number)
+    c.Py_DecRef(number)
     return made
 
 
 def forward(left: int, right: int, row: int) -> int:
     """``left + right``, for each operation that is an operator."""
     made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
-    if made == 0 and is_float_value(left, right) and word(row) != word(POWER):
+    if made == 0 and is_float_value(left, right) and word(row) != word(w.POWER):
         number = inside(right)  # as which Python learns it
         made = call(word(row + 2), left, number, 2)
-        Py_DecRef(number)
+        c.Py_DecRef(number)
         if made == 0:
-            PyErr_Clear()
+            c.PyErr_Clear()
     return made if made != 0 else call(word(row + 2), left, right, 2)
 
 
@@ -317,18 +272,18 @@ def reflected(right: int, left: int, row: int) -> int:
         made = exchanged(number, right, word(row + 1))
         if made == 0:
             made = call(word(row + 3), right, number, 2)  # which learns it
-        Py_DecRef(number)
+        c.Py_DecRef(number)
         if made != 0:
             return made
-        PyErr_Clear()
+        c.PyErr_Clear()
     return call(word(row + 3), right, left, 2)
 
 
 def alone(thing: int, key: int) -> int:
     """Return an operation on one operand like one that was met before; 0 if it is not known."""
-    kind, place = leads(thing, key, word(NONE)), scratch()
+    kind, place = leads(thing, key, word(w.NONE)), scratch()
     count = put(place, thing) if kind != 0 else -1
-    return expression(kind, get(thing, SHAPE), place, count) if count >= 0 else 0
+    return expression(kind, get(thing, w.SHAPE), place, count) if count >= 0 else 0
 
 
 def single(thing: int, row: int) -> int:
@@ -341,7 +296,7 @@ def key_of(operand: int) -> int:
     """Return what stands for an operand in a kind's table; what is in none if it has no kind."""
     if is_number(operand):
         return load(operand + CLASS)
-    return get(operand, KIND) if is_array(operand) else word(FALSE)
+    return get(operand, w.KIND) if is_array(operand) else word(w.FALSE)
 
 
 def added(place: int, operand: int, bounds: int, shape: int) -> int:
@@ -349,8 +304,8 @@ def added(place: int, operand: int, bounds: int, shape: int) -> int:
 
     A number becomes the caller's own object.
     """
-    if bounds == word(NONE):
-        return put(place, operand) if is_same(get(operand, SHAPE), shape) else -1
+    if bounds == word(w.NONE):
+        return put(place, operand) if is_same(get(operand, w.SHAPE), shape) else -1
     value = number_of(operand, bounds)
     store(place, value)
     return 1 if value != 0 else -1
@@ -359,10 +314,10 @@ def added(place: int, operand: int, bounds: int, shape: int) -> int:
 def chosen(first: int, second: int, third: int, key: int) -> int:
     """Return an operation on three operands like three that were met; 0 if it is not known."""
     found = leads(first, key, key_of(second))
-    entry = PyDict_GetItemWithError(found, key_of(third)) if found != 0 else 0
+    entry = c.PyDict_GetItemWithError(found, key_of(third)) if found != 0 else 0
     if entry == 0:
         return 0
-    shape, place, made = get(first, SHAPE), scratch(), 0
+    shape, place, made = get(first, w.SHAPE), scratch(), 0
     one = put(place, first)
     if one < 0:
         return 0
@@ -373,10 +328,10 @@ def chosen(first: int, second: int, third: int, key: int) -> int:
     three = added(end, third, item(entry, 2), shape)
     if three > 0:
         made = expression(item(entry, 0), shape, place, one + two + three)
-        if item(entry, 2) != word(NONE):
-            Py_DecRef(load(end))
-    if item(entry, 1) != word(NONE):
-        Py_DecRef(load(place + 8 * one))
+        if item(entry, 2) != word(w.NONE):
+            c.Py_DecRef(load(end))
+    if item(entry, 1) != word(w.NONE):
+        c.Py_DecRef(load(place + 8 * one))
     return made
 
 
@@ -390,22 +345,22 @@ def applied(items: int, count: int) -> int:
         if is_array(first):
             made = combined(first, second, key)
         elif is_number(first) and is_array(second):
-            made = exchanged(first, second, get(key, REFLECTED))
+            made = exchanged(first, second, get(key, w.REFLECTED))
     elif count == 4 and is_array(first) and not is_traced():
         made = chosen(first, load(items + 16), load(items + 24), key)
-    if made != 0 or PyErr_Occurred() != 0:
+    if made != 0 or c.PyErr_Occurred() != 0:
         return made
-    return PyObject_Vectorcall(word(APPLIED), items, count, 0)
+    return c.PyObject_Vectorcall(word(w.APPLIED), items, count, 0)
 
 
 def folded(op: int, thing: int) -> int:
     """Fold over all dimensions."""
     if is_array(thing) and not is_traced():
-        kind, shape, place = leads(thing, op, word(NONE)), get(thing, SHAPE), scratch()
+        kind, shape, place = leads(thing, op, word(w.NONE)), get(thing, w.SHAPE), scratch()
         usual = kind != 0 and load(shape + SIZE) != 0 and size_of(shape) > 0
         count = put(place + 8, thing) if usual else -1
         store(place, shape)
-        made = expression(kind, word(EMPTY), place, count + 1) if count >= 0 else 0
+        made = expression(kind, word(w.EMPTY), place, count + 1) if count >= 0 else 0
         if made != 0:
             return made
-    return call(word(FOLDED), op, thing, 2)
+    return call(word(w.FOLDED), op, thing, 2)

@@ -7,51 +7,9 @@ positions that were found to be in range still are when they are used.
 
 from __future__ import annotations
 
-from .api import (
-    ADDRESS,
-    ALL,
-    BOOL_DTYPE,
-    CLASS,
-    COPY,
-    COPY_MADE,
-    COPY_ORIGIN,
-    DTYPE,
-    FEW_SELECTED,
-    GETITEM,
-    INT64,
-    ITEMSIZE,
-    KIND,
-    NBYTES,
-    NDARRAY,
-    NONE,
-    OPERANDS,
-    OWN_BUFFER,
-    OWN_DTYPE,
-    OWNER,
-    PLACES,
-    SELECTED,
-    SELECTED_BASE,
-    SELECTED_KEY,
-    SHAPE,
-    SIZE,
-    SLICE,
-    START,
-    STRIDES,
-    TUPLE,
-    TUPLE_ITEMS,
-    ZERO,
-    Py_DecRef,
-    PyDict_GetItemWithError,
-    PyErr_Clear,
-    PyLong_AsLongLong,
-    PyLong_FromLongLong,
-    load,
-    load_byte,
-    memcpy,
-    scratch,
-    store,
-    word,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, SIZE, load, load_byte, scratch, store, word
 from .basics import (
     DESCRIPTION,
     DIMENSIONS,
@@ -73,9 +31,9 @@ from .calls import kind_of, owned
 from .evaluation import (
     address_of,
     begin_of,
-    computed,
     duplicate,
     from_slab,
+    lazy_values,
     new_array,
     new_buffer,
     taken,
@@ -89,17 +47,17 @@ FEW_PICKED = 1 << 12
 
 def is_dense(thing: int) -> bool:
     """Tell whether a container is row-major, its rank not fixed, and its elements are few."""
-    kind = get(thing, KIND)
-    if get(kind, OWNER) != word(NONE) or get(kind, STRIDES) != word(NONE):
+    kind = get(thing, w.KIND)
+    if get(kind, w.OWNER) != word(w.NONE) or get(kind, w.STRIDES) != word(w.NONE):
         return False
-    return 0 < size_of(get(thing, SHAPE)) <= FEW_PICKED
+    return 0 < size_of(get(thing, w.SHAPE)) <= FEW_PICKED
 
 
 def leaf_of(kind: int, rank: int) -> int:
     """Return the kind of row-major memory of a dtype, borrowed; 0 if it is new."""
-    number = PyLong_FromLongLong(rank)
-    found = PyDict_GetItemWithError(get(kind, PLACES), number)
-    Py_DecRef(number)
+    number = c.PyLong_FromLongLong(rank)
+    found = c.PyDict_GetItemWithError(get(kind, w.PLACES), number)
+    c.Py_DecRef(number)
     return found
 
 
@@ -107,33 +65,31 @@ def private(key: int, dtype: int) -> int:
     """Return what an index array holds in a container that nobody else has; 0 for other indices."""
     made = 0
     if is_lazy(key):
-        operands = keep(get(key, OPERANDS))
-        made = computed(get(key, KIND), get(key, SHAPE), operands + word(TUPLE_ITEMS))
-        Py_DecRef(operands)
+        made = lazy_values(key)
     elif is_container(key):
-        made = duplicate(key) if get(get(key, KIND), DTYPE) == dtype and is_dense(key) else 0
+        made = duplicate(key) if get(get(key, w.KIND), w.DTYPE) == dtype and is_dense(key) else 0
     elif kind_of(key) != 0 and load(key + DESCRIPTION) == dtype:
         made = owned(key)
     if made == 0:
-        PyErr_Clear()
+        c.PyErr_Clear()
         return 0
-    if not is_container(made) or get(get(made, KIND), DTYPE) != dtype or not is_dense(made):
-        Py_DecRef(made)
+    if not is_container(made) or get(get(made, w.KIND), w.DTYPE) != dtype or not is_dense(made):
+        c.Py_DecRef(made)
         return 0
     return made
 
 
 def is_all(one: int) -> bool:
     """Tell whether an item of an index is a slice of everything."""
-    if load(one + CLASS) != word(SLICE):
+    if load(one + CLASS) != word(w.SLICE):
         return False
-    bounds = load(one + 16) == word(NONE) and load(one + 24) == word(NONE)
-    return bounds and load(one + 32) == word(NONE)
+    bounds = load(one + 16) == word(w.NONE) and load(one + 24) == word(w.NONE)
+    return bounds and load(one + 32) == word(w.NONE)
 
 
 def axis_of(key: int) -> int:
     """Return the dimension that the one array of an index is for, all else whole; -1 if not so."""
-    if load(key + CLASS) != word(TUPLE):
+    if load(key + CLASS) != word(w.TUPLE):
         return 0
     last = load(key + SIZE) - 1
     for k in range(last):
@@ -161,44 +117,43 @@ def trues(flags: int, size: int) -> int:
 def compressed(to: int, source: int, mask: int, nbytes: int) -> int:
     """Copy the elements, of so many bytes each, for which a mask is true."""
     flags = begin_of(mask)
-    for k in range(size_of(get(mask, SHAPE))):
+    for k in range(size_of(get(mask, w.SHAPE))):
         if load_byte(flags + k) != 0:
-            memcpy(to, source + k * nbytes, nbytes)
+            c.memcpy(to, source + k * nbytes, nbytes)
             to += nbytes
     return to
 
 
 def masked(thing: int, mask: int) -> int:
     """Return what a mask of the first dimensions selects, in a new container; 0 if not so."""
-    shape, own = keep(get(thing, SHAPE)), get(mask, SHAPE)
+    shape, own = keep(get(thing, w.SHAPE)), get(mask, w.SHAPE)
     rank, front, words, made = load(shape + SIZE), load(own + SIZE), scratch(), 0
     fits = 0 < front <= rank <= DIMENSIONS
     for k in range(front if fits else 0):
         fits = fits and whole(item(shape, k)) == whole(item(own, k))
-    kind = keep(get(thing, KIND))
+    kind = keep(get(thing, w.KIND))
     leaf = leaf_of(kind, rank - front + 1) if fits else 0
     if leaf != 0:
-        store(words, trues(begin_of(mask), size_of(get(mask, SHAPE))))
+        store(words, trues(begin_of(mask), size_of(get(mask, w.SHAPE))))
         for k in range(front, rank):
             store(words + 8 * (k - front + 1), whole(item(shape, k)))
-        nbytes = extent_of(shape, front, rank) * PyLong_AsLongLong(get(kind, ITEMSIZE))
+        nbytes = extent_of(shape, front, rank) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
         keep(leaf)
         buffer = new_buffer(load(words) * nbytes)
         if buffer != 0 and is_still(thing, kind, shape):
             compressed(address_of(buffer), begin_of(thing), mask, nbytes)
             made = new_array(buffer, tuple_from(words, rank - front + 1), leaf)
         else:
-            Py_DecRef(leaf)
-            if buffer != 0:
-                Py_DecRef(buffer)
-    Py_DecRef(kind)
-    Py_DecRef(shape)
+            c.Py_DecRef(leaf)
+            c.Py_DecRef(buffer)
+    c.Py_DecRef(kind)
+    c.Py_DecRef(shape)
     return made
 
 
 def is_still(thing: int, kind: int, shape: int) -> bool:
     """Tell whether a container is as it was before memory was allocated."""
-    return get(thing, KIND) == kind and get(thing, SHAPE) == shape
+    return get(thing, w.KIND) == kind and get(thing, w.SHAPE) == shape
 
 
 def are_inside(positions: int, count: int, extent: int) -> bool:
@@ -217,45 +172,44 @@ def gathered(to: int, source: int, positions: int, words: int) -> int:
         for n in range(count):
             at = load(positions + 8 * n)
             at += extent if at < 0 else 0
-            memcpy(to, source + (k * extent + at) * nbytes, nbytes)
+            c.memcpy(to, source + (k * extent + at) * nbytes, nbytes)
             to += nbytes
     return to
 
 
 def origin_of(thing: int, axis: int, positions: int) -> int:
     """Return what elements were copied from: a view of all, and an index; 0 without memory."""
-    view, key, made = new(view_class(thing)), tuple_of(axis + 1), new(word(SELECTED))
+    view, key, made = new(view_class(thing)), tuple_of(axis + 1), new(word(w.SELECTED))
     if view == 0 or key == 0 or made == 0:
         return 0
-    give(view, KIND, keep(get(thing, KIND)))
-    give(view, SHAPE, keep(get(thing, SHAPE)))
-    give(view, OWN_BUFFER, keep(get(thing, OWN_BUFFER)))
-    give(view, OWN_DTYPE, keep(get(thing, OWN_DTYPE)))
-    give(view, START, keep(get(thing, START)))
+    give(view, w.KIND, keep(get(thing, w.KIND)))
+    give(view, w.SHAPE, keep(get(thing, w.SHAPE)))
+    give(view, w.OWN_BUFFER, keep(get(thing, w.OWN_BUFFER)))
+    give(view, w.OWN_DTYPE, keep(get(thing, w.OWN_DTYPE)))
+    give(view, w.START, keep(get(thing, w.START)))
     for k in range(axis):
-        store(key + word(TUPLE_ITEMS) + 8 * k, keep(word(ALL)))
-    store(key + word(TUPLE_ITEMS) + 8 * axis, positions)
-    give(made, SELECTED_BASE, view)
-    give(made, SELECTED_KEY, key)
+        store(key + word(w.TUPLE_ITEMS) + 8 * k, keep(word(w.ALL)))
+    store(key + word(w.TUPLE_ITEMS) + 8 * axis, positions)
+    give(made, w.SELECTED_BASE, view)
+    give(made, w.SELECTED_KEY, key)
     return made
 
 
 def copy_of(nbytes: int, made: int) -> int:
     """Return a snapshot of new memory and of what is copied there, which is given to it."""
-    copy = new(word(COPY)) if made != 0 else 0
+    copy = new(word(w.COPY)) if made != 0 else 0
     if copy == 0:
-        if made != 0:
-            Py_DecRef(made)
+        c.Py_DecRef(made)
         return 0
-    give(copy, NBYTES, PyLong_FromLongLong(nbytes))
-    give(copy, COPY_ORIGIN, keep(word(NONE)))
-    give(copy, COPY_MADE, made)
+    give(copy, w.NBYTES, c.PyLong_FromLongLong(nbytes))
+    give(copy, w.COPY_ORIGIN, keep(word(w.NONE)))
+    give(copy, w.COPY_MADE, made)
     if nbytes <= SMALL and from_slab(copy, nbytes):
         return copy
     if taken(copy, nbytes):
         return copy
-    PyErr_Clear()
-    Py_DecRef(copy)
+    c.PyErr_Clear()
+    c.Py_DecRef(copy)
     return 0
 
 
@@ -275,16 +229,16 @@ def picked_shape(shape: int, axis: int, own: int) -> int:
 
 def taken_at(thing: int, index: int, axis: int) -> int:
     """Return the elements at some positions along a dimension, as an expression of a copy."""
-    shape, kind, words = keep(get(thing, SHAPE)), keep(get(thing, KIND)), scratch()
-    rank, count, made = load(shape + SIZE), size_of(get(index, SHAPE)), 0
+    shape, kind, words = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND)), scratch()
+    rank, count, made = load(shape + SIZE), size_of(get(index, w.SHAPE)), 0
     extent = whole(item(shape, axis)) if axis < rank else 0
     store(words, extent_of(shape, 0, axis))
     store(words + 8, count)
     store(words + 16, extent)
-    store(words + 24, extent_of(shape, axis + 1, rank) * PyLong_AsLongLong(get(kind, ITEMSIZE)))
+    store(words + 24, extent_of(shape, axis + 1, rank) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE)))
     usual = axis < rank and count * size_of(shape) <= FEW_PICKED * extent
     usual = usual and are_inside(begin_of(index), count, extent)
-    extents = picked_shape(shape, axis, get(index, SHAPE)) if usual else 0
+    extents = picked_shape(shape, axis, get(index, w.SHAPE)) if usual else 0
     leaf = leaf_of(kind, load(extents + SIZE)) if extents != 0 else 0
     copy = 0
     if leaf != 0:
@@ -292,16 +246,15 @@ def taken_at(thing: int, index: int, axis: int) -> int:
         copy = copy_of(nbytes, origin_of(thing, axis, keep(index)))
     if copy != 0:
         if is_still(thing, kind, shape):
-            to = PyLong_AsLongLong(get(copy, ADDRESS))
+            to = c.PyLong_AsLongLong(get(copy, w.ADDRESS))
             gathered(to, begin_of(thing), begin_of(index), words)
             store(words + 32, copy)
-            store(words + 40, word(ZERO))
+            store(words + 40, word(w.ZERO))
             made = expression(leaf, extents, words + 32, 2)
-        Py_DecRef(copy)
-    if extents != 0:
-        Py_DecRef(extents)
-    Py_DecRef(kind)
-    Py_DecRef(shape)
+        c.Py_DecRef(copy)
+    c.Py_DecRef(extents)
+    c.Py_DecRef(kind)
+    c.Py_DecRef(shape)
     return made
 
 
@@ -312,28 +265,28 @@ def picked(thing: int, key: int) -> int:
     axis, made = axis_of(key), 0
     if axis < 0:
         return 0
-    one = item(key, axis) if load(key + CLASS) == word(TUPLE) else key
-    if not is_lazy(one) and not is_container(one) and load(one + CLASS) != word(NDARRAY):
+    one = item(key, axis) if load(key + CLASS) == word(w.TUPLE) else key
+    if not is_lazy(one) and not is_container(one) and load(one + CLASS) != word(w.NDARRAY):
         return 0
-    dtype = word(BOOL_DTYPE) if axis == 0 and is_mask(one) else word(INT64)
+    dtype = word(w.BOOL_DTYPE) if axis == 0 and is_mask(one) else word(w.INT64)
     index = private(one, dtype)
     if index != 0:
-        made = taken_at(thing, index, axis) if dtype == word(INT64) else masked(thing, index)
-        Py_DecRef(index)
+        made = taken_at(thing, index, axis) if dtype == word(w.INT64) else masked(thing, index)
+        c.Py_DecRef(index)
     return made
 
 
 def is_mask(one: int) -> bool:
     """Tell whether the elements of an index are truth values."""
-    if load(one + CLASS) == word(NDARRAY):
-        return load(one + DESCRIPTION) == word(BOOL_DTYPE)
-    return get(get(one, KIND), DTYPE) == word(BOOL_DTYPE)
+    if load(one + CLASS) == word(w.NDARRAY):
+        return load(one + DESCRIPTION) == word(w.BOOL_DTYPE)
+    return get(get(one, w.KIND), w.DTYPE) == word(w.BOOL_DTYPE)
 
 
 def selected_few(of: int, key: int) -> int:
     """``selected(of, key)``; None for all but few elements."""
     made = picked(of, key)
-    return made if made != 0 else call(word(FEW_SELECTED), of, key, 2)
+    return made if made != 0 else call(word(w.FEW_SELECTED), of, key, 2)
 
 
 def get_item(thing: int, key: int) -> int:
@@ -343,4 +296,4 @@ def get_item(thing: int, key: int) -> int:
         made = view_of(thing, key)
     if made == 0:
         made = picked(thing, key)
-    return made if made != 0 else call(word(GETITEM), thing, key, 2)
+    return made if made != 0 else call(word(w.GETITEM), thing, key, 2)

@@ -6,54 +6,9 @@ that keeps its recipes.  `METHOD` entries say which function of the namespace a 
 
 from __future__ import annotations
 
-from .api import (
-    BOOL,
-    BYTES_DATA,
-    CLASS,
-    DTYPE,
-    FLOAT,
-    INT,
-    KIND,
-    LIST,
-    MINUS,
-    NODE,
-    NONE,
-    NONE_TYPE,
-    NUMPY_DTYPE,
-    OPERANDS,
-    OWN_BUFFER,
-    OWN_DTYPE,
-    PLUS,
-    RECIPE,
-    RECIPE_CONSTANTS,
-    RECIPE_KIND,
-    RECIPE_RECORD,
-    RECIPE_SHAPE,
-    REDUCTION,
-    SHAPE,
-    SIZE,
-    START,
-    STR,
-    TUPLE,
-    TUPLE_ITEMS,
-    TYPE,
-    VIEW_BY,
-    VIEW_KIND,
-    VIEW_RECIPE,
-    VIEW_SHAPE,
-    Py_DecRef,
-    PyDict_GetItemWithError,
-    PyDict_Next,
-    PyDict_Size,
-    PyErr_Clear,
-    PyLong_AsLongLong,
-    PyLong_FromLongLong,
-    PyType_IsSubtype,
-    load,
-    scratch,
-    store,
-    word,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DATA,
     LIST_ITEMS,
@@ -88,13 +43,18 @@ def push(state: int, thing: int) -> bool:
 
 def is_option(cls: int) -> bool:
     """Tell whether values of a class stand for themselves in a key."""
-    if cls == word(INT) or cls == word(FLOAT) or cls == word(BOOL) or cls == word(NONE_TYPE):
+    if (
+        cls == word(w.INT)
+        or cls == word(w.FLOAT)
+        or cls == word(w.BOOL)
+        or cls == word(w.NONE_TYPE)
+    ):
         return True
-    if cls == word(STR) or cls == word(TYPE):
+    if cls == word(w.STR) or cls == word(w.TYPE):
         return True
-    if PyType_IsSubtype(cls, word(NUMPY_DTYPE)) != 0:
+    if c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0:
         return True
-    return PyType_IsSubtype(cls, word(REDUCTION)) != 0
+    return c.PyType_IsSubtype(cls, word(w.REDUCTION)) != 0
 
 
 def is_described(state: int, value: int) -> bool:
@@ -103,35 +63,35 @@ def is_described(state: int, value: int) -> bool:
     if load(state) > MOST_KEYS or arrays > MOST_ARRAYS:
         return False
     if is_lazy(value) or is_container(value):
-        if get(value, KIND) == word(NODE):
+        if get(value, w.KIND) == word(w.NODE):
             return False
         store(state + ARRAYS + 16 * arrays, value)
         store(state + ARRAYS + 16 * arrays + 8, load(state) + 1)
         store(state + 8, arrays + 1)
         push(state, keep(cls))
-        push(state, keep(get(value, KIND)))
-        return push(state, keep(get(value, SHAPE)))
+        push(state, keep(get(value, w.KIND)))
+        return push(state, keep(get(value, w.SHAPE)))
     if not is_option(cls):
         return False
     push(state, keep(cls))
     push(state, keep(value))
-    if cls == word(FLOAT):  # zeros compare equal
-        push(state, keep(word(MINUS) if load(value + DATA) < 0 else word(PLUS)))
+    if cls == word(w.FLOAT):  # zeros compare equal
+        push(state, keep(word(w.MINUS) if load(value + DATA) < 0 else word(w.PLUS)))
     return True
 
 
 def is_noted(state: int, value: int) -> bool:
     """Append what stands for an argument, which may be a sequence of others."""
     cls = load(value + CLASS)
-    if cls != word(LIST) and cls != word(TUPLE):
+    if cls != word(w.LIST) and cls != word(w.TUPLE):
         return is_described(state, value)
     count = load(value + SIZE)
     if load(state) > MOST_KEYS or count > MOST_ARRAYS:
         return False
     push(state, keep(cls))
-    push(state, PyLong_FromLongLong(count))
+    push(state, c.PyLong_FromLongLong(count))
     for k in range(count):
-        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(LIST) else item(value, k)
+        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(w.LIST) else item(value, k)
         if not is_described(state, one):
             return False
     return True
@@ -143,9 +103,9 @@ def new_key(state: int) -> int:
     key = tuple_of(count) if load(state + 8) >= 0 else 0
     for k in range(count):
         if key != 0:
-            store(key + word(TUPLE_ITEMS) + 8 * k, load(state + KEYS + 8 * k))
+            store(key + word(w.TUPLE_ITEMS) + 8 * k, load(state + KEYS + 8 * k))
         else:
-            Py_DecRef(load(state + KEYS + 8 * k))
+            c.Py_DecRef(load(state + KEYS + 8 * k))
     return key
 
 
@@ -156,7 +116,7 @@ def is_as_noted(key: int, state: int) -> bool:
     """
     for k in range(load(state + 8)):
         array, at = load(state + ARRAYS + 16 * k), load(state + ARRAYS + 16 * k + 8)
-        if get(array, KIND) != item(key, at) or get(array, SHAPE) != item(key, at + 1):
+        if get(array, w.KIND) != item(key, at) or get(array, w.SHAPE) != item(key, at + 1):
             return False
     return True
 
@@ -166,18 +126,18 @@ def viewed(recipe: int, of: int) -> int:
     cls = view_class(of)
     if cls == 0:
         return 0
-    buffer, dtype = keep(get(of, OWN_BUFFER)), keep(get(get(recipe, VIEW_KIND), DTYPE))
-    start = PyLong_AsLongLong(get(of, START)) + PyLong_AsLongLong(get(recipe, VIEW_BY))
+    buffer, dtype = keep(get(of, w.OWN_BUFFER)), keep(get(get(recipe, w.VIEW_KIND), w.DTYPE))
+    start = c.PyLong_AsLongLong(get(of, w.START)) + c.PyLong_AsLongLong(get(recipe, w.VIEW_BY))
     made = new(cls)
     if made == 0:
-        Py_DecRef(buffer)
-        Py_DecRef(dtype)
+        c.Py_DecRef(buffer)
+        c.Py_DecRef(dtype)
         return 0
-    give(made, KIND, keep(get(recipe, VIEW_KIND)))
-    give(made, SHAPE, keep(get(recipe, VIEW_SHAPE)))
-    give(made, OWN_BUFFER, buffer)
-    give(made, OWN_DTYPE, dtype)
-    give(made, START, PyLong_FromLongLong(start))
+    give(made, w.KIND, keep(get(recipe, w.VIEW_KIND)))
+    give(made, w.SHAPE, keep(get(recipe, w.VIEW_SHAPE)))
+    give(made, w.OWN_BUFFER, buffer)
+    give(made, w.OWN_DTYPE, dtype)
+    give(made, w.START, c.PyLong_FromLongLong(start))
     return made
 
 
@@ -186,7 +146,7 @@ def operands_of(place: int, state: int) -> int:
     total = 0
     for k in range(load(state + 8)):
         array = load(state + ARRAYS + 16 * k)
-        count = load(get(array, OPERANDS) + SIZE) if is_lazy(array) else 2
+        count = load(get(array, w.OPERANDS) + SIZE) if is_lazy(array) else 2
         if total + count > HALF or put(place + 8 * total, array) < 0:
             return -1
         total += count
@@ -197,7 +157,7 @@ def assembled(recipe: int, state: int) -> int:
     """Return an expression of the operands of a call's arrays; 0 where Python has to make it."""
     given = scratch()
     out, total = given + 8 * HALF, operands_of(given, state)
-    record = get(recipe, RECIPE_RECORD) + word(BYTES_DATA)
+    record = get(recipe, w.RECIPE_RECORD) + word(w.BYTES_DATA)
     count, moved = load(record), load(record + 8)
     if total < 0 or count > HALF:
         return 0
@@ -206,14 +166,14 @@ def assembled(recipe: int, state: int) -> int:
         if pick < total:
             store(out + 8 * k, load(given + 8 * pick))
         else:
-            store(out + 8 * k, item(get(recipe, RECIPE_CONSTANTS), pick - total))
+            store(out + 8 * k, item(get(recipe, w.RECIPE_CONSTANTS), pick - total))
     moves = record + 16 + 8 * count
     for k in range(moved):
         at = out + 8 * load(moves + 16 * k)
-        store(at, PyLong_FromLongLong(PyLong_AsLongLong(load(at)) + load(moves + 16 * k + 8)))
-    made = expression(get(recipe, RECIPE_KIND), get(recipe, RECIPE_SHAPE), out, count)
+        store(at, c.PyLong_FromLongLong(c.PyLong_AsLongLong(load(at)) + load(moves + 16 * k + 8)))
+    made = expression(get(recipe, w.RECIPE_KIND), get(recipe, w.RECIPE_SHAPE), out, count)
     for k in range(moved):
-        Py_DecRef(load(out + 8 * load(moves + 16 * k)))
+        c.Py_DecRef(load(out + 8 * load(moves + 16 * k)))
     return made
 
 
@@ -222,17 +182,17 @@ def remade(known: int, state: int) -> int:
     key, made = new_key(state), 0
     if key == 0:
         return 0
-    recipe = PyDict_GetItemWithError(known, key)
+    recipe = c.PyDict_GetItemWithError(known, key)
     if recipe == 0:
-        PyErr_Clear()
+        c.PyErr_Clear()
     elif is_as_noted(key, state):
         keep(recipe)
-        if load(recipe + CLASS) == word(RECIPE):
+        if load(recipe + CLASS) == word(w.RECIPE):
             made = assembled(recipe, state)
-        elif load(recipe + CLASS) == word(VIEW_RECIPE):
+        elif load(recipe + CLASS) == word(w.VIEW_RECIPE):
             made = viewed(recipe, load(state + ARRAYS))
-        Py_DecRef(recipe)
-    Py_DecRef(key)
+        c.Py_DecRef(recipe)
+    c.Py_DecRef(key)
     return made
 
 
@@ -245,10 +205,10 @@ def recall(known: int, args: int, options: int) -> int:
     store(state + 8, 0)
     for k in range(load(args + SIZE)):
         usual = usual and is_noted(state, item(args, k))
-    if usual and PyDict_Size(options) != 0:
+    if usual and c.PyDict_Size(options) != 0:
         at = state + 8 * 250
         store(at, 0)
-        while PyDict_Next(options, at, at + 8, at + 16) != 0:
+        while c.PyDict_Next(options, at, at + 8, at + 16) != 0:
             if usual and load(state) <= MOST_KEYS:
                 push(state, keep(load(at + 8)))
                 usual = is_noted(state, load(at + 16))
@@ -262,4 +222,4 @@ def recall(known: int, args: int, options: int) -> int:
 def recalled(items: int) -> int:
     """``recalled(known, args, options)``; None if it is not known."""
     made = recall(load(items), load(items + 8), load(items + 16))
-    return made if made != 0 else keep(word(NONE))
+    return made if made != 0 else keep(word(w.NONE))

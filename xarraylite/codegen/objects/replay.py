@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from .api import (
-    ADDRESS,
-    PyLong_AsLongLong,
-    PyLong_AsUnsignedLongLongMask,
-    load,
-    load_float,
-    memcpy,
-    scratch,
-    store,
-    xl_call,
-)
+from . import outside as c
+from . import words as w
+from .api import load, load_float, scratch, store
 from .basics import DATA, get
 
 #: Bytes of a record's head, of a step's, and of what is said of an address and of a number.
@@ -30,10 +22,10 @@ def address_at(entry: int, target: int, temporary: int, operands: int) -> int:
     kind, base = load(entry + 8), target
     if kind == OPERAND:
         at = operands + load(entry + 16)
-        number = get(load(at), ADDRESS)
+        number = get(load(at), w.ADDRESS)
         if number == 0:
             return 0
-        base = PyLong_AsLongLong(number) + PyLong_AsLongLong(load(at + 8))
+        base = c.PyLong_AsLongLong(number) + c.PyLong_AsLongLong(load(at + 8))
     elif kind != TARGET:
         base = temporary + load(entry + 16)
     return base * load(entry + 32) + load(entry + 24)
@@ -43,7 +35,7 @@ def put_number(place: int, entry: int, operands: int) -> None:
     """Store the bits of a number among the operands, in one word or two."""
     thing, kind = load(operands + load(entry + 8)), load(entry + 16)
     if kind == INTEGER:
-        store(place, PyLong_AsUnsignedLongLongMask(thing))
+        store(place, c.PyLong_AsUnsignedLongLongMask(thing))
         return
     if kind in (DOUBLE, COMPLEX):
         store(place, load(thing + DATA))
@@ -61,7 +53,7 @@ def ran(record: int, target: int, temporary: int, operands: int) -> bool:
     for _ in range(load(record)):
         words, block = load(at + 8), scratch()
         entry = at + STEP + 8 * words
-        memcpy(block, at + STEP, 8 * words)
+        c.memcpy(block, at + STEP, 8 * words)
         for _ in range(load(at + 16)):
             place = address_at(entry, target, temporary, operands)
             if place == 0:
@@ -71,7 +63,7 @@ def ran(record: int, target: int, temporary: int, operands: int) -> bool:
         for _ in range(load(at + 24)):
             put_number(block + 8 * load(entry), entry, operands)
             entry += NUMBER_ENTRY
-        if xl_call(load(at), block) != 0:
+        if c.xl_call(load(at), block) != 0:
             return False
         at = entry
     return True

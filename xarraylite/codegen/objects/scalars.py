@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-from .api import (
-    CLASS,
-    FALSE,
-    FLOAT,
-    NUMPY_FLOAT64,
-    SCALAR_COMPLEX,
-    SCALAR_FLOAT,
-    SCALAR_HELD,
-    SCALAR_VALUE,
-    SCALARS,
-    TRUE,
-    Py_DecRef,
-    PyDict_GetItemWithError,
-    PyErr_Clear,
-    PyFloat_FromDouble,
-    PyType_IsSubtype,
-    load,
-    load_double,
-    store,
-    word,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, load, load_double, store, word
 from .basics import DATA, call, get, give, keep, new
 
 #: Operations on two values: `transforms.natives` has the operators'.
@@ -33,39 +15,40 @@ LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL = range(5, 10)  # and what remai
 def inside(thing: int) -> int:
     """Return the number in a value, or a number itself, as the caller's."""
     cls = load(thing + CLASS)
-    if cls == word(SCALAR_FLOAT):
-        return PyFloat_FromDouble(load_double(thing + DATA))
-    return keep(get(thing, SCALAR_VALUE) if PyType_IsSubtype(cls, word(SCALAR_HELD)) else thing)
+    if cls == word(w.SCALAR_FLOAT):
+        return c.PyFloat_FromDouble(load_double(thing + DATA))
+    return keep(
+        get(thing, w.SCALAR_VALUE) if c.PyType_IsSubtype(cls, word(w.SCALAR_HELD)) else thing
+    )
 
 
 def value_of(one: int) -> int:
     """Return a number of NumPy's as a value; 0 if it is none, or there is no memory."""
-    cls = PyDict_GetItemWithError(word(SCALARS), load(one + CLASS))
+    cls = c.PyDict_GetItemWithError(word(w.SCALARS), load(one + CLASS))
     made = new(cls) if cls != 0 else 0
     if made == 0:
-        PyErr_Clear()
-    elif cls == word(SCALAR_FLOAT) or cls == word(SCALAR_COMPLEX):
+        c.PyErr_Clear()
+    elif cls == word(w.SCALAR_FLOAT) or cls == word(w.SCALAR_COMPLEX):
         store(made + DATA, load(one + DATA))
-        if cls == word(SCALAR_COMPLEX):
+        if cls == word(w.SCALAR_COMPLEX):
             store(made + DATA + 8, load(one + DATA + 8))
     else:
-        give(made, SCALAR_VALUE, keep(one))
+        give(made, w.SCALAR_VALUE, keep(one))
     return made
 
 
 def is_double(thing: int) -> bool:
     """Tell whether an object is a float, or a value of float64, which is one."""
     cls = load(thing + CLASS)
-    return cls == word(FLOAT) or cls == word(SCALAR_FLOAT) or cls == word(NUMPY_FLOAT64)
+    return cls == word(w.FLOAT) or cls == word(w.SCALAR_FLOAT) or cls == word(w.NUMPY_FLOAT64)
 
 
 def double_of(number: float) -> int:
     """Return a value of float64."""
-    made, value = new(word(SCALAR_FLOAT)), PyFloat_FromDouble(number)
+    made, value = new(word(w.SCALAR_FLOAT)), c.PyFloat_FromDouble(number)
     if made != 0 and value != 0:
         store(made + DATA, load(value + DATA))
-    if value != 0:
-        Py_DecRef(value)
+    c.Py_DecRef(value)
     return made
 
 
@@ -100,7 +83,7 @@ def of_two(code: int, left: int, right: int) -> int:
     one, other = load_double(left + DATA), load_double(right + DATA)
     if code <= DIVIDE:
         return computed_of(code, one, other)
-    return value_of(word(TRUE) if compared_of(code, one, other) else word(FALSE))
+    return value_of(word(w.TRUE) if compared_of(code, one, other) else word(w.FALSE))
 
 
 def scalar_forward(left: int, right: int, row: int) -> int:

@@ -2,41 +2,9 @@
 
 from __future__ import annotations
 
-from .api import (
-    ARRAY,
-    CLASS,
-    ELLIPSIS,
-    INT,
-    ITEMSIZE,
-    KIND,
-    NONE,
-    OWN_ARRAY,
-    OWN_BUFFER,
-    OWN_DTYPE,
-    OWNER,
-    PLACES,
-    SHAPE,
-    SIZE,
-    SLICE,
-    START,
-    STRIDES,
-    TENSOR_VIEW,
-    TUPLE,
-    TUPLE_ITEMS,
-    VIEW,
-    Py_DecRef,
-    PyDict_GetItemWithError,
-    PyErr_Clear,
-    PyLong_AsLongLong,
-    PyLong_FromLongLong,
-    PyObject_GetItem,
-    PySlice_AdjustIndices,
-    PySlice_Unpack,
-    load,
-    scratch,
-    store,
-    word,
-)
+from . import outside as c
+from . import words as w
+from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DIMENSIONS,
     get,
@@ -58,7 +26,7 @@ FOUND, OUT_EXTENTS, OUT_STEPS, BEGIN = 64, 96, 128, 160
 
 def steps_of(thing: int, extents: int, steps: int) -> int:
     """Store a container's extents and strides; return how many there are, 0 if too many."""
-    shape, given = get(thing, SHAPE), get(get(thing, KIND), STRIDES)
+    shape, given = get(thing, w.SHAPE), get(get(thing, w.KIND), w.STRIDES)
     rank = load(shape + SIZE)
     if rank > DIMENSIONS:
         return 0
@@ -66,7 +34,7 @@ def steps_of(thing: int, extents: int, steps: int) -> int:
     for k in range(rank - 1, -1, -1):
         extent = whole(item(shape, k))
         store(extents + 8 * k, extent)
-        store(steps + 8 * k, step if given == word(NONE) else whole(item(given, k)))
+        store(steps + 8 * k, step if given == word(w.NONE) else whole(item(given, k)))
         step *= extent
     return rank
 
@@ -75,7 +43,7 @@ def is_plain(key: int) -> bool:
     """Tell whether the bounds of a slice are ints or none: others run code of their own."""
     for at in (16, 24, 32):
         bound = load(key + at)
-        if bound != word(NONE) and load(bound + CLASS) != word(INT):
+        if bound != word(w.NONE) and load(bound + CLASS) != word(w.INT):
             return False
     return True
 
@@ -84,21 +52,21 @@ def sliced(found: int, key: int, extent: int) -> int:
     """Store first position and step of a slice; return its length, -1 if it has none."""
     if not is_plain(key):
         return -1
-    if PySlice_Unpack(key, found, found + 8, found + 16) != 0:
-        PyErr_Clear()  # a step of zero
+    if c.PySlice_Unpack(key, found, found + 8, found + 16) != 0:
+        c.PyErr_Clear()  # a step of zero
         return -1
-    return PySlice_AdjustIndices(extent, found, found + 8, load(found + 16))
+    return c.PySlice_AdjustIndices(extent, found, found + 8, load(found + 16))
 
 
 def given_of(key: int) -> int:
     """Count the items of an index that take a dimension each; -1 if dots occur twice."""
-    if load(key + CLASS) != word(TUPLE):
-        return 0 if key == word(NONE) or key == word(ELLIPSIS) else 1
+    if load(key + CLASS) != word(w.TUPLE):
+        return 0 if key == word(w.NONE) or key == word(w.ELLIPSIS) else 1
     count = dots = 0
     for k in range(load(key + SIZE)):
         one = item(key, k)
-        dots += 1 if one == word(ELLIPSIS) else 0
-        count += 0 if one == word(NONE) or one == word(ELLIPSIS) else 1
+        dots += 1 if one == word(w.ELLIPSIS) else 0
+        count += 0 if one == word(w.NONE) or one == word(w.ELLIPSIS) else 1
     return count if dots <= 1 else -1
 
 
@@ -113,12 +81,12 @@ def part_of(words: int, k: int, out: int, one: int) -> int:
     """Select what an int or a slice selects of a dimension; see `whole_of`; -1 for other items."""
     extent, step, found = load(words + 8 * k), load(words + 8 * (DIMENSIONS + k)), words + 8 * FOUND
     start = load(words + 8 * BEGIN)
-    if load(one + CLASS) == word(INT):
+    if load(one + CLASS) == word(w.INT):
         at = whole(one)
         at += extent if at < 0 else 0
         store(words + 8 * BEGIN, start + at * step)
         return out if 0 <= at < extent else -1
-    length = sliced(found, one, extent) if load(one + CLASS) == word(SLICE) else -1
+    length = sliced(found, one, extent) if load(one + CLASS) == word(w.SLICE) else -1
     if length <= 0:
         return -1
     store(words + 8 * (OUT_EXTENTS + out), length)
@@ -135,7 +103,7 @@ def selected(words: int, rank: int, key: int) -> int:
     given = given_of(key)
     if given < 0 or given > rank:
         return -1
-    many = load(key + CLASS) == word(TUPLE)
+    many = load(key + CLASS) == word(w.TUPLE)
     items = load(key + SIZE) if many else 1
     store(words + 8 * BEGIN, 0)
     at = out = 0
@@ -143,11 +111,11 @@ def selected(words: int, rank: int, key: int) -> int:
         one = item(key, k) if many else key
         if out + rank >= DIMENSIONS:
             return -1
-        if one == word(NONE):
+        if one == word(w.NONE):
             store(words + 8 * (OUT_EXTENTS + out), 1)
             store(words + 8 * (OUT_STEPS + out), 1)
             out += 1
-        elif one == word(ELLIPSIS):
+        elif one == word(w.ELLIPSIS):
             for _ in range(rank - given):
                 out = whole_of(words, at, out)
                 at += 1
@@ -167,7 +135,7 @@ def tuple_from(words: int, count: int) -> int:
     made = tuple_of(count)
     if made != 0:
         for k in range(count):
-            store(made + word(TUPLE_ITEMS) + 8 * k, PyLong_FromLongLong(load(words + 8 * k)))
+            store(made + word(w.TUPLE_ITEMS) + 8 * k, c.PyLong_FromLongLong(load(words + 8 * k)))
     return made
 
 
@@ -180,11 +148,11 @@ def place_of(kind: int, extents: int, steps: int, rank: int) -> int:
         if extent != 1:
             dense = dense and load(steps + 8 * k) == expected
             expected *= extent
-    key = PyLong_FromLongLong(rank) if dense else tuple_from(steps, rank)
+    key = c.PyLong_FromLongLong(rank) if dense else tuple_from(steps, rank)
     if key == 0:
         return 0
-    found = PyDict_GetItemWithError(get(kind, PLACES), key)
-    Py_DecRef(key)
+    found = c.PyDict_GetItemWithError(get(kind, w.PLACES), key)
+    c.Py_DecRef(key)
     return 0 if found == 0 else keep(found)
 
 
@@ -192,16 +160,16 @@ def view_class(thing: int) -> int:
     """Return the class of views of a container; 0 for what is none, or of a class of a user's."""
     if not is_container(thing):
         return 0
-    cls, free = load(thing + CLASS), get(get(thing, KIND), OWNER) == word(NONE)
-    if free and (cls == word(ARRAY) or cls == word(VIEW)):
-        return word(VIEW)
-    return 0 if free else word(TENSOR_VIEW)
+    cls, free = load(thing + CLASS), get(get(thing, w.KIND), w.OWNER) == word(w.NONE)
+    if free and (cls == word(w.ARRAY) or cls == word(w.VIEW)):
+        return word(w.VIEW)
+    return 0 if free else word(w.TENSOR_VIEW)
 
 
 def view_of(thing: int, key: int) -> int:
     """Return the view that an index of ints and slices selects; 0 if it is not a usual one."""
     view = view_class(thing)
-    if view == 0 or load(get(thing, SHAPE) + SIZE) > DIMENSIONS:
+    if view == 0 or load(get(thing, w.SHAPE) + SIZE) > DIMENSIONS:
         return 0
     words = scratch()
     rank = selected(words, steps_of(thing, words, words + 8 * DIMENSIONS), key)
@@ -209,47 +177,46 @@ def view_of(thing: int, key: int) -> int:
         return 0
     extents, steps = words + 8 * OUT_EXTENTS, words + 8 * OUT_STEPS
     # Where memory is allocated the collector may run, and with it other threads.
-    buffer, dtype = keep(get(thing, OWN_BUFFER)), keep(get(thing, OWN_DTYPE))
-    before, own = PyLong_AsLongLong(get(thing, START)), keep(get(thing, KIND))
+    buffer, dtype = keep(get(thing, w.OWN_BUFFER)), keep(get(thing, w.OWN_DTYPE))
+    before, own = c.PyLong_AsLongLong(get(thing, w.START)), keep(get(thing, w.KIND))
     kind = place_of(own, extents, steps, rank)
     shape = tuple_from(extents, rank) if kind != 0 else 0
     made = new(view) if shape != 0 else 0
     if made != 0:
-        start = load(words + 8 * BEGIN) * PyLong_AsLongLong(get(own, ITEMSIZE))
-        give(made, SHAPE, shape)
-        give(made, KIND, kind)
-        give(made, OWN_BUFFER, buffer)
-        give(made, OWN_DTYPE, dtype)
-        give(made, START, PyLong_FromLongLong(before + start))
+        start = load(words + 8 * BEGIN) * c.PyLong_AsLongLong(get(own, w.ITEMSIZE))
+        give(made, w.SHAPE, shape)
+        give(made, w.KIND, kind)
+        give(made, w.OWN_BUFFER, buffer)
+        give(made, w.OWN_DTYPE, dtype)
+        give(made, w.START, c.PyLong_FromLongLong(before + start))
     else:
         for part in (buffer, dtype, kind, shape):
-            if part != 0:
-                Py_DecRef(part)
-    Py_DecRef(own)
+            c.Py_DecRef(part)
+    c.Py_DecRef(own)
     return made
 
 
 def is_index(key: int, slices: bool) -> bool:
     """Tell whether an index is an int, or a tuple of ints and perhaps slices of ints."""
-    if load(key + CLASS) != word(TUPLE):
-        return load(key + CLASS) == word(INT)
+    if load(key + CLASS) != word(w.TUPLE):
+        return load(key + CLASS) == word(w.INT)
     for k in range(load(key + SIZE)):
         one = item(key, k)
-        part = slices and load(one + CLASS) == word(SLICE) and is_plain(one)
-        if not part and load(one + CLASS) != word(INT):
+        part = slices and load(one + CLASS) == word(w.SLICE) and is_plain(one)
+        if not part and load(one + CLASS) != word(w.INT):
             return False
     return load(key + SIZE) != 0
 
 
 def value_at(thing: int, key: int) -> int:
     """Return the element at integers as a value; 0 if they do not select one."""
-    array = get(thing, OWN_ARRAY) if is_container(thing) and not is_traced() else 0
+    array = get(thing, w.OWN_ARRAY) if is_container(thing) and not is_traced() else 0
     if array == 0:
         return 0
-    one = PyObject_GetItem(array, key)
+    one = c.PyObject_GetItem(array, key)
     if one == 0:
-        PyErr_Clear()  # Python says what is wrong
+        c.PyErr_Clear()  # Python says what is wrong
         return 0
     made = value_of(one)
-    Py_DecRef(one)
+    c.Py_DecRef(one)
     return made

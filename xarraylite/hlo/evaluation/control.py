@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from ...functions.manipulation import stack
 from ..instruction import HloInstruction
 from .loops import counted
-from .values import TOKEN, Evaluator, Runner, Value, array, container, integer, same, stored, taken
+from .values import (
+    TOKEN,
+    Evaluator,
+    Runner,
+    Value,
+    array,
+    container,
+    integer,
+    refuse,
+    same,
+    stored,
+    taken,
+)
 
 
 def _call(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
@@ -42,23 +56,35 @@ def _map(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
 
 
 def _scan(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
-    """Run a computation over the slices along a dimension, handing on what it carries."""
-    count = instruction.get("num_carries")
+    """Run a computation over the slices along a dimension, handing on what it carries.
+
+    Operands, the computation's parameters and its results are rows first, then what is carried.
+    """
     (axis,) = instruction.get("dimensions")
-    carried, lines = list(operands[:count]), operands[count:]
+    cut = len(operands) - instruction.get("num_carries")
+    lines, carried = operands[:cut], operands[cut:]
+    if not lines or any([line.ndim <= axis for line in lines]):
+        raise refuse(instruction, f"goes along dimension {axis} of all but the last operands")
     length = lines[0].shape[axis]
-    rows: list[list[Value]] = []
-    steps = range(length - 1, -1, -1) if instruction.get("is_reverse") else range(length)
+    backwards = instruction.get("is_reverse")
     lead = (slice(None),) * axis
-    for k in steps:
+    rows: list[tuple[Value, ...]] = []
+    for k in reversed(range(length)) if backwards else range(length):
         slices = [line[(*lead, k)] for line in lines]
-        found = run.call(instruction.to_apply, [*carried, *slices])
-        carried = list(found[:count])
-        rows.append([stored(value) for value in found[count:]])
-    if instruction.get("is_reverse"):
+        found = run.call(instruction.to_apply, [*slices, *carried])
+        parts = found if isinstance(found, tuple) else (found,)
+        outputs = len(parts) - len(carried)
+        carried = parts[outputs:]
+        rows.append(stored(parts[:outputs]))
+    if backwards:
         rows.reverse()
-    columns = [stored(stack(column, axis=axis)) for column in zip(*rows, strict=True)]
-    return (*carried, *columns)
+    shape = instruction.shape
+    specs = shape.tuple_shapes if shape.is_tuple else (shape,)
+    columns: list[Value] = [stored(stack(column, axis=axis)) for column in zip(*rows, strict=True)]
+    if not rows:
+        made = specs[: len(specs) - len(carried)]
+        columns = [container(np.zeros(spec.dimensions, spec.dtype)) for spec in made]
+    return (*columns, *carried) if shape.is_tuple else (*columns, *carried)[0]
 
 
 def _async_start(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:

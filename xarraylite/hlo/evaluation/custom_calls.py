@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, overload
 
-import numpy as np
-
+from ...arrays.xarray import XArray
+from ...dtypes.names import NumpyArray
+from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
 from .lapack import LAPACK
 from .ordering import top
-from .values import TOKEN, Evaluator, Runner, Value, array, container, refuse
+from .values import TOKEN, Evaluator, Runner, Value, array, container, dtype_of, fits, refuse
 
 CustomCall = Callable[..., Any]
 
@@ -38,35 +40,56 @@ CUSTOM_CALLS: Final[dict[str, CustomCall]] = {
 """What custom calls do, by target."""
 
 
-def register_custom_call(target: str, function: CustomCall) -> CustomCall:
-    """Say what a custom call does.
+@overload
+def register_custom_call(target: str) -> Callable[[CustomCall], CustomCall]: ...
+
+
+@overload
+def register_custom_call(target: str, function: CustomCall) -> CustomCall: ...
+
+
+def register_custom_call(target: str, function: CustomCall | None = None) -> Any:
+    """Say what a custom call does, from now on and in every module.
 
     Parameters
     ----------
     target : str
         Its ``custom_call_target``.
-    function : callable
-        Takes the instruction and NumPy arrays for its operands; returns an array, or a tuple of
-        them where the instruction's shape is one.
+    function : callable, optional
+        Takes the instruction and its operands: read-only NumPy arrays in the order of their
+        dimensions, however they lie, and tuples of such.  Returns an array of the instruction's
+        dtype and shape, or a list or number that is converted to it; a tuple where the shape is
+        one.  What the call says of itself stands in ``instruction.get("backend_config")``, and
+        `evaluate` runs the computations that it calls.
 
     Returns
     -------
     callable
-        The function, so that this can be used as a decorator with `functools.partial`.
+        The function; without one, a decorator that takes it.
+
+    Raises
+    ------
+    TypeError
+        If the function cannot be called.
 
     Examples
     --------
     >>> import numpy as np
     >>> import xarraylite as xl
-    >>> xl.hlo.register_custom_call("example_twice", lambda instruction, x: 2 * x)(None, 1)
-    2
+    >>> @xl.hlo.register_custom_call("example_extremes")
+    ... def extremes(instruction, x):
+    ...     return x.min(), x.max()
     >>> module = xl.hlo.parse(
-    ...     "ENTRY e { p = f32[2] parameter(0)  "
-    ...     'ROOT r = f32[2] custom-call(p), custom_call_target="example_twice" }'
+    ...     "ENTRY e { p = f32[3] parameter(0)  "
+    ...     'ROOT r = (f32[], f32[]) custom-call(p), custom_call_target="example_extremes" }'
     ... )
-    >>> module(np.float32([1, 2]))
-    XArray([2., 4.], dtype=float32)
+    >>> [float(x) for x in module(np.float32([2, 1, 4]))]
+    [1.0, 4.0]
     """
+    if function is None:
+        return partial(register_custom_call, target)
+    if not callable(function):
+        raise TypeError(f"register_custom_call: {function!r} for {target!r} cannot be called")
     CUSTOM_CALLS[target] = function
     return function
 
@@ -77,19 +100,33 @@ def _custom_call(run: Runner, instruction: HloInstruction, *operands: Value) -> 
     if function is None:
         raise refuse(
             instruction,
-            f"nobody said what the custom call {target!r} does; see xl.hlo.register_custom_call",
+            f"module {run.module} calls {target!r}, and nobody said what that does; "
+            "see xl.hlo.register_custom_call",
         )
-    found = function(instruction, *[_plain(operand) for operand in operands])
+    given = [_plain(operand) for operand in operands]
+    try:
+        found = function(instruction, *given)
+    except Exception as error:
+        error.add_note(f"in the custom call {target!r}: {instruction.name} of {run.module}")
+        raise
     return _taken(instruction, instruction.shape, found)
 
 
 def _plain(value: Value) -> Any:
-    return (
-        tuple([_plain(element) for element in value]) if isinstance(value, tuple) else array(value)
-    )
+    """Return an operand for a function that others wrote."""
+    if isinstance(value, tuple):
+        return tuple([_plain(element) for element in value])
+    return _locked(array(value))
 
 
-def _taken(instruction: HloInstruction, spec: Any, found: Any) -> Value:
+def _locked(values: NumpyArray) -> NumpyArray:
+    """Return a view that cannot be written to: of what others hold, too."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def _taken(instruction: HloInstruction, spec: ArraySpec, found: Any) -> Value:
     """Check what a custom call returned against its shape."""
     if spec.is_tuple:
         parts = found if isinstance(found, tuple | list) else (found,)
@@ -99,10 +136,14 @@ def _taken(instruction: HloInstruction, spec: Any, found: Any) -> Value:
         return tuple([_taken(instruction, inner, part) for inner, part in pairs])
     if not spec.is_array:
         return TOKEN
-    made = array(found) if not isinstance(found, np.generic | int | float) else np.asarray(found)
-    if made.shape != spec.dimensions or made.dtype != np.dtype(spec.dtype):
+    dtype = dtype_of(spec.element_type, instruction)
+    try:
+        made = array(found if hasattr(found, "dtype") else XArray(found, dtype))
+    except (TypeError, ValueError) as error:
+        raise refuse(instruction, f"gave {type(found).__name__} for {spec}: {error}") from error
+    if made.dtype != dtype or not fits(made.shape, spec):
         raise refuse(instruction, f"gave {made.dtype}{list(made.shape)} for {spec}")
-    return container(made)
+    return container(_locked(made))
 
 
 CUSTOM: Final[dict[str, Evaluator]] = {"custom-call": _custom_call}

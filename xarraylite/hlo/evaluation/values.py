@@ -29,6 +29,7 @@ from ...layout.strided import ROW_MAJOR
 from ...memory.buffer import COUNTS, Buffer
 from ...operands.nodes import as_node
 from ...ops.table import OPS
+from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from .devices import Seat
 
@@ -42,6 +43,8 @@ class Runner(Protocol):
     """Runs computations for the evaluators of operations that call some."""
 
     devices: Seat
+    module: str
+    """Name of the program."""
 
     @property
     def random(self) -> np.random.Generator:
@@ -166,6 +169,16 @@ def dtype_of(kind: ElementType, instruction: HloInstruction) -> np.dtype[Any]:
 def result_dtype(instruction: HloInstruction) -> np.dtype[Any]:
     """Return the dtype of an instruction's result, which is an array."""
     return dtype_of(instruction.shape.element_type, instruction)
+
+
+def fits(shape: tuple[int, ...], spec: ArraySpec) -> bool:
+    """Whether an array of a shape can be one of a spec, whose dynamic sizes are bounds."""
+    return len(shape) == spec.rank and all(
+        [
+            size == bound or (flag and size < bound)
+            for size, bound, flag in zip(shape, spec.dimensions, spec.dynamic, strict=True)
+        ]
+    )
 
 
 def refuse(instruction: HloInstruction, why: str) -> HloError:

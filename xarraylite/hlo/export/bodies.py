@@ -68,6 +68,32 @@ def _bits(name: str) -> Callable[[Term], Term]:
     return lambda x: x.apply("bitcast-convert", dtype=np.dtype(f"{name}{x.bits}"))
 
 
+def _whole(x: Term, y: Term) -> tuple[Term, Term, Term, Term]:
+    """Return integers in 64 bits, and where the second is 0 or -1, and 1 in its place.
+
+    Nothing is divided by 0, nor the least integer by -1.  Kernels multiply by reciprocals
+    (`ops.bodies.integers`); here XLA divides.
+    """
+    wide = np.dtype("uint64" if x.kind == "u" else "int64")
+    x, y = x.cast(wide), y.cast(wide)
+    zero = y == 0
+    turned = zero if x.kind == "u" else y == -1
+    return x, choose(zero | turned, wide.type(1), y), zero, turned
+
+
+def _floor_divide(x: Term, y: Term) -> Term:
+    dividend, divisor, zero, turned = _whole(x, y)
+    quotient = dividend // divisor
+    if x.kind == "i":
+        quotient = turned.where(-dividend, quotient)
+    return choose(zero, quotient.dtype.type(0), quotient).cast(x.dtype)
+
+
+def _remainder(x: Term, y: Term) -> Term:
+    dividend, divisor, zero, _ = _whole(x, y)
+    return choose(zero, dividend.dtype.type(0), dividend % divisor).cast(x.dtype)
+
+
 _GIVEN: Final[dict[str, Any]] = {
     "__builtins__": {"abs": abs},
     "bits_f32": _bits("int"),
@@ -76,6 +102,8 @@ _GIVEN: Final[dict[str, Any]] = {
     "complex": lambda x, y: x.apply("complex", y, dtype=np.result_type(x.dtype, np.complex64)),
     "float_f32": _bits("float"),
     "float_f64": _bits("float"),
+    "floor_divide_f64": _floor_divide,  # of integers, too: templates are filled in for one type
+    "remainder_f64": _remainder,
     "fmod_f": _opcode("remainder"),  # which is exact too
     "invert": lambda x: ~x,
     "math": SimpleNamespace(copysign=copysign, pi=math.pi, sqrt=_opcode("sqrt")),

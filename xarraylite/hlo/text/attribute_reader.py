@@ -92,7 +92,8 @@ class AttributeReader:
         """
         scan = self.scan
         row = OPCODES[opcode]
-        calls = row.calls + (OPCODES[wrapped].calls if wrapped else ())
+        # `fusion-start` and `async-start` call by the same word.
+        calls = tuple(dict.fromkeys(row.calls + (OPCODES[wrapped].calls if wrapped else ())))
         called: dict[str, Called] = {}
         extra: dict[str, Any] = {}
         at = scan.at

@@ -145,7 +145,7 @@ WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "ragged-dot": _NO_SUMS,
         "reduce-scatter": _NO_GROUPS,
         "scaled-dot": _NO_SUMS,
-        "scan": MappingProxyType({"is_reverse": False, "is_associative": False}),
+        "scan": MappingProxyType({"is_associative": False}),
         "topk": MappingProxyType({"largest": True}),
     }
 )

@@ -129,11 +129,9 @@ class BodyReader(AttributeReader):
             operands_at, plain = scan.at, None
         attributes: dict[str, Any] = {}
         operands: tuple[HloInstruction, ...] = ()
-        if opcode == "parameter":
-            attributes["parameter_number"] = self.number(plain, operands_at)
-        elif opcode == "constant":
-            attributes["literal"] = self.literal(shape, shape_at, plain, operands_at)
-            shape = attributes["literal"].shape
+        if opcode in ("parameter", "constant"):
+            attributes = self.leaf(opcode, shape, shape_at, plain, operands_at)
+            shape = attributes["literal"].shape if opcode == "constant" else shape
         else:
             operands = self.operands(scope, opcode, shape, plain, operands_at)
             if not arity_fits(opcode, len(operands)):
@@ -221,6 +219,14 @@ class BodyReader(AttributeReader):
         if dash and phase in ("start", "update", "done") and wrapped in OPCODES:
             return f"async-{phase}", wrapped
         return self.scan.fail(f"there is no opcode {opcode}", at)
+
+    def leaf(
+        self, opcode: str, shape: ArraySpec | None, shape_at: int, plain: str | None, at: int
+    ) -> dict[str, Any]:
+        """What the parentheses of a parameter or a constant hold."""
+        if opcode == "parameter":
+            return {"parameter_number": self.number(plain, at)}
+        return {"literal": self.literal(shape, shape_at, plain, at)}
 
     def number(self, plain: str | None, at: int) -> int:
         """The number of a parameter."""
@@ -332,8 +338,12 @@ class BodyReader(AttributeReader):
                 scan.fail_found("an operand")
             opcode, wrapped = self.opcode()
             if opcode in ("parameter", "constant"):
-                scan.fail(f"a {opcode} has a name", start)
-            stack.append((shape, opcode, wrapped, scan.at, []))
+                found = self.leaf(opcode, shape, start, None, scan.at)
+                name = self.anonymous_name(opcode)
+                shape = found["literal"].shape if opcode == "constant" else shape
+                stack[-1][4].append(self.make(scope, name, shape, opcode, "", (), found, (), {}))
+            else:
+                stack.append((shape, opcode, wrapped, scan.at, []))
 
     def named(
         self,

@@ -1,8 +1,18 @@
 """Scalar bodies: integers.
 
-Arguments of every width arrive as int64 or uint64, which is what Numba computes integers in, and
-the caller's cast to the result dtype wraps; so one body serves all widths.  Suffix ``_i`` is
-signed, ``_u`` unsigned, ``_iu`` int64 against uint64.
+Numba computes integers in int64 or uint64, and the caller's cast to the result dtype wraps; so most
+bodies serve all widths.  Suffix ``_i`` is signed, ``_u`` unsigned, ``_iu`` int64 against uint64.
+
+*Division* by the machine's instruction is no vector's; a product with a rounded reciprocal is:
+
+- up to 32 bits, in floats that have twice as many: half a unit is added to the dividend, toward
+  the side on which the quotient is exact, so that what is rounded down lies ``1/(2b)`` from any
+  integer, thousands of times the three roundings;
+- of 64 bits, in two steps: the first leaves less than ``b/2 + 2**14``, the second a remainder
+  between ``-b`` and ``b``, and both are exact since all else wraps.
+
+Divisors of which a quotient could be too large for its conversion (0, 1, -1, unsigned ones from
+2**63 on) are told apart.  A divisor that is the same for a whole loop is inverted once.
 
 The results are NumPy's in every case: ``x // 0`` and ``x % 0`` are 0, the least integer divided
 by -1 is itself, a shift by the width or more leaves nothing but the sign.
@@ -10,48 +20,116 @@ by -1 is itself, a shift by the width or more leaves nothing but the sign.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ...dtypes.bits import bits_f64
 
-def floor_divide_i(a: Any, b: Any) -> Any:
+#: 1.5 * 2**52: an integer of 51 bits that is added to it stands in the low bits.
+_SHIFTER = 6755399441055744.0
+_SHIFTER_BITS = 0x4338000000000000
+
+
+def floor_divide_short(a: Any, b: Any) -> Any:
+    """Quotient of up to 16 bits rounded down; 0 for a zero divisor."""
+    by = np.float32(np.int32(1) if b == 0 else np.int32(b))
+    near = np.float32(a) + math.copysign(np.float32(0.5), by)
+    return np.int32(0) if b == 0 else np.int32(np.floor(near * (np.float32(1) / by)))
+
+
+def floor_divide_middle(a: Any, b: Any) -> Any:
+    """Quotient of 32 bits rounded down; 0 for a zero divisor, wrapped by the caller's cast."""
+    by = np.float64(np.int64(1) if b == 0 else np.int64(b))
+    near = np.float64(a) + math.copysign(np.float64(0.5), by)
+    whole = np.floor(near * (np.float64(1) / by))
+    return np.int64(0) if b == 0 else bits_f64(whole + _SHIFTER) - np.int64(_SHIFTER_BITS)
+
+
+def left_over(a: Any, quotient: Any, b: Any) -> Any:
+    """``a - quotient * b`` as int64, whatever overflows on the way."""
+    return np.int64(np.uint64(a) - np.uint64(quotient) * np.uint64(b))
+
+
+def divided_i(a: Any, b: Any) -> Any:
+    """``(quotient, remainder)`` of 64 bits, the quotient rounded down."""
+    plain = (b >= -1) & (b <= 1)
+    by = np.int64(2) if plain else b
+    inverse = np.float64(1) / np.float64(by)
+    first = np.int64(np.rint(np.float64(a) * inverse))
+    more = np.int64(np.rint(np.float64(left_over(a, first, by)) * inverse))
+    rest = left_over(left_over(a, first, by), more, by)
+    low = (rest != 0) & ((rest < 0) != (by < 0))
+    quotient = first + (more - np.int64(1) if low else more)
+    rest = rest + by if low else rest
+    return (a * b if plain else quotient), (np.int64(0) if plain else rest)
+
+
+def divided_u(a: Any, b: Any) -> Any:
+    """``(quotient, remainder)`` of unsigned 64 bits; the remainder of a zero divisor is 0."""
+    wide = np.int64(b) < 0
+    plain = wide | (b <= 1)
+    by = np.int64(2) if plain else np.int64(b)
+    inverse = np.float64(1) / np.float64(by)
+    near = np.float64(np.int64(a >> np.uint64(1))) * np.float64(2)
+    first = np.uint64(np.rint(near * inverse))
+    more = np.int64(np.rint(np.float64(left_over(a, first, by)) * inverse))
+    rest = left_over(left_over(a, first, by), more, by)
+    low = rest < 0
+    quotient = first + np.uint64(more - np.int64(1) if low else more)
+    rest = rest + by if low else rest
+    once = wide & (a >= b)
+    one = np.uint64(1) if once else np.uint64(0)
+    left = (a - b if once else a) if wide else np.uint64(0)
+    return ((one if wide else a * b) if plain else quotient), (left if plain else np.uint64(rest))
+
+
+def floor_divide_i64(a: Any, b: Any) -> Any:
     """Quotient rounded down; 0 for a zero divisor, wrapped for the least integer by -1."""
-    a = np.int64(a)
-    b = np.int64(b)
-    special = (b == 0) | (b == -1)  # -1: the hardware division would trap on the least integer
-    quotient = a // (np.int64(1) if special else b)
-    return (np.int64(0) if b == 0 else -a) if special else quotient
+    quotient, _ = divided_i(a, b)
+    return quotient
 
 
-def floor_divide_u(a: Any, b: Any) -> Any:
+def floor_divide_u64(a: Any, b: Any) -> Any:
     """Quotient; 0 for a zero divisor."""
-    a = np.uint64(a)
-    b = np.uint64(b)
-    return np.uint64(0) if b == 0 else a // (np.uint64(1) if b == 0 else b)
+    quotient, _ = divided_u(a, b)
+    return quotient
 
 
-def remainder_i(a: Any, b: Any) -> Any:
+def remainder_short(a: Any, b: Any) -> Any:
+    """Remainder of up to 16 bits with the divisor's sign; 0 for a zero divisor."""
+    rest = np.int32(a) - floor_divide_short(a, b) * np.int32(b)
+    return np.int32(0) if b == 0 else rest
+
+
+def remainder_middle(a: Any, b: Any) -> Any:
+    """Remainder of 32 bits with the divisor's sign; 0 for a zero divisor."""
+    rest = np.int64(a) - floor_divide_middle(a, b) * np.int64(b)
+    return np.int64(0) if b == 0 else rest
+
+
+def remainder_i64(a: Any, b: Any) -> Any:
     """Remainder with the divisor's sign; 0 for a zero divisor."""
-    a = np.int64(a)
-    b = np.int64(b)
-    special = (b == 0) | (b == -1)
-    return np.int64(0) if special else a % (np.int64(1) if special else b)
+    _, rest = divided_i(a, b)
+    return rest
 
 
-def remainder_u(a: Any, b: Any) -> Any:
+def remainder_u64(a: Any, b: Any) -> Any:
     """Remainder; 0 for a zero divisor."""
-    a = np.uint64(a)
-    b = np.uint64(b)
-    return np.uint64(0) if b == 0 else a % (np.uint64(1) if b == 0 else b)
+    _, rest = divided_u(a, b)
+    return rest
 
 
-def fmod_i(a: Any, b: Any) -> Any:
-    """Remainder with the dividend's sign; 0 for a zero divisor."""
-    a = np.int64(a)
-    b = np.int64(b)
-    r = remainder_i(a, b)
-    return r - b if (r != 0) & ((a < 0) != (b < 0)) else r
+floor_divide_i8 = floor_divide_i16 = floor_divide_u8 = floor_divide_u16 = floor_divide_short
+floor_divide_i32 = floor_divide_u32 = floor_divide_middle
+remainder_i8 = remainder_i16 = remainder_u8 = remainder_u16 = remainder_short
+remainder_i32 = remainder_u32 = remainder_middle
+
+
+def toward_zero(a: Any, b: Any, rest: Any) -> Any:
+    """Move a remainder that has the divisor's sign to the dividend's."""
+    return rest - b if (rest != 0) & ((a < 0) != (b < 0)) else rest
 
 
 def squarings(a: Any, n: Any, one: Any) -> Any:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tests.compiler.dependence.spans import PLENTY, check, random_pair, span
-from xarraylite.compiler.dependence import levels, overlap
-from xarraylite.compiler.dependence.overlap import (
+from tests.overlap.spans import PLENTY, check, random_pair, span
+from xarraylite.overlap import levels, overlap
+from xarraylite.overlap.overlap import (
     Direction,
     Span,
     classify,

@@ -186,6 +186,9 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         held = sys.getrefcount(value) > HELD_SETITEM
         self._store(key, unwrapped(value), held, False)
 
+    def _target(self) -> Self:
+        return self
+
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value is self and key is Ellipsis:
             return

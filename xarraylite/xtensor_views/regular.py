@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, SupportsIndex
 
+import numpy as np
+
 from .._errors import BoundsError, DTypeError, IndexRangeError, LayoutError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -168,13 +170,13 @@ def block_view(x: object, /, blocks: SupportsIndex | Iterable[SupportsIndex]) ->
     return made._view(steps.permute(made.shape, order))
 
 
-def offset_view(x: object, /, dtype: object, offset: SupportsIndex = 0) -> XContainer:
+def offset_view(x: object, /, dtype: object, offset: SupportsIndex = 0) -> XContainer | XPicked:
     """Return a part of each element, as the imaginary part of a complex one, to be written through.
 
     Parameters
     ----------
-    x : container
-        Strided memory.
+    x : container or view
+        Memory, tiled or not.
     dtype : dtype
         Of the part; its size divides that of an element.
     offset : int, default 0
@@ -182,7 +184,7 @@ def offset_view(x: object, /, dtype: object, offset: SupportsIndex = 0) -> XCont
 
     Returns
     -------
-    XContainer
+    XContainer or XPicked
         A view of the same shape.
 
     Raises
@@ -190,7 +192,7 @@ def offset_view(x: object, /, dtype: object, offset: SupportsIndex = 0) -> XCont
     DTypeError
         If elements have no such part.
     LayoutError
-        If the memory is tiled, or there is none.
+        If there is no memory, or its elements do not lie there by their own width.
 
     Examples
     --------
@@ -200,31 +202,46 @@ def offset_view(x: object, /, dtype: object, offset: SupportsIndex = 0) -> XCont
     >>> z
     XArray([1.+0.j, 3.+0.j])
     """
-    part, which = as_dtype(dtype), operator.index(offset)
-    if not isinstance(x, XContainer) or not isinstance(x.map, Strided):
-        raise LayoutError(f"offset_view: strided memory is needed, got {_shown(x)}")
-    count, rest = divmod(x.itemsize, part.itemsize)
+    inner, which = as_dtype(dtype), operator.index(offset)
+    if not isinstance(x, XContainer | XPicked):
+        raise LayoutError(f"offset_view: memory is needed, got {_shown(x)}")
+    place, width = (x.base if isinstance(x, XPicked) else x).map, x.dtype.itemsize
+    if place.bits_of(width) != 8 * width:
+        raise LayoutError(
+            f"offset_view: elements of {x.summary()} take {place.bits_of(width)} bits in memory"
+        )
+    count, rest = divmod(width, inner.itemsize)
     if rest or not 0 <= which < count:
         raise DTypeError(
-            f"offset_view: an element of {x.summary()} has no part {which} of {dtype_name(part)}"
+            f"offset_view: an element of {x.summary()} has no part {which} of {dtype_name(inner)}"
         )
-    place = x.map
-    strides = tuple([s * count for s in place.strides])
-    inner = Strided(place.shape, strides, place.offset * count + which)
-    return x._view_class._wrap(x.buffer, inner, part)
+    return _part(x, inner, count, which)
+
+
+def _part(
+    x: XContainer | XPicked, dtype: np.dtype[Any], count: int, which: int
+) -> XContainer | XPicked:
+    if isinstance(x, XPicked):
+        base = _part(x.base, dtype, count, which)
+        assert isinstance(base, XContainer)
+        return x.over(base)
+    made: XContainer = x._view_class._wrap(x.buffer, x.map.part(count, which), dtype)
+    return made
 
 
 def _shown(x: object) -> str:
     return describe(x.node) if isinstance(x, XExpression) else type(x).__name__
 
 
-def part(x: object, number: int) -> XContainer | None:
-    """Return the real (0) or imaginary (1) part of strided memory as a view to be written through.
+def part(x: object, number: int) -> XContainer | XPicked | None:
+    """Return the real (0) or imaginary (1) part of memory as a view to be written through.
 
-    None where there is no such memory: of expressions, tiled memory, and the imaginary part of
-    real numbers.
+    None where there is no such memory: of expressions, and the imaginary part of real numbers.
     """
-    if not isinstance(x, XContainer) or not isinstance(x.map, Strided):
+    if isinstance(x, XPicked):
+        base = part(x.base, number)
+        return x.over(base) if isinstance(base, XContainer) else None
+    if not isinstance(x, XContainer):
         return None
     if kind(x.dtype) == "c":
         made: XContainer = x.imag if number else x.real  # which is remembered

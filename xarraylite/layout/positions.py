@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from .._errors import IndexRangeError, SizeError
 from ..index.radix import round_up
-from ..layout.digits import Tiled
-from .fields import SpecFields, check_index, layout_of, require_bounded
+from .digits import Tiled
+from .spec_fields import SpecFields, check_index, layout_of, require_bounded
 
 #: Most positions that `memory_order` lists; `multi_index` answers for one at a time.
 MOST_POSITIONS = 1 << 28

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.compiler.dependence.spans import (
+from tests.overlap.spans import (
     ITEMSIZES,
     PLENTY,
     addresses,
@@ -26,7 +26,7 @@ from tests.compiler.dependence.spans import (
     span,
     truth,
 )
-from xarraylite.compiler.dependence.overlap import (
+from xarraylite.overlap.overlap import (
     Direction,
     Span,
     classify,

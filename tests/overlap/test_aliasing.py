@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import xarraylite as xl
 from tests.properties.tiling import LAYOUTS, poisoned
-from xarraylite.compiler.dependence.aliasing import Traversal, direction_of, shares, traversals
-from xarraylite.compiler.dependence.overlap import Direction
-from xarraylite.compiler.target import Target
 from xarraylite.ir.node import Leaf
+from xarraylite.memory.target import Target
+from xarraylite.overlap.aliasing import Traversal, direction_of, shares, traversals
+from xarraylite.overlap.overlap import Direction
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

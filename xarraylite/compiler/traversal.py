@@ -13,17 +13,17 @@ import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from ..._records import record
-from ...codegen.emit.mapping import Mode
-from ...codegen.emit.streams import Access
-from ...layout.strided import Strided
-from ..arguments import Destination, OperandSlot, strided, unit
-from ..boxes import Part
-from ..lower import Lowered
-from ..program import TraversalStep
-from ..steps import map_depth, map_step
-from .aliasing import Traversal
-from .overlap import Direction, Span, classify
+from .._records import record
+from ..codegen.emit.mapping import Mode
+from ..codegen.emit.streams import Access
+from ..layout.strided import Strided
+from ..overlap.aliasing import Traversal
+from ..overlap.overlap import Direction, Span, classify
+from .arguments import Destination, OperandSlot, strided, unit
+from .boxes import Part
+from .lower import Lowered
+from .program import TraversalStep
+from .steps import map_depth, map_step
 
 #: Slabs of one step at most: a plan lists them, and each costs about two microseconds.
 MOST_SLABS = 8192

@@ -22,8 +22,8 @@ from ..index.radix import (
     ravel_multi_index,
     unravel_index,
 )
-from ..layout.tile import COMBINE
-from .fields import (
+from .positions import geometry
+from .spec_fields import (
     SpecFields,
     check_dimension,
     check_index,
@@ -31,7 +31,7 @@ from .fields import (
     require_array,
     require_bounded,
 )
-from .positions import geometry
+from .tile import COMBINE
 
 
 def _room(spec: SpecFields) -> tuple[int, ...]:

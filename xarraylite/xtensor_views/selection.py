@@ -73,6 +73,9 @@ def view(x: object, /, *items: Any) -> XExpression:
 def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
     """Return the view of an array that items select."""
     given, shape = tuple(items), array.shape
+    if _is_plain(given) and isinstance(array, XContainer) and len(given) <= len(shape):
+        made: XExpression = array[given]  # in machine code, where that is loaded
+        return made
     known = tuple([_described(item, shape) for item in given])
     key, found = _parsed(shape, given) if _UNUSUAL in known else _parsed_again(shape, known)
     if key is None:
@@ -84,6 +87,14 @@ def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
         view = array._view(parse_index(key, shape, _no_array).transform)
     return taken(view, found) if found else view
 
+
+def _is_plain(items: tuple[Any, ...]) -> bool:
+    """Tell whether items are ints and slices that select a view, not a value."""
+    classes = {item.__class__ for item in items}
+    return slice in classes and classes <= _STRIDED
+
+
+_STRIDED = {int, slice}
 
 Parsed = tuple[tuple[Any, ...] | None, dict[int, Positions]]
 
@@ -216,7 +227,7 @@ def row(x: object, index: SupportsIndex, /) -> XExpression:
     >>> xl.row(xl.asarray([[1, 2], [3, 4]]), 1)
     XView([3, 4])
     """
-    return selected(_matrix(x, "row"), integers((index,), "row"))
+    return selected(_matrix(x, "row"), (*integers((index,), "row"), slice(None)))
 
 
 def col(x: object, index: SupportsIndex, /) -> XExpression:

@@ -59,6 +59,10 @@ class XReshapeView(XPicked):
         """Return the shape, its dimensions in their own order."""
         return tuple([self._shape[k] for k in self._back()])
 
+    def over(self, base: XContainer) -> XReshapeView:
+        """Return the view of the same elements of another container of the base's shape."""
+        return self.of(base, self._whole(), self._axes)
+
     def gathered(self) -> Node:
         """Return the elements as the kernel that reads them takes them."""
         return _permuted(build.reshape(self.base.node, self._whole()), self._axes)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._records import record
 from ..layout.tiled import Map
-from ..memory.buffer import Buffer
+from .buffer import Buffer
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -22,7 +22,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray, layout_named
 from ..assignment import elements
-from ..dtypes.names import NumpyArray, dtype_name, int64
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name, int64
 from ..index.transform import FIXED, IndexMap, Transform
 from ..ir import build
 from ..ir.kind import NODE, owner_class
@@ -70,6 +70,10 @@ class XPicked(Scattered):
             found = np.take(found, chosen, axis)
         return XIndexView.of(self.base, found)
 
+    def over(self, base: XContainer) -> XPicked:
+        """Return the view of the same elements of another container of the base's shape."""
+        return XIndexView.of(base, self.positions())
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the elements."""
@@ -79,6 +83,26 @@ class XPicked(Scattered):
     def readonly(self) -> bool:
         """Whether assignments are refused."""
         return self.base.readonly
+
+    def view(self, dtype: object = None) -> Any:
+        """Return the elements with another dtype: a view if it is as wide, else of a copy.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> xl.filter(xl.asarray([1.0, -2.0]), [False, True]).view("uint64") >> 63
+        <XFunction bitwise_right_shift: uint64[1], lazy>
+        """
+        base, width = self._base, self.dtype.itemsize
+        same = dtype is None or as_dtype(dtype).itemsize == width
+        if same and base.map.bits_of(width) == 8 * width:
+            return self.over(base.view(dtype))
+        return self.copy().view(dtype)
+
+    def _protect(self, readonly: bool) -> None:
+        """Refuse to be written, or be written again."""
+        self._base = self._base.view()
+        self._base._protect(readonly)
 
     def parent_index(self, *index: int) -> tuple[int, ...]:
         """Return where in the base the element at an index of the view is.
@@ -216,6 +240,10 @@ class XDynamicView(XPicked):
             self._base._array = array  # of the same memory
         self._takes = takes
         return self
+
+    def over(self, base: XContainer) -> XDynamicView:
+        """Return the view of the same elements of another container of the base's shape."""
+        return self.of(base, self._takes)
 
     def gathered(self) -> Node:
         """Return the elements as the kernel that reads them gathers them."""
@@ -371,6 +399,8 @@ class XIndexView(XPicked):
             return self._memory
         except AttributeError:
             base = self._base
+        if not base.size:
+            return np.empty(0, base._dtype)
         low, size = base._start, base.size
         if base._kind.strides is not None:
             first, last = base.map.bounds()

@@ -6,7 +6,7 @@ import itertools
 import random
 from collections import Counter
 
-from xarraylite.compiler.dependence.levels import ABOVE, BELOW, Box, meet, sides
+from xarraylite.overlap.levels import ABOVE, BELOW, Box, meet, sides
 
 PLENTY = 1 << 20
 

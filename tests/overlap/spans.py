@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xarraylite.compiler.dependence.overlap import MAX_WORK, Direction, Span, classify
+from xarraylite.overlap.overlap import MAX_WORK, Direction, Span, classify
 
 ITEMSIZES = (1, 2, 4, 8)
 

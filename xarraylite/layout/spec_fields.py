@@ -16,8 +16,8 @@ from typing import Any, TypeVar, cast
 
 from .._errors import DTypeError, IndexRangeError, LayoutError
 from ..dtypes.element_types import ElementType
-from ..layout.layout import Layout
-from ..layout.text import UNBOUNDED as UNBOUNDED
+from .layout import Layout
+from .text import UNBOUNDED as UNBOUNDED
 
 
 class SpecFields:

@@ -18,13 +18,13 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
-from ...index.transform import FIXED, IndexMap
-from ...ir.node import Leaf
-from ...layout.splitting import TooManyBoxes, split_index_set
-from ...layout.strided import Strided
-from ...layout.tiled import Map, TiledMap
-from ...memory.block import Memory
-from ..target import Target
+from ..index.transform import FIXED, IndexMap
+from ..ir.node import Leaf
+from ..layout.splitting import TooManyBoxes, split_index_set
+from ..layout.strided import Strided
+from ..layout.tiled import Map, TiledMap
+from ..memory.block import Memory
+from ..memory.target import Target
 from .overlap import Direction, Span, classify, may_share
 
 #: Pairs of boxes to compare before giving up.

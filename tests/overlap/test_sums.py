@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from xarraylite.compiler.dependence.sums import _floor_sum, _in_box, _some_residue
+from xarraylite.overlap.sums import _floor_sum, _in_box, _some_residue
 
 
 def test_closed_forms() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import xarraylite as xl
 from tests.compiler.test_plan import program_into
 from tests.properties.tiling import padding_of, poisoned
-from xarraylite.compiler.dependence import traversal
+from xarraylite.compiler import traversal
 from xarraylite.compiler.program import TraversalStep
 from xarraylite.dtypes.names import as_dtype
 from xarraylite.testing import assert_same_bits, count_allocations

@@ -22,11 +22,11 @@ from typing import Final
 
 from .._errors import LayoutError
 from ..index.radix import contiguous_strides, round_up
-from ..layout.fields import SplitConfig
-from ..layout.tile import COMBINE
-from .fields import check_dimension, layout_of, require_array, require_bounded
+from .fields import SplitConfig
 from .indexing import Indexing
 from .positions import count_positions
+from .spec_fields import check_dimension, layout_of, require_array, require_bounded
+from .tile import COMBINE
 
 POINTER_SIZE: Final = 8
 """Bytes of a pointer on the devices XLA runs on."""

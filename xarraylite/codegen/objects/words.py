@@ -1,0 +1,190 @@
+"""What machine code over Python's objects must know of a process, each fact with a number.
+
+A fact is an object, one of the package's classes by its name, or where objects of a class have a
+slot.  `api.word` reads it by its number, as which `transforms.natives` has found it out: addresses
+of objects, and how far from an object's address a slot is.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._config import ENGINES, LAYOUTS, settings
+from ...dtypes.names import bool_, float32, float64, int64
+from ...ir.kind import NODE as KIND_OF_NODES
+from ...ir.kind import PLACES as KINDS_OF_PLACES
+from ...ir.kind import row_major
+from ...ir.node import FREE
+from ...layout import strided
+from ...memory import slabs
+from ...memory.pool import counters
+from ...ops.table import OPS
+
+
+class Slot(NamedTuple):
+    """Where objects of a class have an attribute; the class itself where that is "".
+
+    Attributes
+    ----------
+    owner, name : str
+        The class, and its attribute.
+    """
+
+    owner: str
+    name: str = ""
+
+
+#: The facts, by their numbers.
+FACTS: list[object] = []
+
+
+def _object(fact: object) -> int:
+    FACTS.append(fact)
+    return len(FACTS) - 1
+
+
+def _class(name: str) -> int:
+    return _object(Slot(name))
+
+
+def _slot(owner: str, name: str) -> int:
+    return _object(Slot(owner, name))
+
+
+def _later(count: int) -> range:
+    """Return the numbers of what `transforms.natives` puts there."""
+    FACTS.extend([None] * count)
+    return range(len(FACTS) - count, len(FACTS))
+
+
+NONE, FALSE, TRUE = map(_object, (None, False, True))
+ELLIPSIS, NOT_DONE, EMPTY = map(_object, (Ellipsis, NotImplemented, ()))
+ALL = _object(slice(None))
+MINUS_ONE, ZERO = map(_object, (-1, 0))
+PLUS, MINUS = map(_object, (1.0, -1.0))
+
+BOOL, INT, FLOAT, COMPLEX, STR = map(_object, (bool, int, float, complex, str))
+TUPLE, LIST, DICT, SLICE, TYPE = map(_object, (tuple, list, dict, slice, type))
+NONE_TYPE, EXCEPTION = map(_object, (type(None), Exception))
+NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC = map(_object, (np.ndarray, np.dtype, np.generic))
+NUMPY_FLOAT64, NUMPY_EMPTY, UINT8 = map(_object, (np.float64, np.empty, np.dtype(np.uint8)))
+FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, bool_))
+
+#: Names of methods and attributes.
+VIEW_NAME, RESHAPE_NAME, ITEM_NAME = map(_object, map(sys.intern, ("view", "reshape", "item")))
+OWNER_NAME, PIN_NAME, MADE_NAME = map(_object, map(sys.intern, ("owner", "pin", "made")))
+
+SETTINGS, COUNTERS, SLABS, TAKE = map(_object, (settings, counters, slabs.SLABS, slabs.take))
+REFERENCE, BY_ROWS = map(_object, (ENGINES[2], LAYOUTS[0]))
+ROW_MAJOR, DYNAMIC = map(_object, (strided.ROW_MAJOR, strided.DYNAMIC))
+NODE = _object(KIND_OF_NODES)
+FLOAT64_KIND = _object(row_major(float64, 1))
+ALL_PLACES = _object(KINDS_OF_PLACES[FREE])
+POWER = _object(OPS["pow"])
+
+ARRAY = _class("XArray")
+BUFFER = _class("Buffer")
+CONTAINER = _class("XContainer")
+COPY = _class("Copy")
+DIRECT = _class("Direct")
+EXPRESSION = _class("XExpression")
+INDEX_VIEW = _class("XIndexView")
+PROMISE = _class("NoAlias")
+RECIPE = _class("Recipe")
+REDUCTION = _class("Reduction")
+REPLAY = _class("Replay")
+REWRITE = _class("Rewrite")
+SCALAR_COMPLEX = _class("XComplex128")
+SCALAR_FLOAT = _class("XFloat64")
+SCALAR_HELD = _class("XHeld")
+SELECTED = _class("Selected")
+TENSOR_VIEW = _class("XTensorView")
+VIEW = _class("XView")
+VIEW_RECIPE = _class("ViewRecipe")
+
+KIND = _slot("XExpression", "_kind")
+SHAPE = _slot("XExpression", "_shape")
+OPERANDS = _slot("XExpression", "_operands")
+OWN_BUFFER = _slot("XContainer", "_buffer")
+OWN_DTYPE = _slot("XContainer", "_dtype")
+SCALAR_VALUE = _slot("XHeld", "_value")
+OWN_ARRAY = _slot("XContainer", "_array")
+START = _slot("XContainer", "_start")
+FORCED = _slot("XArray", "_forced")
+POLICY = _slot("XArray", "_policy")
+TABLE = _slot("Kind", "table")
+REFLECTED = _slot("Op", "reflected")
+USED = _slot("XExpression", "_used")
+OWNING = _slot("XExpression", "_owning")
+WEIGHT = _slot("Kind", "weight")
+NOTED = _slot("Kind", "noted")
+FRESH = _slot("Kind", "fresh")
+WRITES = _slot("Kind", "writes")
+DTYPE = _slot("Kind", "dtype")
+ITEMSIZE = _slot("Kind", "itemsize")
+ITEMS = _slot("Kind", "items")
+OWNER = _slot("Kind", "owner")
+PLACES = _slot("Kind", "places")
+STRIDES = _slot("Kind", "strides")
+STORED = _slot("Kind", "stored")
+RECIPE_KIND = _slot("Recipe", "kind")
+RECIPE_SHAPE = _slot("Recipe", "shape")
+RECIPE_RECORD = _slot("Recipe", "record")
+RECIPE_CONSTANTS = _slot("Recipe", "constants")
+VIEW_KIND = _slot("ViewRecipe", "kind")
+VIEW_SHAPE = _slot("ViewRecipe", "shape")
+VIEW_BY = _slot("ViewRecipe", "by")
+COPY_MADE = _slot("Copy", "made")
+COPY_ORIGIN = _slot("Copy", "origin")
+SELECTED_BASE = _slot("Selected", "base")
+SELECTED_KEY = _slot("Selected", "key")
+PICK_BASE = _slot("XIndexView", "_base")
+PICK_OFFSETS = _slot("XIndexView", "_offsets")
+PICK_WHERE = _slot("XIndexView", "_where")
+LAST = _slot("Jitted", "_last")
+LAST_KIND = _slot("Quick", "kind")
+LAST_SHAPE = _slot("Quick", "shape")
+LAST_ITEMS = _slot("Quick", "items")
+LAST_KINDS = _slot("Quick", "kinds")
+LAST_SHAPES = _slot("Quick", "shapes")
+MEMORY = _slot("Buffer", "_memory")
+MEMORY_START = _slot("Buffer", "_start")
+ADDRESS = _slot("Buffer", "address")
+NBYTES = _slot("Buffer", "nbytes")
+SNAPSHOT = _slot("Buffer", "_snapshot")
+SPECIAL = _slot("Buffer", "special")
+SHARED = _slot("Buffer", "shared")
+RECORD = _slot("Direct", "record")
+RESULT = _slot("Direct", "result")
+REPLAY_RECORD = _slot("Replay", "record")
+REPLAY_RESULT = _slot("Replay", "result")
+REPLAY_POLICY = _slot("Replay", "policy")
+REWRITE_RECORD = _slot("Rewrite", "record")
+DESTINATION = _slot("NoAlias", "target")
+ENGINE = _slot("Settings", "engine")
+CHECK_NOALIAS = _slot("Settings", "check_noalias")
+MOST_BYTES = _slot("Settings", "max_result_bytes")
+DEFAULT_LAYOUT = _slot("Settings", "default_layout")
+ALLOCATIONS = _slot("Counters", "allocations")
+BYTES = _slot("Counters", "bytes")
+TEMPORARIES = _slot("Counters", "temporaries")
+
+#: Functions of rooms above this one, and tables of theirs.
+MATMUL, DOT, STRIDED_DOT, SCALARS, FRONTS = _later(5)
+
+#: The methods and functions that these stand before.
+EVALUATED, FOLDED, APPLIED, NEW_CONTAINER, JITTED, PRODUCT, TO_FLOAT = _later(7)
+GETITEM, SETITEM, ASSIGN, PROMISED, PROMISED_PART, PROMISED_ASSIGN, PROMISED_SETITEM = _later(7)
+ZEROS, COPIED, DUPLICATED, OWNED, ADAPTED, TO_ARRAY, FEW_SELECTED = _later(7)
+PICK_EVALUATED, PICK_SETTLED, PICK_WROTE, FILTERED, INDEXED = _later(5)
+
+#: Cells in memory; how many references a temporary has that only a statement has; and how far
+#: from their addresses tuples and bytes have what they hold.
+TRACING, EVALUATIONS, ALONE, TUPLE_ITEMS, BYTES_DATA = _later(5)
+
+#: For each operation that is an operator `ROW` words: its keys in the tables of kinds, and
+#: Python's methods.
+ROWS, ROW = len(FACTS), 8
