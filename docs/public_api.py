@@ -46,7 +46,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("functions.data_types", "Data types"),
     ("functions.writing", "Writing, printing and further names"),
     ("functions", "Writing, printing and further names"),
-    ("views", "Views"),
+    ("xtensor_views", "Views"),
     ("nullable", "Missing values and masks"),
     ("dtypes", "Data types"),
     ("layout", "Layouts"),

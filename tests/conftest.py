@@ -70,12 +70,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out of the interpreter's run what it has no part in.
 
-    The rooms below the table of operations evaluate nothing, and two are the other engine's own.
+    The rooms below the table of operations evaluate nothing, and three are the other engine's own.
     """
     if config.getoption("--engine") != "reference":
         return
     below = {room for room, rank in RANKS.items() if 0 < rank < RANKS["ops"]}
-    below |= {"codegen", "compiler"}
+    below |= {"codegen", "compiler", "overlap"}
 
     def evaluates(item: pytest.Item) -> bool:
         return item.path.relative_to(ROOT).parts[1] not in below

@@ -1,4 +1,8 @@
-"""`to_hlo`: expressions and functions as modules that give the same numbers."""
+"""`to_hlo`: expressions and functions as modules that give the same numbers.
+
+Trees of operations are compared with our own evaluation of the text. XLA's CPU compiler rewrites
+some before it compiles (the guide page on HLO lists what was seen), so one function goes to it.
+"""
 
 from __future__ import annotations
 

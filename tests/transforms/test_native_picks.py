@@ -281,3 +281,24 @@ def _read_only(x: Any) -> Any:
     view = x[:]
     view.flags.writeable = False
     return view
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda x: x > 0,
+        lambda x: -x,
+        lambda x: x + x,
+        lambda x: x.astype("float32"),
+        lambda x: x.sum(),
+    ],
+)
+def test_what_no_elements_lie_like_is_not_learned(work: Callable[[Any], Any]) -> None:
+    values = np.arange(20.0).reshape(4, 5) - 9
+    warm = xl.asarray(values)[..., 0]  # strides of 5 are known
+    assert warm.tolist() == values[..., 0].tolist()
+    natives.install()
+    xl.eval(work(xl.zeros((0, 5))[..., 0]))
+    made = xl.eval(work(xl.asarray(values)[..., 0]))
+    natives.remove()
+    assert np.array_equal(np.asarray(made), work(values[..., 0]))

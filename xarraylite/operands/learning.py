@@ -23,7 +23,12 @@ def key_of(operand: object) -> object:
 
 
 def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
-    """Remember where an operation leads, where its result has all operands one after the other."""
+    """Remember where an operation leads, where its result has all operands one after the other.
+
+    Nothing is learned of no elements: what they lie like is nothing that others could rely on.
+    """
+    if 0 in made._shape:
+        return
     if isinstance(made._kind.op, Form):
         _learn_stretched(op, operands, made)
         return
@@ -162,7 +167,7 @@ def _range(leaf: Kind) -> tuple[Any, Any]:
 
 def learn_conversion(x: HasNode, dtype: DType, made: HasNode) -> None:
     """Remember where a conversion to another dtype leads."""
-    if x._kind is not NODE and made._kind.items == x.kind_items():
+    if x._kind is not NODE and 0 not in x._shape and made._kind.items == x.kind_items():
         x._kind.learn(CAST, dtype, made._kind)
 
 
@@ -170,7 +175,7 @@ def learn_fold(op: Reduction, x: object, made: object) -> None:
     """Remember where a fold over all dimensions leads."""
     if not isinstance(x, HasNode) or not isinstance(made, HasNode) or x._kind is NODE:
         return
-    if x._shape and made._kind.items == x.kind_items() + 1:
+    if x._shape and 0 not in x._shape and made._kind.items == x.kind_items() + 1:
         x._kind.learn(op, None, made._kind)
 
 

@@ -22,8 +22,11 @@ from .lanes import (
     LANED,
     LANES,
     ORDER,
+    PAIRWISE,
     ROW_BYTES,
+    SIDES,
     everywhere,
+    fold_as_numpy,
     fold_lanes,
     fold_vectors,
     narrowed,
@@ -129,6 +132,11 @@ class ReduceSpec:
         """Whether up to `LANES` values in scratch can be folded at once."""
         names = token(self.body.dtype)
         return not names.settle and (self.op.vector, names.value) in LANED
+
+    @property
+    def as_numpy(self) -> bool:
+        """Whether values in scratch are folded in NumPy's order: sums and products of floats."""
+        return self.op.name in ("sum", "prod") and token(self.body.dtype).kind == "f"
 
     @property
     def plain(self) -> bool:
@@ -378,6 +386,20 @@ class Fold:
         size = value_bytes(self.spec.body.dtype)
         with self.b.loop(0, width, LANES, Pace.SLOW) as j:
             self.take(self.lanes(address + j * size, width - j))
+
+    def halves(self, address: Value, width: Value) -> None:
+        """Emit the fold of few values in NumPy's order: sums of many are those of two halves."""
+        b, name, size = self.b, self.spec.op.vector, value_bytes(self.spec.body.dtype)
+        low = b.local(0)
+        with b.repeat() as loop:
+            b.stop_unless(loop, low.get() < width)
+            rest = width - low.get()
+            if name == "add":
+                half = rest // 2
+                rest = b.select(rest > PAIRWISE, half - half % SIDES, rest)
+            place = address + low.get() * size
+            self.take(fold_as_numpy(b, name, self.kind, place, rest))
+            low.set(low.get() + rest)
 
     # --- results ------------------------------------------------------------------------------
 

@@ -7,11 +7,14 @@ width of the machine's registers.
 
 from __future__ import annotations
 
-from .builder import Builder, Value
+from .builder import Builder, Pace, Value
 from .routine import LLVM
 
 #: Values that are folded at once.
 LANES = 32
+
+#: Sums that NumPy has side by side, and values that it adds so before it divides them in halves.
+SIDES, PAIRWISE = 8, 128
 
 #: Bytes of the values that are folded side by side: eight of the largest registers.
 ROW_BYTES = 512
@@ -59,13 +62,49 @@ def fold_lanes(b: Builder, op: str, kind: str, address: Value, count: Value, res
     return narrowed(b, op, kind, values, LANES)
 
 
+def fold_as_numpy(b: Builder, op: str, kind: str, address: Value, count: Value) -> Value:
+    """Emit the sum or product of up to `PAIRWISE` floats in scratch in the order of NumPy's.
+
+    So a short sum has NumPy's bits: values go to eight sums in turn, neighbours among these are
+    added, then what is left beyond whole eights, one by one.  Products are made one by one.
+    """
+    element, size = LLVM[kind], int(kind[1:]) // 8
+    many, whole = f"<{SIDES} x {element}>", count - count % SIDES
+    total = b.local(Value(b, element, "0.0"))
+    if op == "add":
+        with b.when(count > SIDES - 1):
+            sides = b.local(b.load(many, address, 0, "tmp"))
+            with b.loop(SIDES, whole, SIDES, Pace.SLOW) as j:
+                more = b.load(many, address + j * size, 0, "tmp")
+                sides.set(fold_vectors(b, op, kind, sides.get(), more, SIDES))
+            values, width = sides.get(), SIDES
+            while width > 1:
+                width //= 2
+                even = _picked(b, element, values, range(0, 2 * width, 2))
+                odd = _picked(b, element, values, range(1, 2 * width, 2))
+                values = fold_vectors(b, op, kind, even, odd, width)
+            total.set(_only(b, element, values))
+    else:
+        whole = b.integer(0)
+        total.set(Value(b, element, "1.0"))
+    with b.loop(whole, count, 1, Pace.SLOW) as j:
+        value = b.load(element, address + j * size, 0, "tmp")
+        total.set(fold_vectors(b, op, kind, total.get(), value, 1))
+    return total.get()
+
+
 def narrowed(b: Builder, op: str, kind: str, values: Value, width: int) -> Value:
     """Emit the fold of one vector of ``width`` values, a power of 2."""
     element = LLVM[kind]
     while width > 1:
         width //= 2
-        low, high = _half(b, element, values, 0, width), _half(b, element, values, width, width)
+        low = _picked(b, element, values, range(width))
+        high = _picked(b, element, values, range(width, 2 * width))
         values = fold_vectors(b, op, kind, low, high, width)
+    return _only(b, element, values)
+
+
+def _only(b: Builder, element: str, values: Value) -> Value:
     return b.make(element, f"extractelement <1 x {element}> {values.text}, i32 0")
 
 
@@ -78,9 +117,10 @@ def everywhere(b: Builder, value: Value, width: int) -> Value:
     )
 
 
-def _half(b: Builder, element: str, values: Value, start: int, width: int) -> Value:
-    places = ", ".join(f"i32 {start + k}" for k in range(width))
+def _picked(b: Builder, element: str, values: Value, numbers: range) -> Value:
+    places = ", ".join(f"i32 {k}" for k in numbers)
     both = f"{values.type} {values.text}, {values.type} poison"
+    width = len(numbers)
     return b.make(f"<{width} x {element}>", f"shufflevector {both}, <{width} x i32> <{places}>")
 
 

@@ -9,7 +9,8 @@ runs along a reduced dimension or a kept one:
     compiler.  The blocks' results are summed with what each addition rounds off kept apart and
     added at the end (Knuth's TwoSum, as in Neumaier's summation); other folds go through a binary
     counter, so that results of equal weight meet.  A short block is folded `LANES` values at a
-    time, for halving would be many short loops.  Where any order gives the same result and memory
+    time, for halving would be many short loops; sums and products of few floats in NumPy's order,
+    so that they have NumPy's bits.  Where any order gives the same result and memory
     is read as it is, no scratch is needed: vectors of neighbours are folded onto each other.
     A user's function folds rows of scratch, or, if it may not be commutative, one value after the
     other.
@@ -97,7 +98,7 @@ def _take_blocks(row: Fold) -> None:
         width = row.fill(low, (words["j1"] - low).least(block))
         if spec.laned:
             with b.either(width <= SHORT) as branches:
-                row.groups(row.values, width)
+                (row.halves if spec.as_numpy else row.groups)(row.values, width)
                 branches.otherwise()
                 row.block(width)
         else:
