@@ -209,7 +209,8 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False) -> bool:
         return False
     size, kind = math.prod(to._shape), e._kind
     if program and size <= program.limit and not repeats(program, e._operands, size):
-        if program.call(buffer.address + to._start, to._shape, *e._operands) is None:
+        done = program.call(buffer.address + to._start, to._shape, *e._operands)
+        if done is None:
             return True
     learned = program is not None or kind.formed or size >= PARALLEL_FROM
     near = {} if learned and not noalias else _near(to, e._operands)

@@ -29,7 +29,7 @@ from .basics import (
     tuple_of,
 )
 from .calls import array_of
-from .evaluation import address_of, begin_of, bump, computed, new_buffer, record_of
+from .evaluation import address_of, begin_of, bump, lazy_values, new_buffer, record_of
 from .operators import combined, leads, number_of, of_number
 from .replay import ran
 from .scalars import inside
@@ -209,16 +209,11 @@ def selector(key: int) -> int:
     """Return our own index array or mask in row-major memory; 0 if it is none, or not that few."""
     if not (is_lazy(key) or is_container(key)) or get(key, w.KIND) == word(w.NODE):
         return 0
-    dtype, made = get(get(key, w.KIND), w.DTYPE), 0
+    dtype = get(get(key, w.KIND), w.DTYPE)
     usual = dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
     if not usual or load(get(key, w.SHAPE) + SIZE) == 0:
         return 0
-    if is_container(key):
-        made = keep(key)
-    else:
-        operands = keep(get(key, w.OPERANDS))
-        made = computed(get(key, w.KIND), get(key, w.SHAPE), operands + word(w.TUPLE_ITEMS))
-        c.Py_DecRef(operands)
+    made = keep(key) if is_container(key) else lazy_values(key)
     if made == 0:
         c.PyErr_Clear()
     elif not is_container(made) or get(get(made, w.KIND), w.STRIDES) != word(w.NONE):
@@ -342,7 +337,7 @@ def promised_part(to: int, key: int) -> int:
     return made if made != 0 else call(word(w.PROMISED_PART), to, key, 2)
 
 
-def updated(to: int, value: int, key: int) -> bool:
+def updated(to: int, value: int, key: int, again: bool) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
     if is_traced() or not is_container(to):
         return False
@@ -385,7 +380,7 @@ def updated(to: int, value: int, key: int) -> bool:
             store(items + 24, get(value, w.START))
     done = False
     if kind != 0 and get(kind, w.DTYPE) == get(to, w.OWN_DTYPE) and waiting_for(buffer) == own:
-        done = written(to, kind, get(to, w.KIND), items, True)
+        done = written(to, kind, get(to, w.KIND), items, again)
     c.Py_DecRef(number)
     return done
 
@@ -420,6 +415,7 @@ def renewed(to: int, value: int, key: int) -> bool:
 
 def in_place(to: int, value: int, row: int) -> int:
     """``to += value`` of an array or a promise, for each operation with such an operator."""
-    if updated(destination_of(to), value, word(row)) or renewed(to, value, word(row)):
+    again = not is_promise(to)
+    if updated(destination_of(to), value, word(row), again) or renewed(to, value, word(row)):
         return keep(to)
     return call(word(row + 4), to, value, 2)
