@@ -463,7 +463,7 @@ class XContainer(Placed, XExpression):
         BroadcastError
             If the result would be larger than the destination.
         """
-        if direct.updated(self, op, value, held):
+        if direct.updated(self, op, value, held, noalias):
             return
         value = unwrapped(value)
         result = operation((op, key_of(value)), op, self, value)

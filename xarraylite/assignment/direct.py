@@ -310,7 +310,7 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
 
-def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
+def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
     if tracing.running.value or settings.engine == "reference":
         return False
@@ -340,13 +340,15 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
     if kind.dtype is not to._dtype or waiting_for(buffer) != own:
         return False
     program = kind.writes.get(to._kind)
-    if not program and not _near(to, operands):
-        return False  # the general way learns it
     if program and not repeats(program, operands, math.prod(to._shape)):
         done = program.call(buffer.address + to._start, to._shape, *operands)
         if done is None:
             return True
-    return _written(to, kind, operands)
+    near = _near(to, operands)
+    if noalias and not _is_in_place(kind, to._kind, near):
+        return False
+    learned = program is not None or any(near.values())
+    return learned and _written(to, kind, operands)
 
 
 def repeats(program: Direct, operands: Sequence[Any], size: int) -> bool:
