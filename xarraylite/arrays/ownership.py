@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from math import prod
 from typing import Any
 
 from ..assignment import direct
@@ -260,8 +261,8 @@ def shortened(e: Any) -> Any:
     return memory_of(e) if weight > most else e
 
 
-def viewed(e: Any, size: int) -> Any:
-    """Return the container that a view of so many elements is of; None if the view stays lazy.
+def viewed(e: Any, shape: tuple[int, ...]) -> Any:
+    """Return the container that a view of a shape is of; None if the view stays lazy.
 
     That is what the handle stands for since it was written, or from now on: a result of some length
     would be computed for each of its views, and once more.
@@ -271,7 +272,7 @@ def viewed(e: Any, size: int) -> Any:
     if known is not None or kind is NODE or kind.weight <= _BRIEF or tracing.is_active():
         return known
     whole = e.size
-    return memory_of(e) if 2 * size >= whole and whole * kind.itemsize <= _SMALL else None
+    return memory_of(e) if 2 * prod(shape) >= whole and whole * kind.itemsize <= _SMALL else None
 
 
 def _stand_for(e: Any, container: Any) -> None:
