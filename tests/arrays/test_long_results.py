@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.arrays.ownership import _FEW, _LONG
+from xarraylite.arrays.ownership import _BRIEF, _LONG, _MOST
 from xarraylite.ir.walk import postorder
+
+_FEW, _MIDDLE = [nodes for _, nodes in _MOST]
 
 
 def momentum(steps: int, size: int) -> tuple[xl.XExpression, xl.XExpression]:
@@ -20,12 +22,12 @@ def momentum(steps: int, size: int) -> tuple[xl.XExpression, xl.XExpression]:
     return w, v
 
 
-@pytest.mark.parametrize(("size", "most"), [(4, _FEW), (20000, _LONG)])
+@pytest.mark.parametrize(("size", "most"), [(4, _FEW), (40_000, _MIDDLE), (140_000, _LONG)])
 def test_what_a_loop_builds_stays_short(size: int, most: int) -> None:
-    w, v = momentum(200, size)
+    w, v = momentum(70, size)
     assert len(postorder(w.node)) <= 2 * most + 3
     x, y = 1.0, 0.0
-    for _ in range(200):
+    for _ in range(70):
         y = 0.9 * y - 0.01 * (2 * x)
         x = x + y
     np.testing.assert_allclose(np.asarray(w), np.full(size, x), rtol=1e-12)
@@ -95,3 +97,19 @@ def test_functions_shorten_their_operands_too() -> None:
     for _ in range(3):
         long = e * 2 + a + a + a
         assert xl.clip(long, 0.0, 3.0).tolist() == [3.0] * 4
+
+
+def test_a_view_of_a_small_result_is_of_its_values() -> None:
+    a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+    short, long = a * 2 + 1, a
+    for _ in range(_BRIEF):
+        long = long * 2 - a
+    assert type(short.T) is xl.XExpression, "computed where it is read"
+    turned = long.T
+    assert type(turned) is not xl.XExpression
+    turned[0, 1] = 7
+    assert float(long[1, 0]) == 7, "of one memory, as NumPy's"
+    large = xl.ones((1024, 200))
+    for _ in range(_BRIEF):
+        large = large * 2 - 1
+    assert type(large.T) is type(large[::2]) is xl.XExpression

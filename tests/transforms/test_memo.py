@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from xarraylite.functions import reducers
 from xarraylite.transforms.memo import memoised
 
 rng = np.random.default_rng(3)
@@ -197,3 +198,13 @@ def test_folds_of_other_extents_are_other_arguments() -> None:
         assert float(xl.sum(total)) == v.sum()
         np.testing.assert_allclose(float(xl.std(xl.asarray(b) * total)), np.std(b * v.sum()))
         assert xl.diff(xl.asarray(b) * total).tolist() == np.diff(b * v.sum()).tolist()
+
+
+def test_sums_along_axes_are_remembered() -> None:
+    a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+    known = reducers._added.front  # type: ignore[attr-defined]
+    for op in (xl.sum, xl.prod):
+        known.clear()
+        for k in range(3):
+            assert xl.eval(op(a + k, axis=0)).shape == (2,)
+        assert any(known.values()), "a recipe for kinds like these"

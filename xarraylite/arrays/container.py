@@ -383,9 +383,9 @@ class XContainer(Placed, XExpression):
         self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
-        if value.__class__ is XExpression:
+        if isinstance(value, XExpression):
             to = self if key is Ellipsis else elements.part(self, key)
-            if to is not None and direct.assigned(to, value, held):
+            if to is not None and direct.assigned(to, value, held, noalias):
                 return
         if key is Ellipsis:
             node = node_of(value, self)
@@ -463,7 +463,7 @@ class XContainer(Placed, XExpression):
         BroadcastError
             If the result would be larger than the destination.
         """
-        if direct.updated(self, op, value, held):
+        if direct.updated(self, op, value, held, noalias):
             return
         value = unwrapped(value)
         result = operation((op, key_of(value)), op, self, value)
@@ -494,7 +494,7 @@ class XContainer(Placed, XExpression):
         return self
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
-        if value.__class__ is XExpression and direct.assigned(self, value, held):
+        if value.__class__ is XExpression and direct.assigned(self, value, held, noalias):
             return
         node = node_of(value, self)
         write(self, node, value, held, noalias)

@@ -254,7 +254,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     # --- views --------------------------------------------------------------------------------
 
     def _view(self, step: steps.Transform) -> XExpression:
-        own: XExpression | None = ownership.memory(self)
+        own: XExpression | None = ownership.viewed(self, step.shape)
         if own is not None:
             return own._view(step)
         viewed: XExpression = ownership.related(
@@ -278,7 +278,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         return self if tracing.is_active() else self._one()
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
-        own: XExpression | None = ownership.memory(self)
+        own: XExpression | None = ownership.viewed(self, shape)
         if own is not None:
             return own._reshaped(shape)
         made = XExpression(build.reshape(self.node, shape))

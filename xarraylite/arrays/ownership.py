@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from math import prod
 from typing import Any
 
 from ..assignment import direct
@@ -49,13 +50,15 @@ from ..runtime.counting import evaluations
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
 
-#: Nodes from which a lazy operand is computed before more is built on it.  What is small costs
-#: little to keep, and kernels of loops that build on their own results seconds to compile; what is
-#: large stays together: a hillshade, as long a formula as people write at once, has 144.
-_FEW, _LONG = 32, 160
+#: Bytes of results, and nodes up to which these stay lazy where more is built on them.  What stays
+#: in a cache costs little to keep, and loops that build on their own results planning, and a kernel
+#: for each length they meet; what is larger stays together: a hillshade, as long a formula as
+#: people write at once, has 144.
+_MOST = (1 << 18, 32), (1 << 20, 48)
+_LONG = 160
 
-#: Bytes up to which a result is small.
-_SMALL = 1 << 15
+#: Nodes from which a result of so few bytes is computed before it is viewed, if not just a part.
+_BRIEF, _SMALL = 12, 1 << 20
 
 #: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
@@ -164,7 +167,7 @@ def memory_of(e: Any) -> Any:
         if its.source() is e:
             view = made
             for step in its.path:
-                view = _viewed(view, step)
+                view = _view_of(view, step)
             if hasattr(view, "buffer"):  # else it is a copy in NumPy too
                 _stand_for(member, view)
     return made
@@ -207,7 +210,7 @@ def kept(e: Any) -> Any:
         return e  # whoever evaluates it is told what is wrong
 
 
-def _viewed(of: Any, step: Any) -> Any:
+def _view_of(of: Any, step: Any) -> Any:
     if isinstance(step, Transform):
         return of._view(step)
     if isinstance(step, int):
@@ -252,9 +255,24 @@ def shortened(e: Any) -> Any:
         return e
     dtype = e.dtype  # masks are made of numbers, which count
     each = float64.itemsize if dtype == bool_ else dtype.itemsize
-    most = _FEW if e.size * each <= _SMALL else _LONG
+    nbytes = e.size * each
+    most = next((nodes for size, nodes in _MOST if nbytes <= size), _LONG)
     weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
     return memory_of(e) if weight > most else e
+
+
+def viewed(e: Any, shape: tuple[int, ...]) -> Any:
+    """Return the container that a view of a shape is of; None if the view stays lazy.
+
+    That is what the handle stands for since it was written, or from now on: a result of some length
+    would be computed for each of its views, and once more.
+    """
+    known = memory(e)
+    kind = e._kind
+    if known is not None or kind is NODE or kind.weight <= _BRIEF or tracing.is_active():
+        return known
+    whole = e.size
+    return memory_of(e) if 2 * prod(shape) >= whole and whole * kind.itemsize <= _SMALL else None
 
 
 def _stand_for(e: Any, container: Any) -> None:

@@ -338,7 +338,7 @@ class XArray(Owner):
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         """Take the shape of ``value`` and its elements, converted to this container's dtype."""
-        if value.__class__ is XExpression and direct.assigned(self, value, held):
+        if value.__class__ is XExpression and direct.assigned(self, value, held, noalias):
             return
         node = node_of(value, self)
         if node.shape == self.shape:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._config import settings
@@ -21,9 +21,9 @@ from ..ir.kind import NODE, Form, Kind, Operands
 from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
 from ..layout.strided import ROW_MAJOR
+from ..memory.block import Memory
 from ..memory.buffer import ALONE, Buffer
 from ..memory.slabs import take
-from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import policy_of
 from ..operands.learning import of_number
@@ -39,7 +39,7 @@ from .readers import OWNED
 if TYPE_CHECKING:
     from ..runtime import bound, replay
     from ..runtime.bound import Bound
-    from ..runtime.replay import Replay
+    from ..runtime.replay import Replay, Rewrite
 else:
     bound = later(".runtime.bound")
     replay = later(".runtime.replay")
@@ -122,7 +122,7 @@ def container(usual: type[Any], kind: Kind, shape: Shape, buffer: Buffer, policy
 
 def planned(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
     """Return an expression's values by a plan for large work; None if it is not done."""
-    plan = _plan(kind, None, shape, operands, ())
+    plan = _plan(kind, None, shape, operands, {})
     if plan is None or math.prod(shape) * kind.itemsize > settings.max_result_bytes:
         return None
     buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
@@ -137,18 +137,18 @@ def _plan(
     target: Kind | None,
     shape: Shape,
     operands: Sequence[Any],
-    same: Sequence[int],
+    near: Mapping[int, int],
 ) -> Bound | None:
     """Return the plan of an expression, which is made when it is first asked for."""
     known = bound.sameness(operands)
     if known is None or kind is NODE or 0 in shape or uses_reference():
         return None
-    key: Any = (target, shape, known, *same)
+    key: Any = (target, shape, known, *near.items())
     plan: Any = kind.plans.get(key)
     if plan is None:
         if len(kind.plans) >= _EXTENTS:
             kind.plans.clear()
-        plan = kind.plans[key] = bound.bound_of(kind, shape, operands, target, same) or False
+        plan = kind.plans[key] = bound.bound_of(kind, shape, operands, target, near) or False
     return plan or None
 
 
@@ -178,7 +178,7 @@ def again(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -
     return planned(usual, kind, shape, operands) if made is None else made
 
 
-def remember(kind: Kind, key: object, found: Replay | bool | None) -> None:
+def remember(kind: Kind, key: object, found: Replay | Rewrite | bool | None) -> None:
     """Keep a plan with a kind; False: there is none, None: it was asked for once."""
     if len(kind.replays) >= _EXTENTS:
         kind.replays.clear()
@@ -192,9 +192,11 @@ def replayed(known: Replay, shape: Shape, operands: Operands) -> Any:
     return None
 
 
-def assigned(to: Any, e: Any, held: bool) -> bool:
-    """Assign an expression of the container's shape; tell whether it is done."""
+def assigned(to: Any, e: Any, held: bool, noalias: bool = False) -> bool:
+    """Assign an expression, or memory, of the container's shape; tell whether it is done."""
     count_launch()
+    if not e.lasting:
+        return not noalias and settings.engine != "reference" and _moved(to, e)
     owning = None if held else getattr(e, "_owning", None)
     if owning is not None:
         owning.source()  # a result that it alone is a view of is let go, and reads no more
@@ -205,46 +207,81 @@ def assigned(to: Any, e: Any, held: bool) -> bool:
     waiting = waiting_for(buffer)
     if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
         return False
-    size = math.prod(to._shape)
-    if not program:
-        return (e._kind.formed or size >= PARALLEL_FROM) and _written(to, e)
-    if size > program.limit or (program.twins and repeats(program, e._operands, size)):
-        return _written(to, e)
-    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
+    size, kind = math.prod(to._shape), e._kind
+    if program and size <= program.limit and not repeats(program, e._operands, size):
+        done = program.call(buffer.address + to._start, to._shape, *e._operands)
+        if done is None:
+            return True
+    learned = program is not None or kind.formed or size >= PARALLEL_FROM
+    near = {} if learned and not noalias else _near(to, e._operands)
+    if noalias and near and not _is_in_place(kind, to._kind, near):
+        return False  # what was promised needs no temporary
+    return (learned or bool(near)) and _written(to, kind, e._operands)
 
 
-def _written(to: Any, e: Any) -> bool:
-    """Assign an expression by a plan for large work; tell whether it is done.
-
-    That the old values may go has been asked.
-    """
-    kind, target, operands, buffer = e._kind, to._kind, e._operands, to._buffer
-    if target is NODE or kind.dtype is not to._dtype:
-        return False
-    first, last = buffer.address, buffer.address + buffer.nbytes
-    place, same = first + to._start, []
-    for k, item in enumerate(operands):
-        if not isinstance(item, Snapshot) or item.stale is not None:
-            continue
-        if item.address < last and first < item.address + item.nbytes:
-            if item.address + operands[k + 1] != place:
-                return False
-            same.append(k)
-    if same and (kind.formed or folds_inside(kind) or not all(_are(kind, target, same))):
-        return False
-    plan = _plan(kind, target, to._shape, operands, same)
-    if plan is None:
-        return False
-    return plan.run(buffer, to._start, operands)
-
-
-def _are(kind: Kind, target: Kind, places: Sequence[int]) -> Iterator[bool]:
-    """Tell of the operands at some places whether they lie as the destination does."""
-    at = 0
+def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
+    """Tell whether all operands in the destination's buffer are its own elements."""
+    found, at = set(), 0
     for leaf in leaves_of(kind):
-        if at in places:
-            yield leaf is target
+        if leaf is target and near.get(at) == 0:
+            found.add(at)
         at += leaf.items
+    return found == near.keys() and not folds_inside(kind)
+
+
+def _moved(to: Any, of: Any) -> bool:
+    """Copy elements of a container into others of its buffer; tell whether it is done."""
+    if of._shape != to._shape or of._kind is NODE or waiting_for(to._buffer) != 0:
+        return False
+    operands = (of._buffer, of._start)
+    return bool(_near(to, operands)) and _written(to, of._kind, operands)
+
+
+def _written(to: Any, kind: Kind, operands: Operands) -> bool:
+    """Write by a plan for these extents and distances; tell whether it is done.
+
+    That the old values may go has been asked.  What is small and written once need not be planned
+    so that it can be run again.
+    """
+    target = to._kind
+    if target is NODE or kind is NODE or kind.dtype is not to._dtype or uses_reference():
+        return False
+    near = _near(to, operands)
+    if math.prod(to._shape) < PARALLEL_FROM:
+        key: Any = (target, to._shape, *near.items())
+        known = kind.replays.get(key, key)
+        if known is key:
+            remember(kind, key, None)
+            return False
+        if known is None and can_launch():
+            known = replay.rewrite_of(kind, to._shape, operands, target, near) or False
+            remember(kind, key, known)
+        if known:
+            kind.keep((target, to._shape), known)
+            if rewritten(known, to, operands):
+                return True
+    plan = _plan(kind, target, to._shape, operands, near)
+    return plan is not None and plan.run(to._buffer, to._start, operands)
+
+
+def _near(to: Any, operands: Operands) -> dict[int, int]:
+    """Return how many bytes behind a container those operands begin that lie in its buffer."""
+    buffer = to._buffer
+    first, last = buffer.address, buffer.address + buffer.nbytes
+    return {
+        k: item.address + operands[k + 1] - first - to._start
+        for k, item in enumerate(operands)
+        if isinstance(item, Memory) and getattr(item, "stale", None) is None
+        if item.address < last and first < item.address + item.nbytes
+    }
+
+
+def rewritten(known: Rewrite, to: Any, operands: Operands) -> bool | None:
+    """Write a container by a plan that is run again; tell whether it is done: None if it is not.
+
+    Only machine code can.
+    """
+    return None
 
 
 def promised(to: Any, e: Any, held: bool) -> bool:
@@ -254,7 +291,7 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     """
     if settings.check_noalias or settings.engine == "reference" or to._kind is NODE:
         return False
-    if assigned(to, e, held):
+    if assigned(to, e, held, True):
         return True
     kind, buffer, key = e._kind, to._buffer, (to._kind, None)
     steps = to._kind.strides or ()
@@ -273,7 +310,7 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
 
-def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
+def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
     if tracing.running.value or settings.engine == "reference":
         return False
@@ -298,14 +335,20 @@ def updated(to: Any, op: Op, value: Any, held: bool) -> bool:
                 own = operands.count(buffer._snapshot) if held else 2 * _own(buffer, value)
             else:
                 operands = (buffer, to._start, value._buffer, value._start)
-        program = kind.writes[to._kind]
     except (KeyError, AttributeError):
         return False
-    if not program or kind.dtype is not to._dtype or waiting_for(buffer) != own:
+    if kind.dtype is not to._dtype or waiting_for(buffer) != own:
         return False
-    if program.twins and repeats(program, operands, math.prod(to._shape)):
+    program = kind.writes.get(to._kind)
+    if program and not repeats(program, operands, math.prod(to._shape)):
+        done = program.call(buffer.address + to._start, to._shape, *operands)
+        if done is None:
+            return True
+    near = _near(to, operands)
+    if noalias and not _is_in_place(kind, to._kind, near):
         return False
-    return program.call(buffer.address + to._start, to._shape, *operands) is None
+    learned = program is not None or any(near.values())
+    return learned and _written(to, kind, operands)
 
 
 def repeats(program: Direct, operands: Sequence[Any], size: int) -> bool:

@@ -95,7 +95,6 @@ def total(
     return made if out is None else into(out, made, op.name)
 
 
-@memoised
 def _of_others(op: Reduction, a: object, axis: Axis, keepdims: bool, given: dict[str, Any]) -> Lazy:
     """Return what NumPy folds that are no numbers; within the handler of a refusal of them."""
     asked = {name: value for name, value in given.items() if value is not None}
@@ -103,6 +102,7 @@ def _of_others(op: Reduction, a: object, axis: Axis, keepdims: bool, given: dict
     return made
 
 
+@memoised
 def _added(
     op: Reduction,
     x: object,

@@ -9,12 +9,12 @@ out of the operands, and the steps run as after planning, in pieces, on several 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from .._records import record
 from ..codegen.kernel import KernelRaised
-from ..compiler.graph import canonical
+from ..compiler.graph import Graph, canonical
 from ..compiler.program import Program
 from ..dtypes.names import DType
 from ..ir.kind import Kind, leaf_of, strides_of
@@ -31,6 +31,8 @@ from .run import run
 
 #: Where the destination of a sample lies: apart from its operands, and where some may be.
 _TARGET = 1 << 60
+
+_APART: Mapping[int, int] = {}
 
 
 @record(frozen=True, slots=True)
@@ -101,11 +103,13 @@ def sameness(operands: Sequence[Any]) -> tuple[Hashable, ...] | None:
     return tuple(found)
 
 
-def sample(kind: Kind, operands: Sequence[Any], shared: bool) -> tuple[list[Any], dict[int, int]]:
+def sample(
+    kind: Kind, operands: Sequence[Any], shared: bool, near: Mapping[int, int] = _APART
+) -> tuple[list[Any], dict[int, int]]:
     """Return operands over memory that does not exist, and their places in the tuple.
 
-    The places are known by the identity of what stands there.  No two are the same, or ``shared``
-    those that are among ``operands``.
+    The places are known by the identity of what stands there.  No two are the same but those that
+    begin at one distance from a destination, or ``shared`` those that are among ``operands``.
     """
     made: list[Any] = []
     places: dict[int, int] = {}
@@ -120,7 +124,9 @@ def sample(kind: Kind, operands: Sequence[Any], shared: bool) -> tuple[list[Any]
         follows = isinstance(item, Memory)
         dtype = None if follows else next(dtypes)
         # One number may be two scalars: of a dtype each.
-        key: Hashable = (id(item), operands[k + 1] if follows else dtype) if shared else k
+        key: Hashable = (near[k],) if k in near else k
+        if shared:
+            key = (id(item), operands[k + 1] if follows else dtype)
         if key not in known:
             known[key] = _memory(k) if dtype is None else Scalar((), dtype, dtype.type(k % 100 + 2))
             places[id(known[key])] = k
@@ -135,12 +141,53 @@ def _memory(number: int) -> Snapshot:
     return made
 
 
+def over(
+    kind: Kind,
+    shape: Shape,
+    made: Sequence[Any],
+    places: Mapping[int, int],
+    target: Kind,
+    near: Mapping[int, int],
+) -> tuple[Graph, Program, Strided] | None:
+    """Return the plan of an assignment of a sample, and where the destination's elements lie.
+
+    Parameters
+    ----------
+    kind, shape
+        The expression, which has the destination's shape and dtype.
+    made, places
+        Its `sample`.
+    target : Kind
+        Of the memory that is written.
+    near : mapping from int to int
+        Of operands in the destination's buffer, by their places, how many bytes behind the
+        destination they begin.  All others are in other buffers.
+    """
+    to = Buffer(NOWHERE.run(), 0, _TARGET, 0)
+    for k, distance in near.items():
+        made[k].address = _TARGET + distance
+    place, size = Strided(shape, strides_of(target, shape), 0), target.itemsize
+    if self_overlaps(Span(0, shape, tuple([step * size for step in place.strides]), size)):
+        return None
+    destination = Target(to, place, kind.dtype)
+    graph = canonical(node_of(kind, shape, tuple(made)), destination, False)
+    if not are_read(graph, places):
+        return None
+    return graph, program_of(graph, destination, False), place
+
+
+def are_read(graph: Graph, places: Mapping[int, int]) -> bool:
+    """Tell whether kernels read all operands of a sample, and no two are one."""
+    used = [*[leaf.snapshot for leaf in graph.leaves], *graph.scalars]
+    return {id(one) for one in used} == places.keys()
+
+
 def bound_of(
     kind: Kind,
     shape: Shape,
     operands: Sequence[Any],
     target: Kind | None = None,
-    same: Sequence[int] = (),
+    near: Mapping[int, int] = _APART,
 ) -> Bound | None:
     """Return the plan of an expression, for operands of the same kind, extents and sameness.
 
@@ -150,8 +197,8 @@ def bound_of(
         The expression.
     target : Kind, optional
         Of existing memory to write; otherwise new memory of the usual layout.
-    same : sequence of int
-        Places of operands whose elements are the destination's; all others lie apart from it.
+    near : mapping from int to int
+        See `over`.
 
     Returns
     -------
@@ -159,36 +206,32 @@ def bound_of(
         None where the general way has to decide, or to refuse.
     """
     made, places = sample(kind, operands, True)
-    to = Buffer(NOWHERE.run(), 0, _TARGET, 0)
-    for k in same:
-        made[k].address = _TARGET
-    node = node_of(kind, shape, tuple(made))
-    place = Strided.row_major(shape)
-    if target is not None:
-        place = Strided(shape, strides_of(target, shape), 0)
-        size = target.itemsize
-        if self_overlaps(Span(0, shape, tuple([step * size for step in place.strides]), size)):
-            return None
-    graph = canonical(node, Target(to, place, kind.dtype), target is None)
-    used = {id(one) for one in [*[leaf.snapshot for leaf in graph.leaves], *graph.scalars]}
-    if used != places.keys():
-        return None  # something is read by no kernel, or two are one
     if target is None:
-        layout = result_layout(graph, node)
-        if not isinstance(layout, Strided):
-            return None
-        place = layout
-    result = target
-    if result is None:
+        found = _into_new(kind, shape, made, places)
         fixed = kind.fixed if kind.fixed <= SHAPE else FREE
-        result = leaf_of(kind.dtype, shape, place.strides, fixed)
-    fresh = target is None
-    program = program_of(graph, Target(to, place, kind.dtype, fresh=fresh), fresh)
+    else:
+        found = over(kind, shape, made, places, target, near)
+    if found is None:
+        return None
+    graph, program, place = found
     ordinals = {id(one): n for n, one in enumerate(graph.nodes)}
     return Bound(
         program,
         tuple([places[id(leaf.snapshot)] for leaf in graph.leaves]),
         tuple([(ordinals[id(one)], places[id(one)], one.dtype) for one in graph.scalars]),
         place,
-        result,
+        leaf_of(kind.dtype, shape, place.strides, fixed) if target is None else target,
     )
+
+
+def _into_new(
+    kind: Kind, shape: Shape, made: Sequence[Any], places: Mapping[int, int]
+) -> tuple[Graph, Program, Strided] | None:
+    """Return the plan of a sample into new memory, and its layout."""
+    to = Buffer(NOWHERE.run(), 0, _TARGET, 0)
+    node = node_of(kind, shape, tuple(made))
+    graph = canonical(node, Target(to, Strided.row_major(shape), kind.dtype), True)
+    layout = result_layout(graph, node)
+    if not are_read(graph, places) or not isinstance(layout, Strided):
+        return None
+    return graph, program_of(graph, Target(to, layout, kind.dtype, fresh=True), True), layout

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -32,9 +32,10 @@ from ..ir.node import FREE, SHAPE, Shape
 from ..ir.translation import node_of
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
+from ..memory.block import Memory
 from ..memory.buffer import NOWHERE
 from ..memory.target import Target
-from .bound import sample
+from .bound import are_read, over, sample
 from .evaluate import program_of, result_layout
 from .launch import MOST_WORDS, number_code
 
@@ -84,6 +85,23 @@ class Replay:
         return replace(self, record=made, kernels=(*self.kernels, kernel))
 
 
+@record(frozen=True, slots=True)
+class Rewrite:
+    """A plan that writes into memory that some operands may lie in, ready to be run again.
+
+    Attributes
+    ----------
+    record : bytes
+        How many operands are memory; of each the place among the operands, whether it lies in the
+        destination's buffer, and if so how far from the destination; then what a `Replay` has.
+    kernels : tuple of Kernel
+        Kept alive here.
+    """
+
+    record: bytes = field(repr=False)
+    kernels: tuple[Kernel, ...]
+
+
 def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | None:
     """Return the plan of an expression, ready for any operands of the same kind and extents."""
     made, places = sample(kind, operands, False)
@@ -93,9 +111,8 @@ def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | Non
     policy = _policy(layout)
     if policy is None:
         return None
-    used = {id(one) for one in [*[leaf.snapshot for leaf in graph.leaves], *graph.scalars]}
-    if used != places.keys():
-        return None  # something is read by no kernel, or two are one
+    if not are_read(graph, places):
+        return None
     target = Target(NOWHERE, layout, node.dtype)
     program = program_of(graph, target, True)
     if not all([_is_small(step) for step in program.steps]):
@@ -105,6 +122,38 @@ def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | Non
     result = leaf_of(node.dtype, shape, layout.strides, fixed)
     record = _record(program, graph, places, node.dtype.itemsize * math.prod(shape))
     return Replay(record, result, policy, tuple([step.kernel for step in program.kernels]))
+
+
+def rewrite_of(
+    kind: Kind, shape: Shape, operands: Sequence[Any], target: Kind, near: Mapping[int, int]
+) -> Rewrite | None:
+    """Return the plan of an assignment, ready for any operands that lie as these do.
+
+    Parameters
+    ----------
+    kind, shape, operands
+        The expression, which has the destination's shape and dtype.
+    target : Kind
+        Of the memory that is written.
+    near : mapping from int to int
+        Of operands in the destination's buffer, by their places, how many bytes behind the
+        destination they begin.  All others are in other buffers.
+    """
+    made, places = sample(kind, operands, False, near)
+    found = over(kind, shape, made, places, target, near)
+    if found is None:
+        return None
+    graph, program, _ = found
+    if not all([_is_small(step) for step in program.steps]):
+        return None
+    words: list[int] = []
+    for k, item in enumerate(made):
+        if isinstance(item, Memory):
+            words += [8 * k, k in near, near.get(k, 0)]
+    words = [len(words) // 3, *words]
+    head = struct.pack(f"<{len(words)}q", *words)
+    body = _record(program, graph, places, kind.itemsize * math.prod(shape))
+    return Rewrite(head + body, tuple([step.kernel for step in program.kernels]))
 
 
 def _policy(layout: Map) -> Order | None:

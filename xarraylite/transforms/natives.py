@@ -41,7 +41,7 @@ from ..ops.table import OPS
 from ..runtime.counting import evaluations
 from ..runtime.direct import Direct
 from ..runtime.natives import Loaded, Native, can_load, offset
-from ..runtime.replay import Replay
+from ..runtime.replay import Replay, Rewrite
 from ..xtensor_views import selection
 from ..xtensor_views.picked import XIndexView
 from . import noalias as promises
@@ -134,6 +134,7 @@ _USUAL: tuple[tuple[str, Any, str, int | None], ...] = (
     ("owned", xarray, "owned", w.OWNED),
     ("new_container", elements, "new_container", w.NEW_CONTAINER),
     ("replayed", direct, "replayed", None),
+    ("rewritten", direct, "rewritten", None),
     ("to_float", XExpression, "__float__", w.TO_FLOAT),
     ("duplicated", xarray, "duplicated", w.DUPLICATED),
     ("recalled", fronts, "recalled", None),
@@ -177,7 +178,17 @@ _CLASSES = {
     cls.__name__: cls
     for cls in (
         *(Buffer, Copy, Counters, Direct, Jitted, Kind, NoAlias, Op, Quick, Recipe, Reduction),
-        *(Replay, few.Selected, Settings, ViewRecipe, XArray, XComplex128, XContainer, XExpression),
+        *(
+            Replay,
+            Rewrite,
+            few.Selected,
+            Settings,
+            ViewRecipe,
+            XArray,
+            XComplex128,
+            XContainer,
+            XExpression,
+        ),
         *(XFloat64, XHeld, XIndexView, XTensorView, XView),
     )
 }

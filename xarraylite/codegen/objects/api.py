@@ -67,6 +67,7 @@ METHODS = {
     "applied": (LISTED, "a2, a3"),
     "owned": (ONE, "a2"),
     "replayed": (LISTED, "a2"),
+    "rewritten": (LISTED, "a2"),
     "new_container": (LISTED, "a2, a3"),
     "assign": (ONE, "a1, a2"),
     "promised": (ONE, "a2"),

@@ -29,13 +29,17 @@ from .basics import (
     tuple_of,
 )
 from .calls import array_of
-from .evaluation import computed, record_of
+from .evaluation import address_of, begin_of, bump, lazy_values, new_buffer, record_of
 from .operators import combined, leads, number_of, of_number
+from .replay import ran
 from .scalars import inside
 from .views import is_index, is_plain, steps_of, view_of
 
 #: Operations up to which an updated result stays lazy (`arrays.ownership`).
 LAZY = 32
+
+#: Bytes of what a plan says of an operand in memory.
+CHECK = 24
 
 #: The greatest float32.
 MOST_SHORT = 3.4028234663852886e38
@@ -64,37 +68,102 @@ def own_of(buffer: int, items: int, count: int) -> int:
     return found
 
 
-def written(to: int, program: int, items: int) -> bool:
-    """Launch a program that writes into a container."""
-    record = record_of(program)
-    if record == 0 or size_of(get(to, w.SHAPE)) * load(record + TWICE) > REPEATED:
+def lies_so(checks: int, to: int, items: int) -> bool:
+    """Tell whether operands lie in a container's buffer, and so far from it, as a plan says."""
+    buffer = get(to, w.OWN_BUFFER)
+    first, place = address_of(buffer), begin_of(to)
+    last = first + c.PyLong_AsLongLong(get(buffer, w.NBYTES))
+    check = checks + 8
+    for _ in range(load(checks)):
+        at = items + load(check)
+        memory = load(at)
+        if get(memory, w.ADDRESS) == 0:
+            return False
+        address = address_of(memory)
+        near = address < last and first < address + c.PyLong_AsLongLong(get(memory, w.NBYTES))
+        if near != (load(check + 8) != 0):
+            return False
+        if near and address + c.PyLong_AsLongLong(load(at + 8)) - place != load(check + 16):
+            return False
+        check += CHECK
+    return True
+
+
+def ran_over(plan: int, to: int, items: int) -> bool:
+    """Run a plan that writes a container, if all operands lie as it says; tell whether it did."""
+    if get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return False
-    count_evaluation()
-    address = c.PyLong_AsLongLong(get(get(to, w.OWN_BUFFER), w.ADDRESS))
-    place = address + c.PyLong_AsLongLong(get(to, w.START))
-    return c.xl_launch(record, place, get(to, w.SHAPE), items) != 0
+    keep(plan)
+    checks = get(plan, w.REWRITE_RECORD) + word(w.BYTES_DATA)
+    record = checks + 8 + CHECK * load(checks)
+    buffer, temporary, place = get(to, w.OWN_BUFFER), 0, 0
+    waiting, nbytes = waiting_for(buffer), load(record + 16)
+    if nbytes != 0:
+        temporary = new_buffer(nbytes)
+        place = address_of(temporary) if temporary != 0 else 0
+    # Where memory was allocated others may have run.
+    done = (place != 0) == (nbytes != 0) and waiting_for(buffer) == waiting
+    if done and lies_so(checks, to, items):
+        count_evaluation()
+        bump(w.TEMPORARIES, load(record + 24))
+        done = ran(record, begin_of(to), place, items)
+    else:
+        done = False
+    if temporary != 0:
+        c.Py_DecRef(temporary)
+    c.Py_DecRef(plan)
+    return done
 
 
-def assigned(to: int, value: int) -> bool:
+def written_again(to: int, kind: int, items: int) -> bool:
+    """Write by the plan for these extents (`runtime.replay`), if there is one."""
+    key = tuple_of(2)
+    if key == 0:
+        return False
+    store(key + word(w.TUPLE_ITEMS), keep(get(to, w.KIND)))
+    store(key + word(w.TUPLE_ITEMS) + 8, keep(get(to, w.SHAPE)))
+    plan = c.PyDict_GetItemWithError(get(kind, w.WRITES), key)
+    c.Py_DecRef(key)
+    return plan != 0 and load(plan + CLASS) == word(w.REWRITE) and ran_over(plan, to, items)
+
+
+def rewritten(arguments: int) -> int:
+    """``rewritten(plan, to, operands)``; None if it is not done."""
+    plan, to, operands = load(arguments), load(arguments + 8), load(arguments + 16)
+    done = is_container(to) and ran_over(plan, to, operands + word(w.TUPLE_ITEMS))
+    return keep(word(w.TRUE if done else w.NONE))
+
+
+def written(to: int, kind: int, key: int, items: int, again: bool) -> bool:
+    """Write an expression by the program that its kind has under a key; tell whether it is done.
+
+    If ``again``, also by a plan, which may have a temporary.
+    """
+    record = record_of(c.PyDict_GetItemWithError(get(kind, w.WRITES), key))
+    if record != 0 and size_of(get(to, w.SHAPE)) * load(record + TWICE) <= REPEATED:
+        count_evaluation()
+        if c.xl_launch(record, begin_of(to), get(to, w.SHAPE), items) != 0:
+            return True
+    return again and written_again(to, kind, items)
+
+
+def assigned(to: int, value: int, again: bool) -> bool:
     """Assign an expression, or memory, of the container's shape; tell whether it is done."""
-    return is_container(to) and launched(to, value, get(to, w.KIND))
+    return is_container(to) and launched(to, value, get(to, w.KIND), again)
 
 
-def launched(to: int, value: int, key: int) -> bool:
+def launched(to: int, value: int, key: int, again: bool) -> bool:
     """Assign by the program that the value's kind has under a key; tell whether it is done."""
     lazy = is_lazy(value)
-    if not (lazy or is_container(value)):
+    if not (lazy or is_container(value)) or not is_same(get(to, w.SHAPE), get(value, w.SHAPE)):
         return False
-    program = c.PyDict_GetItemWithError(get(get(value, w.KIND), w.WRITES), key)
-    if program == 0 or not is_same(get(to, w.SHAPE), get(value, w.SHAPE)):
-        return False
-    buffer = get(to, w.OWN_BUFFER)
+    kind, buffer = get(value, w.KIND), get(to, w.OWN_BUFFER)
     waiting = waiting_for(buffer)
     if not lazy:
         items = scratch()
         store(items, get(value, w.OWN_BUFFER))
         store(items + 8, get(value, w.START))
-        return waiting == 0 and written(to, program, items)
+        return waiting == 0 and written(to, kind, key, items, again)
     operands = get(value, w.OPERANDS)
     items = operands + word(w.TUPLE_ITEMS)
     if waiting != 0:
@@ -103,7 +172,7 @@ def launched(to: int, value: int, key: int) -> bool:
             return False
         if not is_alone(value):
             return False
-    return written(to, program, items)
+    return written(to, kind, key, items, again)
 
 
 def fits(kind: int, number: int) -> bool:
@@ -140,16 +209,11 @@ def selector(key: int) -> int:
     """Return our own index array or mask in row-major memory; 0 if it is none, or not that few."""
     if not (is_lazy(key) or is_container(key)) or get(key, w.KIND) == word(w.NODE):
         return 0
-    dtype, made = get(get(key, w.KIND), w.DTYPE), 0
+    dtype = get(get(key, w.KIND), w.DTYPE)
     usual = dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
     if not usual or load(get(key, w.SHAPE) + SIZE) == 0:
         return 0
-    if is_container(key):
-        made = keep(key)
-    else:
-        operands = keep(get(key, w.OPERANDS))
-        made = computed(get(key, w.KIND), get(key, w.SHAPE), operands + word(w.TUPLE_ITEMS))
-        c.Py_DecRef(operands)
+    made = keep(key) if is_container(key) else lazy_values(key)
     if made == 0:
         c.PyErr_Clear()
     elif not is_container(made) or get(get(made, w.KIND), w.STRIDES) != word(w.NONE):
@@ -221,7 +285,7 @@ def unchecked(to: int, value: int) -> bool:
         return False
     store(key + word(w.TUPLE_ITEMS), keep(get(to, w.KIND)))
     store(key + word(w.TUPLE_ITEMS) + 8, keep(word(w.NONE)))
-    done = launched(to, value, key)
+    done = launched(to, value, key, False)
     c.Py_DecRef(key)
     return done
 
@@ -243,7 +307,7 @@ def is_part(part: int, value: int) -> bool:
 def assign(to: int, value: int) -> int:
     """``to.assign(value)``, where the shape stays."""
     promise, target = is_promise(to), destination_of(to)
-    if assigned(target, value) or (promise and unchecked(target, value)):
+    if assigned(target, value, not promise) or (promise and unchecked(target, value)):
         return keep(target)
     return call(word(w.PROMISED_ASSIGN if promise else w.ASSIGN), to, value, 2)
 
@@ -273,7 +337,7 @@ def promised_part(to: int, key: int) -> int:
     return made if made != 0 else call(word(w.PROMISED_PART), to, key, 2)
 
 
-def updated(to: int, value: int, key: int) -> bool:
+def updated(to: int, value: int, key: int, again: bool) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
     if is_traced() or not is_container(to):
         return False
@@ -316,8 +380,7 @@ def updated(to: int, value: int, key: int) -> bool:
             store(items + 24, get(value, w.START))
     done = False
     if kind != 0 and get(kind, w.DTYPE) == get(to, w.OWN_DTYPE) and waiting_for(buffer) == own:
-        program = c.PyDict_GetItemWithError(get(kind, w.WRITES), get(to, w.KIND))
-        done = program != 0 and written(to, program, items)
+        done = written(to, kind, get(to, w.KIND), items, again)
     c.Py_DecRef(number)
     return done
 
@@ -352,6 +415,7 @@ def renewed(to: int, value: int, key: int) -> bool:
 
 def in_place(to: int, value: int, row: int) -> int:
     """``to += value`` of an array or a promise, for each operation with such an operator."""
-    if updated(destination_of(to), value, word(row)) or renewed(to, value, word(row)):
+    again = not is_promise(to)
+    if updated(destination_of(to), value, word(row), again) or renewed(to, value, word(row)):
         return keep(to)
     return call(word(row + 4), to, value, 2)

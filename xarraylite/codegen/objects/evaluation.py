@@ -147,6 +147,11 @@ def address_of(buffer: int) -> int:
     return c.PyLong_AsLongLong(get(buffer, w.ADDRESS))
 
 
+def begin_of(thing: int) -> int:
+    """Return the address of a container's first element."""
+    return address_of(get(thing, w.OWN_BUFFER)) + c.PyLong_AsLongLong(get(thing, w.START))
+
+
 def run_again(replay: int, shape: int, operands: int) -> int:
     """Return the values of an expression in a new container; 0 if it is not done."""
     if get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):

@@ -28,7 +28,16 @@ from .basics import (
     whole,
 )
 from .calls import kind_of, owned
-from .evaluation import address_of, duplicate, from_slab, lazy_values, new_array, new_buffer, taken
+from .evaluation import (
+    address_of,
+    begin_of,
+    duplicate,
+    from_slab,
+    lazy_values,
+    new_array,
+    new_buffer,
+    taken,
+)
 from .operators import expression
 from .views import is_index, tuple_from, value_at, view_class, view_of
 
@@ -42,11 +51,6 @@ def is_dense(thing: int) -> bool:
     if get(kind, w.OWNER) != word(w.NONE) or get(kind, w.STRIDES) != word(w.NONE):
         return False
     return 0 < size_of(get(thing, w.SHAPE)) <= FEW_PICKED
-
-
-def begin_of(thing: int) -> int:
-    """Return the address of a container's first element."""
-    return address_of(get(thing, w.OWN_BUFFER)) + c.PyLong_AsLongLong(get(thing, w.START))
 
 
 def leaf_of(kind: int, rank: int) -> int:

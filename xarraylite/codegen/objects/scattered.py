@@ -39,12 +39,11 @@ from .basics import (
     size_of,
     whole,
 )
-from .evaluation import address_of, duplicate, lazy_values, new_array, new_buffer
+from .evaluation import address_of, begin_of, duplicate, lazy_values, new_array, new_buffer
 from .operators import expression
 from .picks import (
     FEW_PICKED,
     are_inside,
-    begin_of,
     copy_of,
     extent_of,
     is_mask,
@@ -444,7 +443,7 @@ def set_item(to: int, key: int, value: int) -> int:
             return keep(word(w.NONE))
         part = keep(target) if key == word(w.ELLIPSIS) else view_of(target, key)
         if part != 0:
-            done = is_part(part, value) or assigned(part, value)
+            done = is_part(part, value) or assigned(part, value, not promise)
             done = done or (promise and unchecked(part, value))
             c.Py_DecRef(part)
             if done:

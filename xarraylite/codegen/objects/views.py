@@ -148,6 +148,7 @@ def place_of(kind: int, extents: int, steps: int, rank: int) -> int:
         if extent != 1:
             dense = dense and load(steps + 8 * k) == expected
             expected *= extent
+    dense = dense or expected == 0  # nothing lies anywhere
     key = c.PyLong_FromLongLong(rank) if dense else tuple_from(steps, rank)
     if key == 0:
         return 0
