@@ -115,3 +115,14 @@ def test_readers_keep_what_they_were_written_over() -> None:
         a[1:] = a[:-1]
         np.testing.assert_array_equal(xl.eval(e).numpy(), before[1:] * 2)
         a[1:] += before[1:]
+
+
+def test_an_extent_of_one_is_no_truth() -> None:
+    """A plan for shape (1,) is another thing than a program for operands of which (True,)."""
+    a = xl.asarray(np.arange(4.0))
+    part = a[1:2]
+    kind = (-part)._kind
+    kind.writes.clear()
+    kind.keep((part._kind, part.shape), "no program")
+    part[...] = -part
+    assert a.tolist() == [0.0, -1.0, 2.0, 3.0]

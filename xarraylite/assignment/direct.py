@@ -399,7 +399,7 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     kind, operands = known
     address = to.buffer.address + to.map.byte_start(to.dtype.itemsize)
     same = _same(kind, target, operands, address)
-    key: Any = (target, same)
+    key: Any = (same, target)  # another than that of a plan, which is by kind and shape
     program = kind.writes.get(key)
     if program is None:
         kind.keep(key, direct.writes(kind, target, same) or False)

@@ -123,7 +123,8 @@ class Kind:
         The program that evaluates into new memory; None as long as it is not known, False if
         there is none.
     writes : dict
-        Programs that evaluate into existing memory, by its kind.
+        Programs that evaluate into existing memory, by its kind; plans for one shape of that
+        (`runtime.replay.Rewrite`), by the kind and the shape.
     replays : dict
         Plans for one shape (`runtime.replay`), by the extents of the result and of what is folded:
         None where the first one was only counted, False if there is none.
