@@ -385,3 +385,32 @@ def test_mutated_programs_are_refused_or_read() -> None:
 def test_text_is_text() -> None:
     with pytest.raises(xl.HloError, match="expected text, not bytes"):
         xl.hlo.parse(b"ENTRY")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("shape", "plain"),
+    [
+        ("b(f32[4]{0:T(128)})", "b(f32[4])"),
+        ("f32[4]{0:#(u8)}", "f32[4]"),
+        ("f32[4]{0:*(u32)}", "f32[4]"),
+    ],
+)
+def test_buffers_and_sparse_layouts_print_as_they_were_read(shape, plain):
+    body = (
+        f"ENTRY %e (x: {plain}) -> {plain} {{\n  %x = {shape} parameter(0)\n"
+        f'  ROOT %r = {shape} custom-call(%x), custom_call_target="Pin"\n}}'
+    )
+    text = f"HloModule m, entry_computation_layout={{({shape})->{shape}}}\n\n{body}"
+    assert str(xl.hlo.parse(text)).strip() == text
+    assert str(xl.hlo.parse(f"HloModule m\n{body}")).strip() == text
+
+
+def test_question_marks_among_labels_are_forgotten():
+    text = (
+        "HloModule m\nENTRY e { x = f32[1,2,3,3,5] parameter(0)\n"
+        'ROOT c = f32[4] custom-call(x), custom_call_target="a", dim_labels=%s }'
+    )
+    labels = xl.hlo.parse(text % "?bf01_oi?01->bf??01").entry.root.get("dim_labels")
+    assert tuple(labels) == ("bf01", "oi01", "bf01")
+    with pytest.raises(xl.HloError, match="bf0 does not name bf and each spatial dimension"):
+        xl.hlo.parse(text % "bf0?_oi01->bf01")

@@ -26,7 +26,7 @@ from ..memory.buffer import Buffer
 from ..xla.spec import ArraySpec
 from .evaluation.batched import batched, part_of
 from .evaluation.devices import Meeting, Seat
-from .evaluation.loops import Ahead, ahead
+from .evaluation.loops import Ahead, Lined, ahead
 from .evaluation.program import Program
 from .evaluation.sites import flatten
 from .evaluation.values import TOKEN, Value, container, fits, stored
@@ -99,7 +99,7 @@ def _program(computation: HloComputation) -> Program:
 
 
 @lru_cache(maxsize=1024)
-def _trip(loop: HloInstruction) -> tuple[Program, list[Ahead]]:
+def _trip(loop: HloInstruction) -> tuple[Program, list[Ahead | Lined]]:
     flat, products = ahead(loop)
     return Program(flat), products
 

@@ -30,7 +30,7 @@ from .undefined import guess_operand_shape, wrap_operation
 _HEAD = re.compile(rf"{SKIP}(?:(ROOT)[ \t\r\n]{SKIP})?%?({NAME}){SKIP}={SKIP}")
 # What stands behind the equals sign, mostly: all of it if the operands are names.
 _RIGHT = re.compile(
-    rf"{SKIP}(?:({ARRAY}){SKIP})?([a-z][a-z0-9\-]*+){SKIP}\((?:([^(){{}}\[\]\"'=/]*+)\))?"
+    rf"{SKIP}(?:({ARRAY}){SKIP})?(?!b\()([a-z][a-z0-9\-]*+){SKIP}\((?:([^(){{}}\[\]\"'=/]*+)\))?"
 )
 _COMMA = re.compile(rf"{SKIP},")
 _OPCODE = re.compile(rf"{SKIP}([a-z][a-z0-9\-]*+){SKIP}\(")
@@ -123,7 +123,7 @@ class BodyReader(AttributeReader):
             shape = None if text is None else scan.shape_of(text, match.start(1))
             opcode, wrapped = self.known(word, match.start(2))
             operands_at = match.end(2) + 1
-        else:  # the shape is that of a tuple
+        else:  # the shape is that of a tuple or a buffer
             shape = scan.shape()
             opcode, wrapped = self.opcode()
             operands_at, plain = scan.at, None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from ...dtypes.element_types import ELEMENT_TYPES
 from ...layout.text import MAX_DEPTH
 from ...xla.spec import ArraySpec
 from ..values import Domain, ResultAccuracy, Signature
@@ -44,13 +45,17 @@ def _read_signature(text: str) -> Signature:
     arrow = _ARROW.search(inner)
     if arrow is None:
         raise ValueError("expected {(parameters)->result}")
-    parameters = ArraySpec.parse(inner[: arrow.start() + 1]).tuple_shapes
+    # One by one: a parameter may have what an element of a tuple may not.
+    parts = outer_parts(inside(inner[: arrow.start() + 1], "()"))
+    parameters = tuple([ArraySpec.parse(part) for part in parts])
     return Signature(parameters, ArraySpec.parse(inner[arrow.end() :]))
 
 
 def _print_signature(value: Signature) -> str:
     """Write ``{(f32[2]{0})->f32[2]{0}}``."""
-    return f"{{{ArraySpec.tuple(value.parameters)}->{value.result}}}"
+    kind = ELEMENT_TYPES["tuple"]
+    parameters = ArraySpec._trusted(kind, (), None, (), value.parameters)
+    return f"{{{parameters}->{value.result}}}"
 
 
 _LITERAL = re.compile(r"\s*([a-z0-9]+\[[^\]]*\](?:\{[0-9:][^}]*\})?)\s*(.*)", re.DOTALL)

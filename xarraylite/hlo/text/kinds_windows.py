@@ -123,10 +123,11 @@ def _read_labels(text: str) -> ConvolutionLabels:
     match = _LABELS.fullmatch(text)
     if match is None:
         raise ValueError("expected the dimensions of a convolution, such as b01f_01io->b01f")
-    labels = ConvolutionLabels(*match.groups())
+    # A question mark is a dimension that means nothing; XLA reads it and forgets it.
+    labels = ConvolutionLabels(*[part.replace("?", "") for part in match.groups()])
     digits = {str(k) for k in range(labels.spatial)}
     for part, letters in zip(labels, ("bf", "io", "bf"), strict=True):
-        if set(part.replace("?", "")) != digits | set(letters) or len(set(part)) != len(part):
+        if set(part) != digits | set(letters) or len(set(part)) != len(part):
             raise ValueError(f"{part} does not name {letters} and each spatial dimension once")
     return labels
 
