@@ -50,15 +50,20 @@ from ..runtime.counting import evaluations
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
 
-#: Bytes of results, and nodes up to which these stay lazy where more is built on them.  What stays
-#: in a cache costs little to keep, and loops that build on their own results planning, and a kernel
-#: for each length they meet; what is larger stays together: a hillshade, as long a formula as
-#: people write at once, has 144.
-_MOST = (1 << 18, 32), (1 << 20, 48)
-_LONG = 160
+#: Nodes from which a lazy operand is computed before more is built on it.  What is small costs
+#: little to keep, and kernels of loops that build on their own results seconds to compile; what is
+#: large stays together: a hillshade, as long a formula as people write at once, has 144.
+_FEW, _LONG = 32, 160
 
-#: Nodes from which a result of so few bytes is computed before it is viewed, if not just a part.
-_BRIEF, _SMALL = 12, 1 << 20
+#: Bytes up to which a result is small, and up to which it stays in a cache.
+_SMALL, _CACHED = 1 << 15, 1 << 20
+
+#: Nodes from which a result that stays in a cache is computed before it is viewed, if not just a
+#: part, in a loop: where so many like it were viewed.
+_BRIEF, _OFTEN = 12, 8
+
+#: Under which a kind counts these.
+_VIEWED = "viewed"
 
 #: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
@@ -255,8 +260,7 @@ def shortened(e: Any) -> Any:
         return e
     dtype = e.dtype  # masks are made of numbers, which count
     each = float64.itemsize if dtype == bool_ else dtype.itemsize
-    nbytes = e.size * each
-    most = next((nodes for size, nodes in _MOST if nbytes <= size), _LONG)
+    most = _FEW if e.size * each <= _SMALL else _LONG
     weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
     return memory_of(e) if weight > most else e
 
@@ -264,15 +268,21 @@ def shortened(e: Any) -> Any:
 def viewed(e: Any, shape: tuple[int, ...]) -> Any:
     """Return the container that a view of a shape is of; None if the view stays lazy.
 
-    That is what the handle stands for since it was written, or from now on: a result of some length
-    would be computed for each of its views, and once more.
+    That is what the handle stands for since it was written, or from now on: in a loop a result of
+    some length would be planned and computed for each of its views, and once more.
     """
     known = memory(e)
     kind = e._kind
     if known is not None or kind is NODE or kind.weight <= _BRIEF or tracing.is_active():
         return known
-    whole = e.size
-    return memory_of(e) if 2 * prod(shape) >= whole and whole * kind.itemsize <= _SMALL else None
+    size = e.size
+    if 2 * prod(shape) < size or size * kind.itemsize > _CACHED:
+        return None
+    count = kind.leads(_VIEWED, None) or 0
+    if count == _OFTEN:
+        return memory_of(e)
+    kind.learn(_VIEWED, None, count + 1)
+    return None
 
 
 def _stand_for(e: Any, container: Any) -> None:

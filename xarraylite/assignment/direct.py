@@ -254,12 +254,13 @@ def _written(to: Any, kind: Kind, operands: Operands) -> bool:
             remember(kind, key, None)
             return False
         if known is None and can_launch():
-            known = replay.rewrite_of(kind, to._shape, operands, target, near) or False
-            remember(kind, key, known)
-        if known:
-            kind.keep((target, to._shape), known)
-            if rewritten(known, to, operands):
-                return True
+            known = made = replay.rewrite_of(kind, to._shape, operands, target, near)
+            remember(kind, key, made or False)
+            if made is not None:
+                place = (target, to._shape)
+                kind.keep(place, made.before(kind.writes.get(place)))
+        if known and rewritten(known, to, operands):
+            return True
     plan = _plan(kind, target, to._shape, operands, near)
     return plan is not None and plan.run(to._buffer, to._start, operands)
 

@@ -41,6 +41,9 @@ from .launch import MOST_WORDS, number_code
 
 _TEMPORARY = 2
 
+#: Distances for which plans are tried one after the other.
+_DISTANCES = 8
+
 #: Temporaries begin at multiples of this.
 _LINE = 64
 
@@ -96,10 +99,22 @@ class Rewrite:
         destination's buffer, and if so how far from the destination; then what a `Replay` has.
     kernels : tuple of Kernel
         Kept alive here.
+    next : Rewrite or None
+        A plan for other distances.
     """
 
     record: bytes = field(repr=False)
     kernels: tuple[Kernel, ...]
+    next: Rewrite | None = None
+
+    def before(self, other: object) -> Rewrite:
+        """Return the plan with others to try after it; these are let go where they get many."""
+        if not isinstance(other, Rewrite):
+            return self
+        following, count = other.next, 1
+        while following is not None:
+            following, count = following.next, count + 1
+        return replace(self, next=other) if count < _DISTANCES else self
 
 
 def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | None:

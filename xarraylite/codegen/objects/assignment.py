@@ -93,8 +93,10 @@ def ran_over(plan: int, to: int, items: int) -> bool:
     """Run a plan that writes a container, if all operands lie as it says; tell whether it did."""
     if get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return False
-    keep(plan)
     checks = get(plan, w.REWRITE_RECORD) + word(w.BYTES_DATA)
+    if not lies_so(checks, to, items):
+        return False
+    keep(plan)
     record = checks + 8 + CHECK * load(checks)
     buffer, temporary, place = get(to, w.OWN_BUFFER), 0, 0
     waiting, nbytes = waiting_for(buffer), load(record + 16)
@@ -116,15 +118,24 @@ def ran_over(plan: int, to: int, items: int) -> bool:
 
 
 def written_again(to: int, kind: int, items: int) -> bool:
-    """Write by the plan for these extents (`runtime.replay`), if there is one."""
+    """Write by one of the plans for these extents (`runtime.replay`), if there are any."""
     key = tuple_of(2)
     if key == 0:
         return False
     store(key + word(w.TUPLE_ITEMS), keep(get(to, w.KIND)))
     store(key + word(w.TUPLE_ITEMS) + 8, keep(get(to, w.SHAPE)))
-    plan = c.PyDict_GetItemWithError(get(kind, w.WRITES), key)
+    plan, done = c.PyDict_GetItemWithError(get(kind, w.WRITES), key), False
     c.Py_DecRef(key)
-    return plan != 0 and load(plan + CLASS) == word(w.REWRITE) and ran_over(plan, to, items)
+    if plan == 0:
+        return False
+    keep(plan)
+    while not done and load(plan + CLASS) == word(w.REWRITE):
+        done = ran_over(plan, to, items)
+        another = keep(get(plan, w.REWRITE_NEXT))
+        c.Py_DecRef(plan)
+        plan = another
+    c.Py_DecRef(plan)
+    return done
 
 
 def rewritten(arguments: int) -> int:
