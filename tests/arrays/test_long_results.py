@@ -104,16 +104,20 @@ def _built(a: xl.XArray) -> xl.XExpression:
     return e
 
 
-def test_in_a_loop_views_of_small_results_are_of_their_values() -> None:
+def test_in_a_loop_small_results_are_computed_before_they_are_viewed() -> None:
     a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
-    for _ in range(_OFTEN):
-        assert type(_built(a).T) is type((a * 2 + 1).T) is xl.XExpression
-    long = _built(a)
-    turned = long.T
-    assert type(turned) is not xl.XExpression
-    turned[0, 1] = 7
-    assert float(long[1, 0]) == 7, "of one memory, as NumPy's"
-    assert type((a * 2 + 1).T) is type(_built(a)[:0]) is xl.XExpression
-    large = xl.ones((1024, 200))
-    for _ in range(_OFTEN + 2):
-        assert type(_built(large).T) is xl.XExpression
+    expected = np.asarray(_built(a))
+    for k in range(_OFTEN + 2):
+        e = _built(a)
+        turned = e.T
+        assert type(turned) is xl.XExpression
+        assert (len(postorder(turned.node)) == 1) == (k >= _OFTEN)
+        own = xl.eval(turned)
+        assert type(own) is xl.XArray
+        own[...] = 0.0
+        assert np.array_equal(np.asarray(e), expected), "memory of its own"
+        line = e.reshape(4)
+        turned[0, 1] = 7.0
+        assert float(e[1, 0]) == float(line[2]) == 7.0, "one memory, as NumPy's"
+        large = _built(xl.ones((1024, 200)))
+        assert len(postorder(large.T.node)) > _BRIEF

@@ -254,12 +254,11 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     # --- views --------------------------------------------------------------------------------
 
     def _view(self, step: steps.Transform) -> XExpression:
-        own: XExpression | None = ownership.viewed(self, step.shape)
+        own: XExpression | None = ownership.memory(self)
         if own is not None:
             return own._view(step)
-        viewed: XExpression = ownership.related(
-            self, XExpression(build.view(self.node, step)), step
-        )
+        made = XExpression(build.view(ownership.to_view(self, step.shape).node, step))
+        viewed: XExpression = ownership.related(self, made, step)
         return viewed
 
     def _one(self) -> Any:
@@ -278,10 +277,10 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         return self if tracing.is_active() else self._one()
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
-        own: XExpression | None = ownership.viewed(self, shape)
+        own: XExpression | None = ownership.memory(self)
         if own is not None:
             return own._reshaped(shape)
-        made = XExpression(build.reshape(self.node, shape))
+        made = XExpression(build.reshape(ownership.to_view(self, shape).node, shape))
         viewed: XExpression = ownership.related(self, made, shape)
         return viewed
 

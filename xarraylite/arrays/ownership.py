@@ -172,7 +172,7 @@ def memory_of(e: Any) -> Any:
         if its.source() is e:
             view = made
             for step in its.path:
-                view = _view_of(view, step)
+                view = _viewed(view, step)
             if hasattr(view, "buffer"):  # else it is a copy in NumPy too
                 _stand_for(member, view)
     return made
@@ -215,7 +215,7 @@ def kept(e: Any) -> Any:
         return e  # whoever evaluates it is told what is wrong
 
 
-def _view_of(of: Any, step: Any) -> Any:
+def _viewed(of: Any, step: Any) -> Any:
     if isinstance(step, Transform):
         return of._view(step)
     if isinstance(step, int):
@@ -265,24 +265,22 @@ def shortened(e: Any) -> Any:
     return memory_of(e) if weight > most else e
 
 
-def viewed(e: Any, shape: tuple[int, ...]) -> Any:
-    """Return the container that a view of a shape is of; None if the view stays lazy.
+def to_view(e: Any, shape: tuple[int, ...]) -> Any:
+    """Return a lazy result of which a view of a shape is made; its values in a loop.
 
-    That is what the handle stands for since it was written, or from now on: in a loop a result of
-    some length would be planned and computed for each of its views, and once more.
+    There a result of some length would be planned and computed for each of its views.
     """
-    known = memory(e)
     kind = e._kind
-    if known is not None or kind is NODE or kind.weight <= _BRIEF or tracing.is_active():
-        return known
+    if kind is NODE or kind.weight <= _BRIEF or tracing.is_active():
+        return e
     size = e.size
     if 2 * prod(shape) < size or size * kind.itemsize > _CACHED:
-        return None
+        return e
     count = kind.leads(_VIEWED, None) or 0
     if count == _OFTEN:
-        return memory_of(e)
+        return values_of(e)
     kind.learn(_VIEWED, None, count + 1)
-    return None
+    return e
 
 
 def _stand_for(e: Any, container: Any) -> None:
