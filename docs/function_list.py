@@ -93,9 +93,10 @@ def page() -> str:
     parts = [_HEAD]
     for title, members in functions().items():
         parts.append(f"## {title}\n\n| Function | | What it does | Example |\n|---|---|---|---|")
-        first: dict[int, str] = {}
+        first = {id(f): name for name, f in reversed(members)}
+        first |= {id(f): name for name, f in members if name == f.__name__}
         for name, function in members:
-            known = first.setdefault(id(function), name)
+            known = first[id(function)]
             if known != name:
                 parts.append(f"| `{name}` | | the same as `{known}` | |")
                 continue

@@ -222,3 +222,14 @@ def test_ix_views_positions() -> None:
     assert (int(rows[0, 0]), int(columns[0, 0])) == (2, 2)  # NumPy's are views too
     with pytest.raises(xl.ShapeError, match="rank 1"):
         xl.ix_([[1]])
+
+
+@pytest.mark.parametrize(
+    "strides", [(0, 8, 24), (8, 0, 24), (8, 24, 0), (0, 24, 8), (24, 0, 8), (0, 0, 8)]
+)
+def test_broadcast_dimensions_stay_in_flatten(strides: tuple[int, ...]) -> None:
+    extents = {0: 2, 8: 3, 24: 2}
+    shape = tuple([extents[s] for s in strides])
+    plain = np.lib.stride_tricks.as_strided(np.arange(6), shape, strides)
+    ours = xl.asarray(plain, copy=False)
+    assert ours.flatten("K").tolist() == plain.flatten("K").tolist()

@@ -125,3 +125,46 @@ def test_out_may_be_a_lazy_result() -> None:
     assert before.tolist() == [[1, 3], [3, 7]]
     with pytest.raises(xl.CastError, match="same_kind"):
         xl.add(a, 1j, out=product)
+
+
+WIDE: dict[str, Callable[[Any, Any], None]] = {
+    "put": lambda a, v: xl.put(a, [0, 1], v),
+    "place": lambda a, v: xl.place(a, a == 0, v),
+    "putmask": lambda a, v: xl.putmask(a, a == 0, v),
+    "put_along_axis": lambda a, v: xl.put_along_axis(a, [[0], [1]], v, 1),
+    "fill_diagonal": xl.fill_diagonal,
+    "flat": lambda a, v: a.flat.__setitem__(slice(None), v),
+    "flat, listed": lambda a, v: a.flat.__setitem__([0, 1], v),
+}
+
+
+@pytest.mark.parametrize("value", [300, [300], (300,), -129])
+@pytest.mark.parametrize("name", WIDE)
+def test_integers_must_fit(name: str, value: Any) -> None:
+    for dtype in ("int8", "uint8"):
+        a = xl.zeros((2, 2), dtype)
+        with pytest.raises(OverflowError, match="do not fit"):
+            WIDE[name](a, value)
+        assert not xl.any(a)
+
+
+def test_masks_and_casts_of_numpy() -> None:
+    a = xl.zeros(3, "int32")
+    with pytest.raises(ValueError, match="mask and data must be the same size"):
+        xl.place(a, [True, False], [1])
+    for write in (xl.place, xl.putmask):
+        for values in (np.array([1.5]), xl.asarray([1.5])):
+            with pytest.raises(TypeError, match="safe"):
+                write(a, [True, False, True], values)
+        write(a, [True, False, True], [1.5])
+        assert a.tolist() == [1, 0, 1]
+    xl.put(a, [0, 1], [])
+    xl.copyto(a, 5, where=[0, 1, 0])
+    assert a.tolist() == [1, 5, 1]
+
+
+@pytest.mark.parametrize(("name", "operands"), [("divmod", 2), ("modf", 1)])
+def test_results_have_one_place(name: str, operands: int) -> None:
+    x, *outs = [xl.zeros(3) for _ in range(5)]
+    with pytest.raises(TypeError, match="both a positional and keyword argument"):
+        getattr(xl, name)(*[x] * operands, *outs[:2], out=tuple(outs[2:]))

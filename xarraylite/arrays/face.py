@@ -370,9 +370,7 @@ class Face(Methods):
         if order not in ("C", "F", "A", "K"):
             raise ValueError(f"{operation}: order must be 'C', 'F', 'A' or 'K', got {order!r}")
         if order == "K" and isinstance(place, Strided):
-            steps = place.strides
-            axes = sorted(range(len(steps)), key=lambda k: -abs(steps[k]))
-            return namespace(None).permute_dims(self, axes)
+            return namespace(None).permute_dims(self, _by_strides(place.strides))
         if order == "A" and isinstance(place, Strided) and not place.is_row_major():
             order = "F" if place.is_column_major() else "C"
         return namespace(None).transpose(self) if order == "F" else self
@@ -389,3 +387,18 @@ class Face(Methods):
     @flat.setter
     def flat(self, value: object) -> None:
         Flat(self)[:] = value
+
+
+def _by_strides(steps: tuple[int, ...]) -> list[int]:
+    """Return the dimensions in NumPy's order of memory; those of stride 0 stay where they can."""
+    inner: list[int] = []  # the innermost one first
+    for k in reversed(range(len(steps))):
+        at = len(inner)
+        for j in reversed(range(len(inner))):
+            near, far = abs(steps[k]), abs(steps[inner[j]])
+            if near and far:
+                if far <= near:
+                    break
+                at = j
+        inner.insert(at, k)
+    return inner[::-1]

@@ -266,6 +266,10 @@ def _both(
     operation: str,
 ) -> tuple[XExpression, XExpression]:
     """Return two results, or write them; operands that are written are read before."""
+    if outs and out is not None:
+        raise TypeError(
+            f"{operation}: cannot specify 'out' as both a positional and keyword argument"
+        )
     places: Any = (*outs, None, None)[:2] if out is None else out
     if not isinstance(places, tuple) or len(places) != 2 or len(outs) > 2:
         raise TypeError(f"{operation}: out must be a tuple of two arrays, one for each result")

@@ -20,6 +20,7 @@ from ..dtypes.names import NumpyArray, bool_, dtype_name
 from ..ir.build import WEAK_TYPES, describe
 from ..nullable.array import Memory
 from ..nullable.masked import write_where
+from ..operands.convert import check_integers
 from ..operands.nodes import as_node
 from .computed import Narrow, numpy_of, refusal
 
@@ -37,6 +38,16 @@ def _values(x: object, operation: str) -> NumpyArray:
     return np.asarray(numpy_of(x, operation, Narrow()))
 
 
+def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> NumpyArray:
+    """Return what is written; Python integers must fit, and arrays cast under the rule."""
+    check_integers(x, to.dtype, operation)
+    values = _values(x, operation)
+    if values.ndim and not isinstance(x, list | tuple):
+        what = f"{to.summary()}, {dtype_name(values.dtype)}{list(values.shape)}"
+        check_cast(operation, what, values.dtype, to.dtype, rule)
+    return values
+
+
 def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
     """Write values to positions of the flattened container.
 
@@ -47,7 +58,7 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
     ind : array of int
         Positions in row-major order; negative ones count from the end.
     v : array or number
-        Values, repeated as often as needed.
+        Values, repeated as often as needed; of none, nothing is written.
     mode : {"raise", "wrap", "clip"}, default "raise"
         What positions outside mean: an error, counting on from the start, or the nearest end.
 
@@ -55,6 +66,8 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
     ------
     IndexRangeError
         If a position is out of range.
+    OverflowError
+        If a Python integer does not fit the dtype.
 
     Examples
     --------
@@ -73,8 +86,9 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
         places = np.clip(places, 0, max(to.size - 1, 0))
     elif mode != "raise":
         raise ValueError(f"put: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    if places.size:
-        _scatter(to, places, _values(v, "put"), "put")
+    values = _fitting(v, to, "put")
+    if places.size and values.size:
+        _scatter(to, places, values, "put")
 
 
 def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str) -> None:
@@ -97,6 +111,9 @@ def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str)
 def place(arr: object, mask: object, vals: object) -> None:
     """Write values one after the other to the elements where a mask holds.
 
+    The mask has as many elements as the container.  Arrays of values must cast safely, and Python
+    integers fit.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -106,13 +123,20 @@ def place(arr: object, mask: object, vals: object) -> None:
     XArray([0, 1, 7, 8])
     """
     to = _destination(arr, "place")
-    chosen = np.flatnonzero(_values(mask, "place"))
+    where = _values(mask, "place")
+    if where.size != to.size:
+        raise ShapeError(
+            f"place({to.summary()}, {list(where.shape)}): mask and data must be the same size"
+        )
+    chosen, values = np.flatnonzero(where), _fitting(vals, to, "place", "safe")
     if chosen.size:
-        _scatter(to, chosen, _values(vals, "place"), "place")
+        _scatter(to, chosen, values, "place")
 
 
 def putmask(a: object, mask: object, values: object) -> None:
     """Write values to the elements where a mask holds: each the value of its own position.
+
+    Arrays of values must cast safely, and Python integers fit.
 
     Examples
     --------
@@ -126,7 +150,7 @@ def putmask(a: object, mask: object, values: object) -> None:
     chosen = as_node(mask, "putmask")
     if chosen.shape != to.shape:
         raise ShapeError(f"putmask({to.summary()}, {describe(chosen)}): the shapes must agree")
-    new = _values(values, "putmask")
+    new = _fitting(values, to, "putmask", "safe")
     if new.size:
         spread = np.resize(new, to.size).reshape(to.shape)
         write_where(to, XExpression(chosen), spread)
@@ -173,6 +197,8 @@ def copyto(
     if where is True:
         to[...] = src
         return
+    if isinstance(where, list | tuple | int | float):
+        where = np.array(where, bool)  # as NumPy: only arrays must be bool already
     mask = XExpression(as_node(where, "copyto"))
     if mask.dtype != bool_:
         raise DTypeError(f"copyto: where must be bool, got {dtype_name(mask.dtype)}")
@@ -226,7 +252,8 @@ def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
 
 def _written(a: object, name: str, function: Callable[..., None], values: object) -> None:
     """Have NumPy write to a copy of the elements, and assign that."""
-    to, new = _destination(a, name), _values(values, name)
+    to = _destination(a, name)
+    new = _fitting(values, to, name)
     whole = np.array(to.numpy(), order="C")
     try:
         function(whole, new)

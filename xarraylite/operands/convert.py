@@ -174,6 +174,18 @@ def plain_array(
     return np.ascontiguousarray(native).reshape(array.shape)
 
 
+def check_integers(values: object, dtype: DType, operation: str) -> None:
+    """Refuse Python integers, alone or in lists, that an integer dtype cannot hold.
+
+    Raises
+    ------
+    OverflowError
+        If there are any.
+    """
+    if kind(dtype) in "iu" and type(values) in (int, list, tuple):
+        plain_array(list(values) if isinstance(values, tuple) else values, dtype, operation)
+
+
 def _checked_integers(
     values: object, array: np.ndarray[tuple[int, ...], DType], dtype: DType, operation: str
 ) -> np.ndarray[tuple[int, ...], DType]:
