@@ -41,3 +41,18 @@ def test_the_shape_of_a_lazy_result_is_assigned() -> None:
     with pytest.raises(ValueError, match="shape"):
         e.shape = (4, 2)
     assert e.shape == (6,)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_who_holds_a_result_does_not_decide_what_a_reshape_is(held: bool) -> None:
+    a = xl.asarray(np.arange(6.0).reshape(2, 3))
+    e = a * 2 + a
+    turned = e.T
+    if not held:
+        del e
+    copied = turned.reshape(-1)
+    copied[0] = 100.0
+    assert turned.tolist() == (a * 3).T.tolist(), "a copy, as NumPy's"
+    lines = turned.reshape(3, 1, 2)
+    lines[1] = 50.0
+    assert turned.tolist() == [[0.0, 9.0], [50.0, 50.0], [6.0, 15.0]]

@@ -86,20 +86,26 @@ class Owning:
         The values, if they were computed, behind the operands that they are of; nobody writes them.
     root : XExpression or None
         The result that the handle is a view of.
+    origin : tuple of int
+        Shape of the result that the first of the views was of, whoever holds it.
     path : tuple of (Transform, shape or part)
         The views that lead from there to it: under another index, of another shape, or a part
         of complex elements.
+    begin : int
+        How many of them lead to ``root``.
     family : list of weak references
         The result and its views.
     """
 
-    __slots__ = ("family", "memory", "path", "root", "values")
+    __slots__ = ("begin", "family", "memory", "origin", "path", "root", "values")
 
     def __init__(self) -> None:
         self.memory: Any = None
         self.values: Any = None
         self.root: Any = None
+        self.origin: tuple[int, ...] = ()
         self.path: tuple[Any, ...] = ()
+        self.begin = 0
         self.family: list[weakref.ref[Any]] = []
 
     def source(self) -> Any:
@@ -110,6 +116,18 @@ class Owning:
             if len(self.members()) <= 2:  # the two of them
                 self.root = None
         return self.root
+
+    def place(self) -> Strided:
+        """Return where a view's elements would lie in the memory of its family."""
+        place = Strided.row_major(self.origin)
+        for step in self.path:
+            if isinstance(step, int):
+                place = Strided(place.shape, tuple([2 * stride for stride in place.strides]))
+            elif isinstance(step, Transform):
+                place = place.apply(step)
+            else:
+                place = place.reshape(step) or Strided.row_major(step)
+        return place
 
     def members(self) -> list[Any]:
         """Return the handles of the family that are alive."""
@@ -147,8 +165,11 @@ def related(of: Any, made: Any, step: Any) -> Any:
         return made
     its = owning(of)
     root = its.source()
+    if step.__class__ is tuple and _place(of).reshape(step) is None:
+        return made  # a copy in NumPy too
     mine = made._owning = Owning()
-    mine.path = (step,) if root is None else (*its.path, step)
+    mine.origin, mine.path = its.origin if its.path else of._shape, (*its.path, step)
+    mine.begin = len(its.path) if root is None else its.begin
     mine.root = of if root is None else root
     mine.family = its.family
     if len(mine.family) >= _MANY:
@@ -171,7 +192,7 @@ def memory_of(e: Any) -> Any:
         its = owning(member)
         if its.source() is e:
             view = made
-            for step in its.path:
+            for step in its.path[its.begin :]:
                 view = _viewed(view, step)
             if hasattr(view, "buffer"):  # else it is a copy in NumPy too
                 _stand_for(member, view)
@@ -241,17 +262,12 @@ def indexed(e: Any, key: Any) -> Any:
 
 def lies_by_rows(e: Any) -> bool:
     """Tell whether a lazy result's elements would lie side by side in its family's memory."""
+    return _place(e).is_row_major()
+
+
+def _place(e: Any) -> Strided:
     its = getattr(e, "_owning", None)
-    if its is None or its.root is None:
-        return True
-    place: Any = Strided.row_major(its.root.shape)
-    for step in its.path:
-        if isinstance(step, int):
-            return False
-        place = place.apply(step) if isinstance(step, Transform) else place.reshape(step)
-        if place is None:
-            return True  # a copy, which has memory of its own
-    return bool(place.is_row_major())
+    return its.place() if its is not None and its.path else Strided.row_major(e._shape)
 
 
 def shortened(e: Any) -> Any:
