@@ -9,6 +9,7 @@ float32, rounded; arrays without elements, with NumPy's or its refusal.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +189,34 @@ def refused_by_numpy(text: str, operands: dict[str, Any]) -> type[Exception] | N
 def evaluated(made: Any) -> None:
     for part in made if isinstance(made, tuple | list) else [made]:
         np.asarray(part)
+
+
+CASTS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "matmul": lambda xp, i, f: xp.matmul(f, f, dtype=int),
+    "sqrt": lambda xp, i, f: xp.sqrt(i, dtype=int),
+    "true_divide": lambda xp, i, f: xp.true_divide(i, i, dtype=int),
+    "no": lambda xp, i, f: xp.add(i, f, casting="no"),
+    "no, weak": lambda xp, i, f: xp.add(i, 1.5, casting="no"),
+    "equiv": lambda xp, i, f: xp.greater(i, f, casting="equiv"),
+    "of one": lambda xp, i, f: xp.sqrt(i, casting="no"),
+}
+FINE: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "matmul": lambda xp, i, f: xp.matmul(i, i, dtype=float),
+    "sqrt": lambda xp, i, f: xp.sqrt(i, dtype="float32"),
+    "no": lambda xp, i, f: xp.add(i, 1, casting="no"),
+    "safe": lambda xp, i, f: xp.add(i, f, casting="safe"),
+    "unsafe": lambda xp, i, f: xp.add(f, f, dtype=int, casting="unsafe"),
+}
+
+
+def test_casts_are_those_of_numpy() -> None:
+    i, f = np.arange(3), np.arange(3) * 1.5
+    for call in CASTS.values():
+        for xp, one, other in ((np, i, f), (xl, xl.asarray(i), xl.asarray(f))):
+            with pytest.raises(TypeError):
+                call(xp, one, other)
+    for call in FINE.values():
+        ours, theirs = call(xl, xl.asarray(i), xl.asarray(f)), call(np, i, f)
+        np.testing.assert_array_equal(np.asarray(ours), theirs, strict=True)
+    with pytest.raises(ValueError, match="casting"):
+        xl.add(xl.asarray(i), 1, casting="foo")

@@ -19,8 +19,10 @@ from typing import Any, SupportsIndex
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.xarray import XArray
+from ..assignment.assign import check_cast
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..ir import build
+from ..ir.build import describe
 from ..labels import products
 from ..operands.nodes import as_node
 from ..ops.table import OPS
@@ -56,6 +58,8 @@ def matmul(
 
     Raises
     ------
+    CastError
+        If an operand is of a higher kind than ``dtype``.
     ShapeError
         If an operand is of rank 0, the last dimension of ``x1`` does not fit the second to last
         of ``x2``, or the others do not broadcast.
@@ -76,6 +80,8 @@ def matmul(
     XArray([3, 7])
     """
     if dtype is not None:
+        for node in (as_node(x1, "matmul"), as_node(x2, "matmul")):
+            check_cast("matmul", describe(node), node.dtype, as_dtype(dtype), "same_kind")
         x1, x2 = astype(x1, dtype), astype(x2, dtype)
     if out is None and isinstance(x1, XExpression) and isinstance(x2, XExpression):
         product: XArray = x1 @ x2

@@ -6,7 +6,7 @@ operators between numbers are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
@@ -17,13 +17,13 @@ from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
 from ..arrays.scalar_arithmetic import compute
 from ..arrays.xarray import XArray
-from ..assignment.assign import check_update
+from ..assignment.assign import check_cast, check_update
 from ..dtypes.names import as_dtype, bool_, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
-from ..ir.build import describe
+from ..ir.build import Operand, describe
 from ..ir.node import Node
-from ..operands.nodes import as_operand, is_number
+from ..operands.nodes import Lifted, as_operand, is_number
 from ..operands.others import instead
 from ..ops.op import Op
 from ..ops.table import OPS
@@ -31,6 +31,9 @@ from .computed import into
 from .pages import describe_as
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_STRICT = ("no", "equiv", "safe")
+_CASTINGS = (*_STRICT, "same_kind", "unsafe")
 
 
 class Unary(Protocol):
@@ -107,27 +110,46 @@ def directed(
     Raises
     ------
     CastError
-        If an operand does not cast to ``dtype``, or the result to that of ``out``.
+        If an operand does not cast to what is computed in, the result of ``dtype`` to that, or
+        the result to the dtype of ``out``.
+    ValueError
+        If ``casting`` is no rule.
     BroadcastError
         If the result does not stretch to the shape of ``out``.
     """
     made: XExpression
+    if casting not in _CASTINGS:
+        raise ValueError(f"{op.name}: casting must be one of {_CASTINGS}, got {casting!r}")
     if dtype is not None:
         wanted = as_dtype(dtype)
         nodes = [as_operand(x, op.name) for x in operands]
         for node in nodes:
-            if isinstance(node, Node) and not can_cast(node.dtype, wanted, casting):
-                raise CastError(
-                    f"{op.name}({', '.join(map(describe, nodes))}): an operand does not cast to "
-                    f"dtype={dtype_name(wanted)} (rule: {casting})"
-                )
+            if isinstance(node, Node):
+                _refuse(op, nodes, node.dtype, wanted, casting)
         made = XExpression(build.elementwise(op, *[build.convert(x, wanted) for x in nodes]))
-        made = made if made.dtype == bool_ else made.astype(wanted)
+        if made.dtype != bool_:
+            _refuse(op, nodes, made.dtype, wanted, "same_kind")
+            made = made.astype(wanted)
     else:
+        if casting in _STRICT and not any(isinstance(x, Lifted) for x in operands):
+            _check_loops(op, operands, casting)
         made = expression.apply(op, *operands)
         if not isinstance(made, XExpression):  # NumPy's, of no numbers
             raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
     return written(made, out, where, op.name, casting)
+
+
+def _refuse(op: Op, nodes: Sequence[Operand], source: Any, wanted: Any, casting: str) -> None:
+    check_cast(op.name, ", ".join(map(describe, nodes)), source, wanted, casting)
+
+
+def _check_loops(op: Op, operands: tuple[object, ...], casting: str) -> None:
+    """Refuse operands that do not cast to what the operation computes in."""
+    nodes = [as_operand(x, op.name) for x in operands]
+    kinds = tuple([build.kind_of(node) for node in nodes])
+    for kind, loop in zip(kinds, op.rule(op.name, kinds)[0], strict=True):
+        if isinstance(kind, np.dtype):
+            _refuse(op, nodes, kind, loop, casting)
 
 
 def written(
@@ -193,7 +215,7 @@ def unary(name: str) -> Unary:
         order: str = "K",
         subok: bool = True,
     ) -> XExpression:
-        if out is None and where is True and dtype is None:
+        if out is None and where is True and dtype is None and casting == "same_kind":
             if is_number(x):
                 return applied(op, x)
             try:
@@ -222,7 +244,7 @@ def binary(name: str) -> Binary:
         order: str = "K",
         subok: bool = True,
     ) -> XExpression:
-        if out is None and where is True and dtype is None:
+        if out is None and where is True and dtype is None and casting == "same_kind":
             if is_number(x1) and is_number(x2):
                 return applied(op, x1, x2)
             try:

@@ -131,7 +131,7 @@ def elementwise(op: Op, *operands: Operand) -> Elementwise:
     BroadcastError
         If the shapes do not broadcast.
     """
-    kinds = tuple([_kind(operand) for operand in operands])
+    kinds = tuple([kind_of(operand) for operand in operands])
     resolved = _rules.get((op, kinds))
     if resolved is None:
         if len(_rules) >= _RULES_KEPT:
@@ -177,7 +177,8 @@ def _adapt_scalars(
     return loops, tuple([adapted.get(k, operand) for k, operand in enumerate(operands)])  # type: ignore[misc]
 
 
-def _kind(operand: Operand) -> DType | type:
+def kind_of(operand: Operand) -> DType | type:
+    """Return what rules know an operand by: its dtype, or the type of a Python number."""
     if isinstance(operand, Node):
         if isinstance(operand, Scalar) and operand.weak is not None:
             return operand.weak

@@ -388,7 +388,10 @@ class Fold:
             self.take(self.lanes(address + j * size, width - j))
 
     def halves(self, address: Value, width: Value) -> None:
-        """Emit the fold of few values in NumPy's order: sums of many are those of two halves."""
+        """Emit the fold of few values in NumPy's order: sums of many are those of two halves.
+
+        Sums of more than 248 values differ: what is left of them is added half by half.
+        """
         b, name, size = self.b, self.spec.op.vector, value_bytes(self.spec.body.dtype)
         low = b.local(0)
         with b.repeat() as loop:
