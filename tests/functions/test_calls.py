@@ -220,3 +220,5 @@ def test_casts_are_those_of_numpy() -> None:
         np.testing.assert_array_equal(np.asarray(ours), theirs, strict=True)
     with pytest.raises(ValueError, match="casting"):
         xl.add(xl.asarray(i), 1, casting="foo")
+    for casting in ("safe", "unsafe"):
+        assert isinstance(xl.add(1, 2, casting=casting), xl.XScalar)

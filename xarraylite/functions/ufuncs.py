@@ -133,6 +133,8 @@ def directed(
     else:
         if casting in _STRICT and not any(isinstance(x, Lifted) for x in operands):
             _check_loops(op, operands, casting)
+        if out is None and where is True:
+            return applied(op, *operands)
         made = expression.apply(op, *operands)
         if not isinstance(made, XExpression):  # NumPy's, of no numbers
             raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
