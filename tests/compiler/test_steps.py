@@ -131,7 +131,7 @@ def test_cost_grows_with_the_work() -> None:
 def test_vectors_hold_twice_as_many_numbers_of_32_bits() -> None:
     wide, narrow = (step_for(xl.ones(1000, dtype=name) + 1) for name in ("float64", "float32"))
     assert wide.work.cost == 3000
-    assert narrow.work.cost == 2000  # of one and a half each, rounded up
+    assert narrow.work.cost == 1500
 
 
 def test_traffic_counts_distinct_bytes() -> None:
