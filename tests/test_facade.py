@@ -140,6 +140,13 @@ def test_every_name_of_numpy_is_here_or_somewhere_else() -> None:
     assert sorted(set(np.__all__) - known) == []
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_names_of_numpy_stay_what_they_are() -> None:
+    for name in TABLES["_OF_NUMPY"]:
+        for _ in range(2):
+            assert getattr(xl, name) is getattr(np, name)
+
+
 def test_names_of_builtins_are_ours_here_and_pythons_elsewhere() -> None:
     shadowing = [name for name in NAMES if hasattr(builtins, name)]
     assert {"abs", "all", "any", "bool", "eval", "max", "min", "pow", "round", "sum"} <= set(

@@ -251,7 +251,7 @@ _OF_NUMPY = frozenset(
         "object_ str_ bytes_ void datetime64 timedelta64 recarray record rec char chararray",
         "busday_count busday_offset busdaycalendar is_busday isnat datetime_data",
         "datetime_as_string strings memmap exceptions typing mintypecode show_config show_runtime",
-        "ma matrix asmatrix bmat ctypeslib nested_iters flatiter character flexible dtypes",
+        "ma matrix asmatrix bmat ctypeslib nested_iters flatiter character flexible",
         "typecodes sctypeDict little_endian get_include getbufsize setbufsize geterrcall",
         "seterrcall",
     )

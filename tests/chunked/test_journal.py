@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -177,6 +178,7 @@ def test_results_of_a_fold_are_resumed(name: str, keepdims: bool, tmp_path: Path
 def test_a_damaged_record(tmp_path: Path) -> None:
     source = _interrupted(tmp_path)
     record = tmp_path / ".a.xl-store"
+    head = record.read_text().split("\n")[0]
     source.left = 2
     for _ in range(2):
         record.write_bytes(record.read_bytes() + b"[19, 0")  # a line cut short by a crash
@@ -187,6 +189,11 @@ def test_a_damaged_record(tmp_path: Path) -> None:
     record.write_bytes(record.read_bytes() + b"[19, 0")
     xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
+    known = json.loads(head)
+    known["stored"]["chunks"] = 3
+    record.write_text(json.dumps(known) + "\n")
+    with pytest.raises(xl.StorageError, match="damaged"):
+        xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
     record.write_text("nonsense\n")
     with pytest.raises(xl.StorageError, match="damaged"):
         xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)

@@ -360,3 +360,10 @@ def test_no_way_to_a_pickle() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert saved(allow_pickle=xl.ones(1))[:2] == b"PK"  # a name like any other
+
+
+def test_ways_to_map_that_numpy_does_not_know_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "q.npy", np.arange(3))
+    assert xl.load(tmp_path / "q.npy", "r").tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match=r"mmap_mode is one of.*'zzz'"):
+        xl.load(tmp_path / "q.npy", "zzz")

@@ -79,6 +79,7 @@ class Journal:
         try:
             head = json.loads(lines[0])
             known, made.block = head["stored"], tuple(head["block"])
+            tuple(known["chunks"])  # a list, or the record is damaged
             made.done = frozenset([tuple(json.loads(line)) for line in lines[1:]])
             reasons = list(_differences(known, mark))
         except (AttributeError, LookupError, TypeError, ValueError) as error:

@@ -10,7 +10,7 @@ import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from .._errors import FormatError
 from ..arrays.xarray import XArray
@@ -208,6 +208,12 @@ class Archive(dict[str, XArray]):
         self.close()
 
 
+# What NumPy takes, long names included.
+_MMAP_MODES: Final = (
+    None, "r", "c", "r+", "w+", "readonly", "copyonwrite", "readwrite", "write",
+)  # fmt: skip
+
+
 def load(
     file: FilePath | BinaryReader,
     mmap_mode: str | None = None,
@@ -248,6 +254,8 @@ def load(
     FormatError
         If the file is truncated, has bytes too many, is damaged or hostile, or holds something
         else than numbers.
+    ValueError
+        If NumPy knows no such ``mmap_mode``.
     OSError
         As when reading any file.
 
@@ -267,6 +275,8 @@ def load(
     >>> xl.load(file).strides
     (1, 2)
     """
+    if mmap_mode not in _MMAP_MODES:
+        raise ValueError(f"load: mmap_mode is one of {_MMAP_MODES[1:]}, not {mmap_mode!r}")
     wanted = _wanted(dtype)
     if isinstance(file, str | os.PathLike):
         # A pipe without a writer must not block: it is refused, since it cannot seek.

@@ -134,3 +134,47 @@ def test_memory_is_nobody_elses() -> None:
 
     with pytest.raises(ValueError, match="read-only"):
         called("f32[4]")([1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("result", "found"),
+    [
+        ("s8[]", 300),
+        ("s8[]", 2**70),
+        ("s8[]", 1.9),
+        ("s8[]", float("nan")),
+        ("s8[2]", [1, 2.5]),
+        ("pred[]", 2),
+    ],
+)
+def test_numbers_that_do_not_fit_are_refused(result: str, found: Any) -> None:
+    register_custom_call("of_user", lambda instruction, x: found)
+    with pytest.raises(xl.HloError, match=r"r: custom-call.*'?of_user'? gave"):
+        called(result)([1, 2, 3, 4])
+
+
+def test_numbers_that_fit_and_arrays_in_the_other_order_of_bytes_are_taken() -> None:
+    register_custom_call("of_user", lambda instruction, x: [1, 2])
+    assert called("s8[2]")([1, 2, 3, 4]).tolist() == [1, 2]
+    register_custom_call("of_user", lambda instruction, x: True)
+    assert called("pred[]")([1, 2, 3, 4]).item() is True
+    register_custom_call("of_user", lambda instruction, x: x.astype(">f4"))
+    assert called("f32[4]")([1, 2, 3, 4]).tolist() == [1, 2, 3, 4]
+
+
+def test_registering_without_a_name_is_refused() -> None:
+    with pytest.raises(TypeError, match="the target is a string"):
+        register_custom_call(lambda i: 1)  # type: ignore[call-overload]
+
+
+def test_an_error_raised_again_has_one_note() -> None:
+    error = RuntimeError("kept")
+
+    def broken(instruction: Any, x: np.ndarray) -> Any:
+        raise error
+
+    register_custom_call("of_user", broken)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="kept"):
+            called("f32[4]")([1, 2, 3, 4])
+    assert len(error.__notes__) == 1

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, overload
 
+import numpy as np
+
 from ...arrays.xarray import XArray
 from ...dtypes.names import NumpyArray
 from ...xla.spec import ArraySpec
@@ -58,7 +60,8 @@ def register_custom_call(target: str, function: CustomCall | None = None) -> Any
     function : callable, optional
         Takes the instruction and its operands: read-only NumPy arrays in the order of their
         dimensions, however they lie, and tuples of such.  Returns an array of the instruction's
-        dtype and shape, or a list or number that is converted to it; a tuple where the shape is
+        dtype and shape, or a list or number that is converted to it unless that
+        changes an integer; a tuple where the shape is
         one.  What the call says of itself stands in ``instruction.get("backend_config")``, and
         `evaluate` runs the computations that it calls.
 
@@ -70,7 +73,7 @@ def register_custom_call(target: str, function: CustomCall | None = None) -> Any
     Raises
     ------
     TypeError
-        If the function cannot be called.
+        If the function cannot be called, or the target is no string.
 
     Examples
     --------
@@ -86,6 +89,8 @@ def register_custom_call(target: str, function: CustomCall | None = None) -> Any
     >>> [float(x) for x in module(np.float32([2, 1, 4]))]
     [1.0, 4.0]
     """
+    if not isinstance(target, str):
+        raise TypeError(f"register_custom_call: the target is a string, not {target!r}")
     if function is None:
         return partial(register_custom_call, target)
     if not callable(function):
@@ -107,7 +112,9 @@ def _custom_call(run: Runner, instruction: HloInstruction, *operands: Value) -> 
     try:
         found = function(instruction, *given)
     except Exception as error:
-        error.add_note(f"in the custom call {target!r}: {instruction.name} of {run.module}")
+        note = f"in the custom call {target!r}: {instruction.name} of {run.module}"
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
         raise
     return _taken(instruction, instruction.shape, found)
 
@@ -131,19 +138,44 @@ def _taken(instruction: HloInstruction, spec: ArraySpec, found: Any) -> Value:
     if spec.is_tuple:
         parts = found if isinstance(found, tuple | list) else (found,)
         if len(parts) != len(spec.tuple_shapes):
-            raise refuse(instruction, f"gave {len(parts)} results for {spec}")
+            raise refuse(
+                instruction, f"{_target(instruction)} gave {len(parts)} results for {spec}"
+            )
         pairs = zip(spec.tuple_shapes, parts, strict=True)
         return tuple([_taken(instruction, inner, part) for inner, part in pairs])
     if not spec.is_array:
         return TOKEN
     dtype = dtype_of(spec.element_type, instruction)
     try:
-        made = array(found if hasattr(found, "dtype") else XArray(found, dtype))
-    except (TypeError, ValueError) as error:
-        raise refuse(instruction, f"gave {type(found).__name__} for {spec}: {error}") from error
+        if hasattr(found, "dtype"):
+            made = array(found)
+        else:
+            made = array(XArray(found, dtype))
+            _same_values(found, made)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise refuse(
+            instruction, f"{_target(instruction)} gave {type(found).__name__} for {spec}: {error}"
+        ) from error
+    if not made.dtype.isnative:
+        made = made.astype(made.dtype.newbyteorder("="))
     if made.dtype != dtype or not fits(made.shape, spec):
-        raise refuse(instruction, f"gave {made.dtype}{list(made.shape)} for {spec}")
+        raise refuse(
+            instruction, f"{_target(instruction)} gave {made.dtype}{list(made.shape)} for {spec}"
+        )
     return container(_locked(made))
+
+
+def _target(instruction: HloInstruction) -> str:
+    return repr(instruction.get("custom_call_target"))
+
+
+def _same_values(found: Any, made: NumpyArray) -> None:
+    """Check that integers and truth values are what was given, not what became of it."""
+    if made.dtype.kind not in "biu":
+        return
+    given = np.asarray(found, object)
+    if any([a != b for a, b in zip(given.flat, made.astype(object).flat, strict=True)]):
+        raise ValueError(f"not of {made.dtype}")
 
 
 CUSTOM: Final[dict[str, Evaluator]] = {"custom-call": _custom_call}
