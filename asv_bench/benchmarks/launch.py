@@ -142,6 +142,28 @@ class SmallStencil(Planes):
         return {"u": values(16, 16), "v": np.zeros((16, 16))}
 
 
+class SmallStencilInPlace(Planes):
+    """One step of diffusion in the plane itself, which needs its old values."""
+
+    title = "5-point stencil, 16 x 16, in place"
+    here = SmallStencil.here.replace("v[", "u[")
+    shown = "u"
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"u": values(16, 16)}
+
+
+class Shift(Statement):
+    """Elements moved by one place, as a queue moves them."""
+
+    title = "y[1:] = y[:-1], 100 elements"
+    here = "y[1:] = y[:-1]"
+    shown = "y"
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"y": values(100)}
+
+
 class SmallStencilJit(SmallStencil):
     """The same traced."""
 
