@@ -27,7 +27,7 @@ from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import raw
 from ..operands.gathers import index_leaf
 from ..operands.nodes import Lifted, as_operand, is_operand
-from ..operands.operators import Operators, unpicklable
+from ..operands.operators import Operators
 from ..operands.representation import html
 from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
@@ -428,14 +428,8 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
         raise TypeError(f"bool: {self.summary()} has no truth value; use xl.any or xl.all")
 
     def __reduce__(self) -> Any:
-        """Refuse: a lazy expression refers to memory of this process.
-
-        Raises
-        ------
-        TypeError
-            Always; containers pickle.
-        """
-        raise unpicklable(self.summary())
+        """Pickle the values: what is read back is an `XJagged`."""
+        return self.evaluated().__reduce__()
 
     def summary(self) -> str:
         """Return kind, dtype and extents, as error messages show them."""

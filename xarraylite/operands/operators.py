@@ -163,11 +163,3 @@ class Operators:
 def entries() -> dict[str, Entry]:
     """Return the table."""
     return {name: entry for name, entry in vars(Operators).items() if isinstance(entry, Entry)}
-
-
-def unpicklable(text: str) -> TypeError:
-    """Return the error of pickling a lazy expression, which refers to memory of this process."""
-    return TypeError(
-        f"{text} is a lazy expression and cannot be pickled; evaluate it with xl.eval and pickle "
-        "the container"
-    )
