@@ -335,6 +335,19 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     def _target(self) -> Any:
         return ownership.memory_of(self)
 
+    def _is_value(self) -> bool:
+        # What NumPy computes of rank 0 are scalars: a history of totals keeps what it took.
+        if self._shape:
+            return False
+        own = getattr(self, "_owning", None)
+        return own is None or (own.memory is None and own.source() is None)
+
+    def __hash__(self) -> int:
+        """Return the hash of a value; arrays have none."""
+        if not self._is_value():
+            raise TypeError(f"unhashable type: {type(self).__name__!r} ({self.summary()})")
+        return hash(self.item())
+
     def _update(self, op: Op, value: object, held: bool) -> None:
         """Perform ``self op= value`` by NumPy's rule: the shape and the dtype stay.
 
