@@ -27,7 +27,7 @@ from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import raw
 from ..operands.gathers import index_leaf
 from ..operands.nodes import as_operand
-from ..operands.operators import LiftedOperators, unpicklable
+from ..operands.operators import LiftedOperators
 from ..operands.representation import html
 from ..ops.op import Op
 from ..ops.table import OPS
@@ -394,14 +394,8 @@ class XJaggedExpression(LiftedOperators):
         raise TypeError(f"bool: {self.summary()} has no truth value; use xl.any or xl.all")
 
     def __reduce__(self) -> Any:
-        """Refuse: a lazy expression refers to memory of this process.
-
-        Raises
-        ------
-        TypeError
-            Always; containers pickle.
-        """
-        raise unpicklable(self.summary())
+        """Pickle the values: what is read back is an `XJagged`."""
+        return self.evaluated().__reduce__()
 
     def summary(self) -> str:
         """Return kind, dtype and extents, as error messages show them."""

@@ -233,11 +233,3 @@ class LiftedOperators(Lifted, Operators, binary=_lifted_binary, unary=_lifted_un
         if op is None or method != "__call__" or kwargs:
             return NotImplemented
         return self.lift(op, inputs)
-
-
-def unpicklable(text: str) -> TypeError:
-    """Return the error of pickling a lazy expression, which refers to memory of this process."""
-    return TypeError(
-        f"{text} is a lazy expression and cannot be pickled; evaluate it with xl.eval and pickle "
-        "the container"
-    )
