@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,13 +15,12 @@ from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..dtypes.formats import loop_dtype
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE, owner_class
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
-from ..operands.others import array_of, or_numpy
+from ..operands.others import array_of, numbers_of, or_numpy
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
 
@@ -106,12 +104,8 @@ def asarray(
             return cast("XContainer", other)
         if dtype is None:
             raise
-        text, loop = array_of(a), loop_dtype(as_dtype(dtype))
-        if text is not None and text.dtype.kind in "US":
-            a = text.astype(loop)  # numbers that are written out
-        elif isinstance(a, list | tuple):
-            with suppress(TypeError, ValueError):
-                a = np.array(a, loop)  # objects that are numbers: fractions, None for NaN
+        found = numbers_of(a, as_dtype(dtype), "asarray")
+        a = a if found is None else found
         return _made(a, dtype, order, device, copy, layout, strides, shape)
 
 
