@@ -75,7 +75,6 @@ OPAQUE = frozenset(
         "reshape",
         "rng",
         "rng-bit-generator",
-        "scan",
         "stochastic-convert",
     }
 )

@@ -166,6 +166,11 @@ class BodyReader(AttributeReader):
             attributes["dimensions"] = tuple(range(shape.rank))
         if shape.is_tuple and "sharding" in attributes:
             attributes["sharding"] = spread_sharding(attributes["sharding"], shape)
+        if opcode == "get-tuple-element" and operands[0].opcode == "tuple":
+            index = attributes["index"]
+            for part in operands[0].operands[index : index + 1]:
+                if "origin" in part.attributes:
+                    attributes.setdefault("origin", part.attributes["origin"])
         if opcode.startswith("async-"):
             called = self.asynchronous(
                 opcode, wrapped, shape, operands, attributes, called, extra.get("metadata")
