@@ -28,12 +28,15 @@ def lines(dtype: str) -> list[np.ndarray]:
     return [wide, near, np.full(COUNT, info.min, dtype)]
 
 
-@pytest.mark.parametrize("dtype", "i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8".split())
+@pytest.mark.parametrize(
+    "dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
+)
 def test_equal_elements_keep_their_order(dtype: str) -> None:
     for line in lines(dtype):
         before = line.copy()
         found = radix.positions(line)
-        assert found is not None and found.dtype == np.int64
+        assert found is not None
+        assert found.dtype == np.int64
         np.testing.assert_array_equal(found, line.argsort(kind="stable"))
         assert line.tobytes() == before.tobytes()
         rows = line.reshape(30, 2, 50)
@@ -58,7 +61,8 @@ def test_argsort_of_many(dtype: str, axis: int | None) -> None:
     ):
         found = np.asarray(xl.argsort(xl.asarray(values), axis))
         np.testing.assert_array_equal(found, np.argsort(values, axis, kind="stable"))
-        assert found.flags.c_contiguous and found.dtype == np.int64
+        assert found.flags.c_contiguous
+        assert found.dtype == np.int64
         last = np.asarray(xl.argsort(xl.asarray(values.T), axis, descending=True))
         if dtype not in ("bool", "complex64"):
             np.testing.assert_array_equal(last, np.argsort(-values.T, axis, kind="stable"))
