@@ -6,9 +6,8 @@ Strides of `as_strided` are in elements, as everywhere here.
 from __future__ import annotations
 
 from ..functions.manipulation import broadcast_arrays, broadcast_to
-from ..functions.rearranging import sliding_window_view
 from ..index.broadcast import broadcast_shapes
-from ..xtensor_views.regular import as_strided
+from ..xtensor_views.regular import as_strided, sliding_window_view
 
 __all__ = [
     "as_strided",
