@@ -44,10 +44,9 @@ from ..operands.nodes import (
     is_operand,
     unwrapped,
 )
-from ..operands.operators import Operators
+from ..operands.operators import Operators, with_strangers
 from ..operands.others import as_other, instead
 from ..operands.representation import class_of, html
-from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine

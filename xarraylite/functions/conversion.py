@@ -27,11 +27,11 @@ from .creation import MemoryOrder, ordered
 if TYPE_CHECKING:
     from ..shapes import nested
     from ..shapes import shape as extents
-    from ..xla import blocked
+    from ..xla import formats
 else:
     nested = later(".shapes.nested")
     extents = later(".shapes.shape")
-    blocked = later(".xla.blocked")
+    formats = later(".xla.formats")
 
 
 def asarray(
@@ -381,7 +381,7 @@ def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, 
     """Return values as an array of a shape, and a layout that the shape may choose."""
     array = values if isinstance(values, XExpression | np.ndarray) else XArray(values)
     if isinstance(shape, nested.Nested) and layout == "blocked":
-        return array, blocked.blocked_layout(shape, array.shape)
+        return array, formats.blocked_layout(shape, array.shape)
     wanted = extents.Shape.of(shape).extents
     if array.shape != wanted:
         raise ShapeError(f"asarray: values of shape {array.shape} are not of the shape {wanted}")
