@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_cast
@@ -330,7 +331,8 @@ def einsum(
     Returns
     -------
     XArray
-        Row-major.  Products of several operands are made two at a time, in the order that costs
+        Row-major; of one container in which nothing is summed (``"ij->ji"``, ``"ii->i"``) a view.
+        Products of several operands are made two at a time, in the order that costs
         least.
 
     Raises
@@ -370,8 +372,14 @@ def einsum(
         )
     if dtype is None and len(operands) == 2 and _is_product(subscripts):
         left, right = operands
-        if _are_real(left, right) and left.shape[-1] == right.shape[0]:
+        ranks = [len(group.strip()) for group in subscripts.partition("->")[0].split(",")]
+        fit = _are_real(left, right) and [left.ndim, right.ndim] == ranks
+        if fit and left.shape[-1] == right.shape[0]:
             return matmul(left, right, out)
+    if dtype is out is None and len(operands) == 1 and isinstance(operands[0], XContainer):
+        step = products.moved(subscripts, operands[0].node)
+        if step is not None:
+            return operands[0]._view(step)
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted is not None and kind(wanted) != "c":

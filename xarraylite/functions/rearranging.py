@@ -18,14 +18,15 @@ from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.ownership import lies_by_rows
 from ..index import transform as steps
-from ..index.broadcast import as_shape, check_axes, check_axis
+from ..index.broadcast import as_shape, check_axis
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
-from ..layout.strided import DYNAMIC
+from ..layout.strided import DYNAMIC, Strided, row_major_strides
 from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
 from ..transforms.memo import memoised
+from ..xtensor_views.regular import as_strided
 from .arguments import whole
 from .computed import Narrow, container, numpy_of
 from .manipulation import (
@@ -437,8 +438,15 @@ def _framed(node: Node, axis: int, width: tuple[int, int], value: tuple[Any, Any
 
 
 @moves
-def sliding_window_view(x: object, window_shape: Ints, axis: Axes | None = None) -> XExpression:
-    """Return all windows of an array, lazily.
+def sliding_window_view(
+    x: object,
+    window_shape: Ints,
+    axis: Axes | None = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
+) -> XExpression:
+    """Return all windows of an array: a view of a strided container, else lazily.
 
     Parameters
     ----------
@@ -448,6 +456,8 @@ def sliding_window_view(x: object, window_shape: Ints, axis: Axes | None = None)
         Extents of the windows.
     axis : int or sequence of int, optional
         Along which dimensions; all by default.
+    subok, writeable : bool, default False
+        Accepted as NumPy does; whether the view can be written, though windows share elements.
 
     Returns
     -------
@@ -462,31 +472,29 @@ def sliding_window_view(x: object, window_shape: Ints, axis: Axes | None = None)
     Examples
     --------
     >>> import xarraylite as xl
-    >>> xl.eval(xl.sliding_window_view(xl.arange(4), 2))
-    XArray([[0, 1],
-            [1, 2],
-            [2, 3]])
+    >>> xl.sliding_window_view(xl.arange(4), 2)
+    XView([[0, 1],
+           [1, 2],
+           [2, 3]])
     """
     array = as_array(x, "sliding_window_view")
     extents = as_shape(window_shape, "sliding_window_view")
-    axes = (
-        list(range(array.ndim))
-        if axis is None
-        else list(axis if isinstance(axis, Iterable) else [axis])
-    )
-    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in axes]
+    given = range(array.ndim) if axis is None else axis
+    listed = given if isinstance(given, Iterable) else [given]
+    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in listed]
     if len(axes) != len(extents):
         raise ShapeError(f"sliding_window_view: {len(extents)} extents for {len(axes)} axes")
-    check_axes(None, array.ndim, "sliding_window_view")
-    node = array.node
+    left = list(array.shape)
     for axis_, extent in zip(axes, extents, strict=True):
-        left = node.shape[axis_] - extent + 1
-        if left < 1:
+        left[axis_] -= extent - 1
+        if left[axis_] < 1:
             raise ShapeError(
-                f"sliding_window_view({describe(node)}): a window of {extent} along axis {axis_}"
+                f"sliding_window_view({describe(array.node)}): a window of {extent} along axis "
+                f"{axis_}"
             )
-        where = np.arange(left)[:, None] + np.arange(extent)
-        node = build.gather(node, axis_, index_leaf(where, node.shape[axis_]))
-        order = [k for k in range(len(node.shape)) if k != axis_ + 1] + [axis_ + 1]
-        node = build.view(node, steps.permute(node.shape, order))
-    return XExpression(node)
+    place = array.map if isinstance(array, XContainer) else None
+    paces = place.strides if isinstance(place, Strided) else row_major_strides(array.shape)
+    made: Any = as_strided(array, (*left, *extents), (*paces, *[paces[k] for k in axes]))
+    if isinstance(made, XContainer) and not writeable:
+        made.flags.writeable = False
+    return made  # type: ignore[no-any-return]
