@@ -44,10 +44,9 @@ from ..operands.nodes import (
     is_operand,
     unwrapped,
 )
-from ..operands.operators import Operators, unpicklable
+from ..operands.operators import Operators, with_strangers
 from ..operands.others import as_other, instead
 from ..operands.representation import class_of, html
-from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
@@ -401,14 +400,8 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         return copied if order in ("K", "A") else self._container(copied).copy(order)
 
     def __reduce__(self) -> Any:
-        """Refuse: a lazy expression refers to memory of this process.
-
-        Raises
-        ------
-        TypeError
-            Always; containers pickle.
-        """
-        raise unpicklable(describe(self.node))
+        """Pickle the values: what is read back is a container."""
+        return self._container(self).__reduce__()
 
     def item(self, *index: Any) -> Any:
         """Return the only element, or the one at an index, as a Python number.

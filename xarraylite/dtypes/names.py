@@ -254,3 +254,8 @@ def is_narrow_float(dt: DType) -> bool:
 def is_narrow_int(dt: DType) -> bool:
     """Tell whether `dt` is an integer of fewer than eight bits, kept one per byte."""
     return dt in _NARROW_INT
+
+
+def is_narrow(dt: DType) -> bool:
+    """Tell whether kernels compute elements of `dt` in a wider type that they are decoded to."""
+    return dt in _NARROW_FLOAT or dt in _NARROW_INT

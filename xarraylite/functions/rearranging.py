@@ -22,11 +22,10 @@ from ..index.broadcast import as_shape, check_axis
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
-from ..layout.strided import DYNAMIC, Strided, row_major_strides
+from ..layout.strided import DYNAMIC
 from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
 from ..transforms.memo import memoised
-from ..xtensor_views.regular import as_strided
 from .arguments import whole
 from .computed import Narrow, container, numpy_of
 from .manipulation import (
@@ -435,66 +434,3 @@ def _framed(node: Node, axis: int, width: tuple[int, int], value: tuple[Any, Any
         part = build.broadcast_to(edge, shape)
         parts = [part, *parts] if k == 0 else [*parts, part]
     return build.concat(parts, axis, "pad")
-
-
-@moves
-def sliding_window_view(
-    x: object,
-    window_shape: Ints,
-    axis: Axes | None = None,
-    *,
-    subok: bool = False,
-    writeable: bool = False,
-) -> XExpression:
-    """Return all windows of an array: a view of a strided container, else lazily.
-
-    Parameters
-    ----------
-    x : array or expression
-        What to look at.
-    window_shape : int or sequence of int
-        Extents of the windows.
-    axis : int or sequence of int, optional
-        Along which dimensions; all by default.
-    subok, writeable : bool, default False
-        Accepted as NumPy does; whether the view can be written, though windows share elements.
-
-    Returns
-    -------
-    XExpression
-        The positions of the windows, then their own dimensions.
-
-    Raises
-    ------
-    ShapeError
-        If a window is larger than the array.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.sliding_window_view(xl.arange(4), 2)
-    XView([[0, 1],
-           [1, 2],
-           [2, 3]])
-    """
-    array = as_array(x, "sliding_window_view")
-    extents = as_shape(window_shape, "sliding_window_view")
-    given = range(array.ndim) if axis is None else axis
-    listed = given if isinstance(given, Iterable) else [given]
-    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in listed]
-    if len(axes) != len(extents):
-        raise ShapeError(f"sliding_window_view: {len(extents)} extents for {len(axes)} axes")
-    left = list(array.shape)
-    for axis_, extent in zip(axes, extents, strict=True):
-        left[axis_] -= extent - 1
-        if left[axis_] < 1:
-            raise ShapeError(
-                f"sliding_window_view({describe(array.node)}): a window of {extent} along axis "
-                f"{axis_}"
-            )
-    place = array.map if isinstance(array, XContainer) else None
-    paces = place.strides if isinstance(place, Strided) else row_major_strides(array.shape)
-    made: Any = as_strided(array, (*left, *extents), (*paces, *[paces[k] for k in axes]))
-    if isinstance(made, XContainer) and not writeable:
-        made.flags.writeable = False
-    return made  # type: ignore[no-any-return]

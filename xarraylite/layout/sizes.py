@@ -23,8 +23,7 @@ from typing import Final
 from .._errors import LayoutError
 from ..index.radix import contiguous_strides, round_up
 from .fields import SplitConfig
-from .indexing import Indexing
-from .positions import count_positions
+from .positions import Positions, count_positions
 from .spec_fields import check_dimension, layout_of, require_array, require_bounded
 from .tile import COMBINE
 
@@ -36,7 +35,7 @@ def _bytes(elements: int, bits: int) -> int:
     return -(-elements * bits // 8)
 
 
-class Sizes(Indexing):
+class Sizes(Positions):
     """Bytes and elements of a spec."""
 
     __slots__ = ()

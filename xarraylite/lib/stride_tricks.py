@@ -14,10 +14,10 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..functions.manipulation import broadcast_arrays, broadcast_to
-from ..functions.rearranging import sliding_window_view
 from ..index.broadcast import broadcast_shapes
 from ..layout.strided import ElementStride
 from ..xtensor_views import regular
+from ..xtensor_views.regular import sliding_window_view
 
 __all__ = [
     "as_strided",

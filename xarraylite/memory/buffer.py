@@ -35,7 +35,7 @@ import numpy as np
 
 from .._errors import DTypeError
 from .block import Memory, byte_reach
-from .pool import Bytes, address_of
+from .pool import Bytes, Range, address_of
 from .slabs import take
 from .snapshots import Snapshot, guard
 
@@ -415,21 +415,6 @@ class Shield(Buffer):
         self.owner.share()
 
 
-class _Range:
-    """A foreign byte range in the form NumPy reads, keeping its owner alive as array base."""
-
-    __slots__ = ("__array_interface__", "owner")
-
-    def __init__(self, address: int, nbytes: int, readonly: bool, owner: object) -> None:
-        self.owner = owner
-        self.__array_interface__: dict[str, Any] = {
-            "data": (address, readonly),
-            "shape": (nbytes,),
-            "typestr": "|u1",
-            "version": 3,
-        }
-
-
 def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
     if array.dtype.hasobject:
         raise DTypeError(
@@ -446,5 +431,5 @@ def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
     while isinstance(root.base, np.ndarray):
         root = root.base
     pinned = weakref.ref(root)
-    memory: Bytes = np.asarray(_Range(low, high - low, readonly, (array, owner, pinned)))
+    memory: Bytes = np.asarray(Range(low, high - low, readonly, (array, owner, pinned)))
     return Buffer(memory, 0, low, high - low, readonly, owner)

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import suppress
+from numbers import Number
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from .._errors import DTypeError
+from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
 from .nodes import HasNode, OneValue, values_in
 
@@ -65,6 +68,29 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
     except ValueError:  # ragged
         return None
     return made if is_other(made.dtype) else None
+
+
+def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArray | None:
+    """Return the numbers that text or objects stand for, by NumPy's rule; None for others.
+
+    Text is numbers written out, as a line of a file split at its commas; objects are fractions, or
+    None for NaN.
+
+    Raises
+    ------
+    ValueError
+        If text is no number.
+    """
+    text, loop = array_of(values), loop_dtype(dtype)
+    if text is not None and text.dtype.kind in "US":
+        try:
+            return text.astype(loop)
+        except ValueError as error:
+            raise ValueError(f"{operation}: {error}") from None
+    if values is None or isinstance(values, list | tuple | Number):
+        with suppress(TypeError, ValueError):
+            return np.array(values, loop)
+    return None
 
 
 def as_other(values: object, dtype: object) -> NumpyArray:

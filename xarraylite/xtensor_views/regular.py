@@ -13,13 +13,18 @@ from .._errors import BoundsError, DTypeError, IndexRangeError, LayoutError, Sha
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
+from ..arrays.ownership import memory_of
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..index import transform as steps
-from ..index.broadcast import as_shape
+from ..index.broadcast import as_shape, check_axis
 from ..index.transform import FIXED
+from ..ir import build
 from ..ir.build import describe
+from ..ir.walk import reads_anew
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import TiledMap
+from ..operands import tracing
+from ..operands.gathers import index_leaf
 from ..operands.moving import moves
 from .items import Pick
 from .picked import XPicked, check_index, places
@@ -98,6 +103,81 @@ def _integers(values: Iterable[SupportsIndex], operation: str) -> tuple[int, ...
         raise LayoutError(
             f"{operation}: strides and offset must be integers, got {values!r}"
         ) from None
+
+
+@moves
+def sliding_window_view(
+    x: object,
+    window_shape: SupportsIndex | Iterable[SupportsIndex],
+    axis: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
+) -> XExpression:
+    """Return all windows of an array: a view.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to look at.  A lazy one is computed, unless it is traced or stored.
+    window_shape : int or sequence of int
+        Extents of the windows.
+    axis : int or sequence of int, optional
+        Along which dimensions; all by default.
+    subok, writeable : bool, default False
+        Accepted as NumPy does; whether the view can be written, element by element where windows
+        share them.
+
+    Returns
+    -------
+    XExpression
+        The positions of the windows, then their own dimensions.  Of strided memory a view; of
+        tiled memory, lazy.
+
+    Raises
+    ------
+    ShapeError
+        If a window is larger than the array.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.sliding_window_view(xl.arange(4), 2)
+    XView([[0, 1],
+           [1, 2],
+           [2, 3]])
+    """
+    array = as_array(x, "sliding_window_view")
+    extents = as_shape(window_shape, "sliding_window_view")
+    given = range(array.ndim) if axis is None else axis
+    listed = given if isinstance(given, Iterable) else [given]
+    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in listed]
+    if len(axes) != len(extents):
+        raise ShapeError(f"sliding_window_view: {len(extents)} extents for {len(axes)} axes")
+    starts = list(array.shape)
+    for axis_, extent in zip(axes, extents, strict=True):
+        starts[axis_] -= extent - 1
+        if starts[axis_] < 1:
+            raise ShapeError(
+                f"sliding_window_view({describe(array.node)}): a window of {extent} along axis "
+                f"{axis_}"
+            )
+    if not isinstance(array, XContainer) and not tracing.is_active() and not reads_anew(array.node):
+        array = memory_of(array)
+    if isinstance(array, XContainer) and isinstance(array.map, Strided):
+        strides = array.map.strides
+        strides += tuple([strides[axis_] for axis_ in axes])
+        made: Any = array._over(Strided((*starts, *extents), strides, array.map.offset))
+        if not writeable:
+            made.flags.writeable = False
+        return made  # type: ignore[no-any-return]
+    node = array.node
+    for axis_, extent in zip(axes, extents, strict=True):
+        where = np.arange(node.shape[axis_] - extent + 1)[:, None] + np.arange(extent)
+        node = build.gather(node, axis_, index_leaf(where, node.shape[axis_]))
+        order = [k for k in range(len(node.shape)) if k != axis_ + 1] + [axis_ + 1]
+        node = build.view(node, steps.permute(node.shape, order))
+    return XExpression(node)
 
 
 def strided_view(x: object, items: Sequence[Any], /) -> XExpression:
