@@ -18,6 +18,7 @@ from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
+from ..arrays.memo import memoised
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_cast
 from ..dtypes.names import as_dtype, dtype_name, kind
@@ -26,7 +27,6 @@ from ..ir.build import describe
 from ..labels import products
 from ..operands.nodes import as_node
 from ..ops.table import OPS
-from ..transforms.memo import memoised
 from .computed import into
 from .data_types import astype
 from .ufuncs import as_ufunc

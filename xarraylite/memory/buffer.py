@@ -37,7 +37,7 @@ from .._errors import DTypeError
 from .block import Memory, byte_reach
 from .pool import Bytes, Range, address_of
 from .slabs import take
-from .snapshots import Snapshot, guard
+from .snapshots import Snapshot, guard, making
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -188,18 +188,26 @@ class Buffer(Memory):
             known = self._known()
             if known is not None:
                 return known
-            fresh = Snapshot.of(self)
-            fresh.origin = weakref.ref(self)
-            if self.made is not None:
-                fresh.made = self.made
-            if self.shared or not COUNTS:
-                if COUNTS and len(_shared_snapshots) >= _IDLE:
-                    _drop_idle()
-                self._mark = weakref.ref(fresh, _shared_snapshots.discard)
-                _shared_snapshots.add(self._mark)
-            if COUNTS:
-                self._snapshot = fresh
-            return fresh
+            making.value += 1
+            try:
+                return self._known() or self._fresh()
+            finally:
+                making.value -= 1
+
+    def _fresh(self) -> Snapshot:
+        """Return a new snapshot, the current one from now on."""
+        fresh = Snapshot.of(self)
+        fresh.origin = weakref.ref(self)
+        if self.made is not None:
+            fresh.made = self.made
+        if self.shared or not COUNTS:
+            if COUNTS and len(_shared_snapshots) >= _IDLE:
+                _drop_idle()
+            self._mark = weakref.ref(fresh, _shared_snapshots.discard)
+            _shared_snapshots.add(self._mark)
+        if COUNTS:
+            self._snapshot = fresh
+        return fresh
 
     def _known(self) -> Snapshot | None:
         """Return the current snapshot; None if there is none."""
