@@ -341,7 +341,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         own = getattr(self, "_owning", None)
         return own is None or (own.memory is None and own.source() is None)
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         """Return the hash of a value; arrays have none."""
         if not self._is_value():
             raise TypeError(f"unhashable type: {type(self).__name__!r} ({self.summary()})")
