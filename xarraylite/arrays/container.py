@@ -453,9 +453,6 @@ class XContainer(Placed, XExpression):
         with protect(self._buffer, node, node, value, held):
             put(values, index, new, self.summary())
 
-    def _is_value(self) -> bool:
-        return not self.shape and self._buffer.made is not None  # a product of two vectors
-
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         """Perform ``self op= value`` by NumPy's rule.
 

@@ -199,6 +199,8 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
 
+    _is_value = ownership.is_value
+
     #: The class of evaluated results, which is defined later than this one.
     _container: ClassVar[Any]
 
@@ -334,15 +336,7 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     def _target(self) -> Any:
         return ownership.memory_of(self)
 
-    def _is_value(self) -> bool:
-        # What NumPy computes of rank 0 are scalars: a history of totals keeps what it took.
-        if self._shape:
-            return False
-        own = getattr(self, "_owning", None)
-        return own is None or (own.memory is None and own.source() is None)
-
     def __hash__(self) -> int:  # type: ignore[override]
-        """Return the hash of a value; arrays have none."""
         if not self._is_value():
             raise TypeError(f"unhashable type: {type(self).__name__!r} ({self.summary()})")
         return hash(self.item())

@@ -32,7 +32,7 @@ class InPlace:
     __slots__ = ()
 
     def _is_value(self) -> bool:
-        """Tell whether this is a value, which stays: ``s += 1`` then gives the name another one."""
+        """Tell whether this is a value: ``s += 1`` then gives the name another one."""
         return False
 
     def _update(self, op: Op, value: object, held: bool) -> None:
