@@ -224,10 +224,6 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         value = self._value
         return int(value.item() if value.__class__ in _COMPLEX else value)
 
-    def __trunc__(self) -> int:
-        """Return a real value without its fraction."""
-        return int(self)
-
     def __bool__(self) -> bool:
         """Return whether the value is not zero."""
         return bool(self._value)
@@ -247,23 +243,6 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         if kind(self.dtype) not in "iu":
             raise TypeError(f"{dtype_name(self.dtype)}[] is not an integer of rank 0")
         return int(self._value)
-
-    def is_integer(self) -> bool:
-        """Tell whether the value is a whole number."""
-        return bool(self.item().is_integer())
-
-    def as_integer_ratio(self) -> tuple[int, int]:
-        """Return a real value as a fraction."""
-        numerator, denominator = self.item().as_integer_ratio()
-        return numerator, denominator
-
-    def bit_count(self) -> int:
-        """Return how many bits of an integer's magnitude are 1."""
-        return int(self.item().bit_count())
-
-    def hex(self) -> str:
-        """Return a float as text in base 16, exactly."""
-        return str(self.item().hex())
 
     def __hash__(self) -> int:  # type: ignore[override]
         """Return the hash of the equal Python number."""
