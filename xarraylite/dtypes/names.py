@@ -81,6 +81,12 @@ _STEMS = {
 }
 
 
+class Named:
+    """Base of what equals a dtype, hashes as it, and serves wherever one is expected."""
+
+    __slots__ = ()
+
+
 def _stem_and_rest(dt: DType) -> tuple[str, str]:
     """Return a name's letters up to the bits, and the bits with what follows them."""
     rest = dt.name.lstrip("abcdefghijklmnopqrstuvwxyz")
