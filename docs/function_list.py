@@ -17,9 +17,16 @@ import xarraylite as xl
 
 #: Titles of the groups, by the module that defines a function.
 GROUPS = {
+    "evaluation": "Evaluating, tracing, explaining",
+    "explain": "Evaluating, tracing, explaining",
+    "jit": "Evaluating, tracing, explaining",
+    "late": "Evaluating, tracing, explaining",
+    "noalias": "Evaluating, tracing, explaining",
+    "cache": "Evaluating, tracing, explaining",
     "creation": "Filled containers",
     "sequences": "Ranges, grids and functions of positions",
     "conversion": "From values that exist",
+    "adapt": "From values that exist",
     "elementwise": "Elementwise",
     "composed": "Elementwise, of several operations",
     "special": "Special functions",
@@ -29,6 +36,7 @@ GROUPS = {
     "statistics": "Running totals, ranges, reductions without NaN",
     "comparison": "Comparisons of whole arrays",
     "manipulation": "Shapes",
+    "broadcast": "Shapes",
     "rearranging": "Moved, repeated and surrounded",
     "joining": "Put together and taken apart",
     "diagonals": "Diagonals and triangles",
@@ -41,11 +49,27 @@ GROUPS = {
     "bits": "Whole numbers, bits and parts of floats, computed by NumPy",
     "applied": "Users' functions",
     "vectorizing": "Users' functions",
+    "fold": "Users' functions",
     "writing": "Writing to some elements",
     "numpy_names": "Questions and indices",
     "numpy_objects": "NumPy's objects of arrays",
     "printing": "Printing",
     "data_types": "Dtypes",
+    "info": "Dtypes",
+    "selection": "Views beyond slices",
+    "regular": "Views beyond slices",
+    "masked": "Views beyond slices",
+    "items": "Views beyond slices",
+    "access": "Views beyond slices",
+    "npy": "Files",
+    "text": "Files",
+    "tables": "Files",
+    "opening": "Larger than memory",
+    "storing": "Larger than memory",
+    "cluster": "Larger than memory",
+    "draw": "Layouts and XLA's programs",
+    "formats": "Layouts and XLA's programs",
+    "nodes": "Layouts and XLA's programs",
 }
 SPACES = {"linalg": "Linear algebra (`xl.linalg`)", "fft": "Fourier transforms (`xl.fft`)"}
 
@@ -111,5 +135,6 @@ def page() -> str:
 
 def _example(text: str) -> str:
     examples = doctest.DocTestParser().get_examples(text)
-    code = [e.source.strip() for e in examples if "\n" not in e.source.strip()]
+    sources = [e.source.partition("  # doctest:")[0].strip() for e in examples]
+    code = [source for source in sources if "\n" not in source]
     return f"`{code[-1]}`".replace("|", "\\|") if code else ""

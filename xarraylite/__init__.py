@@ -114,9 +114,7 @@ _MODULES: dict[str, str] = {
         "promote_types r_ s_ seterr shape shares_memory size typename"
     ),
     "functions.printing": "get_printoptions printoptions set_printoptions",
-    "functions.rearranging": (
-        "fliplr flipud pad ravel repeat roll rollaxis rot90 sliding_window_view swapaxes tile"
-    ),
+    "functions.rearranging": "fliplr flipud pad ravel repeat roll rollaxis rot90 swapaxes tile",
     "functions.reducers": "all any argmax argmin count_nonzero max min prod sum",
     "functions.scalar_types": (
         f"{_DTYPES} complexfloating dtype floating generic inexact integer number signedinteger "
@@ -169,8 +167,10 @@ _MODULES: dict[str, str] = {
     "xtensor_views.items": "drop ellipsis keep range xtuple",
     "xtensor_views.picked": "XDynamicView XIndexView",
     "xtensor_views.reshaped": "XReshapeView",
-    "xtensor_views.regular": "as_strided block_view offset_view parent_index strided_view",
-    "xtensor_views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
+    "xtensor_views.regular": (
+        "as_strided block_view col offset_view parent_index row sliding_window_view strided_view"
+    ),
+    "xtensor_views.selection": "dynamic_view filter flatten index_view reshape_view view",
 }
 
 #: Where a public name comes from: module, and the name there.

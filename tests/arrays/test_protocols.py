@@ -393,3 +393,11 @@ def test_memory_seen_as_bytes_is_numpys() -> None:
     assert type(seen) is np.ndarray
     assert seen.tobytes() == a.tobytes()
     assert np.shares_memory(seen, np.asarray(a))
+
+
+@pytest.mark.parametrize(
+    "make", [lambda a: a, lambda a: a * 2, lambda a: a[0], lambda a: a.T, lambda a: a[0, 1]]
+)
+def test_bytes_are_those_of_the_elements(make: Any) -> None:
+    values = np.arange(6).reshape(2, 3)
+    assert bytes(make(xl.asarray(values))) == make(values).tobytes()

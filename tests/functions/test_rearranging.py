@@ -165,6 +165,25 @@ def test_windows() -> None:
     same(xl.sliding_window_view(xl.asarray(x), 2, axis=1), windows(x, 2, axis=1))
     with pytest.raises(xl.ShapeError, match="a window of 5 along axis 1"):
         xl.sliding_window_view(xl.asarray(x), 5, axis=1)
+    tiled = xl.asarray(x, layout="{1,0:T(2,2)}")
+    same(xl.sliding_window_view(tiled, (2, 2)), windows(x, (2, 2)))
+    same(xl.sliding_window_view(tiled[::-1, 1:], (2, 1, 2), axis=(0, 1, 0)),
+         windows(x[::-1, 1:], (2, 1, 2), axis=(0, 1, 0)))  # fmt: skip
+    f = xl.jit(lambda a: xl.sliding_window_view(a * 2, 2, axis=0).sum(-1))
+    same(f(xl.asarray(x)), windows(x * 2, 2, axis=0).sum(-1))
+
+
+def test_windows_are_views() -> None:
+    a = xl.arange(1e6)
+    for x in (a, a * 2):
+        w = xl.sliding_window_view(x, 5000)  # of which the positions alone would take 40 GB
+        x[2] = -1
+        assert (w[0, 2], w[2, 0], w.shape) == (-1, -1, (995_001, 5000))
+        with pytest.raises(xl.ReadOnlyError):
+            w[...] = 0
+        with pytest.raises(xl.OverlapError):
+            xl.sliding_window_view(x, 3, writeable=True)[...] = 0
+    assert a[2] == -1
 
 
 REFUSED: dict[str, tuple[Any, type[Exception], str]] = {

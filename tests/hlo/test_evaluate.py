@@ -259,3 +259,24 @@ ENTRY e {
 }"""
     ).verify()
     assert [part.tolist() for part in module([1, 2])] == [[1, 2], [2, 4]]
+
+
+#: What evaluation used to make of them: other shapes and types, or an error of some other class.
+BROKEN = {
+    "f32[7,9] negate(x)": "gives",
+    "s32[2,3] negate(x)": "gives",
+    "f32[7,9] reshape(x)": "as many elements",
+    "f32[2,3] slice(x), slice={[0:5], [0:1]}": "within a dimension of 2",
+    "f32[2,3] transpose(x), dimensions={1,0}": "gives",
+    "f32[2,2] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}": "has the size of",
+    "f32[2,3] call(x), to_apply=f": "not",
+}
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_what_breaks_a_rule_is_not_run(line: str) -> None:
+    module = xl.hlo.parse(f"""
+        f {{ a = f32[2,3] parameter(0)  ROOT b = f32[3,2] negate(a) }}
+        ENTRY e {{ x = f32[2,3] parameter(0)  ROOT r = {line} }}""")
+    with pytest.raises(xl.HloError, match=f"^[rb]: .*{BROKEN[line]}"):
+        module(np.ones((2, 3), np.float32))

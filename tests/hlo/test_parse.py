@@ -414,3 +414,12 @@ def test_question_marks_among_labels_are_forgotten():
     assert tuple(labels) == ("bf01", "oi01", "bf01")
     with pytest.raises(xl.HloError, match="bf0 does not name bf and each spatial dimension"):
         xl.hlo.parse(text % "bf0?_oi01->bf01")
+
+
+def test_a_line_alone_has_a_header_in_row_major_order() -> None:
+    line = "(f32[4,2]{0,1:T(2,2)}, s8[3]) tuple(f32[4,2]{0,1:T(2,2)} x, s8[3] y)"
+    module = xl.hlo.parse(line)
+    shapes = "f32[4,2]{1,0:T(2,2)}, s8[3]{0}"
+    said = f"HloModule _, is_scheduled=true, entry_computation_layout={{({shapes})->({shapes})}}\n"
+    assert str(module).startswith(said)  # as jaxlib writes it
+    assert str(module.entry.root.operands[0].shape) == "f32[4,2]{0,1:T(2,2)}"

@@ -16,9 +16,9 @@ from xarraylite.dtypes.element_types import ELEMENT_TYPES_BY_NUMBER
 from xarraylite.layout.fields import PaddingValue
 from xarraylite.layout.layout import Layout
 from xarraylite.layout.tile import COMBINE
-from xarraylite.xla.proto import LayoutFields, ShapeFields, decode_shape, encode_shape
+from xarraylite.xla.proto import decode_shape, encode_shape
 from xarraylite.xla.spec import ArraySpec
-from xarraylite.xla.wire import MAX_BYTES, MAX_DEPTH
+from xarraylite.xla.wire import MAX_BYTES, MAX_DEPTH, Message
 
 CASES = Path(__file__).parents[1] / "xla" / "xla_layout_cases.json"
 FACTS = [
@@ -59,10 +59,14 @@ def test_bytes_of_xla(text: str, data: str) -> None:
 def test_sparse_index_types_are_kept() -> None:
     data = ArraySpec.parse("f32[2]{0:#(u32)*(u8)}").to_proto_bytes()
     assert data.hex() == "100b1a01022a0a0a010058086006800101320100"
-    fields = decode_shape(data).layout
-    assert fields is not None
-    kinds = (fields.index_primitive_type, fields.pointer_primitive_type)
+    fields = decode_shape(data)["layout"]
+    kinds = (fields["index_primitive_type"], fields["pointer_primitive_type"])
     assert [ELEMENT_TYPES_BY_NUMBER[kind].name for kind in kinds] == ["u32", "u8"]
+
+
+def said(message: Message) -> dict[str, Any]:
+    """Return the fields of a message that are not as where nothing is said."""
+    return {name: value for name, value in message.items() if value}
 
 
 # --- the older message -------------------------------------------------------------------------
@@ -72,10 +76,13 @@ def test_older_message_as_an_older_program_wrote_it() -> None:
     # Shape{F32, [2,3], Layout{minor_to_major [0,1], padded_dimensions [3,5], LOWEST, DENSE}},
     # put together by hand from the published message.
     data = bytes.fromhex("100b 1a020203 2a0c 0a020001 12020305 1803 2001")
-    fields = decode_shape(data)
-    assert fields.layout == LayoutFields(
-        minor_to_major=(0, 1), padded_dimensions=(3, 5), padding_value=3
-    )
+    assert said(decode_shape(data)["layout"]) == {
+        "minor_to_major": [0, 1],
+        "padded_dimensions": [3, 5],
+        "padding_value": 3,
+        "format": 1,
+        "tail_padding_alignment_in_elements": 1,
+    }
     spec = ArraySpec.from_proto_bytes(data)
     assert spec.layout is not None
     assert spec.layout.padded_dimensions == (3, 5)
@@ -91,9 +98,7 @@ def test_padding_makes_the_round_trip(value: PaddingValue | None) -> None:
     assert back == spec
     assert back.layout is not None
     assert back.layout.padding_value is value
-    assert decode_shape(spec.to_proto_bytes()).layout == LayoutFields(
-        minor_to_major=(1, 0), padded_dimensions=(4, 8), padding_value=value
-    )
+    assert decode_shape(spec.to_proto_bytes())["layout"]["padding_value"] == (value or 0)
 
 
 def test_sparse_layouts_are_refused() -> None:
@@ -106,7 +111,7 @@ def test_sparse_layouts_are_refused() -> None:
 # --- the wire format ---------------------------------------------------------------------------
 
 
-def read(text: str) -> ShapeFields:
+def read(text: str) -> Message:
     return decode_shape(bytes.fromhex(text))
 
 
@@ -141,17 +146,17 @@ def test_messages_merge_by_field() -> None:
     second = "0a0100 3810 3204 0a020801"  # minor_to_major 0, E(16), a tile
     parts = [bytes.fromhex(text) for text in ("32000a0101 3808", second)]
     data = b"".join([b"\x2a" + bytes([len(part)]) + part for part in parts])
-    layout = decode_shape(data).layout
-    assert layout is not None
-    assert (layout.minor_to_major, layout.element_size_in_bits) == ((1, 0), 16)
-    assert layout.tiles == ((), (8, 1))
+    layout = decode_shape(data)["layout"]
+    assert (layout["minor_to_major"], layout["element_size_in_bits"]) == ([1, 0], 16)
+    assert layout["tiles"] == [{"dimensions": []}, {"dimensions": [8, 1]}]
     with pytest.raises(FormatError, match="field number 0"):
         decode_shape(bytes.fromhex("2a08" + first))  # the tile holds a tag of 0
 
 
 def test_nothing_is_an_invalid_shape_but_a_message() -> None:
-    assert decode_shape(b"") == ShapeFields()
-    assert decode_shape(b"\x2a\x00").layout == LayoutFields()
+    assert said(decode_shape(b"")) == {}
+    layout = decode_shape(b"\x2a\x00")["layout"]
+    assert said(layout) == {"tail_padding_alignment_in_elements": 1}
     with pytest.raises(XarrayliteError):
         ArraySpec.from_proto_bytes(b"")
 
@@ -201,7 +206,7 @@ def nested(depth: int, tag: int = 0x22) -> bytes:
 
 
 def test_depth_is_limited() -> None:
-    assert decode_shape(nested(MAX_DEPTH)).tuple_shapes
+    assert decode_shape(nested(MAX_DEPTH))["tuple_shapes"]
     with pytest.raises(FormatError, match=r"one more message inside another at byte \d+"):
         decode_shape(nested(MAX_DEPTH + 1))
     with pytest.raises(FormatError, match="message inside another"):
@@ -223,7 +228,7 @@ class _Nested:
 
 
 def test_what_is_written_can_be_read_again() -> None:
-    assert decode_shape(encode_shape(_Nested(MAX_DEPTH))).element_type == 13
+    assert decode_shape(encode_shape(_Nested(MAX_DEPTH)))["element_type"] == 13
     with pytest.raises(FormatError, match=r"to_proto_bytes: .* more than 100 levels"):
         encode_shape(_Nested(MAX_DEPTH + 1))
 
@@ -231,7 +236,7 @@ def test_what_is_written_can_be_read_again() -> None:
 def test_length_is_limited() -> None:
     with pytest.raises(FormatError, match=f"at most {MAX_BYTES} bytes"):
         decode_shape(b"\x10\x0b" * (MAX_BYTES // 2 + 1))
-    assert decode_shape(b"\x10\x0b" * (MAX_BYTES // 2)).element_type == 11
+    assert decode_shape(b"\x10\x0b" * (MAX_BYTES // 2))["element_type"] == 11
 
 
 @pytest.mark.parametrize("wrong", [None, PLAIN, [16, 11], 5])
@@ -330,4 +335,4 @@ def test_random_bytes_are_read_or_refused() -> None:
             fields = decode_shape(data)
         except FormatError:
             continue
-        assert isinstance(fields, ShapeFields)
+        assert len(fields["dynamic"]) == len(fields["dimensions"])

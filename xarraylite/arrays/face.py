@@ -338,6 +338,10 @@ class Face(Methods):
         """Return the bytes of the elements in row-major order (``"F"``: column-major)."""
         return self._values().tobytes(order)  # type: ignore[arg-type]
 
+    def __bytes__(self) -> bytes:
+        """Return the bytes of the elements in row-major order, as of NumPy's arrays."""
+        return self.tobytes()
+
     def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
         """Write the elements in row-major order to a file, as `numpy.ndarray.tofile` does."""
         self._values().tofile(fid, sep, format)

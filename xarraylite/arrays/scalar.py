@@ -26,10 +26,9 @@ from .._later import later
 from ..assignment.assign import check_cast
 from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, kind
 from ..operands.nodes import OneValue, is_number
-from ..operands.operators import Operators
+from ..operands.operators import Operators, ufunc_table
 from ..operands.others import as_other
 from ..operands.representation import html, shows_dtype
-from ..operands.ufuncs import ufunc_table
 from .expression import XExpression
 from .face import Face
 from .scalar_arithmetic import binary, compute, real_binary, real_unary, unary

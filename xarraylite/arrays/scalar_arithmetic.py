@@ -22,7 +22,7 @@ from ..dtypes.names import as_dtype, kind
 from ..ir import build
 from ..ir.node import Elementwise, Node
 from ..operands.nodes import OneValue, is_number, is_operand
-from ..operands.ufuncs import with_strangers
+from ..operands.operators import with_strangers
 from ..ops.op import Op
 from .expression import XExpression, apply
 

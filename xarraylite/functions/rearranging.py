@@ -15,17 +15,17 @@ import numpy as np
 from .._errors import DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.ownership import lies_by_rows
 from ..index import transform as steps
-from ..index.broadcast import as_shape, check_axes, check_axis
+from ..index.broadcast import as_shape, check_axis
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
 from ..layout.strided import DYNAMIC
 from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
-from ..transforms.memo import memoised
 from .arguments import whole
 from .computed import Narrow, container, numpy_of
 from .manipulation import (
@@ -434,59 +434,3 @@ def _framed(node: Node, axis: int, width: tuple[int, int], value: tuple[Any, Any
         part = build.broadcast_to(edge, shape)
         parts = [part, *parts] if k == 0 else [*parts, part]
     return build.concat(parts, axis, "pad")
-
-
-@moves
-def sliding_window_view(x: object, window_shape: Ints, axis: Axes | None = None) -> XExpression:
-    """Return all windows of an array, lazily.
-
-    Parameters
-    ----------
-    x : array or expression
-        What to look at.
-    window_shape : int or sequence of int
-        Extents of the windows.
-    axis : int or sequence of int, optional
-        Along which dimensions; all by default.
-
-    Returns
-    -------
-    XExpression
-        The positions of the windows, then their own dimensions.
-
-    Raises
-    ------
-    ShapeError
-        If a window is larger than the array.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.eval(xl.sliding_window_view(xl.arange(4), 2))
-    XArray([[0, 1],
-            [1, 2],
-            [2, 3]])
-    """
-    array = as_array(x, "sliding_window_view")
-    extents = as_shape(window_shape, "sliding_window_view")
-    axes = (
-        list(range(array.ndim))
-        if axis is None
-        else list(axis if isinstance(axis, Iterable) else [axis])
-    )
-    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in axes]
-    if len(axes) != len(extents):
-        raise ShapeError(f"sliding_window_view: {len(extents)} extents for {len(axes)} axes")
-    check_axes(None, array.ndim, "sliding_window_view")
-    node = array.node
-    for axis_, extent in zip(axes, extents, strict=True):
-        left = node.shape[axis_] - extent + 1
-        if left < 1:
-            raise ShapeError(
-                f"sliding_window_view({describe(node)}): a window of {extent} along axis {axis_}"
-            )
-        where = np.arange(left)[:, None] + np.arange(extent)
-        node = build.gather(node, axis_, index_leaf(where, node.shape[axis_]))
-        order = [k for k in range(len(node.shape)) if k != axis_ + 1] + [axis_ + 1]
-        node = build.view(node, steps.permute(node.shape, order))
-    return XExpression(node)

@@ -16,7 +16,7 @@ import numpy as np
 from .._errors import DTypeError
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar, scalar_of
-from ..dtypes.names import as_dtype, is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import Named, as_dtype, is_narrow_float, is_narrow_int, kind
 from ..operands.others import dtype_of
 from .conversion import asarray
 
@@ -75,7 +75,7 @@ def _kind_of_element(numpys: type) -> Any:
     return _Kind(numpys.__name__, (numpys,), members)
 
 
-class ScalarType:
+class ScalarType(Named):
     """A type of element: a dtype, and what makes values of it.
 
     Parameters

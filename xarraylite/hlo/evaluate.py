@@ -31,6 +31,8 @@ from .evaluation.program import Program
 from .evaluation.sites import flatten
 from .evaluation.values import TOKEN, Value, container, fits, stored
 from .instruction import HloComputation, HloInstruction
+from .order import callees_first
+from .rules.verify import verify_instruction
 from .values import Signature
 
 
@@ -137,7 +139,8 @@ def evaluate(module: Module | HloComputation, *arrays: Any, replicas: int = 1) -
     Raises
     ------
     HloError
-        If arguments do not fit, or an instruction cannot be evaluated: a custom call that nobody
+        If arguments do not fit, an instruction breaks a rule of `HloModule.verify`, or one cannot
+        be evaluated: a custom call that nobody
         registered, a constant that the text left out, an element type without a dtype.
 
     Examples
@@ -226,7 +229,13 @@ def _on_device(module: Module, seat: Seat, arrays: Sequence[Any]) -> Any:
 
 @lru_cache(maxsize=1024)
 def _expected(computation: HloComputation) -> list[tuple[Any, Any]]:
-    """Return dtype and shape of each parameter, nothing where there is more to ask."""
+    """Return dtype and shape of each parameter, nothing where there is more to ask.
+
+    What runs has to keep the rules; that is looked at once.
+    """
+    for called in callees_first([computation]):
+        for instruction in called.instructions:
+            verify_instruction(instruction)
     specs = [parameter.shape for parameter in computation.parameters]
     return [
         (None, None)

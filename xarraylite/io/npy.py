@@ -164,7 +164,17 @@ def savez(file: FilePath | BinaryWriter, *args: object, **kwds: object) -> None:
 
 
 def savez_compressed(file: FilePath | BinaryWriter, *args: object, **kwds: object) -> None:
-    """Save several arrays, compressed; see `savez`."""
+    """Save several arrays, compressed; see `savez`.
+
+    Examples
+    --------
+    >>> import io
+    >>> import xarraylite as xl
+    >>> file = io.BytesIO()
+    >>> xl.savez_compressed(file, zeros=xl.zeros(10_000))
+    >>> file.tell() < 1000
+    True
+    """
     _savez(file, args, kwds, True)
 
 

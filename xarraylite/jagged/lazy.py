@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,10 +26,9 @@ from ..ir.node import Node
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import raw
 from ..operands.gathers import index_leaf
-from ..operands.nodes import Lifted, as_operand, is_operand
-from ..operands.operators import Operators, unpicklable
+from ..operands.nodes import as_operand
+from ..operands.operators import LiftedOperators
 from ..operands.representation import html
-from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..shapes.jagged import JaggedShape
@@ -39,30 +38,7 @@ from .labels import XJaggedLabelled
 from .rows import Rows, positions_in, rows_of
 
 
-def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return an operator's method and its reflected method."""
-
-    def forward(self: XJaggedExpression, other: object) -> Any:
-        if not isinstance(other, Lifted) and not is_operand(other):
-            return NotImplemented
-        return self.lift(op, (self, other))
-
-    def reflected(self: XJaggedExpression, other: object) -> Any:
-        return self.lift(op, (other, self)) if is_operand(other) else NotImplemented
-
-    return forward, reflected
-
-
-def _unary(op: Op) -> Callable[..., Any]:
-    """Return an operator's method."""
-
-    def method(self: XJaggedExpression) -> XJaggedExpression:
-        return self.lift(op, (self,))
-
-    return method
-
-
-class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
+class XJaggedExpression(LiftedOperators):
     """A lazy jagged array: a jagged shape, a dtype, and how to compute the elements.
 
     Parameters
@@ -84,9 +60,6 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
     """
 
     __slots__ = ("_node", "_shape")
-
-    #: NumPy's operators leave mixed expressions to us.
-    __array_priority__ = 1000.0
 
     instead = "rectangular arrays are taken, which its flat, its rows and to_padded() are"
 
@@ -173,13 +146,6 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
     def astype(self, dtype: object, /, *, copy: bool = True) -> XJaggedExpression:
         """Return the elements converted to ``dtype``, lazily."""
         return XJaggedExpression(build.cast(self.node, as_dtype(dtype)), self._shape)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
-        """Let ``np.add(numpy_array, jagged)`` mean the operation of the op table."""
-        op = ufunc_table().get(ufunc)
-        if op is None or method != "__call__" or kwargs:
-            return NotImplemented
-        return self.lift(op, inputs)
 
     # --- parts --------------------------------------------------------------------------------
 
@@ -428,14 +394,8 @@ class XJaggedExpression(Lifted, Operators, binary=_binary, unary=_unary):
         raise TypeError(f"bool: {self.summary()} has no truth value; use xl.any or xl.all")
 
     def __reduce__(self) -> Any:
-        """Refuse: a lazy expression refers to memory of this process.
-
-        Raises
-        ------
-        TypeError
-            Always; containers pickle.
-        """
-        raise unpicklable(self.summary())
+        """Pickle the values: what is read back is an `XJagged`."""
+        return self.evaluated().__reduce__()
 
     def summary(self) -> str:
         """Return kind, dtype and extents, as error messages show them."""

@@ -33,7 +33,6 @@ from ..dtypes.promotion import check_scalar
 from ..ir.build import Operand
 from ..ir.node import Node
 from ..operands.nodes import as_operand, is_operand
-from ..operands.operators import unpicklable
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..shapes.labels import parse_labels
@@ -239,14 +238,16 @@ class XLabelled:
         raise TypeError(f"bool: {self!r} has no truth value; evaluate it with xl.eval first")
 
     def __reduce__(self) -> Any:
-        """Refuse: a lazy expression refers to memory of this process.
+        """Refuse: which labels of a labelled expression are summed is said by what it is part of.
 
         Raises
         ------
         TypeError
-            Always; containers pickle.
+            Always; what `xl.eval` makes of it pickles.
         """
-        raise unpicklable(repr(self))
+        raise TypeError(
+            f"pickle: {self!r} has no values of its own; evaluate it with xl.eval first"
+        )
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -11,7 +11,7 @@ methods leave these out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,9 +30,8 @@ from ..index.broadcast import broadcast_shapes
 from ..index.transform import Transform
 from ..ir import build
 from ..operands.nodes import as_node, is_operand, unwrapped
-from ..operands.operators import Operators
+from ..operands.operators import LiftedOperators
 from ..operands.representation import formatted, html
-from ..operands.ufuncs import ufunc_table
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..xtensor_views.picked import XPicked
@@ -45,31 +44,7 @@ Memory = XContainer | XPicked
 _AND, _WHERE = OPS["logical_and"], OPS["where"]
 
 
-def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return an operator's method and its reflected method."""
-
-    def forward(self: XOptional, other: object) -> Any:
-        if not isinstance(other, XOptional | Missing) and not is_operand(other):
-            return NotImplemented
-        return self.lift(op, (self, other))
-
-    def reflected(self: XOptional, other: object) -> Any:
-        known = is_operand(other) or isinstance(other, Missing)
-        return self.lift(op, (other, self)) if known else NotImplemented
-
-    return forward, reflected
-
-
-def _unary(op: Op) -> Callable[..., Any]:
-    """Return an operator's method."""
-
-    def method(self: XOptional) -> XOptional:
-        return self.lift(op, (self,))
-
-    return method
-
-
-class XOptional(Folds, Face, Operators, InPlace, binary=_binary, unary=_unary):
+class XOptional(LiftedOperators, Folds, Face, InPlace):
     """An array whose elements may be missing; made by `xl.optional` and by functions of such.
 
     Parameters
@@ -94,9 +69,6 @@ class XOptional(Folds, Face, Operators, InPlace, binary=_binary, unary=_unary):
     __slots__ = ("_flags", "_plain")
     _title: ClassVar[str] = "XOptional"
     _absent: ClassVar[str] = "N/A"
-
-    #: NumPy's operators leave mixed expressions to us.
-    __array_priority__ = 1000.0
 
     instead = "values may be missing; take its value() or value_or(…)"
 
@@ -174,6 +146,9 @@ class XOptional(Folds, Face, Operators, InPlace, binary=_binary, unary=_unary):
         XArray([1, 0, 3])
         """
         return apply(_WHERE, self._flags, self._plain, other)
+
+    def _takes(self, other: object) -> bool:
+        return isinstance(other, XOptional | Missing) or is_operand(other)
 
     def lift(self, op: Op, operands: tuple[object, ...]) -> XOptional:
         """Return the lazy application of an operation to operands of which some are optional."""
@@ -341,13 +316,6 @@ class XOptional(Folds, Face, Operators, InPlace, binary=_binary, unary=_unary):
             Always; `value_or` and `xl.masked_array` say what is wanted.
         """
         raise TypeError(f"{self.summary()}: {self.instead}, or xl.masked_array(x)")
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
-        """Let NumPy's functions mean the operations of the op table."""
-        op = ufunc_table().get(ufunc)
-        if op is None or method != "__call__" or kwargs:
-            return NotImplemented
-        return self.lift(op, inputs)
 
     def summary(self) -> str:
         """Return kind, dtype and shape, as error messages show them."""

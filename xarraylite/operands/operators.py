@@ -2,7 +2,7 @@
 
 The class body of `Operators` is the table.  A class that inherits from it says, in its header, how
 it makes the methods of one operation (``binary=``, ``unary=``); these are made when the class is,
-so an operator is one call and looks nothing up.
+so an operator is one call and looks nothing up.  `ufunc_table` finds the rows of NumPy's ufuncs.
 """
 
 from __future__ import annotations
@@ -10,11 +10,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from .._records import record
 from ..dtypes.names import bool_, kind
 from ..ops.op import Op
 from ..ops.table import OPS
+from .nodes import HasNode, Lifted, OneValue, is_operand
 from .tracing import is_active
+
+_UFUNCS: dict[np.ufunc, Op] = {}
+
+
+def ufunc_table() -> dict[np.ufunc, Op]:
+    """Return which operation stands for which NumPy ufunc: an explicit column of the op table."""
+    if not _UFUNCS:
+        for op in OPS.values():
+            named = getattr(np, op.name, None)  # np.pow, whose reference is no ufunc
+            for ufunc in (op.numpy, named):
+                if isinstance(ufunc, np.ufunc):
+                    _UFUNCS.setdefault(ufunc, op)
+    return _UFUNCS
+
+
+def with_strangers(op: Op, *operands: Any) -> Any:
+    """Return an operation with an array of another library that has ufuncs of its own.
+
+    It is NumPy's ufunc on our values, so the other library says what comes out (Dask's arrays stay
+    lazy, pandas' keep their index).  NotImplemented where there is no such array.
+    """
+    ufunc = getattr(np, op.name, op.numpy)
+    strangers = [x for x in operands if getattr(x, "__array_ufunc__", None) is not None]
+    if all([isinstance(x, HasNode | OneValue | np.generic) for x in strangers]):
+        return NotImplemented
+    return ufunc(*[np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands])
+
 
 Method: TypeAlias = Callable[..., Any]
 
@@ -165,9 +195,41 @@ def entries() -> dict[str, Entry]:
     return {name: entry for name, entry in vars(Operators).items() if isinstance(entry, Entry)}
 
 
-def unpicklable(text: str) -> TypeError:
-    """Return the error of pickling a lazy expression, which refers to memory of this process."""
-    return TypeError(
-        f"{text} is a lazy expression and cannot be pickled; evaluate it with xl.eval and pickle "
-        "the container"
-    )
+def _lifted_binary(op: Op) -> tuple[Method, Method]:
+    """Return an operator's method and its reflected method, of `LiftedOperators`."""
+
+    def forward(self: LiftedOperators, other: object) -> Any:
+        return self.lift(op, (self, other)) if self._takes(other) else NotImplemented
+
+    def reflected(self: LiftedOperators, other: object) -> Any:
+        return self.lift(op, (other, self)) if self._takes(other) else NotImplemented
+
+    return forward, reflected
+
+
+def _lifted_unary(op: Op) -> Method:
+    """Return an operator's method, of `LiftedOperators`."""
+    return lambda self: self.lift(op, (self,))
+
+
+class LiftedOperators(Lifted, Operators, binary=_lifted_binary, unary=_lifted_unary):
+    """Gives arrays that no single node describes, jagged or optional ones, all operators by `lift`.
+
+    NumPy's functions of such arrays that are operations of the op table are lifted in the same way.
+    """
+
+    __slots__ = ()
+
+    #: NumPy's operators leave mixed expressions to us.
+    __array_priority__ = 1000.0
+
+    def _takes(self, other: object) -> bool:
+        """Tell whether an operator may have another operand."""
+        return isinstance(other, Lifted) or is_operand(other)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: Any) -> Any:
+        """Let ``np.add(numpy_array, array)`` mean the operation of the op table."""
+        op = ufunc_table().get(ufunc)
+        if op is None or method != "__call__" or kwargs:
+            return NotImplemented
+        return self.lift(op, inputs)

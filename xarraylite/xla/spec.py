@@ -29,18 +29,19 @@ from ..dtypes.element_types import (
 )
 from ..dtypes.names import DType
 from ..index.broadcast import HasExtents, unwrap_shape
-from ..layout.checks import check_order, check_padded
+from ..layout.fields import check_order, check_padded
 from ..layout.layout import Layout
 from ..layout.text import MAX_DEPTH, UNBOUNDED, parse_spec, print_spec
 from ..layout.tile import LIMIT, MAX_RANK, as_int, as_ints
 from .bitcast import Bitcasts
 from .compare import Comparisons
 from .making import Making
-from .proto import LayoutFields, ShapeFields, decode_shape, encode_shape
+from .proto import decode_shape, encode_shape
 from .relayout import Relayouts
 from .reshapes import Reshapes
 from .suggest import Suggestions
 from .tuples import Members
+from .wire import Message
 
 # The class has a method named `tuple`, which hides the builtin from its annotations.
 Ints: TypeAlias = tuple[int, ...]
@@ -231,11 +232,6 @@ class ArraySpec(Making, Bitcasts, Reshapes, Suggestions, Relayouts, Comparisons,
         return dt
 
     @property
-    def is_token(self) -> bool:
-        """Whether this is a token."""
-        return self.element_type.name == "token"
-
-    @property
     def is_opaque(self) -> bool:
         """Whether this is an opaque value."""
         return self.element_type.name == "opaque"
@@ -310,7 +306,7 @@ class ArraySpec(Making, Bitcasts, Reshapes, Suggestions, Relayouts, Comparisons,
         LayoutError
             If they are, but the layout does not fit.
         """
-        return _from_fields(decode_shape(data))
+        return _from_message(decode_shape(data))
 
     def __str__(self) -> str:
         return print_spec(self)
@@ -428,28 +424,35 @@ def _check_bytes(spec: ArraySpec) -> None:
             )
 
 
-def _from_fields(shape: ShapeFields) -> ArraySpec:
+def _from_message(shape: Message) -> ArraySpec:
     """Make the spec of a decoded message, with the checks that text gets."""
-    kind = ELEMENT_TYPES_BY_NUMBER.get(shape.element_type)
+    kind, dimensions = (
+        ELEMENT_TYPES_BY_NUMBER.get(shape["element_type"]),
+        tuple(shape["dimensions"]),
+    )
     if kind is None:
         raise LayoutError(
-            f"from_proto_bytes: element type {shape.element_type}; XLA has no type of that number"
+            f"from_proto_bytes: element type {shape['element_type']}; XLA has no type of that "
+            "number"
         )
-    layout = None if shape.layout is None else _layout_from_fields(shape.layout)
+    layout = None if shape["layout"] is None else _layout_of_message(shape["layout"])
     if layout is not None:
-        check_order(layout, len(shape.dimensions), "from_proto_bytes")
-        check_padded(layout, shape.dimensions)
-    shapes = _as_shapes(kind, [_from_fields(inner) for inner in shape.tuple_shapes])
-    flags = _as_flags(shape.dimensions, shape.dynamic)
-    spec = ArraySpec._trusted(_as_kind(kind), shape.dimensions, layout, flags, shapes)
+        check_order(layout, len(dimensions), "from_proto_bytes")
+        check_padded(layout, dimensions)
+    shapes = _as_shapes(kind, [_from_message(inner) for inner in shape["tuple_shapes"]])
+    flags = _as_flags(dimensions, shape["dynamic"])
+    spec = ArraySpec._trusted(_as_kind(kind), dimensions, layout, flags, shapes)
     _check_kind(spec)
     return spec
 
 
-def _layout_from_fields(layout: LayoutFields) -> Layout:
-    values = {field.name: getattr(layout, field.name) for field in fields(layout)}
+def _layout_of_message(layout: Message) -> Layout:
+    values = {field.name: layout[field.name] for field in fields(Layout)}
+    values["tiles"] = [tile["dimensions"] for tile in layout["tiles"]]
+    values["split_configs"] = [tuple(config.values()) for config in layout["split_configs"]]
     for name in ("index_primitive_type", "pointer_primitive_type"):
         values[name] = ELEMENT_TYPES_BY_NUMBER.get(values[name])
-    if layout.physical_shape is not None:
-        values["physical_shape"] = _from_fields(layout.physical_shape)
+    values["padding_value"] = values["padding_value"] or None
+    if layout["physical_shape"] is not None:
+        values["physical_shape"] = _from_message(layout["physical_shape"])
     return Layout(**values)

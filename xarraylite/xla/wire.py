@@ -16,12 +16,10 @@ Only what XLA's shapes need is here: whole numbers (64 bits, signed) and message
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from .._errors import FormatError
-from .._records import record
 
 MAX_BYTES: Final = 1 << 20
 """Longest input: far above any spec, and what it may cost in objects stays bounded."""
@@ -33,14 +31,13 @@ _WIRE_NAMES: Final = ("a varint", "8 bytes", "a length", "a group", "a group's e
 _FIXED_SIZE: Final = {_FIXED64: 8, _FIXED32: 4}
 
 
-@record(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """What is known of one field.
 
     Attributes
     ----------
     name : str
-        Name under which its values are kept.
+        The attribute that is written, and the key under which it is read.
     repeated : bool
         Whether there may be several values.
     message : str
@@ -53,39 +50,24 @@ class Field:
 
 
 Schemas: TypeAlias = Mapping[str, Mapping[int, Field]]
-"""The fields of each kind of message, by number."""
+"""The fields of each kind of message, by rising number."""
 
 
-@record(slots=True)
-class Message:
-    """What has been read of one message.
+class Message(dict[str, Any]):
+    """What has been read of one message, every field of its schema by name.
+
+    A number (0 if absent), a message (None if absent), or a list of such.
 
     Attributes
     ----------
     start : int
         Offset at which it began.
-    numbers : dict
-        Numbers by the name of their field.
-    messages : dict
-        Messages by the name of their field.
     """
 
-    start: int
-    numbers: dict[str, list[int]] = field(default_factory=dict)
-    messages: dict[str, list[Message]] = field(default_factory=dict)
-
-    def last(self, name: str) -> int:
-        """Return the number of a field; 0 if it is absent."""
-        found = self.numbers.get(name)
-        return found[-1] if found else 0
-
-    def all(self, name: str) -> tuple[int, ...]:
-        """Return the numbers of a repeated field."""
-        return tuple(self.numbers.get(name, ()))
-
-    def parts(self, name: str) -> Sequence[Message]:
-        """Return the messages of a field."""
-        return self.messages.get(name, ())
+    def __init__(self, start: int, schema: Mapping[int, Field]) -> None:
+        known = schema.values()
+        super().__init__({f.name: [] if f.repeated else None if f.message else 0 for f in known})
+        self.start = start
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -102,20 +84,39 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-def number_field(number: int, value: int) -> bytes:
-    """Encode a field with one number; nothing, if that is 0."""
-    return varint(number << 3 | _VARINT) + varint(value) if value else b""
+def write_message(
+    thing: Any, get: Callable[[Any, str], Any], kind: str, schemas: Schemas, depth: int = 1
+) -> bytes:
+    """Encode what ``get`` says of an object's fields, in the order of their numbers.
 
+    What is 0, None or empty is left out; repeated numbers are packed.
 
-def packed_field(number: int, values: Iterable[int]) -> bytes:
-    """Encode a field with many numbers, zeros included; nothing, if there are none."""
-    body = b"".join([varint(value) for value in values])
-    return message_field(number, body) if body else b""
-
-
-def message_field(number: int, body: bytes) -> bytes:
-    """Encode a field with a message."""
-    return varint(number << 3 | _LENGTH) + varint(len(body)) + body
+    Raises
+    ------
+    FormatError
+        If messages are nested deeper than readers follow.
+    """
+    if depth > MAX_DEPTH:
+        raise FormatError(
+            f"to_proto_bytes: the spec is nested more than {MAX_DEPTH} levels deep; protobuf "
+            "readers stop there"
+        )
+    out = b""
+    for number, field in schemas[kind].items():
+        value = get(thing, field.name)
+        if not value:
+            continue
+        if not (field.repeated or field.message):
+            out += varint(number << 3 | _VARINT) + varint(value)
+            continue
+        if field.message:
+            parts = value if field.repeated else [value]
+            bodies = [write_message(x, get, field.message, schemas, depth + 1) for x in parts]
+        else:
+            bodies = [b"".join(map(varint, value))]
+        for body in bodies:
+            out += varint(number << 3 | _LENGTH) + varint(len(body)) + body
+    return out
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ def read_message(data: bytes | bytearray | memoryview, kind: str, schemas: Schem
     size = memoryview(data).nbytes
     if size > MAX_BYTES:
         raise wire_error("the input goes on", MAX_BYTES, f"a {kind} has at most {MAX_BYTES} bytes")
-    message = Message(0)
+    message = Message(0, schemas[kind])
     _Reader(bytes(data), schemas).read(0, size, kind, message, 1)
     return message
 
@@ -220,23 +221,24 @@ class _Reader:
                 at = self.skip(at, end, depth)
             elif wire == _LENGTH and known.message:
                 begin, at = self.length(after, end)
-                parts = message.messages.setdefault(known.name, [])
-                if known.repeated or not parts:
-                    parts.append(Message(begin))
-                self.read(begin, at, known.message, parts[-1], depth + 1)
+                part = Message(begin, self.schemas[known.message])
+                if known.repeated:
+                    message[known.name].append(part)
+                else:
+                    part = message[known.name] = message[known.name] or part
+                self.read(begin, at, known.message, part, depth + 1)
             elif wire == _VARINT and not known.message:
                 value, at = self.int64(after, end)
                 if known.repeated:
-                    message.numbers.setdefault(known.name, []).append(value)
+                    message[known.name].append(value)
                 else:
-                    message.numbers[known.name] = [value]
+                    message[known.name] = value
             elif wire == _LENGTH and known.repeated:
                 begin, stop = self.length(after, end)
-                values = message.numbers.setdefault(known.name, [])
                 at = begin
                 while at < stop:
                     value, at = self.int64(at, stop)
-                    values.append(value)
+                    message[known.name].append(value)
             else:
                 expected = _WIRE_NAMES[_LENGTH if known.message else _VARINT]
                 raise wire_error(

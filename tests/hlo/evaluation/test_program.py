@@ -169,7 +169,6 @@ UPDATES = {
     "dynamic-update-slice": "y = f32[64,8] dynamic-update-slice(x, more, j, zero)",
     "scatter": """
   k = s32[1] reshape(j)
-  wide = f32[8,8] broadcast(more), dimensions={0,1}
   y = f32[64,8] scatter(x, k, more), update_window_dims={0,1}, inserted_window_dims={},
     scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=add""",
 }

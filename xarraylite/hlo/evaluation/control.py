@@ -6,8 +6,11 @@ from typing import Final
 
 import numpy as np
 
+from ..._errors import HloError
 from ...functions.manipulation import stack
 from ..instruction import HloInstruction
+from ..rules.call import Call
+from ..rules.callers import scan_shape
 from .loops import counted
 from .values import (
     TOKEN,
@@ -17,7 +20,6 @@ from .values import (
     array,
     container,
     integer,
-    refuse,
     same,
     stored,
     taken,
@@ -61,12 +63,19 @@ def _scan(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
 
     Operands, the computation's parameters and its results are rows first, then what is carried.
     """
+    shapes = tuple([operand.shape for operand in instruction.operands])
+    try:
+        made = scan_shape(
+            Call("scan", shapes, instruction.attributes, (instruction.to_apply,), instruction.shape)
+        )
+    except HloError as error:  # verified, but maybe in the order that is not evaluated
+        raise HloError(error.expected, instruction=instruction.name) from None
+    specs = made.tuple_shapes if made.is_tuple else (made,)
     (axis,) = instruction.get("dimensions")
     cut = len(operands) - instruction.get("num_carries")
     lines, carried = operands[:cut], operands[cut:]
-    if not lines or any([line.ndim <= axis for line in lines]):
-        raise refuse(instruction, f"goes along dimension {axis} of all but the last operands")
-    length = lines[0].shape[axis]
+    specs = specs[: len(specs) - len(carried)]
+    length = lines[0].shape[axis] if lines else specs[0].dimensions[axis]
     backwards = instruction.get("is_reverse")
     lead = (slice(None),) * axis
     rows: list[tuple[Value, ...]] = []
@@ -79,13 +88,10 @@ def _scan(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
         rows.append(stored(parts[:outputs]))
     if backwards:
         rows.reverse()
-    shape = instruction.shape
-    specs = shape.tuple_shapes if shape.is_tuple else (shape,)
     columns: list[Value] = [stored(stack(column, axis=axis)) for column in zip(*rows, strict=True)]
     if not rows:
-        made = specs[: len(specs) - len(carried)]
-        columns = [container(np.zeros(spec.dimensions, spec.dtype)) for spec in made]
-    return (*columns, *carried) if shape.is_tuple else (*columns, *carried)[0]
+        columns = [container(np.zeros(spec.dimensions, spec.dtype)) for spec in specs]
+    return (*columns, *carried) if made.is_tuple else (*columns, *carried)[0]
 
 
 def _async_start(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:

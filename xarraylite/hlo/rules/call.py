@@ -131,12 +131,12 @@ class Call:
         shown = ", ".join([shape.human_string() for shape in wanted])
         got = ", ".join([shape.human_string() for shape in found])
         fits = len(found) == len(wanted) and all(
-            [_similar(a, b) for a, b in zip(found, wanted, strict=True)]
+            [similar(a, b) for a, b in zip(found, wanted, strict=True)]
         )
         self.require(fits, f"{what} {callee.name} takes ({got}); expected ({shown})")
         gives = callee.root.shape
         self.require(
-            result is None or _similar(gives, result),
+            result is None or similar(gives, result),
             f"{what} {callee.name} gives {gives.human_string()}; "
             f"expected {result.human_string() if result is not None else ''}",
         )
@@ -146,7 +146,8 @@ class Call:
 Rule: TypeAlias = Callable[[Call], "ArraySpec | None"]
 
 
-def _similar(first: ArraySpec, second: ArraySpec) -> bool:
+def similar(first: ArraySpec, second: ArraySpec) -> bool:
+    """Whether one may stand for the other where precisions may differ."""
     return first is second or first.compatible_ignoring_fp_precision(second)
 
 

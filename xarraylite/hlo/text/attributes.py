@@ -74,6 +74,7 @@ _NAMES: Final = {
     "distribution": "distribution",
     "fusion": "kind",
     "order": "type",
+    "origin": "origin",
     "transform": "fft_type",
     "transposition": "transpose_a",
     "word": "algorithm api_version conv_kind padding_type schedule",

@@ -36,6 +36,7 @@ _COMMA = re.compile(rf"{SKIP},")
 _OPCODE = re.compile(rf"{SKIP}([a-z][a-z0-9\-]*+){SKIP}\(")
 _NAMES = re.compile(r"([^(){}\[\]\"'=]*+)\)")
 _OPERAND = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?=[,)])")
+_WORD = re.compile(rf"{SKIP}%?({NAME})")
 _NOTHING: Final[dict[str, Any]] = {}
 _SHORT: Final = 32  # constants whose text is shorter are often there again
 _set = object.__setattr__
@@ -166,6 +167,11 @@ class BodyReader(AttributeReader):
             attributes["dimensions"] = tuple(range(shape.rank))
         if shape.is_tuple and "sharding" in attributes:
             attributes["sharding"] = spread_sharding(attributes["sharding"], shape)
+        if opcode == "get-tuple-element" and operands[0].opcode == "tuple":
+            index = attributes["index"]
+            for part in operands[0].operands[index : index + 1]:
+                if "origin" in part.attributes:
+                    attributes.setdefault("origin", part.attributes["origin"])
         if opcode.startswith("async-"):
             called = self.asynchronous(
                 opcode, wrapped, shape, operands, attributes, called, extra.get("metadata")
@@ -335,7 +341,7 @@ class BodyReader(AttributeReader):
         else:
             match = _OPCODE.match(scan.text, scan.at)
             if match is None:
-                scan.fail_found("an operand")
+                self.no_operand()
             opcode, wrapped = self.opcode()
             if opcode in ("parameter", "constant"):
                 found = self.leaf(opcode, shape, start, None, scan.at)
@@ -344,6 +350,11 @@ class BodyReader(AttributeReader):
                 stack[-1][4].append(self.make(scope, name, shape, opcode, "", (), found, (), {}))
             else:
                 stack.append((shape, opcode, wrapped, scan.at, []))
+
+    def no_operand(self) -> NoReturn:
+        """Raise where no operand stands, or nothing that ends one behind it."""
+        name = self.scan.match(_WORD)
+        self.scan.fail_found(f"',' or ')' behind operand {name[1]}" if name else "an operand")
 
     def named(
         self,

@@ -23,7 +23,7 @@ from .kinds_basic import (
     read_word,
 )
 from .literals import HloLiteral, print_literal, read_literal
-from .quoting import NAME, outer_parts
+from .quoting import NAME, STRING, outer_parts
 from .sharding import normalise_sharding
 
 
@@ -148,10 +148,29 @@ def print_frontend(value: Mapping[str, str]) -> str:
     return f"{{{','.join([f'{name}={print_dictionary(text)}' for name, text in value.items()])}}}"
 
 
+_ORIGIN = re.compile(rf"{STRING}|\S", re.DOTALL)
+
+
+def _read_origin(text: str) -> str:
+    """Write ``{({"a"}, {"b" {0,1}})}``, arrays of some original program, with XLA's spaces."""
+    made = [""]
+    for token in _ORIGIN.findall(text):
+        if token == "," and made[-1] in ("}", ")"):
+            token = ", "
+        elif token == "{" and made[-1].startswith('"'):
+            token = " {"
+        elif token == "}" and made[-1] == " {":  # no index at all
+            made.pop()
+            continue
+        made.append(token)
+    return "".join(made)
+
+
 KINDS: Final[dict[str, Kind]] = {
     "accuracy": Kind(_read_accuracy, _print_accuracy),
     "domain": Kind(_read_domain, _print_domain),
     "frontend": Kind(_read_frontend, print_frontend),
+    "origin": Kind(_read_origin, str),
     "literal": Kind(_read_typed_literal, _print_typed_literal),
     "shape": Kind(lambda text: ArraySpec.parse(text.strip()), str),
     "shapes": Kind(_read_shapes, _print_shapes),

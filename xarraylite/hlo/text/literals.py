@@ -72,6 +72,7 @@ class HloLiteral:
 _INTEGER = re.compile(r"-?[0-9]+")
 _NUMBER = re.compile(r"(-?[0-9]+)|(?:-?[0-9]+\.?[0-9]*|-\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-?inf")
 _NAN = re.compile(r"(-?)nan(?:\(0x([0-9a-fA-F]+)\))?")
+_LEFT_OUT: Final = re.compile(r"\{\s*\.\.\.\s*\}")
 _NAN_PARTS = re.compile(r"-?nan\(0x[0-9a-fA-F]+\)")
 
 
@@ -99,7 +100,8 @@ def read_literal(text: str, shape: ArraySpec) -> HloLiteral:
     if not shape.is_tuple:
         raise ValueError(f"a constant is an array or a tuple of arrays, not {shape}")
     # A tuple of tuples is rare, and as deep as its shape, whose depth is bounded.
-    parts = _split(text)
+    left_out = _LEFT_OUT.fullmatch(text.strip()) is not None
+    parts = ["{...}"] * len(shape.tuple_shapes) if left_out else _split(text)
     if len(parts) != len(shape.tuple_shapes):
         raise ValueError(f"{len(parts)} elements for the tuple {shape.human_string()}")
     pairs = zip(parts, shape.tuple_shapes, strict=True)
@@ -117,12 +119,12 @@ def _split(text: str) -> list[str]:
 
 def _read_array(text: str, shape: ArraySpec) -> HloLiteral:
     kind = shape.element_type
-    if not shape.dimensions:
-        return HloLiteral(shape, _frozen(_scalar(text, kind), ()))
     if "..." in text:
-        if re.fullmatch(r"\{\s*\.\.\.\s*\}", text) is None:
+        if _LEFT_OUT.fullmatch(text) is None:
             raise ValueError("a constant is left out whole: {...}")
         return HloLiteral(shape, None)
+    if not shape.dimensions:
+        return HloLiteral(shape, _frozen(_scalar(text, kind), ()))
     if min(shape.dimensions) < 0:
         raise ValueError(f"the size of {shape} is not known")
     tokens = _tokens(text, kind)

@@ -39,6 +39,7 @@ from .bodies import BodyReader
 from .quoting import NAME, SKIP
 from .scanner import Scanner
 from .tables import StackFrame, keep_frames, read_tables
+from .undefined import in_default_order
 
 _HEADER = re.compile(rf"{SKIP}HloModule(?=[ \t\r\n/])")
 _ENTRY = re.compile(rf"{SKIP}ENTRY(?=[ \t\r\n/%])")
@@ -213,7 +214,9 @@ class _Parser(BodyReader):
         entry = self.complete(scope)
         for computation in [entry, *self.computations[:-1]]:
             self.rename(computation)
-        return self.finish("_", entry, True, {})
+        shapes = [in_default_order(made.shape) for made in (*entry.parameters, entry.root)]
+        header = {"entry_computation_layout": Signature(tuple(shapes[:-1]), shapes[-1])}
+        return self.finish("_", entry, True, header)
 
     def computation(self) -> None:
         """Read a computation and what it contains."""
