@@ -375,6 +375,24 @@ class Face(Methods):
         self[...] = made  # type: ignore[index]
         return self
 
+    def getfield(self, dtype: Any, offset: int = 0) -> Any:
+        """Return what each element has from a byte on as another dtype; a copy."""
+        return namespace(None).asarray(self._values().getfield(dtype, offset), copy=True)
+
+    def setfield(self, val: object, dtype: Any, offset: int = 0) -> None:
+        """Write the part of each element that begins at a byte, as `numpy.ndarray.setfield`."""
+        made = np.array(self._values())
+        made.setfield(np.asarray(val), dtype, offset)
+        self[...] = made  # type: ignore[index]
+
+    def dumps(self) -> bytes:
+        """Return the values pickled, as NumPy's array, by `numpy.ndarray.dumps`."""
+        return self._values().dumps()
+
+    def dump(self, file: Any) -> None:
+        """Write what `dumps` returns to a path or an open file."""
+        self._values().dump(file)
+
     @property
     def data(self) -> memoryview:
         """The memory, as Python describes it; a lazy result's is its own."""

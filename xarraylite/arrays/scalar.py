@@ -16,7 +16,7 @@ they are.  `CLASSES` has the class for each dtype.
 
 from __future__ import annotations
 
-from numbers import Complex, Integral, Real
+from numbers import Complex, Integral, Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,6 +98,10 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
 
     def __new__(cls, value: object, dtype: object = None) -> XScalar:  # noqa: PYI034
         """Return the value in the class of its dtype."""
+        if isinstance(value, Number) and not isinstance(value, _KNOWN):  # a fraction, say
+            exact: Any = value
+            value = int(exact) if issubclass(cls, XInteger) else float(exact)
+            dtype = np.float32 if dtype is None and issubclass(cls, XFloating) else dtype
         made = XExpression._container(value, dtype)
         if made.size != 1:
             raise TypeError(f"XScalar: one element is needed, got the shape {made.shape}")
@@ -347,6 +351,9 @@ class XComplex128(XScalar, complex):
     _value = property(complex.__pos__)
     __hash__ = complex.__hash__  # type: ignore[assignment]
 
+
+#: Numbers that arrays are made of; others become Python's.
+_KNOWN = (int, float, complex, np.generic, XScalar)
 
 _KINDS = {"f": XFloating, "i": XInteger, "u": XInteger, "b": XBool, "c": XComplexFloating}
 
